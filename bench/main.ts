@@ -1,9 +1,10 @@
 /**
  * Benchmarks: ratios from one run on one machine, never part of the tests.
  *   npm run bench [-- NAME…], with the names below; service-search=100000 searches among so many contacts,
- *   ledger-large=3000000 fills so many rows
+ *   ledger-large=3000000 and console=3000000 fill so many rows
  */
 import { budgetUse } from './budget-use.ts';
+import { consolePages } from './console.ts';
 import { contactSync } from './contact-sync.ts';
 import { contactsUnchanged, manyContactsUnchanged } from './contacts-unchanged.ts';
 import { csv } from './csv.ts';
@@ -48,10 +49,11 @@ const benches: Readonly<Record<string, (size?: number) => Promise<readonly Row[]
   start,
   idle,
   'ledger-large': ledgerLarge,
+  console: consolePages,
   week,
 };
 
-const SIZED = new Set(['service-search', 'ledger-large']);
+const SIZED = new Set(['service-search', 'ledger-large', 'console']);
 
 const wanted = new Map(process.argv.slice(2).map(nameAndSize));
 const unknown = [...wanted].filter(([name, size]) => !Object.hasOwn(benches, name) || !isFit(name, size));

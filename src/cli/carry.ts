@@ -46,13 +46,13 @@ const FOLLOWED_PATIENCE_MS = 5 * 60 * 1000;
  * or when its service is away for too long.
  */
 export async function carryRun(
-  { out }: Session,
+  { out, hint }: Session,
   workspace: Workspace,
   run: Run,
   { signal, isOurs, toldNotes }: Carrying,
 ): Promise<{ run: Run; report: RunReport }> {
   const { pool } = workspace.database;
-  const refusedBefore = (await suspensionOf(pool, run.scope))?.refusedAt;
+  const before = await suspensionOf(pool, run.scope);
   await probeSoon(pool, run.scope); // a person started it and may have corrected the key
   const runner = await workspace.work('attended-runs');
   await runner.attend(run);
@@ -67,13 +67,19 @@ export async function carryRun(
     onLook: async (looked) => {
       if (await isServiceAway(workspace, looked, { isOurs })) return 'leave';
       const suspension = await suspensionOf(pool, run.scope);
-      return suspension && suspension.refusedAt.getTime() !== refusedBefore?.getTime() ? 'leave' : 'stay';
+      const isTryingKey = suspension?.code === 'KEY_REFUSED' && isSame(suspension, before);
+      return suspension === undefined || isTryingKey ? 'stay' : 'leave';
     },
   });
   // Settle the calls in flight before the report is made. A paused run may be resumed at once, so its runner stays open.
   if (followed.status !== 'done' && followed.status !== 'paused') await runner.close();
-  if (isOurs) await giveUpSuspended(workspace, run.id);
+  if (isOurs) await giveUpSuspended(workspace, run.id, hint);
   return reported(workspace, run.id);
+}
+
+/** The key was not refused again in between. */
+function isSame(suspension: Suspension, before: Suspension | undefined): boolean {
+  return suspension.refusedAt.getTime() === before?.refusedAt.getTime();
 }
 
 /** The targets to which a run that mirrors tasks delivers changes. */
@@ -170,8 +176,9 @@ function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session[
   switch (run.status) {
     case 'running':
       if (suspension) {
-        const message = `${suspension.message} Run ${run.id} is kept. Then resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`;
-        return { code: 'KEY_REFUSED', message };
+        const { code } = suspension;
+        const message = `${suspendedWords(suspension, run, hint)} Run ${run.id} is kept. Then resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`;
+        return { code, message };
       }
       if (run.failingSince) {
         const message = `The service is unavailable: ${lastWords(run)}. Run ${run.id} is unfinished; resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`;
@@ -195,6 +202,11 @@ function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session[
     default:
       return undefined;
   }
+}
+
+function suspendedWords({ code, message }: Suspension, { account }: Run, hint: Session['hint']): string {
+  if (code === 'KEY_REFUSED') return message;
+  return `${message} Resume account ${account} with: ${hint(`accounts resume ${account}`)}.`;
 }
 
 /** `run SYNC` joins the unfinished run of the sync; a dry run it would start again from the beginning. */
@@ -224,12 +236,15 @@ function lastWords({ notes }: Run): string {
   return notes.at(-1)?.replace(/\.+$/, '') ?? 'no answer';
 }
 
-/** Fails a run whose key was refused before it wrote anything: there is nothing to resume, and a person sees the error. */
-async function giveUpSuspended({ database }: Workspace, runId: string): Promise<void> {
+/** Fails a run whose account was suspended before it wrote anything: there is nothing to resume, and a person sees the error. */
+async function giveUpSuspended({ database }: Workspace, runId: string, hint: Session['hint']): Promise<void> {
   const run = await readRun(database.pool, runId);
   const suspension = await suspensionOf(database.pool, run.scope);
   if (run.status !== 'running' || !suspension || run.rowsSettled > 0) return;
-  await endRun(database.pool, runId, 'failed', { code: 'KEY_REFUSED', message: suspension.message });
+  await endRun(database.pool, runId, 'failed', {
+    code: suspension.code,
+    message: suspendedWords(suspension, run, hint),
+  });
 }
 
 /** A load has no name in the settings: it is resumed by its id. */

@@ -10,6 +10,7 @@ import type { Console } from '../console/server.ts';
 import type { Target } from '../contract/target.ts';
 import { type Accounts, createAccounts } from '../engine/account/accounts.ts';
 import { keepAuditing } from '../engine/account/audits.ts';
+import { recordBudgets } from '../engine/account/budget-recorder.ts';
 import { type ServiceWatch, watchServices } from '../engine/account/service-watch.ts';
 import { ledgerMigrations } from '../engine/ledger/migrations.ts';
 import { readRun } from '../engine/ledger/runs.ts';
@@ -23,6 +24,7 @@ import { keptSecretsOf } from '../mirror/inbound/ledger-secrets.ts';
 import { creationLog } from '../mirror/outbox/creations.ts';
 import { toTaskState } from '../mirror/tasks/task-state.ts';
 import { startAlerting } from '../operator/alerts/watch.ts';
+import { examineAccount } from '../operator/examination.ts';
 import { findProblems } from '../operator/needs.ts';
 import { reportRun } from '../operator/run-result.ts';
 import { checkSettings } from '../operator/settings-check.ts';
@@ -130,9 +132,11 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     let metrics: Metrics | undefined;
     const onCall = (account: string, event: CallEvent) => {
       watch?.saw(account, event.outcome);
+      recorder.called(account, event);
       metrics?.called(account, event);
     };
     const accounts = keep(createAccounts({ pool: database.pool, store, access, onCall, inSpan: telemetry?.inSpan }));
+    const recorder = keep(recordBudgets({ pool: database.pool, budgets: accounts.budgets, log }));
     const targets = keep(
       createTargetWork({
         settings: () => settings,
@@ -155,6 +159,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     };
     let runner: Promise<Runner> | undefined;
     let sharedQueue: SharedQueue | undefined;
+    const theQueue = (): SharedQueue => (sharedQueue ??= keep(openQueue(queueNeeds)));
     let scheduler: Scheduler | undefined;
     let web: Console | undefined;
     let isDelivering = false;
@@ -172,8 +177,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       log.info({ sync, run, ...(lateMs > MISSED_MS && { lateMs }) }, 'run started');
     };
     const startWorking = async (worksOn: RunnerNeeds['worksOn']): Promise<Runner> => {
-      if (worksOn === 'every-run') sharedQueue = keep(openQueue(queueNeeds));
-      const queue = sharedQueue ?? keep(createOwnQueue({ log }));
+      const queue = worksOn === 'every-run' ? theQueue() : keep(createOwnQueue({ log }));
       const patienceMs = (account: string) => settings.accounts[account]?.patienceMs ?? 0; // no account: no service to wait for
       const { pool } = database;
       const onStopped = async (id: string): Promise<void> => {
@@ -227,6 +231,8 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
           startSync,
           budgets: accounts.budgets,
           openAccount: accounts.open,
+          examine: (account, options) => examineAccount({ pool, settings, accounts }, account, options),
+          queue: theQueue,
           dataDir,
           readSecret: (ref) => readSecret(ref, env),
           hint: complete,

@@ -5,11 +5,11 @@ import { keepAction } from '../engine/ledger/console-actions.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
 import { pauseSync, unpauseSync } from '../engine/ledger/schedules.ts';
 import { scopeNamed } from '../engine/ledger/scopes.ts';
-import { probeSoon, suspensionOf } from '../engine/ledger/suspensions.ts';
+import { probeSoon, resumeAccount, suspendByHand, suspensionOf } from '../engine/ledger/suspensions.ts';
 import { planOf, writesOf } from '../operator/load-plan.ts';
 import { cancelRun, reopenRun, retryLoad } from '../operator/run-actions.ts';
 import { formatCount, plural } from '../operator/words.ts';
-import { type Settings, syncNamed } from '../settings/settings.ts';
+import { accountNamed, type Settings, syncNamed } from '../settings/settings.ts';
 import { requireOperator } from './guard.ts';
 import type { Person } from './people.ts';
 
@@ -47,6 +47,8 @@ export const RUN_ACTIONS = ['cancel', 'resume', 'retry'] as const;
 export type RunAction = (typeof RUN_ACTIONS)[number];
 export const SYNC_ACTIONS = ['run', 'dry-run', 'pause', 'resume'] as const;
 export type SyncAction = (typeof SYNC_ACTIONS)[number];
+export const ACCOUNT_ACTIONS = ['try-key', 'suspend', 'resume'] as const;
+export type AccountAction = (typeof ACCOUNT_ACTIONS)[number];
 
 const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
   async cancel({ pool }, id, { by }) {
@@ -77,6 +79,28 @@ const ON_SYNCS: Readonly<Record<SyncAction, Perform>> = {
   async resume({ pool, settings }, name) {
     if (!(await unpauseSync(pool, name))) syncNamed(settings(), name); // one that left the settings may still be paused
     return { said: `${name} starts on schedule again.` };
+  },
+};
+
+const ON_ACCOUNTS: Readonly<Record<AccountAction, Perform>> = {
+  async 'try-key'({ pool }, account) {
+    const scope = await scopeNamed(pool, account);
+    if ((await suspensionOf(pool, scope))?.code !== 'KEY_REFUSED')
+      return { said: `The key of ${account} is not refused; nothing has changed.`, refused: 'NOT_REFUSED' };
+    await probeSoon(pool, scope);
+    return {
+      said: `A worker with a run of ${account} tries its key now. If the service accepts it, the account resumes.`,
+    };
+  },
+  async suspend({ pool, settings }, account, { by, reason }) {
+    accountNamed(settings(), account);
+    await suspendByHand(pool, await scopeNamed(pool, account), { by, reason });
+    return { said: `${account} is suspended: its runs wait until someone resumes it.` };
+  },
+  async resume({ pool }, account) {
+    if (await resumeAccount(pool, await scopeNamed(pool, account)))
+      return { said: `${account} is resumed: its runs continue.` };
+    return { said: `${account} was not suspended by hand; nothing has changed.`, refused: 'NOT_SUSPENDED' };
   },
 };
 
@@ -127,17 +151,18 @@ export function actOnSync(
   return keeping(needs, taking, named, name, () => ON_SYNCS[action](needs, name, { ...how, by: byWords(taking) }));
 }
 
-/** Has the key of a suspended account tried at once. @throws LockstepError CONSOLE_NOT_ALLOWED */
-export function tryKeyNow(needs: ActionNeeds, taking: Taking, account: string): Promise<Done> {
-  return keeping(needs, taking, 'try-key', account, async () => {
-    const scope = await scopeNamed(needs.pool, account);
-    if (!(await suspensionOf(needs.pool, scope)))
-      return { said: `${account} is not suspended; nothing has changed.`, refused: 'NOT_SUSPENDED' };
-    await probeSoon(needs.pool, scope);
-    return {
-      said: `A worker with a run of ${account} tries its key now. If the service accepts it, the account resumes.`,
-    };
-  });
+/** @throws LockstepError CONSOLE_NOT_ALLOWED, SETTINGS_NAME_UNKNOWN */
+export function actOnAccount(
+  needs: ActionNeeds,
+  taking: Taking,
+  action: AccountAction,
+  account: string,
+  how: Pick<How, 'reason'> = {},
+): Promise<Done> {
+  const named = action === 'try-key' ? action : `${action}-account`;
+  return keeping(needs, taking, named, account, () =>
+    ON_ACCOUNTS[action](needs, account, { ...how, by: byWords(taking) }),
+  );
 }
 
 /** Does what only operators may do, and keeps it with who did it. @throws LockstepError CONSOLE_NOT_ALLOWED */

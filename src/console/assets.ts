@@ -4,16 +4,21 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { FastifyInstance } from 'fastify';
 
+const require = createRequire(import.meta.url);
+
 const FILES = {
   'console.css': { type: 'text/css', file: new URL('web/console.css', import.meta.url) },
   'console.js': { type: 'text/javascript', file: new URL('web/console.js', import.meta.url) },
   'records.css': { type: 'text/css', file: new URL('web/records.css', import.meta.url) },
   'board.js': { type: 'text/javascript', file: new URL('web/board.js', import.meta.url) },
   'icon.svg': { type: 'image/svg+xml', file: new URL('web/icon.svg', import.meta.url) },
-  'htmx.js': { type: 'text/javascript', file: createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js') },
+  'htmx.js': { type: 'text/javascript', file: require.resolve('htmx.org/dist/htmx.min.js') },
+  'chart.js': { type: 'text/javascript', file: new URL('web/chart.js', import.meta.url) },
+  'uplot.js': { type: 'text/javascript', file: require.resolve('uplot/dist/uPlot.iife.min.js') },
+  'uplot.css': { type: 'text/css', file: require.resolve('uplot/dist/uPlot.min.css') },
 } as const;
 
-type AssetName = keyof typeof FILES;
+export type AssetName = keyof typeof FILES;
 
 const read = new Map<AssetName, { readonly content: Buffer; readonly version: string }>();
 

@@ -1,7 +1,8 @@
 /** Charts of bars: rows sent over the time of a run, and how long deliveries took. */
+import type { BudgetMinute } from '../engine/ledger/budget-minutes.ts';
 import type { Throughput } from '../engine/ledger/run-charts.ts';
 import type { Lag } from '../mirror/outbox/lag.ts';
-import { formatCount, formatTook } from '../operator/words.ts';
+import { formatCount, formatTook, plural } from '../operator/words.ts';
 import { Time } from './parts.tsx';
 
 const HEIGHT = 80;
@@ -21,6 +22,18 @@ export function Lags({ lag: { target, longestMs, from } }: { readonly lag: Lag }
   return <Bars values={longestMs} from={from} widthMs={HOUR_MS} words={words} />;
 }
 
+/** Calls of an account, minute by minute. */
+export function LastHour({ minutes }: { readonly minutes: readonly BudgetMinute[] }) {
+  const calls = minutes.map((minute) => minute.calls);
+  const total = calls.reduce((sum, n) => sum + n, 0);
+  return (
+    <span class="spark">
+      <Svg values={calls} label={`Calls in each minute of the last hour, at most ${formatCount(Math.max(...calls))}`} />
+      <small class="dim">{plural(total, 'call')} in the last hour</small>
+    </span>
+  );
+}
+
 interface BarsProps {
   readonly values: readonly number[];
   readonly from: Date;
@@ -30,14 +43,9 @@ interface BarsProps {
 }
 
 function Bars({ values, from, widthMs, words }: BarsProps) {
-  const most = Math.max(...values, 1);
   return (
     <figure class="chart">
-      <svg viewBox={`0 0 ${values.length} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={words}>
-        {values.map((n, i) => (
-          <rect x={i + GAP / 2} width={1 - GAP} y={HEIGHT - (n / most) * HEIGHT} height={(n / most) * HEIGHT} />
-        ))}
-      </svg>
+      <Svg values={values} label={words} />
       <figcaption>
         <span>
           <Time at={from} exact />
@@ -48,5 +56,16 @@ function Bars({ values, from, widthMs, words }: BarsProps) {
         </span>
       </figcaption>
     </figure>
+  );
+}
+
+function Svg({ values, label }: { readonly values: readonly number[]; readonly label: string }) {
+  const most = Math.max(...values, 1);
+  return (
+    <svg viewBox={`0 0 ${values.length} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
+      {values.map((n, i) => (
+        <rect x={i + GAP / 2} width={1 - GAP} y={HEIGHT - (n / most) * HEIGHT} height={(n / most) * HEIGHT} />
+      ))}
+    </svg>
   );
 }

@@ -1,10 +1,15 @@
 /** What people do in the console with deliveries and targets. */
+
 import type { DeliveryFilter } from '../mirror/outbox/list.ts';
 import { enableTargets } from '../mirror/outbox/target-states.ts';
+import { channelIn } from '../operator/alerts/channels/channel.ts';
+import { testChannel } from '../operator/alerts/test-channel.ts';
 import { readDelivery, replayHow, requireTarget, sendAgain } from '../operator/deliveries.ts';
 import { plural } from '../operator/words.ts';
+import { channelNamed } from '../settings/settings.ts';
 import { inTransaction } from '../storage/transaction.ts';
 import { type ActionNeeds, type Done, keeping, type Taking } from './actions.ts';
+import type { ConsoleNeeds } from './needs.ts';
 
 /** Sends ended deliveries again. @throws LockstepError DELIVERY_UNKNOWN, CONSOLE_NOT_ALLOWED */
 export function replayDeliveries(needs: ActionNeeds, taking: Taking, filter: DeliveryFilter): Promise<Done> {
@@ -33,5 +38,22 @@ export function enableTarget(needs: ActionNeeds, taking: Taking, target: string)
     if (isChanged) return { said: `${target} is enabled: the deliveries that waited are sent.` };
     requireTarget(needs.settings(), target);
     return { said: `${target} was not disabled; nothing has changed.`, refused: 'NOT_DISABLED' };
+  });
+}
+
+/** The time that a channel has to accept a test message. */
+const TEST_MS = 20_000;
+
+/** Sends a test message through a channel for alerts. @throws LockstepError SETTINGS_NAME_UNKNOWN, CONSOLE_NOT_ALLOWED */
+export function sendTest(
+  needs: Pick<ConsoleNeeds, 'pool' | 'settings' | 'readSecret'>,
+  taking: Taking,
+  target: string,
+): Promise<Done> {
+  return keeping(needs, taking, 'test-channel', target, async () => {
+    const channel = channelNamed(needs.settings(), channelIn(target) ?? target);
+    const { isSent, reason, detail } = await testChannel(channel, needs, AbortSignal.timeout(TEST_MS));
+    if (isSent) return { said: `${target} accepted a test message.` };
+    return { said: `${target} did not accept the test message: ${detail ?? reason}`, refused: reason ?? 'NOT_SENT' };
   });
 }

@@ -1,12 +1,12 @@
-/** The forms of the pages about deliveries. */
+/** The forms of the pages about deliveries and targets. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { DELIVERY_VERDICTS } from '../mirror/outbox/list.ts';
 import { plainText } from './api/review-query.ts';
-import { enableTarget, replayDeliveries } from './delivery-actions.ts';
-import { formOf, tell } from './forms.ts';
-import { requirePerson } from './guard.ts';
+import { enableTarget, replayDeliveries, sendTest } from './delivery-actions.ts';
+import { onForm, tell } from './forms.ts';
 import type { ConsoleNeeds } from './needs.ts';
+import { targetPath } from './pages/target-parts.tsx';
 
 const time = z.iso.datetime().transform((text) => new Date(text));
 const replayed = z.object({
@@ -15,24 +15,28 @@ const replayed = z.object({
   since: time.optional(),
   until: time,
 });
+const ofDelivery = z.object({ id: plainText });
+const ofTarget = z.object({ target: plainText });
 
 export function addDeliveryForms(app: FastifyInstance, needs: ConsoleNeeds): void {
-  app.post('/deliveries/replay', async (request, reply) => {
-    const person = requirePerson(request);
-    const filter = replayed.parse(Object.fromEntries(formOf(request)));
-    await tell(reply, needs, () => replayDeliveries(needs, { person, via: 'page' }, filter));
-    return reply.redirect('/deliveries', 303);
+  onForm(app, '/deliveries/replay', async ({ taking, given, reply }) => {
+    const filter = replayed.parse(given);
+    await tell(reply, needs, () => replayDeliveries(needs, taking, filter));
+    return '/deliveries';
   });
-  app.post('/deliveries/:id/replay', async (request, reply) => {
-    const person = requirePerson(request);
-    const { id } = z.object({ id: plainText }).parse(request.params);
-    await tell(reply, needs, () => replayDeliveries(needs, { person, via: 'page' }, { ids: [id] }));
-    return reply.redirect(`/deliveries/${encodeURIComponent(id)}`, 303);
+  onForm(app, '/deliveries/:id/replay', async ({ taking, params, reply }) => {
+    const { id } = ofDelivery.parse(params);
+    await tell(reply, needs, () => replayDeliveries(needs, taking, { ids: [id] }));
+    return `/deliveries/${encodeURIComponent(id)}`;
   });
-  app.post('/targets/:target/enable', async (request, reply) => {
-    const person = requirePerson(request);
-    const { target } = z.object({ target: plainText }).parse(request.params);
-    await tell(reply, needs, () => enableTarget(needs, { person, via: 'page' }, target));
-    return reply.redirect('/deliveries', 303);
+  onForm(app, '/targets/:target/enable', async ({ taking, params, reply }) => {
+    const { target } = ofTarget.parse(params);
+    await tell(reply, needs, () => enableTarget(needs, taking, target));
+    return targetPath(target);
+  });
+  onForm(app, '/targets/:target/test', async ({ taking, params, reply }) => {
+    const { target } = ofTarget.parse(params);
+    await tell(reply, needs, () => sendTest(needs, taking, target));
+    return targetPath(target);
   });
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Child } from 'hono/jsx';
 import { visible } from '../base/visible.ts';
-import { assetPath } from './assets.ts';
+import { type AssetName, assetPath } from './assets.ts';
 import type { Shown, Tab } from './page.ts';
 import { Command } from './parts.tsx';
 import type { Person } from './people.ts';
@@ -46,7 +46,7 @@ const READ_SHARE = 0.3;
 
 /** The whole page, and a mark of what it shows: while the mark is the same, a page that is open stays as it is. */
 export function renderPage(shown: Shown, frame: Frame): { readonly html: string; readonly mark: string } {
-  const { title, tab, command, head, body, isBusy = false, isStill = false } = shown;
+  const { title, tab, command, head, body, assets, isBusy = false, isStill = false } = shown;
   const mark = createHash('sha256').update(String(body)).digest('base64url').slice(0, 16);
   const leastS = frame.tookMs / READ_SHARE / 1_000;
   const everyS = isBusy ? (BUSY_S.find((s) => s >= leastS) ?? 60) : Math.max(IDLE_S, Math.ceil(leastS));
@@ -80,13 +80,19 @@ export function renderPage(shown: Shown, frame: Frame): { readonly html: string;
       )}
     </>
   );
-  return { html: renderFrame(title, content, { ...frame, tab }), mark };
+  return { html: renderFrame(title, content, { ...frame, ...(assets && { assets }), tab }), mark };
 }
 
-type FrameAround = Pick<Frame, 'person' | 'hasSession'> & { readonly tab: Tab | undefined; readonly reload?: number };
+const ASSETS: readonly AssetName[] = ['console.css', 'records.css', 'htmx.js', 'console.js'];
+
+type FrameAround = Pick<Frame, 'person' | 'hasSession'> & Pick<Shown, 'tab' | 'assets'> & { readonly reload?: number };
 
 /** A page of its own. `reload`: reads it again after so many seconds, also without scripts. */
-export function renderFrame(title: string, content: Child, { person, hasSession, tab, reload }: FrameAround): string {
+export function renderFrame(
+  title: string,
+  content: Child,
+  { person, hasSession, tab, assets = [], reload }: FrameAround,
+): string {
   const page = (
     <html lang="en">
       <head>
@@ -97,11 +103,13 @@ export function renderFrame(title: string, content: Child, { person, hasSession,
         {reload !== undefined && <meta http-equiv="refresh" content={String(reload)} />}
         <title>{`${title} · Lockstep`}</title>
         <link rel="icon" href={assetPath('icon.svg')} type="image/svg+xml" />
-        <link rel="stylesheet" href={assetPath('console.css')} />
-        <link rel="stylesheet" href={assetPath('records.css')} />
-        <script src={assetPath('htmx.js')} defer />
-        <script src={assetPath('console.js')} defer />
-        <script src={assetPath('board.js')} defer />
+        {[...ASSETS, ...assets].map((name) =>
+          name.endsWith('.css') ? (
+            <link rel="stylesheet" href={assetPath(name)} />
+          ) : (
+            <script src={assetPath(name)} defer />
+          ),
+        )}
       </head>
       <body>
         <a class="skip" href="#main">

@@ -2,38 +2,63 @@
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { makeDirectory } from '../base/make-directory.ts';
 import type { OpenedFile } from '../csv/receive.ts';
+import { scopeNamed } from '../engine/ledger/scopes.ts';
+import { linkLines } from '../operator/link-export.ts';
+import { linkQuery } from './api/link-query.ts';
 import { plainText } from './api/review-query.ts';
-import { formOf, tell } from './forms.ts';
-import { requirePerson } from './guard.ts';
+import { onForm, tell } from './forms.ts';
+import { requireOperator, requirePerson } from './guard.ts';
 import { importLinksFrom, unlink } from './link-actions.ts';
+import type { Loads } from './loads.ts';
+import { readParts } from './multipart.ts';
 import type { ConsoleNeeds } from './needs.ts';
+import { filledIn } from './page.ts';
+import { UPLOAD_TIMEOUT_MS } from './uploads.ts';
 
 const removed = z.object({ target: plainText, account: plainText, task: plainText });
 const imported = z.object({
   target: plainText,
   account: plainText,
-  text: z.string(),
+  text: z.string().prefault(''),
   replace: z.literal('yes').optional(),
   dry: z.literal('yes').optional(),
 });
 
-export function addLinkForms(app: FastifyInstance, needs: ConsoleNeeds): void {
-  app.post('/links/remove', async (request, reply) => {
-    const taking = { person: requirePerson(request), via: 'page' } as const;
-    const link = removed.parse(Object.fromEntries(formOf(request)));
+export function addLinkForms(app: FastifyInstance, needs: ConsoleNeeds & { readonly loads: Loads }): void {
+  const { uploads, maxBytes } = needs.loads;
+  onForm(app, '/links/remove', async ({ taking, given, reply }) => {
+    const link = removed.parse(given);
     await tell(reply, needs, () => unlink(needs, taking, link));
+    return '/links';
+  });
+  app.post('/links/import', { config: { bodyTimeoutMs: UPLOAD_TIMEOUT_MS } }, async (request, reply) => {
+    const taking = { person: requirePerson(request), via: 'page' } as const;
+    await tell(reply, needs, async () => {
+      requireOperator(taking.person);
+      const { given, file } = await readParts(request, uploads, maxBytes);
+      try {
+        const { target, account, text, replace, dry } = imported.parse(given);
+        const form = { target, account, isReplacing: replace === 'yes', isDryRun: dry === 'yes' };
+        const open = () => (file ? uploads.open(file) : textAsFile(needs.dataDir, text));
+        return await importLinksFrom(needs, taking, open, form);
+      } finally {
+        if (file) await uploads.remove(file.id);
+      }
+    });
     return reply.redirect('/links', 303);
   });
-  app.post('/links/import', async (request, reply) => {
-    const taking = { person: requirePerson(request), via: 'page' } as const;
-    const { target, account, text, replace, dry } = imported.parse(Object.fromEntries(formOf(request)));
-    const form = { target, account, isReplacing: replace === 'yes', isDryRun: dry === 'yes' };
-    await tell(reply, needs, () => importLinksFrom(needs, taking, () => textAsFile(needs.dataDir, text), form));
-    return reply.redirect('/links', 303);
+  app.get('/links.csv', async (request, reply) => {
+    requirePerson(request);
+    const { target, account, q } = linkQuery.parse(filledIn(Object(request.query)));
+    const scope = account === undefined ? undefined : await scopeNamed(needs.pool, account);
+    const lines = linkLines(needs.pool, { target, scope, text: q });
+    reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="links.csv"');
+    return reply.send(Readable.from(lines));
   });
 }
 

@@ -5,20 +5,19 @@ import { z } from 'zod';
 import { LockstepError } from '../base/errors.ts';
 import { RESULT_KINDS } from '../csv/result-files.ts';
 import { readRun } from '../engine/ledger/runs.ts';
-import { accountNamed } from '../settings/settings.ts';
+import { accountNamed, type Settings } from '../settings/settings.ts';
 import { approveTyped, keeping } from './actions.ts';
 import { badFile, type Fixes, fixedFile } from './fixes.ts';
-import { formOf } from './forms.ts';
+import { formOf, onForm } from './forms.ts';
 import { requireOperator, requirePerson } from './guard.ts';
 import { loadForm } from './load-form.ts';
 import type { Loads } from './loads.ts';
+import { MAX_TEXT_BYTES, readParts } from './multipart.ts';
 import type { ConsoleNeeds } from './needs.ts';
-import { filledIn } from './page.ts';
 import { say } from './said.ts';
-import { nothingSent, tooLarge, UPLOAD_TIMEOUT_MS, type Upload } from './uploads.ts';
+import { nothingSent, UPLOAD_TIMEOUT_MS, type Upload } from './uploads.ts';
 
-const MAX_TEXT_BYTES = 8 * 1024 * 1024;
-
+const ofRun = z.object({ run: z.string() });
 const fields = z.object({ account: z.string().min(1), text: z.string().prefault('') });
 
 export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { readonly loads: Loads }): Promise<void> {
@@ -34,7 +33,7 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
     try {
       await keeping(needs, taking, 'upload-file', 'a file', async () => {
         await loads.uploads.sweep();
-        upload = await take(request, loads, (account) => accountNamed(settings(), account).name);
+        upload = await take(request, loads, settings());
         const { name, account } = upload;
         return { said: `${name} is here.`, about: `${name} for ${account}` };
       });
@@ -45,28 +44,22 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
     return reply.redirect(upload === undefined ? '/load' : `/load/${upload.id}`, 303);
   });
 
-  app.post('/load/:upload', async (request, reply) => {
-    const person = requirePerson(request);
-    requireOperator(person);
-    const { upload: id } = z.object({ upload: z.string() }).parse(request.params);
-    const upload = await loads.uploads.read(id);
-    const given = sentIn(request);
-    const form = loadForm.parse(given);
-    await loads.begin(upload, form, { person, via: 'page' });
-    return reply.redirect(`/load/${id}?${new URLSearchParams(given)}`, 303);
+  onForm(app, '/load/:upload', async ({ taking, params, given }) => {
+    requireOperator(taking.person);
+    const { upload: id } = z.object({ upload: z.string() }).parse(params);
+    await loads.begin(await loads.uploads.read(id), loadForm.parse(given), taking);
+    return `/load/${id}?${new URLSearchParams(given)}`;
   });
 
-  app.post('/runs/:run/approve', async (request, reply) => {
-    const taking = { person: requirePerson(request), via: 'page' } as const;
-    const { run: id } = z.object({ run: z.string() }).parse(request.params);
-    const { said, refused } = await approveTyped(needs, taking, id, sentIn(request).writes ?? '');
+  onForm(app, '/runs/:run/approve', async ({ taking, params, given, reply }) => {
+    const { run: id } = ofRun.parse(params);
+    const { said, refused } = await approveTyped(needs, taking, id, given.writes ?? '');
     say(reply, { tone: refused === undefined ? 'good' : 'bad', text: said });
-    return reply.redirect(refused === undefined ? `/runs/${id}` : `/runs/${id}/approve`, 303);
+    return refused === undefined ? `/runs/${id}` : `/runs/${id}/approve`;
   });
 
-  app.post('/runs/:run/fix', async (request, reply) => {
-    const taking = { person: requirePerson(request), via: 'page' } as const;
-    const { run: id } = z.object({ run: z.string() }).parse(request.params);
+  onForm(app, '/runs/:run/fix', async ({ taking, params, request }) => {
+    const { run: id } = ofRun.parse(params);
     const fixes = fixesIn(formOf(request));
     let upload: Upload | undefined;
     await keeping(needs, taking, 'upload-file', id, async () => {
@@ -76,12 +69,12 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
       upload = await loads.uploads.keep(written, { name, account });
       return { said: `${name} is here.`, about: `${name} for ${account}` };
     });
-    return reply.redirect(`/load/${upload?.id}`, 303);
+    return `/load/${upload?.id}`;
   });
 
   app.get('/runs/:run/results/:kind', async (request, reply) => {
     requirePerson(request);
-    const { run: id, kind } = z.object({ run: z.string(), kind: z.enum(RESULT_KINDS) }).parse(request.params);
+    const { run: id, kind } = ofRun.extend({ kind: z.enum(RESULT_KINDS) }).parse(request.params);
     const { name, handle } = await loads.resultOf(id, kind);
     reply.type('text/csv').header('content-disposition', `attachment; filename*=UTF-8''${headerWord(name)}`);
     return reply.send(handle.createReadStream());
@@ -96,39 +89,20 @@ function fixesIn(form: URLSearchParams): Fixes {
   return { cells, replacement: column === undefined ? undefined : { column, find, put } };
 }
 
-/** The fields of a form that are filled in. */
-function sentIn({ body }: FastifyRequest): Record<string, string> {
-  return body instanceof URLSearchParams ? filledIn(Object.fromEntries(body)) : {};
-}
-
 /** As RFC 8187 writes values of headers. */
 function headerWord(text: string): string {
   return encodeURIComponent(text).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 /** @throws LockstepError UPLOAD_TOO_LARGE, UPLOAD_EMPTY, DISK_FULL, SETTINGS_NAME_UNKNOWN */
-async function take(request: FastifyRequest, loads: Loads, known: (account: string) => string): Promise<Upload> {
-  if (!request.isMultipart()) throw nothingSent();
-  const { uploads, maxBytes } = loads;
-  const given: Record<string, string> = {};
-  let file: { readonly id: string; readonly name: string; readonly isCut: boolean; readonly bytes: number } | undefined;
+async function take(request: FastifyRequest, { uploads, maxBytes }: Loads, settings: Settings): Promise<Upload> {
+  const { given, file } = await readParts(request, uploads, maxBytes);
   try {
-    for await (const part of request.parts()) {
-      if (part.type === 'file') {
-        const id = await uploads.write(part.file);
-        const { truncated: isCut, bytesRead: bytes } = part.file;
-        file = { id, name: part.filename, isCut, bytes };
-      } else if (part.valueTruncated) throw tooLarge('The text', MAX_TEXT_BYTES);
-      else given[part.fieldname] = String(part.value);
-    }
-    if (file?.isCut) throw tooLarge('The file', maxBytes);
     const { account: asked, text } = fields.parse(given);
-    const account = known(asked);
-    if (file !== undefined && file.bytes > 0) return await uploads.keep(file.id, { name: file.name, account });
+    const account = accountNamed(settings, asked).name;
+    if (file) return await uploads.keep(file.id, { name: file.name, account });
     if (text.trim() === '') throw nothingSent();
-    if (file) await uploads.remove(file.id);
-    const id = await uploads.write(asBytes(text));
-    return await uploads.keep(id, { name: 'pasted.csv', account });
+    return await uploads.keep(await uploads.write(asBytes(text)), { name: 'pasted.csv', account });
   } catch (error) {
     if (file) await uploads.remove(file.id);
     throw error;

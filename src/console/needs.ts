@@ -1,7 +1,9 @@
 /** What the console is given by the workspace. */
 import type { FastifyBaseLogger } from 'fastify';
 import type { Accounts } from '../engine/account/accounts.ts';
+import type { SharedQueue } from '../engine/worker/queue.ts';
 import type { HookServerNeeds } from '../mirror/inbound/hook-server.ts';
+import type { ExamineOptions, Report } from '../operator/examination.ts';
 import type { SettingsCheck } from '../operator/settings-check.ts';
 import type { SecretRef } from '../settings/fields.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -17,6 +19,10 @@ export interface ConsoleNeeds extends ActionNeeds, HookServerNeeds {
   readonly checkSettings: () => Promise<SettingsCheck>;
   readonly budgets: Accounts['budgets'];
   readonly openAccount: Accounts['open'];
+  /** Examines the service of an account, and keeps the report. */
+  readonly examine: (account: string, options: ExamineOptions) => Promise<Report>;
+  /** The queue that all workers share. */
+  readonly queue: () => Pick<SharedQueue, 'depth' | 'jobs'>;
   /** Where uploaded files are kept. */
   readonly dataDir: string;
   /** The most bytes that an uploaded file may have. Default: 200 MiB. */

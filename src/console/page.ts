@@ -3,9 +3,13 @@ import type { Child } from 'hono/jsx';
 import type pg from 'pg';
 import type { z } from 'zod';
 import type { Accounts } from '../engine/account/accounts.ts';
+import type { HookServerNeeds } from '../mirror/inbound/hook-server.ts';
 import type { SettingsCheck } from '../operator/settings-check.ts';
 import type { Settings } from '../settings/settings.ts';
+import type { AssetName } from './assets.ts';
+import type { Examinations } from './examinations.ts';
 import type { Loads } from './loads.ts';
+import type { ConsoleNeeds } from './needs.ts';
 import type { Person } from './people.ts';
 
 export interface PageContext {
@@ -16,7 +20,10 @@ export interface PageContext {
   /** The budgets that this process uses. */
   readonly budgets: Accounts['budgets'];
   readonly openAccount: Accounts['open'];
+  readonly targets: HookServerNeeds['targets'];
+  readonly queue: ConsoleNeeds['queue'];
   readonly loads: Loads;
+  readonly examinations: Examinations;
   /** The database, for messages about losing it. */
   readonly database: string;
   /** Completes a command with the options of this process. */
@@ -35,6 +42,8 @@ export interface Shown {
   readonly body: Child;
   /** Whether something on it is under way, so that it is read every second. Default: false, every 15 s. */
   readonly isBusy?: boolean;
+  /** Styles and scripts that other pages do not use. */
+  readonly assets?: readonly AssetName[];
   /** Whether it stays as it is: nothing on it changes by itself. */
   readonly isStill?: boolean;
 }

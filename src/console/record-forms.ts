@@ -3,8 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { isOperationName, type OperationName } from '../contract/operations.ts';
 import type { HandCall } from '../engine/ledger/hand-calls.ts';
-import { formOf } from './forms.ts';
-import { requirePerson } from './guard.ts';
+import { formOf, onForm } from './forms.ts';
 import type { ConsoleNeeds } from './needs.ts';
 import { bodyFrom } from './records/fields.ts';
 import { settleByHand, writeAgain, writeByHand } from './records/write.ts';
@@ -20,29 +19,27 @@ const sent = z.looseObject({
   filled: z.string().optional(),
 });
 const ofCall = z.object({ call: z.uuid() });
+const ofOnce = z.object({ once: z.uuid() });
 
 export function addRecordForms(app: FastifyInstance, needs: ConsoleNeeds): void {
-  app.post('/records/:account/call/:operation', async (request, reply) => {
-    const taking = { person: requirePerson(request), via: 'page' } as const;
-    const { account, operation } = target.parse(request.params);
+  onForm(app, '/records/:account/call/:operation', async ({ taking, params, request, reply }) => {
+    const { account, operation } = target.parse(params);
     const given = withMove(Object.fromEntries(formOf(request)));
     const { once, page, filled = '' } = sent.parse(given);
     const path = Object.fromEntries(
       Object.entries(given).flatMap(([name, value]) => (name.startsWith('path.') ? [[name.slice(5), value]] : [])),
     );
     const body = bodyFrom(operation, given, filled.split(','));
-    return lead(reply, await writeByHand(needs, taking, { id: once, account, operation, path, body, page }));
+    return after(reply, await writeByHand(needs, taking, { id: once, account, operation, path, body, page }));
   });
-  app.post('/calls/:call/again', async (request, reply) => {
-    const taking = { person: requirePerson(request), via: 'page' } as const;
-    const { call } = ofCall.parse(request.params);
-    const { once } = z.object({ once: z.uuid() }).parse(Object.fromEntries(formOf(request)));
-    return lead(reply, await writeAgain(needs, taking, call, once));
+  onForm(app, '/calls/:call/again', async ({ taking, params, given, reply }) => {
+    const { call } = ofCall.parse(params);
+    const { once } = ofOnce.parse(given);
+    return after(reply, await writeAgain(needs, taking, call, once));
   });
-  app.post('/calls/:call/applied', async (request, reply) => {
-    const taking = { person: requirePerson(request), via: 'page' } as const;
-    const { call } = ofCall.parse(request.params);
-    return lead(reply, await settleByHand(needs, taking, call, 'applied'));
+  onForm(app, '/calls/:call/applied', async ({ taking, params, reply }) => {
+    const { call } = ofCall.parse(params);
+    return after(reply, await settleByHand(needs, taking, call, 'applied'));
   });
 }
 
@@ -54,9 +51,9 @@ function withMove(given: Record<string, string>): Record<string, string> {
 }
 
 /** Back to the page, or to the page of the call if there is more to say. */
-function lead(reply: FastifyReply, { id, operation, status, found, page }: HandCall): FastifyReply {
+function after(reply: FastifyReply, { id, operation, status, found, page }: HandCall): string {
   const isDone = status === 'applied' || found === 'applied';
-  if (!isDone) return reply.redirect(`/calls/${id}`, 303);
+  if (!isDone) return `/calls/${id}`;
   say(reply, { tone: 'good', text: `${operation}: the service applied it.` });
-  return reply.redirect(page, 303);
+  return page;
 }

@@ -3,8 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { CHOICES, type Choice } from '../engine/ledger/decisions.ts';
 import { plainText } from './api/review-query.ts';
-import { formOf, tell } from './forms.ts';
-import { requirePerson } from './guard.ts';
+import { onForm, tell } from './forms.ts';
 import type { ConsoleNeeds } from './needs.ts';
 import { groupAddress, itemAddress } from './pages/review-parts.tsx';
 import { decideGroup, decideItem, nextAfter, readReviewed, undoItem } from './review-actions.ts';
@@ -25,35 +24,28 @@ const bulk = z.object({
 });
 
 export function addReviewForms(app: FastifyInstance, needs: ConsoleNeeds): void {
-  app.post('/review/items/:id/decide', async (request, reply) => {
-    const person = requirePerson(request);
-    const { id } = item.parse(request.params);
-    const { choice: button, record, ...given } = decided.parse(filledOf(formOf(request)));
-    const chosen = { ...given, ...choiceOf(button, record) };
+  onForm(app, '/review/items/:id/decide', async ({ taking, params, given, reply }) => {
+    const { id } = item.parse(params);
+    const { choice: button, record, ...rest } = decided.parse(given);
+    const chosen = { ...rest, ...choiceOf(button, record) };
     const before = (await readReviewed(needs.pool, id)).item;
-    const done = await tell(reply, needs, () => decideItem(needs, { person, via: 'page' }, id, chosen));
-    if (!done || !before) return reply.redirect(itemAddress(id), 303);
+    const done = await tell(reply, needs, () => decideItem(needs, taking, id, chosen));
+    if (!done || !before) return itemAddress(id);
     const next = await nextAfter(needs.pool, before);
-    return reply.redirect(next === undefined ? '/review' : itemAddress(next), 303);
+    return next === undefined ? '/review' : itemAddress(next);
   });
-  app.post('/review/items/:id/undo', async (request, reply) => {
-    const person = requirePerson(request);
-    const { id } = item.parse(request.params);
-    const { entry } = undone.parse(filledOf(formOf(request)));
-    await tell(reply, needs, () => undoItem(needs, { person, via: 'page' }, id, entry));
-    return reply.redirect(itemAddress(id), 303);
+  onForm(app, '/review/items/:id/undo', async ({ taking, params, given, reply }) => {
+    const { id } = item.parse(params);
+    const { entry } = undone.parse(given);
+    await tell(reply, needs, () => undoItem(needs, taking, id, entry));
+    return itemAddress(id);
   });
-  app.post('/review/confirm', async (request, reply) => {
-    const person = requirePerson(request);
-    const { reason, account, sync, ...chosen } = bulk.parse(filledOf(formOf(request)));
+  onForm(app, '/review/confirm', async ({ taking, given, reply }) => {
+    const { reason, account, sync, ...chosen } = bulk.parse(given);
     const group = { reason, account, sync };
-    const done = await tell(reply, needs, () => decideGroup(needs, { person, via: 'page' }, group, chosen));
-    return reply.redirect(done ? '/review' : groupAddress(group, chosen.choice), 303);
+    const done = await tell(reply, needs, () => decideGroup(needs, taking, group, chosen));
+    return done ? '/review' : groupAddress(group, chosen.choice);
   });
-}
-
-function filledOf(form: URLSearchParams): Readonly<Record<string, string>> {
-  return Object.fromEntries([...form].filter(([, value]) => value.trim() !== ''));
 }
 
 /** A button says its choice; that of a candidate also its record: `use:15`. */

@@ -2,21 +2,20 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { LockstepError } from '../base/errors.ts';
 import { VERDICTS } from '../engine/ledger/rows.ts';
 import { readRun } from '../engine/ledger/runs.ts';
 import { csvLine, EXPORT_TITLES, exportedLines } from '../operator/row-export.ts';
-import { plural } from '../operator/words.ts';
-import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS, tryKeyNow } from './actions.ts';
+import { addActionForms } from './action-forms.ts';
 import { addDeliveryForms } from './delivery-forms.ts';
+import type { Examinations } from './examinations.ts';
 import { type Failure, failureOf } from './failures.ts';
-import { formOf, tell } from './forms.ts';
 import { requirePerson } from './guard.ts';
 import { renderFrame, renderPage } from './layout.tsx';
 import { addLinkForms } from './link-forms.ts';
 import type { Loads } from './loads.ts';
 import type { ConsoleNeeds } from './needs.ts';
 import type { Page, PageContext } from './page.ts';
+import { account } from './pages/account.tsx';
 import { accounts } from './pages/accounts.tsx';
 import { activity } from './pages/activity.tsx';
 import { approve } from './pages/approve.tsx';
@@ -31,6 +30,7 @@ import { home } from './pages/home.tsx';
 import { links } from './pages/links.tsx';
 import { load } from './pages/load.tsx';
 import { loadSheet } from './pages/load-sheet.tsx';
+import { queues } from './pages/queues.tsx';
 import { newRecord, record } from './pages/record.tsx';
 import { records, recordsOf } from './pages/records.tsx';
 import { review } from './pages/review.tsx';
@@ -43,11 +43,12 @@ import { run } from './pages/run.tsx';
 import { runs } from './pages/runs.tsx';
 import { settings } from './pages/settings.tsx';
 import { syncs } from './pages/syncs.tsx';
+import { target } from './pages/target.tsx';
 import { Empty } from './parts.tsx';
 import type { People } from './people.ts';
 import { addRecordForms } from './record-forms.ts';
 import { addReviewForms } from './review-forms.ts';
-import { say, takeSaid } from './said.ts';
+import { takeSaid } from './said.ts';
 
 const PAGES: readonly Page[] = [
   home,
@@ -75,9 +76,12 @@ const PAGES: readonly Page[] = [
   deliveries,
   deliveriesConfirm,
   delivery,
+  target,
   links,
   accounts,
+  account,
   settings,
+  queues,
 ];
 
 const HTML = 'text/html; charset=utf-8';
@@ -85,7 +89,11 @@ const CSV = 'text/csv; charset=utf-8';
 /** A page that could not be read is read again. */
 const RELOAD_S = 5;
 
-type PagesNeeds = ConsoleNeeds & { readonly people: People; readonly loads: Loads };
+type PagesNeeds = ConsoleNeeds & {
+  readonly people: People;
+  readonly loads: Loads;
+  readonly examinations: Examinations;
+};
 
 export function addPages(app: FastifyInstance, needs: PagesNeeds): void {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
@@ -93,7 +101,7 @@ export function addPages(app: FastifyInstance, needs: PagesNeeds): void {
   );
   answerFailures(app, needs);
   for (const page of PAGES) app.get(page.path, (request, reply) => show(page, needs, request, reply));
-  addForms(app, needs);
+  addActionForms(app, needs);
   addReviewForms(app, needs);
   addDeliveryForms(app, needs);
   addRecordForms(app, needs);
@@ -118,18 +126,8 @@ async function show(page: Page, needs: PagesNeeds, request: FastifyRequest, repl
   const startedAtMs = performance.now();
   const person = requirePerson(request);
   const { params, query, url } = request;
-  const { pool, settings, checkSettings, budgets, openAccount, loads, database, hint, people } = needs;
-  const context: PageContext = {
-    pool,
-    settings: settings(),
-    checkSettings,
-    person,
-    budgets,
-    openAccount,
-    loads,
-    database,
-    hint,
-  };
+  const { settings, hint, people } = needs;
+  const context: PageContext = { ...needs, settings: settings(), person };
   const shown = await page.show(context, { params, query });
   const isAgain = request.headers['hx-request'] === 'true';
   if ('path' in shown)
@@ -145,53 +143,6 @@ async function show(page: Page, needs: PagesNeeds, request: FastifyRequest, repl
   reply.header('cache-control', 'no-store');
   if (isAgain && request.headers['x-seen'] === mark) return reply.code(204).send();
   return reply.type(HTML).send(html);
-}
-
-function addForms(app: FastifyInstance, needs: PagesNeeds): void {
-  const runParams = z.object({ run: z.string(), action: z.enum(RUN_ACTIONS) });
-  const syncParams = z.object({ sync: z.string(), action: z.enum(SYNC_ACTIONS) });
-  app.post('/runs/:run/:action', async (request, reply) => {
-    const person = requirePerson(request);
-    const { run: id, action } = runParams.parse(request.params);
-    await tell(reply, needs, () => actOnRun(needs, { person, via: 'page' }, action, id));
-    return reply.redirect(`/runs/${encodeURIComponent(id)}`, 303);
-  });
-  app.post('/syncs/:sync/:action', async (request, reply) => {
-    const person = requirePerson(request);
-    const { sync, action } = syncParams.parse(request.params);
-    const reason = formOf(request).get('reason')?.trim().slice(0, 200) || undefined;
-    const done = await tell(reply, needs, () => actOnSync(needs, { person, via: 'page' }, action, sync, { reason }));
-    return reply.redirect(done?.run === undefined ? '/syncs' : `/runs/${done.run}`, 303);
-  });
-  app.post('/accounts/:account/try-key', async (request, reply) => {
-    const person = requirePerson(request);
-    const { account } = z.object({ account: z.string() }).parse(request.params);
-    await tell(reply, needs, () => tryKeyNow(needs, { person, via: 'page' }, account));
-    return reply.redirect('/accounts', 303);
-  });
-  app.post('/confirm/:action', async (request, reply) => {
-    const person = requirePerson(request);
-    const { action } = z.object({ action: z.enum(['cancel', 'retry']) }).parse(request.params);
-    const ids = formOf(request).getAll('run');
-    if (ids.length === 1) {
-      const done = await tell(reply, needs, () => actOnRun(needs, { person, via: 'page' }, action, ids[0] ?? ''));
-      return reply.redirect(`/runs/${encodeURIComponent(done?.run ?? ids[0] ?? '')}`, 303);
-    }
-    const refused: string[] = [];
-    for (const id of ids) {
-      try {
-        const done = await actOnRun(needs, { person, via: 'page' }, action, id);
-        if (done.refused !== undefined) refused.push(done.said);
-      } catch (error) {
-        if (!(error instanceof LockstepError)) throw error;
-        refused.push(error.message);
-      }
-    }
-    const words = { cancel: 'cancelled', retry: 'retried' }[action];
-    const text = [`${plural(ids.length - refused.length, 'run')} ${words}.`, ...refused].join(' ');
-    say(reply, { tone: refused.length === 0 ? 'good' : 'bad', text });
-    return reply.redirect('/runs', 303);
-  });
 }
 
 function answerFailures(app: FastifyInstance, { database, people }: PagesNeeds): void {

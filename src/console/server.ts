@@ -8,6 +8,7 @@ import { isLoopback } from '../settings/fields.ts';
 import { PREFIX } from './api/openapi.ts';
 import { addApi } from './api/routes.ts';
 import { addAssets } from './assets.ts';
+import { createExaminations } from './examinations.ts';
 import { addGuard, addHeaders } from './guard.ts';
 import { addLoads } from './load-routes.ts';
 import { createLoads } from './loads.ts';
@@ -61,16 +62,18 @@ export async function startConsole(needs: ConsoleNeeds): Promise<Console> {
   await app.register(cookie);
   const loads = createLoads(needs);
   await loads.uploads.sweep();
+  const examinations = createExaminations(needs);
+  const own = { ...needs, people, loads, examinations };
   await app.register(async (scope) => {
     addGuard(scope, { people, host });
-    await addLogin(scope, { ...needs, people });
-    addPages(scope, { ...needs, people, loads });
-    await addLoads(scope, { ...needs, loads });
+    await addLogin(scope, own);
+    addPages(scope, own);
+    await addLoads(scope, own);
   });
   await app.register(
     async (scope) => {
       addGuard(scope, { people, host });
-      addApi(scope, { ...needs, loads });
+      addApi(scope, own);
     },
     { prefix: PREFIX },
   );
@@ -80,7 +83,7 @@ export async function startConsole(needs: ConsoleNeeds): Promise<Console> {
   async function close(): Promise<void> {
     const grace = setTimeout(() => app.server.closeAllConnections(), CLOSING_GRACE_MS);
     await app.close().finally(() => clearTimeout(grace));
-    await loads.close();
+    await Promise.all([loads.close(), examinations.close()]);
     await hooks.renew();
   }
   return { url: serverUrl(app.server.address(), host), renew: hooks.renew, close: () => (closed ??= close()) };

@@ -41,7 +41,7 @@ export interface Uploads {
   /** @throws LockstepError UPLOAD_UNKNOWN */
   read(id: string): Promise<Upload>;
   /** @throws LockstepError UPLOAD_UNKNOWN */
-  open(upload: Upload): Promise<OpenedFile>;
+  open(upload: Pick<Upload, 'id' | 'name'>): Promise<OpenedFile>;
   finish(upload: Upload, checked: Checked): Promise<void>;
   remove(id: string): Promise<void>;
   /** Deletes what is older than a day. */

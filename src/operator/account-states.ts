@@ -2,7 +2,7 @@
 import { autoDialect, type Dialect } from '../client/call/dialect.ts';
 import { type ListedAccount, listAccounts } from '../engine/ledger/scopes.ts';
 import { downServices } from '../engine/ledger/service-states.ts';
-import { suspensionOf } from '../engine/ledger/suspensions.ts';
+import { type Suspension, suspensionOf } from '../engine/ledger/suspensions.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { budgetWords } from './run-result.ts';
@@ -15,7 +15,7 @@ export interface AccountState {
   readonly allowed: string | null;
   /** Null if it was never used. */
   readonly identity: Pick<ListedAccount, 'scope' | 'tenant' | 'origins' | 'boundAt'> | null;
-  readonly suspended: { readonly message: string; readonly since: Date } | null;
+  readonly suspended: Pick<Suspension, 'code' | 'message' | 'since'> | null;
   readonly down: { readonly message: string; readonly since: Date } | null;
   /** What the settings say about the dialect, by path; everything else is detected. */
   readonly dialect: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export async function accountStates(db: Queryable, { accounts }: Settings): Prom
         url: settings ? (settings.url ?? 'embedded') : null,
         allowed: settings ? budgetWords(settings) : null,
         identity: identity ?? null,
-        suspended: suspension ? { message: suspension.message, since: suspension.since } : null,
+        suspended: suspension ?? null,
         down: service ? { message: service.message, since: service.since } : null,
         dialect: settings ? chosen(settings.dialect, autoDialect) : {},
       };

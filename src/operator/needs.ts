@@ -141,9 +141,10 @@ async function ofAccounts(db: Queryable, { accounts }: Settings): Promise<readon
     const about = { subject: `account ${account}`, account, command: `doctor --account ${account}` };
     const suspension = await suspensionOf(db, await scopeNamed(db, account));
     if (suspension) {
-      const { message: why, since } = suspension;
+      const { code: cause, message: why, since } = suspension;
+      const command = cause === 'KEY_REFUSED' ? about.command : `accounts resume ${account}`;
       problems.push(
-        lasting({ ...about, event: 'account-suspended', what: `account ${account}`, why, since, cause: 'KEY_REFUSED' }),
+        lasting({ ...about, event: 'account-suspended', what: `account ${account}`, why, since, cause, command }),
       );
     }
     const service = down.get(account);

@@ -16,7 +16,7 @@ const HOW: Readonly<Record<Exclude<MappedColumn['how'], 'fuzzy'>, string>> = {
   preset: 'preset',
   exact: 'same name',
   synonym: 'synonym',
-  shared: 'shared',
+  shared: 'also names the customer',
 };
 
 export function delimiterWords(delimiter: string): string {

@@ -85,7 +85,12 @@ test('a database of another version is not ready', async () => {
 
 test('counts calls, runs, rows and deliveries, and reads budgets and the backlog', async () => {
   const metrics = metricsOf();
-  metrics.called('acme', { operation: 'contacts.getall', outcome: { status: 'limited' } as never, durationMs: 120 });
+  metrics.called('acme', {
+    operation: 'contacts.getall',
+    outcome: { status: 'limited' } as never,
+    waitedMs: 0,
+    durationMs: 120,
+  });
   const report = { status: 'done', durationMs: 90_000, counts: { in: 3, created: 2, review: 1 } } as never;
   metrics.runStopped({ sync: 'nightly', job: 'contacts' } as never, report);
   metrics.runStopped({ sync: 'load:a-file-of-a-customer.csv', job: 'orders' } as never, report);

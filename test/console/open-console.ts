@@ -17,7 +17,12 @@ console: { listen: "127.0.0.1:0" }
 `;
 
 export interface ConsoleOptions
-  extends Partial<Pick<ConsoleNeeds, 'names' | 'targets' | 'log' | 'checkSettings' | 'dataDir' | 'maxUploadBytes'>> {
+  extends Partial<
+    Pick<
+      ConsoleNeeds,
+      'examine' | 'openAccount' | 'queue' | 'names' | 'targets' | 'log' | 'checkSettings' | 'dataDir' | 'maxUploadBytes'
+    >
+  > {
   readonly database: FreshDatabase;
   readonly text?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -41,6 +46,8 @@ export function openConsole({ database, text = SETTINGS, env = {}, ...needs }: C
     },
     budgets: () => new Map(),
     openAccount: async (name) => Promise.reject(new Error(`no account ${name} here`)),
+    examine: async (name) => Promise.reject(new Error(`no account ${name} here`)),
+    queue: () => ({ depth: async () => ({}), jobs: async () => [] }),
     dataDir: path.join(os.tmpdir(), 'lockstep-test-no-uploads'),
     readSecret: (ref) => readSecret(ref, env),
     hint: PLAIN_HINTS.command,

@@ -6,6 +6,7 @@ import { suspendAccount } from '../../src/engine/ledger/suspensions.ts';
 import { disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { startHttpServer } from '../support/http-server.ts';
 import { expectSound, openPage } from './browser.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
 
@@ -163,8 +164,11 @@ describe.runIf(CHROMIUM)('in a browser', () => {
       '/deliveries?verdict=dead',
       '/deliveries/msg_0',
       '/deliveries/confirm?verdict=dead',
+      '/targets/hook',
       '/links',
       '/accounts',
+      '/accounts/acme',
+      '/queues',
       '/settings',
     ]) {
       await page.goto(web.url + path);
@@ -179,7 +183,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     await suspendAccount(database.pool, 'acme', { operation: 'contacts.getall', message: 'The key is refused.' });
     await database.pool.query(`update ledger.suspensions set probe_at = now() + interval '1 hour'`);
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
-    await page.goto(`${web.url}/deliveries`);
+    await page.goto(`${web.url}/targets/hook`);
     expect(await page.getByRole('img').getAttribute('aria-label')).toMatch(/^hook: at most 1 min|^hook: at most 60/);
     expect(await page.textContent('main')).toContain('The secret is being rotated: signed with both.');
     await page.goto(`${web.url}/accounts`);
@@ -190,12 +194,62 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     await close();
   });
 
+  test('a channel for alerts gets a test message, and a target is checked, from their pages', async () => {
+    const receiver = await startHttpServer({ status: 204, body: '' });
+    const own = await openConsole({
+      database,
+      env: { HOOK: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+      targets: {
+        open: async () => ({
+          deliver: async () => ({ status: 'delivered' }),
+          check: async () => [{ what: 'token', status: 'problem', detail: HOSTILE, remedy: 'renew `TOKEN`' }],
+          close: async () => undefined,
+        }),
+      },
+      text: `${TEXT}\nalerts: { pager: { type: webhook, url: "${receiver.url}", secret: { env: HOOK }, allowPrivate: true } }\n`,
+    });
+    const { page, wrong, close } = await openPage(browser);
+    await page.goto(`${own.url}/targets/alerts.pager`);
+    await page.getByRole('button', { name: 'Send a test message' }).click();
+    expect(await page.textContent('[role=status]')).toBe('alerts.pager accepted a test message.');
+    expect(receiver.requests).toHaveLength(1);
+    await page.goto(`${own.url}/targets/issues`);
+    await page.getByRole('link', { name: 'Check the target now' }).click();
+    expect(await page.textContent('.notes')).toContain('problem token: <img');
+    expect(await page.textContent('.notes .fix')).toBe('Fix renew TOKEN');
+    await expectSound(page);
+    expect(wrong).toEqual([]);
+    await close();
+    await own.close();
+    await receiver.close();
+  });
+
+  test('links are imported from a file, and downloaded as a file that can be imported', async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(`${web.url}/links`);
+    await page.getByText('Link many tasks at once').click();
+    const buffer = Buffer.from('task_id;item_id\n1;11\n2;12');
+    await page.getByLabel('File').setInputFiles({ name: '../../links.csv', mimeType: 'text/csv', buffer });
+    await page.getByRole('button', { name: 'Import' }).click();
+    expect(await page.textContent('[role=status]')).toContain('2 rows: 2 new');
+    const download = await (await fetch(`${web.url}/links.csv?target=issues`)).text();
+    expect(download.split('\r\n').map((line) => line.split(',').slice(0, 3))).toEqual([
+      ['task_id', 'item_id', 'target'],
+      ['task:1', expect.stringContaining('11'), 'issues'],
+      ['task:2', expect.stringContaining('12'), 'issues'],
+      [''],
+    ]);
+    const again = (await call('/links/import', { target: 'issues', account: 'acme', csv: download })).json;
+    expect(again.said).toContain('2 rows: 0 new, 2 already linked');
+    await close();
+  });
+
   test('links are imported and removed without scripts', async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(`${web.url}/links`);
     const enter = async () => {
       await page.getByText('Link many tasks at once').click();
-      await page.getByLabel('Lines, with the header').fill('task_id,item_id\n1,11\n2,12');
+      await page.getByLabel('lines, with the header').fill('task_id,item_id\n1,11\n2,12');
     };
     await enter();
     await page.getByRole('button', { name: 'Check' }).click();

@@ -104,6 +104,22 @@ describe.runIf(CHROMIUM)('records', () => {
     await close();
   });
 
+  test('a contact is imported once by hand, also by a form that is sent twice, and not if a customer is like it', async () => {
+    await harness.call('contacts.create', { first_name: 'Ann', email: 'ann@example.com' });
+    const [contact] = (await harness.call('contacts.getall')) as { id: number }[]; // as: the contract's records
+    const { page, wrong, close } = await openPage(browser);
+    await open(page, `contacts/${contact?.id}`);
+    const button = page.getByRole('button', { name: 'Import as an order customer' });
+    await button.dblclick();
+    await page.getByText('customers.import: the service applied it.').waitFor();
+    await button.click();
+    expect(await page.textContent('main')).toContain('has the same e-mail address or phone number');
+    expect(await harness.call('customers.getall')).toMatchObject([{ email: 'ann@example.com' }]);
+    await expectSound(page);
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
   test('are created once by a form that is sent twice', async () => {
     const { page, close } = await openPage(browser);
     await open(page, 'customers/new');

@@ -6,10 +6,12 @@ import { tryKey } from '../../engine/account/key-check.ts';
 import { endRun } from '../../engine/ledger/run-status.ts';
 import { listPaused } from '../../engine/ledger/runs.ts';
 import { listAccounts, moveToFreshScope, rebindAccount, scopeNamed, unfinishedOf } from '../../engine/ledger/scopes.ts';
+import { resumeAccount, suspendByHand, suspensionOf } from '../../engine/ledger/suspensions.ts';
 import { formatTime, plural } from '../../operator/words.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { FAILED, wrongUse } from '../errors.ts';
+import { thisPerson } from '../person.ts';
 import type { Perform, Session } from '../session.ts';
 
 export function define(accounts: Command, perform: Perform): void {
@@ -41,6 +43,25 @@ export function define(accounts: Command, perform: Perform): void {
     )
     .argument('<account>', 'name of the account in the settings')
     .action(perform(fresh));
+  accounts
+    .command('suspend')
+    .summary('send nothing to an account until it is resumed')
+    .description(
+      'Lets the runs of an account wait until it is resumed: calls in flight end, and no new call is sent. Runs of other ' +
+        'accounts continue. Accounts that are the same tenant are suspended together.',
+    )
+    .argument('<account>', 'name of the account in the settings')
+    .option('--reason <text>', 'the reason, which `lockstep status` shows')
+    .action(perform(suspend));
+  accounts
+    .command('resume')
+    .summary('let the runs of a suspended account continue')
+    .description(
+      'Ends a suspension by hand. An account whose key was refused resumes without this command, as soon as the service ' +
+        'accepts the key.',
+    )
+    .argument('<account>', 'name of the account in the settings')
+    .action(perform(resume));
 }
 
 async function list({ out, openLedger }: Session): Promise<void> {
@@ -85,6 +106,32 @@ async function fresh(session: Session, name: string): Promise<void> {
     out.say(`${plural(cancelled.length, 'unfinished run')} of ${before} cancelled: ${cancelled.join(', ')}.`);
   }
   out.result({ account: name, tenant: moved.scope, address: identity.origin, cancelled });
+}
+
+async function suspend(session: Session, name: string, { reason }: { reason?: string }): Promise<void> {
+  const { out, hint } = session;
+  accountNamed(await session.settings(), name);
+  const { pool } = await session.openLedger();
+  await suspendByHand(pool, await scopeNamed(pool, name), { by: thisPerson(), reason });
+  out.say(`Account ${name} is suspended: its runs wait. Resume it with: ${hint(`accounts resume ${name}`)}`);
+  out.result({ account: name, suspended: true });
+}
+
+async function resume(session: Session, name: string): Promise<void> {
+  const { out, hint } = session;
+  accountNamed(await session.settings(), name);
+  const { pool } = await session.openLedger();
+  const scope = await scopeNamed(pool, name);
+  const resumed = await resumeAccount(pool, scope);
+  const suspension = await suspensionOf(pool, scope);
+  if (resumed) out.say(`Account ${name} is resumed: its runs continue.`);
+  else if (suspension)
+    out.say(
+      `The key of account ${name} is refused, so it stays suspended: ${suspension.message}`,
+      `The account resumes when the service accepts the key. See whether it does: ${hint(`doctor --account ${name}`)}`,
+    );
+  else out.say(`Account ${name} was not suspended; nothing has changed.`);
+  out.result({ account: name, resumed });
 }
 
 /** The address and key of the account, once a read has shown that the service accepts the key. @throws LockstepError KEY_REFUSED, KEY_NOT_TRIED */

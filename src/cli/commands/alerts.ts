@@ -1,16 +1,12 @@
 /** `lockstep alerts …`: the channels and the open alerts, and a test of the channels. */
-import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { LockstepError } from '../../base/errors.ts';
-import type { DeliveryOutcome } from '../../contract/target.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';
 import { type ChannelState, channelStates } from '../../operator/alerts/channel-states.ts';
 import { outboxName } from '../../operator/alerts/channels/channel.ts';
-import { openChannel } from '../../operator/alerts/channels/open-channel.ts';
-import { testMessage } from '../../operator/alerts/message.ts';
 import { openAlerts } from '../../operator/alerts/report-changes.ts';
+import { testChannel } from '../../operator/alerts/test-channel.ts';
 import { formatTime, plural } from '../../operator/words.ts';
-import type { ChannelSettings } from '../../settings/alert.ts';
+import type { SecretRef } from '../../settings/fields.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import { channelNamed } from '../../settings/settings.ts';
 import { styled } from '../colour.ts';
@@ -110,44 +106,25 @@ function stateWords({ waiting = 0, dead = 0 }: Partial<ChannelState> = {}): stri
 }
 
 async function test(session: Session, name: string | undefined): Promise<ExitCode> {
-  const { out, hint } = session;
+  const { out, hint, env } = session;
+  const read = (ref: SecretRef) => readSecret(ref, env);
   const settings = await session.settings();
   const channels = name === undefined ? Object.values(settings.alerts) : [channelNamed(settings, name)];
   if (channels.length === 0)
     throw wrongUse(`${settings.file} has no channel under alerts. Add one, then check it: ${hint('settings check')}`);
   const signal = session.untilStopped('Stopping.');
   const results = await Promise.all(
-    channels.map(async (channel) => ({ name: channel.name, outcome: await testOne(session, channel, signal) })),
+    channels.map(async (channel) => ({
+      name: channel.name,
+      ...(await testChannel(channel, { readSecret: read }, signal)),
+    })),
   );
-  const tested = results.map(({ name: of, outcome }) => {
-    const isSent = outcome.status === 'delivered';
-    const detail = ('detail' in outcome ? outcome.detail : undefined) ?? null;
+  const tested = results.map(({ name: of, isSent, reason, detail }) => {
     out.say(
       `${of}: ${isSent ? styled('good', 'sent') : styled('bad', 'not sent')}${detail === null ? '' : `: ${detail}`}`,
     );
-    return { name: of, sent: isSent, reason: 'reason' in outcome ? outcome.reason : null, detail };
+    return { name: of, sent: isSent, reason, detail };
   });
   out.result({ channels: tested });
   return tested.every(({ sent }) => sent) ? DONE : DONE_WITH_PROBLEMS;
-}
-
-async function testOne({ env }: Session, channel: ChannelSettings, signal: AbortSignal): Promise<DeliveryOutcome> {
-  try {
-    const opened = await openChannel(channel, { readSecret: (ref) => readSecret(ref, env) });
-    const now = new Date();
-    const alert = {
-      id: `msg_${randomBytes(18).toString('base64url')}`,
-      sequence: 0,
-      seenAt: now,
-      message: testMessage(now),
-    };
-    try {
-      return await opened.send(alert, { signal });
-    } finally {
-      await opened.close();
-    }
-  } catch (error) {
-    if (!(error instanceof LockstepError)) throw error;
-    return { status: 'refused', reason: error.code, detail: error.message };
-  }
 }

@@ -50,6 +50,7 @@ async function demo(session: Session, { keep: isKept = false }: { keep?: boolean
   const settings = demoSettings({ url: receiver.url, secret });
   const workspace = await session.openWorkspace({ settings, dataDir, complete });
   const { pool } = workspace.database;
+  if (isKept) await workspace.work('every-run'); // also on what is started in the console later
   const { url } = await workspace.service.listen({ host: '127.0.0.1', port: 0 });
   const { tenant, neighbour } = await seed(pool);
   out.say(...workspaceLines(tenant, neighbour, await readTraits(pool, tenant.id)));

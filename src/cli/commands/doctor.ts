@@ -1,20 +1,14 @@
 /** `lockstep doctor`: finds out how an account's service behaves where its contract says nothing, and can save the result. */
 import type { Command } from 'commander';
 import { LockstepError } from '../../base/errors.ts';
-import { EMBEDDED } from '../../engine/account/account.ts';
-import { keepCutOff } from '../../engine/account/cut-off.ts';
-import { forgetShapes } from '../../engine/account/shapes.ts';
-import { keepLearnt } from '../../engine/ledger/learnt.ts';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
-import { attention, examine, type Report } from '../../operator/doctor/examine.ts';
-import type { ProbedAccount } from '../../operator/doctor/probed-account.ts';
+import { attention } from '../../operator/doctor/examine.ts';
+import { examineAccount, type Report } from '../../operator/examination.ts';
 import { plural } from '../../operator/words.ts';
 import { saveAccount } from '../../settings/save-dialect.ts';
-import { accountNamed } from '../../settings/settings.ts';
+import { accountNamed, type Settings } from '../../settings/settings.ts';
 import { reportLines, settingLines } from '../doctor-report.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED, WRONG_USE } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
-import type { Workspace } from '../wire.ts';
 
 interface DoctorOptions {
   readonly account: string;
@@ -40,7 +34,7 @@ export function define(command: Command, perform: Perform): void {
         'until you remove them, because the API cannot delete',
     )
     .option('--all', 'print every finding, not only the verdict and what needs a person')
-    .option('--save', 'write certain findings into the settings file, and save the report in the ledger')
+    .option('--save', 'write certain findings into the settings file')
     .addHelpText(
       'after',
       `
@@ -62,51 +56,21 @@ async function doctor(session: Session, options: DoctorOptions): Promise<ExitCod
   const settings = await session.settings();
   accountNamed(settings, options.account); // reports a misspelt name before a database is opened
   const signal = session.untilStopped('Stopping after this call. Press Ctrl-C again to stop at once.');
-  const workspace = await session.openWorkspace();
-  const report = await examine(await probedAccount(workspace, options.account), {
+  const { database, accounts } = await session.openWorkspace();
+  const report = await examineAccount({ pool: database.pool, settings, accounts }, options.account, {
     writes: options.writeProbes === true,
     signal,
     onProgress: ({ probe, step, steps, calls }) =>
       out.live(`examining ${probe} · ${step} of ${steps} · ${plural(calls, 'call')}`),
   });
-  if (report.stopped === undefined) await keepFindings(workspace, report);
   const all = { all: options.all === true, hint: session.hint(`doctor --account ${options.account} --all`) };
   out.say(...reportLines(report, all));
   if (options.save !== true) suggest(session, report, options.account);
-  const saved = options.save === true ? await save(session, workspace, report) : undefined;
+  const saved = options.save === true ? await save(session, settings, report) : undefined;
   out.result(saved === undefined ? report : { ...report, saved });
   if (saved?.status === 'refused') return WRONG_USE;
   if (report.stopped !== undefined) return FAILED;
   return attention(report).length > 0 ? DONE_WITH_PROBLEMS : DONE;
-}
-
-/** What the next runs use: they learn the shapes of answers again, and know which lists are cut off. */
-async function keepFindings({ database: { pool } }: Workspace, { account, findings }: Report): Promise<void> {
-  const scope = await scopeNamed(pool, account);
-  await forgetShapes(pool, scope);
-  for (const kind of ['customers', 'orders'] as const) {
-    await keepCutOff(pool, scope, kind, findings.find(({ cutsOff }) => cutsOff === kind)?.found);
-  }
-}
-
-async function probedAccount({ accounts, settings }: Workspace, name: string): Promise<ProbedAccount> {
-  const { prefix, authorization, budget } = accountNamed(settings, name);
-  const { baseUrl, client, dialect, concurrency, timeoutMs, settleMs, keySource, ...account } =
-    await accounts.inspect(name);
-  const hasAuthorization = authorization !== undefined;
-  const ratePerSecond = budget.mode === 'discover' ? undefined : account.ratePerSecond;
-  const pace = { ratePerSecond, concurrency, timeoutMs, settleMs };
-  return {
-    name,
-    baseUrl,
-    isEmbedded: account.service === EMBEDDED,
-    client,
-    prefix,
-    dialect,
-    hasAuthorization,
-    keySource,
-    ...pace,
-  };
 }
 
 function suggest({ out, hint }: Session, report: Report, account: string): void {
@@ -117,12 +81,11 @@ function suggest({ out, hint }: Session, report: Report, account: string): void 
 
 type Kept =
   | { readonly status: 'saved'; readonly file: string; readonly changed: readonly string[] }
-  /** The report is still valid, and is saved in the ledger. */
+  /** The report is still valid, and is in the ledger. */
   | { readonly status: 'refused'; readonly message: string };
 
-async function save({ out }: Session, { database, settings }: Workspace, report: Report): Promise<Kept> {
+async function save({ out }: Session, settings: Settings, report: Report): Promise<Kept> {
   const { account } = report;
-  await keepLearnt(database.pool, await scopeNamed(database.pool, account), 'doctor', report);
   const within = `accounts.${account}.`;
   const changes = Object.entries(report.settings).map(([path, value]) => ({
     path: path.slice(within.length).split('.'),

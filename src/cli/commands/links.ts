@@ -3,11 +3,13 @@ import type { Command } from 'commander';
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
 import { type LinkFilter, type ListedLink, listLinks, removeLink } from '../../mirror/links/list-links.ts';
 import { parseSource, SOURCE_WORDS } from '../../mirror/links/read-links.ts';
-import { formatCount, formatTime } from '../../operator/words.ts';
+import { linkLines } from '../../operator/link-export.ts';
+import { formatCount, formatTime, plural } from '../../operator/words.ts';
 import { accountNamed, targetNamed } from '../../settings/settings.ts';
 import { quote } from '../../settings/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { wrongUse } from '../errors.ts';
+import { exportLines, FORCE, type Replacing, TO_STDOUT } from '../export-file.ts';
 import type { Perform, Session } from '../session.ts';
 import { wholeNumber } from './arguments.ts';
 import { addImport } from './links-import.ts';
@@ -35,11 +37,35 @@ export function define(links: Command, perform: Perform): void {
 Examples:
   $ lockstep links --target issues
   $ lockstep links import links.csv --target issues --account acme --dry-run
+  $ lockstep links export links.csv --target issues
   $ lockstep links remove --target issues --account acme --task 12`,
     )
     .action(perform(list));
   addImport(links, perform);
+  addExport(links, perform);
   addRemove(links, perform);
+}
+
+function addExport(links: Command, perform: Perform): void {
+  links
+    .command('export')
+    .summary('write links to a CSV')
+    .description('Writes the links to a CSV that `links import` reads, the newest first.')
+    .argument('<file>', 'the CSV to write; - is stdout')
+    .option('--target <name>', 'target in the settings')
+    .option('--account <name>', 'account in the settings')
+    .option(...FORCE)
+    .action(perform(exportThem));
+}
+
+async function exportThem(session: Session, file: string, { force, ...options }: Options & Replacing): Promise<void> {
+  const { out } = session;
+  const { pool } = await session.openLedger();
+  await refuseUnknown(session, pool, options);
+  const lines = await exportLines(session, file, linkLines(pool, await filterFrom(pool, options)), { force });
+  const links = lines - 1;
+  if (file !== TO_STDOUT) out.say(`${plural(links, 'link')} written to ${file}.`);
+  out.result({ file, links });
 }
 
 function addRemove(links: Command, perform: Perform): void {

@@ -31,9 +31,13 @@ export async function openReceiver(secret: string): Promise<Receiver> {
     const body = await bodyOf(request);
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
     const isGenuine = verifyStandardWebhook({ headers, body }, [key], new Date()).status === 'genuine';
-    const { type, data } = told.parse(JSON.parse(body.toString()));
-    received.push({ id: headers['webhook-id'] ?? '', isGenuine, type, task: data.task });
-    response.writeHead(isGenuine ? 204 : 401).end();
+    const delivery = told.safeParse(jsonIn(body));
+    if (delivery.success) {
+      const { type, data } = delivery.data;
+      received.push({ id: headers['webhook-id'] ?? '', isGenuine, type, task: data.task });
+    }
+    // A check of the target asks without a delivery.
+    response.writeHead(delivery.success ? (isGenuine ? 204 : 401) : 405).end();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -47,6 +51,14 @@ export async function openReceiver(secret: string): Promise<Receiver> {
       await once(server, 'close');
     },
   };
+}
+
+function jsonIn(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {

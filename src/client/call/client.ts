@@ -28,6 +28,8 @@ type Ended = Outcome | StreamOutcome;
 export interface CallEvent {
   readonly operation: OperationName;
   readonly outcome: Ended;
+  /** Until the budget granted the call. */
+  readonly waitedMs: number;
   /** From the moment the budget granted the call. */
   readonly durationMs: number;
 }
@@ -157,6 +159,7 @@ export function createClient(config: ClientConfig): Client {
     take: Take<T>,
   ): Promise<T | NotSent> {
     const call = buildRequest(operation, options, wire);
+    const askedAt = performance.now();
     const waited = await takePermit(operation, options, call.label);
     if (waited.status !== 'taken') return withoutSecrets(waited);
     const { permit } = waited;
@@ -180,7 +183,8 @@ export function createClient(config: ClientConfig): Client {
         await permit.limited(outcome.retryAfterMs).catch(() => {}); // as above
       }
       if (outcome.status === 'applied') permit.succeeded();
-      config.onCall?.({ operation, outcome, durationMs: performance.now() - startedAt });
+      const [waitedMs, durationMs] = [startedAt - askedAt, performance.now() - startedAt];
+      config.onCall?.({ operation, outcome, waitedMs, durationMs });
       return outcome;
     } finally {
       permit.release();

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { countDeliveries, listDeliveries } from '../../mirror/outbox/list.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';
 import { outboxNames, readDelivery } from '../../operator/deliveries.ts';
-import { enableTarget, replayDeliveries } from '../delivery-actions.ts';
+import { targetNamed } from '../../settings/settings.ts';
+import { enableTarget, replayDeliveries, sendTest } from '../delivery-actions.ts';
+import { checkNow } from '../pages/target.tsx';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { deliveryQuery, toDeliveryFilter } from './filters.ts';
 import { plainText } from './review-query.ts';
@@ -46,6 +48,29 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     query: nothing,
     answer: done,
     work: (needs, { person, params }) => enableTarget(needs, { person, via: 'api' }, params.target),
+  }),
+  defineEndpoint({
+    name: 'test-channel',
+    summary: 'Send a test message through a channel for alerts',
+    method: 'POST',
+    path: '/targets/{target}/test',
+    params: z.object({ target: plainText.describe('`alerts.NAME` of the channel.') }),
+    query: nothing,
+    answer: done,
+    work: (needs, { person, params }) => sendTest(needs, { person, via: 'api' }, params.target),
+  }),
+  defineEndpoint({
+    name: 'check-target',
+    summary: 'Check a target against the outside system, without writing',
+    method: 'GET',
+    path: '/targets/{target}/check',
+    params: z.object({ target: plainText }),
+    query: nothing,
+    answer: z.object({ findings: z.array(z.looseObject({ what: z.string(), status: z.string() })) }),
+    async work({ settings, pool, targets }, { params: { target } }) {
+      targetNamed(settings(), target);
+      return { findings: await checkNow({ pool, targets }, target) };
+    },
   }),
   defineEndpoint({
     name: 'deliveries',

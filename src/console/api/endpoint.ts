@@ -1,11 +1,12 @@
 /** One operation of the API: its address, its schemas, and what it does. The OpenAPI document is made from the same. */
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
+import type { Examinations } from '../examinations.ts';
 import type { Loads } from '../loads.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import type { Person } from '../people.ts';
 
-export type ApiNeeds = ConsoleNeeds & { readonly loads: Loads };
+export type ApiNeeds = ConsoleNeeds & { readonly loads: Loads; readonly examinations: Examinations };
 
 export interface Endpoint {
   readonly name: string;

@@ -7,15 +7,15 @@ import { readRowStory } from '../../engine/ledger/row-story.ts';
 import { reasonsOf, VERDICTS } from '../../engine/ledger/rows.ts';
 import { pageOfRuns } from '../../engine/ledger/run-pages.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
-import { accountStates } from '../../operator/account-states.ts';
 import { problemSections } from '../../operator/problems.ts';
 import { hintsFor } from '../../operator/reasons.ts';
 import { storyResult } from '../../operator/row-words.ts';
 import { reportRun } from '../../operator/run-result.ts';
 import { statusOf } from '../../operator/status.ts';
 import { listSyncs } from '../../operator/sync-list.ts';
-import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS, tryKeyNow } from '../actions.ts';
+import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
+import { accountEndpoints } from './account-endpoints.ts';
 import { deliveryEndpoints } from './delivery-endpoints.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { rowQuery, runQuery, toRowFilter, toRunFilter } from './filters.ts';
@@ -156,31 +156,7 @@ export const endpoints: readonly Endpoint[] = [
     work: (needs, { person, params, body }) =>
       actOnSync(needs, { person, via: 'api' }, params.action, params.sync, { reason: body.reason }),
   }),
-  defineEndpoint({
-    name: 'accounts',
-    summary: 'Accounts: tenant, budget, suspended, service down, dialect',
-    method: 'GET',
-    path: '/accounts',
-    params: nothing,
-    query: nothing,
-    answer: z.object({ accounts: z.array(z.looseObject({ account: z.string() })) }),
-    work: async ({ pool, settings, budgets }) => ({
-      accounts: (await accountStates(pool, settings())).map((state) => ({
-        ...state,
-        ratePerSecond: budgets().get(state.account)?.ratePerSecond ?? null,
-      })),
-    }),
-  }),
-  defineEndpoint({
-    name: 'try-key',
-    summary: 'Have the key of a suspended account tried at once',
-    method: 'POST',
-    path: '/accounts/{account}/try-key',
-    params: z.object({ account: z.string() }),
-    query: nothing,
-    answer: done,
-    work: (needs, { person, params }) => tryKeyNow(needs, { person, via: 'api' }, params.account),
-  }),
+  ...accountEndpoints,
   ...reviewEndpoints,
   ...deliveryEndpoints,
   ...linkEndpoints,

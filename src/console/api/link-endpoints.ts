@@ -1,34 +1,15 @@
 /** The operations of the API about links. */
 import { z } from 'zod';
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
-import { type LinkCursor, listLinks } from '../../mirror/links/list-links.ts';
+import { listLinks } from '../../mirror/links/list-links.ts';
 import { importLinksFrom, unlink } from '../link-actions.ts';
 import { textAsFile } from '../link-forms.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
+import { linkQuery } from './link-query.ts';
 import { plainText } from './review-query.ts';
 import { done, limit, next, nothing } from './shapes.ts';
 
 const text = plainText.max(200);
-const place = z.tuple([text, text, text]);
-
-export const linkQuery = z.object({
-  target: text.optional().describe('Name of the target.'),
-  account: text.optional(),
-  q: text.optional().describe('Occurs in the task, such as task:12, or in the item.'),
-  after: z
-    .string()
-    .transform((value, context): LinkCursor => {
-      try {
-        const [target, account, task] = place.parse(JSON.parse(value));
-        return { target, account, task };
-      } catch {
-        context.addIssue('expected the `next` of the page before');
-        return z.NEVER;
-      }
-    })
-    .optional()
-    .describe('The `next` of the page before.'),
-});
 
 export const linkEndpoints: readonly Endpoint[] = [
   defineEndpoint({

@@ -21,6 +21,7 @@ export const board = definePage({
     return {
       title,
       tab: 'records',
+      assets: ['board.js'],
       isStill: true,
       command: callCommand({ operation: 'pipelines.get', account: name, params: { pipeline_id: id } }),
       body: (

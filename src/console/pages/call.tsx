@@ -153,7 +153,7 @@ function Unknown({ call, sent, settings }: UnknownProps) {
   );
 }
 
-function Found({ call: { account, page }, sent }: { readonly call: HandCall; readonly sent: Sent }) {
+function Found({ call: { account, operation, page }, sent }: { readonly call: HandCall; readonly sent: Sent }) {
   if (sent.status === 'not-listed') {
     return (
       <p class="notice warn">
@@ -174,7 +174,7 @@ function Found({ call: { account, page }, sent }: { readonly call: HandCall; rea
         </p>
       ) : (
         <div class="notice">
-          <p>Records with this content:</p>
+          <p>{operation === 'customers.import' ? 'Customers like the contact:' : 'Records with this content:'}</p>
           <ul>
             {records.map(({ id, record }) => (
               <li>

@@ -2,22 +2,14 @@
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
 import { lagOf } from '../../mirror/outbox/lag.ts';
-import {
-  countDeliveries,
-  DELIVERY_VERDICTS,
-  type DeliveryCounts,
-  type ListedDelivery,
-  listDeliveries,
-} from '../../mirror/outbox/list.ts';
-import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
+import { countDeliveries, DELIVERY_VERDICTS, type ListedDelivery, listDeliveries } from '../../mirror/outbox/list.ts';
+import { targetStates } from '../../mirror/outbox/target-states.ts';
 import { outboxNames } from '../../operator/deliveries.ts';
-import { formatCount } from '../../operator/words.ts';
-import type { Settings } from '../../settings/settings.ts';
-import type { TargetSettings } from '../../settings/target.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
 import { Lags } from '../charts.tsx';
 import { definePage } from '../page.ts';
-import { Act, addressOf, Chip, Days, Empty, Foreign, Head, More, Section, Select, Time } from '../parts.tsx';
+import { addressOf, Chip, Days, Empty, Foreign, Head, More, Section, Select, Time } from '../parts.tsx';
+import { Targets } from './target-parts.tsx';
 
 const PER_PAGE = 50;
 const LAG_HOURS = 24;
@@ -48,9 +40,7 @@ export const deliveries = definePage({
       ),
       body: (
         <>
-          {names.length > 0 && !isFiltered && (
-            <Targets names={names} counts={counts} states={states} canAct={canAct} settings={settings} />
-          )}
+          {names.length > 0 && !isFiltered && <Targets names={names} counts={counts} states={states} />}
           {lags.length > 0 && !isFiltered && (
             <Section title="Time until delivered, last 24 hours">
               <div class="columns">
@@ -108,107 +98,6 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
         )}
       </p>
     </Empty>
-  );
-}
-
-interface TargetsProps {
-  readonly names: readonly string[];
-  readonly counts: readonly DeliveryCounts[];
-  readonly states: readonly TargetState[];
-  readonly canAct: boolean;
-  readonly settings: Settings;
-}
-
-function Targets({ names, counts, states, canAct, settings }: TargetsProps) {
-  return (
-    <Section title="Targets">
-      <div class="wide">
-        <table class="list">
-          <Head
-            columns={[
-              'Target',
-              'State',
-              { title: 'Open', as: 'number' },
-              { title: 'Dead letters', as: 'number' },
-              { title: 'Enable', as: 'unseen' },
-            ]}
-          />
-          <tbody>
-            {names.map((target) => {
-              const { open, dead } = counts.find((one) => one.target === target) ?? { open: 0, dead: 0 };
-              const state = states.find((one) => one.target === target);
-              return (
-                <tr>
-                  <td>
-                    <a id={`target-${target}`} href={addressOf('/deliveries', { target })}>
-                      {target}
-                    </a>
-                  </td>
-                  <td>
-                    <Health state={state} />
-                    <Signing target={settings.targets[target]} />
-                  </td>
-                  <td class="number" data-unit="open">
-                    {formatCount(open)}
-                  </td>
-                  <td class="number" data-unit="dead">
-                    {dead === 0 ? (
-                      0
-                    ) : (
-                      <a id={`dead-${target}`} href={addressOf('/deliveries', { target, verdict: 'dead' })}>
-                        {formatCount(dead)}
-                      </a>
-                    )}
-                  </td>
-                  <td>
-                    {state?.disabled && canAct && (
-                      <Act path={`/targets/${encodeURIComponent(target)}/enable`} label="Enable" />
-                    )}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
-    </Section>
-  );
-}
-
-function Health({ state }: { readonly state: TargetState | undefined }) {
-  if (!state) return <Chip tone="good">no problem</Chip>;
-  const { disabled, failing, blockedUntil } = state;
-  return (
-    <>
-      {disabled && (
-        <p>
-          <Chip tone="bad">disabled</Chip> since <Time at={disabled.at} />:{' '}
-          <Foreign text={disabled.detail} most={300} />
-        </p>
-      )}
-      {failing && (
-        <p>
-          <Chip tone="bad">failing</Chip> since <Time at={failing.since} />:{' '}
-          <Foreign text={failing.detail} most={300} />
-        </p>
-      )}
-      {blockedUntil && (
-        <p>
-          <Chip tone="warn">paused</Chip> it asks for a pause until <Time at={blockedUntil} />
-        </p>
-      )}
-    </>
-  );
-}
-
-/** While a secret is rotated, receivers can check either signature. */
-function Signing({ target }: { readonly target: TargetSettings | undefined }) {
-  if (target?.type !== 'webhook' || target.previousSecret === undefined) return null;
-  return (
-    <p class="dim">
-      The secret is being rotated: signed with both. When every receiver has the new one, remove{' '}
-      <code>previousSecret</code>.
-    </p>
   );
 }
 

@@ -1,17 +1,22 @@
 /** Home: what needs a person first, then what runs, what starts next, the budgets, and the last nights. */
 import { z } from 'zod';
+import { type BudgetMinute, budgetHistory } from '../../engine/ledger/budget-minutes.ts';
 import { openRows } from '../../engine/ledger/rows.ts';
 import { nightsOf } from '../../engine/ledger/run-charts.ts';
 import { pageOfRuns } from '../../engine/ledger/run-pages.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
+import { scopeNamed } from '../../engine/ledger/scopes.ts';
 import { kindOf, phaseWords } from '../../operator/phases.ts';
 import { scheduleWords, zoneOf } from '../../operator/schedule-words.ts';
 import { type Need, type Status, type StatusRun, statusOf } from '../../operator/status.ts';
-import { formatCount, formatRate, formatTook, plural } from '../../operator/words.ts';
-import { budgetLimits, type Settings } from '../../settings/settings.ts';
+import { formatCount, formatTook, plural } from '../../operator/words.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { LastHour } from '../charts.tsx';
 import { Legend, NIGHTS, Nights } from '../nights.tsx';
 import { definePage, type PageContext } from '../page.ts';
 import { addressOf, Command, Counts, Empty, Foreign, Progress, Section, State, Time } from '../parts.tsx';
+import { accountPath } from './account.tsx';
+import { RateNow } from './account-parts.tsx';
 
 export const home = definePage({
   path: '/',
@@ -23,6 +28,7 @@ export const home = definePage({
     const running = await Promise.all(status.running.map((run) => progressOf(context, run)));
     const zones = zonesOf(settings);
     const nights = await nightsOf(pool, zones, NIGHTS);
+    const budgets = await budgetsOf(context, status);
     const isNew = (await pageOfRuns(pool, {}, { limit: 1, fold: false })).entries.length === 0;
     return {
       title: 'Home',
@@ -44,7 +50,7 @@ export const home = definePage({
           )}
           <div class="columns">
             <NextStarts status={status} settings={settings} />
-            <Budgets status={status} context={context} />
+            <Budgets rows={budgets} context={context} />
           </div>
           {Object.keys(zones).length > 0 && !isNew && (
             <Section title={`Last ${NIGHTS} days`} side={<Legend />}>
@@ -219,31 +225,34 @@ function wordsOf({ syncs }: Settings, name: string): string {
   return schedule ? scheduleWords(schedule) : '';
 }
 
-function Budgets({ status, context }: { readonly status: Status; readonly context: PageContext }) {
-  const budgets = context.budgets();
+/** The budget of each account now, and its calls in the last hour. */
+async function budgetsOf({ pool }: PageContext, { accounts }: Status): Promise<readonly BudgetRow[]> {
+  const scopes = await Promise.all(accounts.map(({ account }) => scopeNamed(pool, account)));
+  const hours = await budgetHistory(pool, scopes, { minutes: 60, stepMinutes: 1 });
+  return accounts.map((one, i) => ({ ...one, hour: hours.get(scopes[i] ?? '') }));
+}
+
+type BudgetRow = Status['accounts'][number] & { readonly hour: readonly BudgetMinute[] | undefined };
+
+function Budgets({ rows, context }: { readonly rows: readonly BudgetRow[]; readonly context: PageContext }) {
   return (
     <Section title="Budgets">
       <table class="list">
         <tbody>
-          {status.accounts.map(({ account, allowed, suspended }) => {
-            const settings = context.settings.accounts[account];
-            const now = budgets.get(account)?.ratePerSecond;
-            const most = settings && budgetLimits(settings).ratePerSecond;
-            return (
-              <tr>
-                <th scope="row">{account}</th>
-                <td>{suspended === null ? allowed : <span class="chip bad">suspended</span>}</td>
-                <td>
-                  {now !== undefined && most !== undefined && (
-                    <span class="gauge">
-                      <meter min="0" max={most} value={now} aria-label={`Rate of ${account} now`} />
-                      <small class="dim">{formatRate(now)} now</small>
-                    </span>
-                  )}
-                </td>
-              </tr>
-            );
-          })}
+          {rows.map(({ account, allowed, suspended, hour }) => (
+            <tr>
+              <th scope="row">
+                <a id={`budget-${account}`} href={accountPath(account)}>
+                  {account}
+                </a>
+              </th>
+              <td>{suspended === null ? allowed : <span class="chip bad">suspended</span>}</td>
+              <td>
+                <RateNow account={account} context={context} />
+              </td>
+              <td>{hour ? <LastHour minutes={hour} /> : <small class="dim">no call in the last hour</small>}</td>
+            </tr>
+          ))}
         </tbody>
       </table>
     </Section>

@@ -5,7 +5,7 @@ import { scopeNamed } from '../../engine/ledger/scopes.ts';
 import { type LinkCursor, type ListedLink, listLinks } from '../../mirror/links/list-links.ts';
 import { linkableTargets } from '../../operator/link-import.ts';
 import { plural } from '../../operator/words.ts';
-import { linkQuery } from '../api/link-endpoints.ts';
+import { linkQuery } from '../api/link-query.ts';
 import { definePage } from '../page.ts';
 import { addressOf, Empty, Foreign, Head, More, Section, Select, Time } from '../parts.tsx';
 
@@ -47,7 +47,14 @@ export const links = definePage({
             <p>A delivery of a task to a target with items, such as issues, links the task with its item.</p>
           </Empty>
         ) : (
-          <Section title={plural(total, 'link')}>
+          <Section
+            title={plural(total, 'link')}
+            side={
+              <a class="button" id="links-csv" href={addressOf('/links.csv', { target, account, q })} download>
+                Download as CSV
+              </a>
+            }
+          >
             <List links={found} canAct={canAct} />
             <More to={last && addressOf('/links', { target, account, q, after: cursorOf(last) })} />
           </Section>
@@ -109,7 +116,7 @@ function Import({ targets, accounts }: { readonly targets: readonly string[]; re
   return (
     <details class="change">
       <summary>Link many tasks at once</summary>
-      <form class="load-choose" method="post" action="/links/import">
+      <form class="load-choose" method="post" action="/links/import" enctype="multipart/form-data">
         <p class="dim">
           A CSV with a column for the task (12, subtask:12 or card:12) and one for the item (its id or its address). All
           lines are checked first; those that are wrong, or whose task or item has another link, are skipped. Removing a
@@ -132,8 +139,12 @@ function Import({ targets, accounts }: { readonly targets: readonly string[]; re
           </select>
         </label>
         <label>
-          Lines, with the header
-          <textarea name="text" rows={5} required spellcheck={false} placeholder="task_id,item_id" />
+          File
+          <input type="file" name="file" accept=".csv,.txt,.tsv,.gz,text/csv" />
+        </label>
+        <label>
+          Or its lines, with the header
+          <textarea name="text" rows={5} spellcheck={false} placeholder="task_id,item_id" />
         </label>
         <label class="check">
           <input type="checkbox" name="replace" value="yes" /> Replace existing links

@@ -2,13 +2,24 @@
 import { visible } from '../../base/visible.ts';
 import { cellFrom } from '../../csv/cell-source.ts';
 import type { MappedColumn } from '../../csv/columns.ts';
-import { FIELDS, type Field } from '../../csv/fields.ts';
+import { CUSTOMER_REFERENCES, FIELDS, type Field } from '../../csv/fields.ts';
 import { columnWords, fitWords, howWords, missingNotes, unusedWords } from '../../operator/sheet-words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import { columnOf, columnValue, type LoadForm, NO_COLUMN } from '../load-form.ts';
 import { Foreign, Head, Section, Words } from '../parts.tsx';
 
 const SHOWN_CELLS = 3;
+
+const toFind = (field: Field) => CUSTOMER_REFERENCES.some((one) => one === field);
+const firstToFind = FIELDS.findIndex(toFind);
+const GROUPS: readonly { readonly title: string; readonly fields: readonly Field[] }[] = [
+  { title: 'The order', fields: FIELDS.slice(0, firstToFind) },
+  { title: 'Which customer it is for: one column is enough', fields: CUSTOMER_REFERENCES },
+  {
+    title: 'Customers that are created, if you choose to create missing customers',
+    fields: FIELDS.slice(firstToFind).filter((field) => !toFind(field)),
+  },
+];
 
 export function Columns({ preview, form }: { readonly preview: Preview; readonly form: LoadForm }) {
   const mapping = preview.sheet?.mapping;
@@ -17,16 +28,23 @@ export function Columns({ preview, form }: { readonly preview: Preview; readonly
     <Section title="Columns">
       <table class="list load-columns">
         <Head columns={['Field', 'Column', 'First cells', 'Found by']} />
-        <tbody>
-          {FIELDS.map((field) => (
-            <FieldRow
-              field={field}
-              column={mapping?.columns.find((one) => one.field === field)}
-              preview={preview}
-              chosen={form[columnOf(field)]}
-            />
-          ))}
-        </tbody>
+        {GROUPS.map(({ title, fields }) => (
+          <tbody>
+            <tr>
+              <th scope="rowgroup" colspan={4} class="dim">
+                {title}
+              </th>
+            </tr>
+            {fields.map((field) => (
+              <FieldRow
+                field={field}
+                column={mapping?.columns.find((one) => one.field === field)}
+                preview={preview}
+                chosen={form[columnOf(field)]}
+              />
+            ))}
+          </tbody>
+        ))}
       </table>
       {unused.length > 0 && (
         <p class="dim">

@@ -91,7 +91,10 @@ export function Results({ run, report, canAct }: { run: Run; report: RunReport; 
         )
       }
     >
-      <p class="dim">Correct the rows of a file and load it: the columns that were added are recognised.</p>
+      <p class="dim">
+        To correct rows in a spreadsheet, download them, and load the corrected file. The columns that Lockstep adds are
+        skipped.
+      </p>
       <ul class="inline">
         <li>
           <a href={`/runs/${run.id}/results/results`}>all lines with their results</a>

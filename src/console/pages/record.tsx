@@ -4,9 +4,11 @@ import { flagOf } from '../../client/call/dialect.ts';
 import type { JsonObject } from '../../client/call/json.ts';
 import { CONTACT_MODULE } from '../../contract/records.ts';
 import type { Account } from '../../engine/account/account.ts';
+import { linksOf } from '../../engine/ledger/matching/contact-links.ts';
 import { requireOperator } from '../guard.ts';
 import { definePage } from '../page.ts';
 import { Foreign, Section } from '../parts.tsx';
+import { hasKey } from '../records/import.ts';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
 import { accountOf, Fields, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
 import { type Listed, type Read, readRecord, readSubtasks } from '../records/read.ts';
@@ -60,6 +62,7 @@ export const record = definePage({
     const found = read.status === 'read' ? read.value : {};
     const title = titleOf(kind, id, found);
     const subtasks = kind === 'tasks' && read.status === 'read' ? await readSubtasks(account, id) : undefined;
+    const [link] = kind === 'contacts' ? await linksOf(context.pool, account, [id]) : [];
     const canAct = context.person.role === 'operator';
     return {
       title,
@@ -78,6 +81,9 @@ export const record = definePage({
             <>
               <Members record={found} account={name} kind={kind} />
               {subtasks && <Task {...{ name, id, canAct, subtasks }} record={found} />}
+              {kind === 'contacts' && (
+                <Import {...{ account, canAct }} customer={link?.customer} contact={id} record={found} />
+              )}
               {canAct && <Change {...{ account, kind, id }} record={found} />}
               {canAct && kind === 'contacts' && <Comment account={name} contact={id} />}
             </>
@@ -115,6 +121,35 @@ function Members({ record, account, kind }: { record: JsonObject; account: strin
         </>
       ))}
     </dl>
+  );
+}
+
+interface ImportProps {
+  readonly account: Account;
+  readonly contact: string;
+  readonly record: JsonObject;
+  /** That the contact is linked with. */
+  readonly customer: string | undefined;
+  readonly canAct: boolean;
+}
+
+function Import({ account: { name }, contact, record, customer, canAct }: ImportProps) {
+  if (customer !== undefined) {
+    return (
+      <p class="more">
+        Imported as <a href={recordPath(name, 'customers', customer)}>customer {customer}</a>.
+      </p>
+    );
+  }
+  if (!canAct) return null;
+  if (!hasKey(record))
+    return <p class="dim more">Without an e-mail address or a phone number, only a sync can import this contact.</p>;
+  return (
+    <WriteForm account={name} operation="customers.import" page={recordPath(name, 'contacts', contact)}>
+      <input type="hidden" name="contact_id" value={contact} />
+      <button type="submit">Import as an order customer</button>
+      <span class="dim">Nothing is sent if a customer has the same e-mail address or phone number.</span>
+    </WriteForm>
   );
 }
 

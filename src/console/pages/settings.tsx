@@ -22,7 +22,7 @@ export const settings = definePage({
         <>
           <h1>Settings</h1>
           <p class="dim">
-            <Foreign text={inEffect.file} />
+            <Foreign text={inEffect.file} /> · <a href="/queues">Queues of the workers</a>
           </p>
         </>
       ),

@@ -50,6 +50,11 @@ export async function listRecords(
   return readList(account, kind, keep, after);
 }
 
+/** The records of a list that are wanted. */
+export function listWhere(account: Account, kind: RecordKind, keep: Keep): Promise<ListedPage> {
+  return readList(account, kind, keep);
+}
+
 /** The records that have all these values, such as those that a create sent. */
 export async function listLike(account: Account, kind: RecordKind, values: object): Promise<ListedPage> {
   return readList(account, kind, isLike(values));

@@ -22,6 +22,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { keeping, type Taking } from '../actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { wireBody } from './fields.ts';
+import { type Prepared, prepareImport } from './import.ts';
 import { MAX_WAIT_MS } from './read.ts';
 import { isRepeatable, lookFrom, stateOf } from './state.ts';
 
@@ -64,19 +65,29 @@ export async function writeByHand(needs: WriteNeeds, taking: Taking, writing: Wr
 }
 
 /** The answer is waited for even if the person leaves: a call that was sent always gets its outcome noted. */
-async function send(db: Queryable, { client }: Account, { id, operation, path, body }: Writing) {
-  const outcome = await client.call(operation, {
-    lane: 'interactive',
-    maxWaitMs: MAX_WAIT_MS,
-    path: Object.fromEntries(Object.entries(path).map(([name, value]) => [name, toWireId(value)])),
-    body: wireBody(operation, body),
-  });
+async function send(db: Queryable, account: Account, writing: Writing) {
+  const { id, operation, path } = writing;
+  const prepared = await prepare(db, account, writing);
+  const outcome =
+    prepared.status === 'not-sent'
+      ? prepared
+      : await account.client.call(operation, {
+          lane: 'interactive',
+          maxWaitMs: MAX_WAIT_MS,
+          path: Object.fromEntries(Object.entries(path).map(([name, value]) => [name, toWireId(value)])),
+          body: prepared.body,
+        });
   await endHandCall(db, id, {
     status: outcome.status,
     httpStatus: 'httpStatus' in outcome ? outcome.httpStatus : undefined,
     message: 'message' in outcome ? textOf(outcome.message) : undefined,
   });
   return outcome;
+}
+
+async function prepare(db: Queryable, account: Account, { operation, body }: Writing): Promise<Prepared> {
+  if (operation === 'customers.import') return prepareImport(db, account, body);
+  return { status: 'ready', body: wireBody(operation, body) };
 }
 
 /** Ids may be texts at other services: everything else has to fit. @throws ZodError */

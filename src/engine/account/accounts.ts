@@ -35,8 +35,8 @@ export interface Accounts {
    * different tenant
    */
   open(name: string): Promise<Account>;
-  /** Opens the account for inspection only, without an identity check; closed with the others. */
-  inspect(name: string): Promise<Account>;
+  /** Opens the account for inspection only, without an identity check. Closed by the caller, or with the others. */
+  inspect(name: string): Promise<Account & { close(): Promise<void> }>;
   /** The account's address, and the keyed hash of its key. */
   identify(name: string): Promise<Identity>;
   /** The current account: opened again if its address or a secret has changed since it was opened. */
@@ -65,7 +65,7 @@ export function createAccounts(needs: {
 }): Accounts {
   const opened = new Map<string, Promise<OpenedAccount>>();
   const inUse = new Map<string, Account>();
-  const inspected: OpenedAccount[] = [];
+  const inspected = new Set<OpenedAccount>();
   const renewed: Promise<OpenedAccount>[] = [];
 
   function open(name: string): Promise<OpenedAccount> {
@@ -85,8 +85,9 @@ export function createAccounts(needs: {
     async inspect(name) {
       const scope = await scopeNamed(needs.pool, name);
       const inspecting = await openAccount(name, scope, await needs.access(name), needs);
-      inspected.push(inspecting);
-      return inspecting.account;
+      inspected.add(inspecting);
+      const close = async () => void (inspected.delete(inspecting) && (await inspecting.close()));
+      return { ...inspecting.account, close };
     },
     async identify(name) {
       return identityFor(needs.pool, await needs.access(name));
@@ -111,7 +112,8 @@ export function createAccounts(needs: {
       const all = [...opened.values(), ...renewed.splice(0)];
       opened.clear();
       for (const opening of all) await (await opening.catch(() => undefined))?.close();
-      for (const one of inspected.splice(0)) await one.close();
+      for (const one of inspected) await one.close();
+      inspected.clear();
     },
   };
 }

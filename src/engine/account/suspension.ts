@@ -1,11 +1,12 @@
 /**
  * Accounts whose key is refused: their runs wait, and one process at a time reads the key again from its source and tries
- * it. Once it is accepted, the runs resume automatically. Other accounts are not affected.
+ * it. Once it is accepted, the runs resume automatically. Runs of an account that a person suspended wait until a person
+ * resumes it. Other accounts are not affected.
  */
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Run } from '../ledger/runs.ts';
-import { askToProbe, liftSuspension, suspendAccount } from '../ledger/suspensions.ts';
+import { askToProbe, liftSuspension, suspendAccount, suspensionOf } from '../ledger/suspensions.ts';
 import type { Accounts } from './accounts.ts';
 import type { KeyRefused } from './failure.ts';
 import { tryKey } from './key-check.ts';
@@ -39,7 +40,7 @@ export async function mayUse(
   const found = await tryKey(fresh);
   if (found.status === 'accepted') {
     if (await liftSuspension(pool, scope)) log.info({ account: scope }, 'account resumed: the key is accepted again');
-    return { status: 'open' };
+    return (await suspensionOf(pool, scope)) ? { status: 'suspended', againInMs: LOOK_MS } : { status: 'open' };
   }
   if (found.status === 'refused') {
     await suspendAccount(pool, scope, { operation: found.refused.operation, message: found.refused.message });

@@ -49,6 +49,26 @@ export interface Queue {
 export interface SharedQueue extends Queue {
   /** The number of jobs by state; rejects if the queue cannot be reached. */
   depth(): Promise<Readonly<Record<string, number>>>;
+  /** The jobs of a state, at most `limit`: those that started or start first. */
+  jobs(state: QueueState, limit: number): Promise<readonly ListedJob[]>;
+}
+
+/** Every job has a priority, so `prioritized` are those that wait for a worker. */
+export const QUEUE_STATES = ['active', 'prioritized', 'delayed'] as const;
+export type QueueState = (typeof QUEUE_STATES)[number];
+
+export interface ListedJob {
+  /** The phase of the run that it works on. */
+  readonly name: string;
+  readonly run: string;
+  readonly isUrgent: boolean;
+  readonly addedAt: Date;
+  /** When a delayed job is due. */
+  readonly dueAt: Date | undefined;
+  /** When a worker last began to work on it. */
+  readonly startedAt: Date | undefined;
+  /** How often its worker stopped responding. */
+  readonly stalls: number;
 }
 
 export function openQueue({ redis, database, log }: QueueNeeds): SharedQueue {
@@ -65,7 +85,8 @@ export function openQueue({ redis, database, log }: QueueNeeds): SharedQueue {
     async add(name, payload, { id, isUrgent }) {
       await queue.add(name, payload, { jobId: id, priority: isUrgent ? URGENT : NOT_URGENT, ...FORGET });
     },
-    depth: () => queue.getJobCounts('active', 'delayed', 'prioritized'), // every job has a priority
+    depth: () => queue.getJobCounts(...QUEUE_STATES),
+    jobs: async (state, limit) => (await queue.getJobs([state], 0, limit - 1, true)).map((job) => listed(state, job)),
     async limitDelays() {
       const delayed = (await queue.getDelayed()).filter(isFromAhead);
       for (const job of delayed) {
@@ -109,6 +130,20 @@ export function openQueue({ redis, database, log }: QueueNeeds): SharedQueue {
       };
     },
     close: () => queue.close(),
+  };
+}
+
+function listed(state: QueueState, job: QueuedJob): ListedJob {
+  const { name, data, priority, timestamp, delay, processedOn, stalledCounter } = job;
+  return {
+    name,
+    run: payloadSchema.parse(data).runId,
+    isUrgent: priority === URGENT,
+    addedAt: new Date(timestamp),
+    // A job that is delayed counts from when its worker left it, soon after it began.
+    dueAt: state === 'delayed' ? new Date((processedOn ?? timestamp) + delay) : undefined,
+    startedAt: processedOn === undefined ? undefined : new Date(processedOn),
+    stalls: stalledCounter,
   };
 }
 

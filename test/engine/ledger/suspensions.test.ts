@@ -3,7 +3,9 @@ import {
   askToProbe,
   liftSuspension,
   probeSoon,
+  resumeAccount,
   suspendAccount,
+  suspendByHand,
   suspensionOf,
 } from '../../../src/engine/ledger/suspensions.ts';
 import type { FreshDatabase } from '../../support/database.ts';
@@ -52,6 +54,25 @@ test('tells whether a refusal is the first, and whether there was something to l
   expect(await liftSuspension(database.pool, 'acme')).toBe(true);
   expect(await liftSuspension(database.pool, 'acme')).toBe(false);
   expect(await suspendAccount(database.pool, 'acme', refusal)).toBe(true);
+});
+
+test('keeps an account suspended that a person suspended, until a person resumes it', async () => {
+  const { pool } = database;
+  await suspendByHand(pool, 'acme', { by: 'anna', reason: 'the service is moving' });
+  const refusal = { operation: 'tasks.getall', message: 'fix the key' };
+  expect(await suspendAccount(pool, 'acme', refusal)).toBe(false);
+  await probeSoon(pool, 'acme');
+  expect(await ask()).toEqual({ status: 'suspended', probeInMs: Number.POSITIVE_INFINITY });
+  expect(await liftSuspension(pool, 'acme')).toBe(false);
+  const message = 'Suspended by anna: the service is moving.';
+  expect(await suspensionOf(pool, 'acme')).toMatchObject({ code: 'ACCOUNT_SUSPENDED', message });
+  expect([await resumeAccount(pool, 'acme'), await resumeAccount(pool, 'acme')]).toEqual([true, false]);
+  expect(await ask()).toEqual({ status: 'open' });
+});
+
+test('a person cannot resume an account whose key is refused', async () => {
+  expect(await resumeAccount(database.pool, 'acme')).toBe(false);
+  expect(await suspensionOf(database.pool, 'acme')).toMatchObject({ code: 'KEY_REFUSED' });
 });
 
 test('a lifted suspension is gone', async () => {

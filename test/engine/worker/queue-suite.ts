@@ -1,7 +1,8 @@
 /** The behaviour of a queue. Every backend passes this suite. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import type { Processed, Processor, Queue } from '../../../src/engine/worker/queue.ts';
+import type { Processed, Processor, Queue, SharedQueue } from '../../../src/engine/worker/queue.ts';
+import { PATIENT } from '../../support/patient.ts';
 
 const OVER: Processed = { status: 'over' };
 
@@ -219,5 +220,37 @@ export function queueSuite(open: (name: string) => Promise<Queue>): void {
     for (const id of ids) await add(one, id);
     await expect.poll(() => [...here.seen, ...there.seen].toSorted()).toEqual(ids.toSorted());
     expect([here.seen.length > 0, there.seen.length > 0]).toEqual([true, true]);
+  });
+}
+
+/** What a queue that processes share can also do. */
+export function sharedQueueSuite(open: (name: string) => Promise<SharedQueue>): void {
+  test('lists its jobs by state: those that wait, urgent first, those that work, and those that are delayed', async () => {
+    const queue = await open(`q${Math.random().toString(36).slice(2)}`);
+    onTestFinished(() => queue.close());
+    const add = (runId: string, isUrgent = false) => queue.add('job', { runId }, { id: `${runId}.job`, isUrgent });
+    await add('run-1');
+    await add('run-2', true);
+    const waiting = await queue.jobs('prioritized', 10);
+    expect(waiting).toMatchObject([
+      { name: 'job', run: 'run-2', isUrgent: true, dueAt: undefined, startedAt: undefined, stalls: 0 },
+      { name: 'job', run: 'run-1', isUrgent: false },
+    ]);
+    expect(await queue.jobs('prioritized', 1)).toHaveLength(1);
+    const stays = latch();
+    const worker = queue.work(async (_name, { runId }) => {
+      if (runId === 'run-1') return { status: 'again', inMs: 60_000 };
+      await stays.opened;
+      return OVER;
+    }, 2);
+    const seen = async (state: 'active' | 'delayed') => (await queue.jobs(state, 10)).map(({ run }) => run);
+    await vi.waitFor(
+      async () => expect([await seen('active'), await seen('delayed')]).toEqual([['run-2'], ['run-1']]),
+      PATIENT,
+    );
+    const [delayed] = await queue.jobs('delayed', 10);
+    expect(delayed?.dueAt?.getTime()).toBeGreaterThan(Date.now() + 30_000);
+    stays.open();
+    await worker.close();
   });
 }

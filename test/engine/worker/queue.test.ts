@@ -5,7 +5,7 @@ import { createOwnQueue } from '../../../src/engine/worker/own-queue.ts';
 import { openQueue, type Queue } from '../../../src/engine/worker/queue.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { describeWithRedis } from '../../support/redis.ts';
-import { queueSuite } from './queue-suite.ts';
+import { queueSuite, sharedQueueSuite } from './queue-suite.ts';
 
 const log = pino({ level: 'silent' });
 
@@ -17,7 +17,9 @@ describe('the queue on Postgres', () => {
   beforeEach(() => database.pool.query('drop schema if exists bullmq cascade'));
   afterAll(() => database.close());
 
-  queueSuite(async () => openQueue({ redis: undefined, database: database.connection, log }));
+  const open = async () => openQueue({ redis: undefined, database: database.connection, log });
+  queueSuite(open);
+  sharedQueueSuite(open);
 });
 
 describeWithRedis('the queue on Redis', ({ url }) => {
@@ -27,7 +29,9 @@ describeWithRedis('the queue on Redis', ({ url }) => {
   });
   afterAll(() => connection.quit());
 
-  queueSuite(async (prefix) => openQueue({ redis: { connection, prefix }, database: {}, log }));
+  const open = async (prefix: string) => openQueue({ redis: { connection, prefix }, database: {}, log });
+  queueSuite(open);
+  sharedQueueSuite(open);
 });
 
 describe('the queue of one process', () => {

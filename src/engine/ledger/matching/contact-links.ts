@@ -38,7 +38,7 @@ export interface ContactLink {
 /** The links of these contacts. */
 export async function linksOf(
   db: Queryable,
-  { scope }: Run,
+  { scope }: Pick<Run, 'scope'>,
   contacts: readonly string[],
 ): Promise<readonly ContactLink[]> {
   const found = await db.query<{ contact: string; customer: string; hash: string | null; known: KnownCustomer | null }>(

@@ -1,0 +1,289 @@
+/**
+ * The console over a ledger of 5,000,000 rows: the p95 of every page while a load runs, what ten viewers cost a load, the memory
+ * that an upload of 200 MB needs, the first paint and the size of the scripts. console=100000 fills so many rows instead.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { buildPackage } from '../.ci/build.ts';
+import { ledgerMigrations } from '../src/engine/ledger/migrations.ts';
+import { migrate } from '../src/storage/migrate.ts';
+import { openDatabase } from '../src/storage/open.ts';
+import { launch } from '../test/support/chromium.ts';
+import { fillLedger, LARGEST_RUN, REVIEWED_RUN, UNSETTLED_RUN } from './ledger-large-fill.ts';
+import { median, quantile } from './processes.ts';
+import type { Row } from './table.ts';
+
+const ROWS = 5_000_000;
+const ORDERS = 20_000;
+const VIEWERS = 10;
+const TIMES = 20;
+const TRIALS = 3;
+const MB = 1024 * 1024;
+const UPLOAD_BYTES = 200_000_000;
+const program = path.join(import.meta.dirname, '../src/cli/bin/lockstep.mjs');
+
+/** Of all pages: those of records read a service live. */
+const PAGES = [
+  '/',
+  '/runs',
+  '/runs?verdict=review',
+  '/runs?status=failed',
+  `/runs/${LARGEST_RUN}`,
+  `/runs/${REVIEWED_RUN}`,
+  `/runs/${UNSETTLED_RUN}`,
+  `/runs/${LARGEST_RUN}/rows`,
+  `/runs/${LARGEST_RUN}/rows?verdict=rejected`,
+  `/runs/${LARGEST_RUN}/rows?text=person77%40example.org`,
+  `/runs/${LARGEST_RUN}/rows/500000`,
+  `/runs/${LARGEST_RUN}/fix`,
+  '/load',
+  '/review',
+  '/review?reason=AMBIGUOUS_MATCH',
+  '/review/decisions',
+  '/syncs',
+  '/deliveries',
+  '/deliveries?verdict=dead',
+  '/targets/hook-0',
+  '/links',
+  '/accounts',
+  '/accounts/shop',
+  '/settings',
+  '/queues',
+  '/activity',
+];
+
+export async function consolePages(rows = ROWS): Promise<readonly Row[]> {
+  const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));
+  await buildPackage();
+  const port = await freePort();
+  await writeFile(path.join(dir, 'lockstep.yaml'), settings(port));
+  const database = await openDatabase({ url: 'embedded', dataDir: path.join(dir, 'data') });
+  try {
+    await migrate(database.pool, 'ledger', await ledgerMigrations());
+    await fillLedger(database.pool, rows);
+    // A worker would continue it, and its service is not there.
+    await database.pool.query(`update ledger.runs set status = 'cancelled', phase = null where status = 'running'`);
+    await database.pool.query('vacuum analyze');
+    const server = startServer(dir);
+    try {
+      const url = `http://127.0.0.1:${port}`;
+      await answers(url);
+      command(dir, ['call', 'customers.create', '--account', 'live', '--body', '{"full_name":"Ann"}']);
+      return [
+        ...(await paint(url)),
+        ...(await pages(dir, url)),
+        await viewers(dir, url),
+        await upload(url, server.pid ?? 0),
+      ];
+    } finally {
+      server.kill('SIGTERM');
+      await once(server, 'exit');
+    }
+  } finally {
+    await database.close();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new TypeError('a TCP server has a port');
+  return address.port;
+}
+
+const OPTIONS = ['--config', 'lockstep.yaml', '--data', 'data'];
+const env = {
+  ...process.env,
+  SHOP_KEY: 'the-key-of-the-benchmark',
+  HOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+};
+
+function startServer(cwd: string): ChildProcess {
+  const args = [program, 'start', '--roles', 'worker,console,service', '--port', '0', ...OPTIONS];
+  return spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+function command(cwd: string, args: readonly string[]): string {
+  const ran = spawnSync(process.execPath, [program, ...args, '--json', ...OPTIONS], { cwd, env, encoding: 'utf8' });
+  if (ran.status !== 0) throw new Error(`${args.join(' ')} ended with ${ran.status}: ${ran.stderr}`);
+  return ran.stdout.trimEnd().split('\n').at(-1) ?? '';
+}
+
+async function answers(url: string): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`${url}/health`).catch(() => undefined);
+    if (answer?.ok) return;
+    await delay(200);
+  }
+}
+
+let loads = 0;
+
+/** Begins a load of orders that no earlier one had; returns its run. */
+async function beginLoad(dir: string): Promise<string> {
+  const first = ORDERS * loads++;
+  const lines = Array.from({ length: ORDERS }, (_, n) => `A-${first + n},1,Parts,12.50,open`);
+  await writeFile(path.join(dir, 'orders.csv'), `order_id,client_id,description,amount,status\n${lines.join('\n')}\n`);
+  const done = command(dir, ['orders', 'load', 'orders.csv', '--account', 'live', '--yes', '--detach']);
+  return (JSON.parse(done) as { run: string }).run; // safe: the result of a load
+}
+
+/** Resolves once the run has ended, with the rows it wrote a second. */
+async function speedOf(url: string, run: string): Promise<number> {
+  for (;;) {
+    const report = (await (await fetch(`${url}/api/v1/runs/${run}`)).json()) as { status: string; durationMs: number }; // safe: a report
+    if (report.status === 'done') return ORDERS / (report.durationMs / 1_000);
+    if (report.status !== 'running') throw new Error(`the load is ${report.status}`);
+    await delay(500);
+  }
+}
+
+async function pages(dir: string, url: string): Promise<readonly Row[]> {
+  const found = new Map<string, number[]>(PAGES.map((page) => [page, []]));
+  let run = await beginLoad(dir);
+  let loading = speedOf(url, run).finally(() => (run = ''));
+  for (let time = 0; time < TIMES; time++) {
+    for (const page of [...PAGES, '/runs/LOAD']) {
+      if (run === '') {
+        run = await beginLoad(dir);
+        loading = speedOf(url, run).finally(() => (run = ''));
+      }
+      const startedAtMs = performance.now();
+      const answer = await fetch(url + page.replace('LOAD', run));
+      await answer.text();
+      if (!answer.ok) throw new Error(`${page} answered ${answer.status}`);
+      found.set(page, [...(found.get(page) ?? []), performance.now() - startedAtMs]);
+    }
+  }
+  await loading;
+  return [...found].map(([page, timesMs]) => ({
+    what: `GET ${page}, while a load runs: p95 of ${TIMES}, and median`,
+    wanted: '< 100 ms',
+    got: `${quantile(timesMs, 0.95).toFixed(0)} ms, ${median(timesMs).toFixed(0)} ms`,
+    isMet: quantile(timesMs, 0.95) < 100,
+  }));
+}
+
+/** Loads with and without viewers, in turn. */
+async function viewers(dir: string, url: string): Promise<Row> {
+  const shares: number[] = [];
+  for (let trial = 0; trial < TRIALS; trial++) {
+    const alone = await speedOf(url, await beginLoad(dir));
+    const run = await beginLoad(dir);
+    const watching = new AbortController();
+    const all = Array.from({ length: VIEWERS }, () => watch(`${url}/runs/${run}`, watching.signal));
+    const watched = await speedOf(url, run);
+    watching.abort();
+    await Promise.all(all);
+    shares.push(1 - watched / alone);
+  }
+  return {
+    what: `a load of ${ORDERS} orders with ${VIEWERS} viewers of its page: slower by, median of ${TRIALS}`,
+    wanted: '< 3%',
+    got: `${(median(shares) * 100).toFixed(1)}% (${shares.map((share) => `${(share * 100).toFixed(0)}%`).join(', ')})`,
+    isMet: median(shares) < 0.03,
+  };
+}
+
+/** Reads the page again as the script of the page does. */
+async function watch(page: string, signal: AbortSignal): Promise<void> {
+  let seen = '';
+  let everyS = 1;
+  while (!signal.aborted) {
+    const answer = await fetch(page, { headers: { 'hx-request': 'true', 'x-seen': seen } });
+    const html = await answer.text();
+    if (answer.status === 200) {
+      seen = /X-Seen&quot;:&quot;([^&]+)/.exec(html)?.[1] ?? seen;
+      everyS = Number(/hx-trigger="every (\d+)s/.exec(html)?.[1] ?? everyS);
+    }
+    await delay(everyS * 1_000, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function upload(url: string, pid: number): Promise<Row> {
+  const line = `${'A-1,1,'.padEnd(90, 'x')},12.50,open\n`;
+  const part = Buffer.from(line.repeat(10_000));
+  async function* content() {
+    yield Buffer.from('order_id,client_id,description,amount,status\n');
+    for (let sent = 0; sent < UPLOAD_BYTES; sent += part.length) yield part;
+  }
+  const before = await peakOf(pid);
+  const address = `${url}/api/v1/uploads?account=live&name=large.csv`;
+  const answer = await fetch(address, {
+    method: 'POST',
+    headers: { 'content-type': 'text/csv' },
+    body: ReadableStream.from(content()),
+    duplex: 'half',
+  } as RequestInit); // as: Node's fetch needs it, and its types do not have it
+  const { id } = (await answer.json()) as { id: string }; // safe: an upload
+  await (await fetch(`${url}/load/${id}`)).text();
+  const after = await peakOf(pid);
+  return {
+    what: 'an upload of 200 MB and its preview: peak RSS of worker, service and console in one process, before and after',
+    wanted: '< 256 MB',
+    got: `${(before / MB).toFixed(0)} MB, ${(after / MB).toFixed(0)} MB`,
+    isMet: after < 256 * MB,
+  };
+}
+
+async function peakOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) * 1024;
+}
+
+async function paint(url: string): Promise<readonly Row[]> {
+  const browser = await launch();
+  try {
+    const page = await browser.newPage();
+    const sizes = new Map<string, number>();
+    page.on('response', async (response) => {
+      const { pathname } = new URL(response.url());
+      if (pathname.endsWith('.js')) sizes.set(pathname, (await response.body()).length);
+    });
+    const paints: number[] = [];
+    for (let time = 0; time < TIMES; time++) {
+      await page.goto(`${url}/accounts/live`, { waitUntil: 'networkidle' });
+      const at = await page.evaluate('performance.getEntriesByName("first-contentful-paint")[0]?.startTime');
+      if (typeof at === 'number') paints.push(at);
+    }
+    const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+    return [
+      {
+        what: `first paint of the page with a chart, median of ${paints.length}`,
+        wanted: '< 300 ms',
+        got: `${median(paints).toFixed(0)} ms`,
+        isMet: median(paints) < 300,
+      },
+      {
+        what: 'scripts of that page, not compressed',
+        wanted: '< 120 kB',
+        got: `${(bytes / 1_000).toFixed(0)} kB`,
+        isMet: bytes < 120_000,
+      },
+    ];
+  } finally {
+    await browser.close();
+  }
+}
+
+const settings = (port: number) => `
+service: { url: embedded }
+accounts:
+  shop: { url: "http://127.0.0.1:9", apiKey: { env: SHOP_KEY } }
+  live: { budget: { requests: 100000, per: 1s } }
+console: { listen: "127.0.0.1:${port}" }
+retention: { deliveries: forever }
+targets:
+${[0, 1, 2, 3].map((n) => `  hook-${n}: { type: webhook, url: "http://127.0.0.1:9/", allowPrivate: true, secret: { env: HOOK_SECRET } }`).join('\n')}
+syncs:
+  task-mirror: { type: tasks, account: shop, targets: [hook-0, hook-1, hook-2, hook-3] }
+${Array.from({ length: 40 }, (_, n) => `  nightly-${n}: { type: contacts, account: shop, schedule: { cron: "${n} 2 * * *" } }`).join('\n')}
+`;

@@ -1,0 +1,84 @@
+/** The operations of the API about accounts. */
+import { z } from 'zod';
+import { budgetHistory } from '../../engine/ledger/budget-minutes.ts';
+import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { accountStates } from '../../operator/account-states.ts';
+import { lastExamination } from '../../operator/examination.ts';
+import { accountNamed } from '../../settings/settings.ts';
+import { ACCOUNT_ACTIONS, actOnAccount } from '../actions.ts';
+import { defineEndpoint, type Endpoint } from './endpoint.ts';
+import { done, nothing } from './shapes.ts';
+
+const ofAccount = z.object({ account: z.string() });
+const WEEK_MINUTES = 7 * 24 * 60;
+
+export const accountEndpoints: readonly Endpoint[] = [
+  defineEndpoint({
+    name: 'accounts',
+    summary: 'Accounts: tenant, budget, suspended, service down, dialect',
+    method: 'GET',
+    path: '/accounts',
+    params: nothing,
+    query: nothing,
+    answer: z.object({ accounts: z.array(z.looseObject({ account: z.string() })) }),
+    work: async ({ pool, settings, budgets }) => ({
+      accounts: (await accountStates(pool, settings())).map((state) => ({
+        ...state,
+        ratePerSecond: budgets().get(state.account)?.ratePerSecond ?? null,
+      })),
+    }),
+  }),
+  defineEndpoint({
+    name: 'account-budget',
+    summary: 'How the budget of an account was used: calls, 429 answers, waiting, and the rate, over time',
+    method: 'GET',
+    path: '/accounts/{account}/budget',
+    params: ofAccount,
+    query: z.object({
+      minutes: z.coerce.number().int().min(1).max(WEEK_MINUTES).prefault(60).describe('So long until now.'),
+      step: z.coerce.number().int().min(1).max(WEEK_MINUTES).prefault(1).describe('Minutes of one entry.'),
+    }),
+    answer: z.object({ budget: z.array(z.looseObject({ calls: z.number(), limited: z.number() })) }),
+    async work({ pool }, { params, query: { minutes, step } }) {
+      const scope = await scopeNamed(pool, params.account);
+      const history = await budgetHistory(pool, [scope], { minutes, stepMinutes: step });
+      return { budget: history.get(scope) ?? [] };
+    },
+  }),
+  defineEndpoint({
+    name: 'account-examination',
+    summary: 'The last examination of the service of an account, and what is under way in this process',
+    method: 'GET',
+    path: '/accounts/{account}/examination',
+    params: ofAccount,
+    query: nothing,
+    answer: z.looseObject({ state: z.looseObject({ status: z.string() }).nullable() }),
+    async work({ pool, settings, examinations }, { params: { account } }) {
+      accountNamed(settings(), account);
+      const last = await lastExamination(pool, await scopeNamed(pool, account));
+      return { state: examinations.stateOf(account) ?? null, at: last?.at ?? null, report: last?.report ?? null };
+    },
+  }),
+  defineEndpoint({
+    name: 'examine-account',
+    summary: 'Examine the service of an account: at most 60 calls, which only read',
+    method: 'POST',
+    path: '/accounts/{account}/examine',
+    params: ofAccount,
+    query: nothing,
+    answer: done,
+    work: ({ examinations }, { person, params }) => examinations.begin(params.account, { person, via: 'api' }),
+  }),
+  defineEndpoint({
+    name: 'act-on-account',
+    summary: 'Have the refused key of an account tried at once, suspend the account, or resume it',
+    method: 'POST',
+    path: '/accounts/{account}/{action}',
+    params: ofAccount.extend({ action: z.enum(ACCOUNT_ACTIONS) }),
+    query: nothing,
+    body: z.object({ reason: z.string().max(200).optional().describe('Why it is suspended.') }),
+    answer: done,
+    work: (needs, { person, params: { account, action }, body }) =>
+      actOnAccount(needs, { person, via: 'api' }, action, account, body),
+  }),
+];

@@ -1,0 +1,38 @@
+/** Forms with a file: the file is written to disk while it arrives. */
+import type {} from '@fastify/multipart';
+import type { FastifyRequest } from 'fastify';
+import { nothingSent, tooLarge, type Uploads } from './uploads.ts';
+
+/** The most bytes of a field that is no file. */
+export const MAX_TEXT_BYTES = 8 * 1024 * 1024;
+
+export interface SentParts {
+  readonly given: Readonly<Record<string, string>>;
+  /** In the folder of uploads, under this id; undefined if none was chosen, or if it is empty. */
+  readonly file: { readonly id: string; readonly name: string } | undefined;
+}
+
+/** Keeps nothing if it fails. @throws LockstepError UPLOAD_TOO_LARGE, UPLOAD_EMPTY, DISK_FULL */
+export async function readParts(request: FastifyRequest, uploads: Uploads, maxBytes: number): Promise<SentParts> {
+  if (!request.isMultipart()) throw nothingSent();
+  const given: Record<string, string> = {};
+  let file: SentParts['file'];
+  try {
+    for await (const part of request.parts()) {
+      if (part.type === 'field') {
+        if (part.valueTruncated) throw tooLarge('The text', MAX_TEXT_BYTES);
+        given[part.fieldname] = String(part.value);
+        continue;
+      }
+      file = { id: await uploads.write(part.file), name: part.filename };
+      if (part.file.truncated) throw tooLarge('The file', maxBytes);
+      if (part.file.bytesRead > 0) continue;
+      await uploads.remove(file.id);
+      file = undefined;
+    }
+    return { given, file };
+  } catch (error) {
+    if (file) await uploads.remove(file.id);
+    throw error;
+  }
+}

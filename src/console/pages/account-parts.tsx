@@ -1,0 +1,63 @@
+/** What the pages of accounts share: the state, what prevents calls, and the rate now. */
+import type { AccountState } from '../../operator/account-states.ts';
+import { formatRate } from '../../operator/words.ts';
+import { budgetLimits } from '../../settings/settings.ts';
+import type { PageContext } from '../page.ts';
+import { Act, Chip, Foreign, Time } from '../parts.tsx';
+
+export function AccountChips({ state: { url, suspended, down } }: { readonly state: AccountState }) {
+  return (
+    <>
+      {url === null && <Chip tone="dim">not in the settings</Chip>}
+      {suspended && <Chip tone={suspended.code === 'KEY_REFUSED' ? 'bad' : 'warn'}>suspended</Chip>}
+      {down && <Chip tone="bad">service down</Chip>}
+      {url !== null && !suspended && !down && <Chip tone="good">no problem</Chip>}
+    </>
+  );
+}
+
+/** Why the account is not called, and what ends that. */
+export function AccountProblems({
+  state: { account, suspended, down },
+  context: { person },
+}: {
+  readonly state: AccountState;
+  readonly context: PageContext;
+}) {
+  const path = `/accounts/${encodeURIComponent(account)}`;
+  const canAct = person.role === 'operator';
+  return (
+    <>
+      {[suspended, down].map(
+        (problem) =>
+          problem && (
+            <p>
+              Since <Time at={problem.since} />: <Foreign text={problem.message} most={600} />
+            </p>
+          ),
+      )}
+      {suspended?.code === 'KEY_REFUSED' && (
+        <>
+          <p class="fix">
+            <b>Fix</b> Lockstep tries the key again by itself. The account resumes when the service accepts it.
+          </p>
+          {canAct && <Act path={`${path}/try-key`} label="Try the key now" />}
+        </>
+      )}
+      {suspended?.code === 'ACCOUNT_SUSPENDED' && canAct && <Act path={`${path}/resume`} label="Resume the account" />}
+    </>
+  );
+}
+
+/** What the budget allows now, if this process uses it. */
+export function RateNow({ account, context }: { readonly account: string; readonly context: PageContext }) {
+  const now = context.budgets().get(account)?.ratePerSecond;
+  const settings = context.settings.accounts[account];
+  if (now === undefined || !settings) return null;
+  return (
+    <span class="gauge">
+      <meter min="0" max={budgetLimits(settings).ratePerSecond} value={now} aria-label={`Rate of ${account} now`} />
+      <small class="dim">at most {formatRate(now)} now</small>
+    </span>
+  );
+}

@@ -1,0 +1,89 @@
+/** Queues: the jobs that workers share, by state. A job only names the run to work on; the work itself is in the ledger. */
+import { z } from 'zod';
+import { type ListedJob, QUEUE_STATES, type QueueState } from '../../engine/worker/queue.ts';
+import { phaseWords } from '../../operator/phases.ts';
+import { formatCount, plural } from '../../operator/words.ts';
+import { definePage } from '../page.ts';
+import { Chip, Empty, Head, Section, Time } from '../parts.tsx';
+
+/** Jobs of one state that are listed. */
+const MOST = 50;
+
+const TITLES: Readonly<Record<QueueState, string>> = {
+  active: 'Being worked on',
+  prioritized: 'Waiting for a worker',
+  delayed: 'Waiting for a time',
+};
+
+export const queues = definePage({
+  path: '/queues',
+  params: z.object({}),
+  query: z.object({}),
+  async show({ queue }) {
+    const shared = queue();
+    const depth = await shared.depth();
+    const states = await Promise.all(
+      QUEUE_STATES.map(async (state) => ({ state, count: depth[state] ?? 0, jobs: await shared.jobs(state, MOST) })),
+    );
+    return {
+      title: 'Queues',
+      tab: 'settings',
+      command: 'status',
+      head: (
+        <>
+          <p class="crumbs">
+            <a href="/settings">Settings</a>
+          </p>
+          <h1>Queues</h1>
+          <p class="dim">
+            A job names a run that a worker continues. A lost queue is filled again from the ledger, so there is nothing
+            to repair here: act on the run.
+          </p>
+        </>
+      ),
+      body: states.every(({ count }) => count === 0) ? (
+        <Empty title="No job in the queue">
+          <p>While a worker runs, each run that is under way has jobs here.</p>
+        </Empty>
+      ) : (
+        states.map(({ state, count, jobs }) => (
+          <Section title={TITLES[state]} side={<span class="count">{formatCount(count)}</span>}>
+            {jobs.length === 0 ? <p class="dim">none</p> : <Jobs jobs={jobs} />}
+            {count > jobs.length && <p class="dim">And {plural(count - jobs.length, 'more job', 'more jobs')}.</p>}
+          </Section>
+        ))
+      ),
+    };
+  },
+});
+
+function Jobs({ jobs }: { readonly jobs: readonly ListedJob[] }) {
+  return (
+    <div class="wide">
+      <table class="list">
+        <Head columns={['Run', 'Phase', 'Added', 'Last started', 'Due', 'Notes']} />
+        <tbody>
+          {jobs.map(({ run, name, addedAt, startedAt, dueAt, isUrgent, stalls }) => (
+            <tr>
+              <td>
+                <a href={`/runs/${run}`}>{run}</a>
+              </td>
+              <td>{phaseWords(name)}</td>
+              <When at={addedAt} />
+              <When at={startedAt} />
+              <When at={dueAt} />
+              <td>
+                {isUrgent && <Chip tone="dim">interactive</Chip>}
+                {stalls > 0 && <Chip tone="warn">a worker stopped responding</Chip>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function When({ at }: { readonly at: Date | undefined }) {
+  return <td class="nowrap">{at && <Time at={at} exact />}</td>;
+}

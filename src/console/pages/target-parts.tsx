@@ -1,0 +1,97 @@
+/** How a target is, for the list of targets and for its page. */
+import type { DeliveryCounts } from '../../mirror/outbox/list.ts';
+import type { TargetState } from '../../mirror/outbox/target-states.ts';
+import { formatCount } from '../../operator/words.ts';
+import type { TargetSettings } from '../../settings/target.ts';
+import { addressOf, Chip, Foreign, Head, Section, Time } from '../parts.tsx';
+
+export function targetPath(target: string): string {
+  return `/targets/${encodeURIComponent(target)}`;
+}
+
+interface TargetsProps {
+  readonly names: readonly string[];
+  readonly counts: readonly DeliveryCounts[];
+  readonly states: readonly TargetState[];
+}
+
+export function Targets({ names, counts, states }: TargetsProps) {
+  return (
+    <Section title="Targets">
+      <div class="wide">
+        <table class="list">
+          <Head
+            columns={['Target', 'State', { title: 'Open', as: 'number' }, { title: 'Dead letters', as: 'number' }]}
+          />
+          <tbody>
+            {names.map((target) => {
+              const { open, dead } = counts.find((one) => one.target === target) ?? { open: 0, dead: 0 };
+              return (
+                <tr>
+                  <td>
+                    <a id={`target-${target}`} href={targetPath(target)}>
+                      {target}
+                    </a>
+                  </td>
+                  <td>
+                    <Health state={states.find((one) => one.target === target)} />
+                  </td>
+                  <td class="number" data-unit="open">
+                    {formatCount(open)}
+                  </td>
+                  <td class="number" data-unit="dead">
+                    {dead === 0 ? (
+                      0
+                    ) : (
+                      <a id={`dead-${target}`} href={addressOf('/deliveries', { target, verdict: 'dead' })}>
+                        {formatCount(dead)}
+                      </a>
+                    )}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+    </Section>
+  );
+}
+
+export function Health({ state }: { readonly state: TargetState | undefined }) {
+  if (!state) return <Chip tone="good">no problem</Chip>;
+  const { disabled, failing, blockedUntil } = state;
+  return (
+    <>
+      {disabled && (
+        <p>
+          <Chip tone="bad">disabled</Chip> since <Time at={disabled.at} />:{' '}
+          <Foreign text={disabled.detail} most={300} />
+        </p>
+      )}
+      {failing && (
+        <p>
+          <Chip tone="bad">failing</Chip> since <Time at={failing.since} />:{' '}
+          <Foreign text={failing.detail} most={300} />
+        </p>
+      )}
+      {blockedUntil && (
+        <p>
+          <Chip tone="warn">paused</Chip> it asks for a pause until <Time at={blockedUntil} />
+        </p>
+      )}
+    </>
+  );
+}
+
+/** How deliveries to a webhook are signed. During a rotation, receivers can check either signature. */
+export function Signing({ target }: { readonly target: TargetSettings | undefined }) {
+  if (target?.type !== 'webhook') return null;
+  if (target.previousSecret === undefined) return <>signed with one secret, {target.secret.where}</>;
+  return (
+    <>
+      The secret is being rotated: signed with both. When every receiver has the new one, remove{' '}
+      <code>previousSecret</code>.
+    </>
+  );
+}

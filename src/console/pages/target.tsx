@@ -1,0 +1,135 @@
+/** One target or channel for alerts: how it is, what waits for it, and what a check of the outside system finds. */
+import { z } from 'zod';
+import { shellWord } from '../../base/reasons/template.ts';
+import type { Finding } from '../../contract/target.ts';
+import { lagOf } from '../../mirror/outbox/lag.ts';
+import { countDeliveries } from '../../mirror/outbox/list.ts';
+import { targetStates } from '../../mirror/outbox/target-states.ts';
+import { channelIn } from '../../operator/alerts/channels/channel.ts';
+import { requireTarget } from '../../operator/deliveries.ts';
+import { checkTargets } from '../../operator/target-check.ts';
+import { formatCount } from '../../operator/words.ts';
+import { plainText } from '../api/review-query.ts';
+import { Lags } from '../charts.tsx';
+import { definePage, type PageContext } from '../page.ts';
+import { Act, addressOf, Chip, Section, Words } from '../parts.tsx';
+import { Health, Signing, targetPath } from './target-parts.tsx';
+
+const LAG_HOURS = 24;
+/** The time that a check may take. */
+const CHECK_MS = 20_000;
+
+export const target = definePage({
+  path: '/targets/:target',
+  params: z.object({ target: plainText }),
+  query: z.object({ check: z.literal('1').optional() }),
+  async show(context, { params: { target: name }, query }) {
+    const { pool, settings, person } = context;
+    const counts = (await countDeliveries(pool)).find((one) => one.target === name);
+    if (counts === undefined) requireTarget(settings, name);
+    const state = (await targetStates(pool)).find((one) => one.target === name);
+    const lag = (await lagOf(pool, LAG_HOURS)).find((one) => one.target === name);
+    const { open, dead } = counts ?? { open: 0, dead: 0 };
+    const channel = channelIn(name);
+    const own = settings.targets[name];
+    const canAct = person.role === 'operator';
+    return {
+      title: name,
+      tab: 'deliveries',
+      command: channel === undefined ? `targets check ${shellWord(name)}` : `alerts test ${shellWord(channel)}`,
+      isStill: query.check !== undefined,
+      head: (
+        <>
+          <p class="crumbs">
+            <a href="/deliveries">Deliveries</a>
+          </p>
+          <h1>{name}</h1>
+        </>
+      ),
+      body: (
+        <>
+          <div class="headline">
+            <Health state={state} />
+            <div class="acts">
+              {state?.disabled && canAct && <Act path={`${targetPath(name)}/enable`} label="Enable" primary />}
+              {channel !== undefined && canAct && <Act path={`${targetPath(name)}/test`} label="Send a test message" />}
+              {own !== undefined && (
+                <a class="button" id="check" href={addressOf(targetPath(name), { check: '1' })}>
+                  Check the target now
+                </a>
+              )}
+            </div>
+          </div>
+          <dl class="facts">
+            <dt>Type</dt>
+            <dd>{own?.type ?? (channel === undefined ? 'not in the settings' : settings.alerts[channel]?.type)}</dd>
+            {own?.type === 'webhook' && (
+              <>
+                <dt>Signing</dt>
+                <dd>
+                  <Signing target={own} />
+                </dd>
+              </>
+            )}
+            <dt>Deliveries</dt>
+            <dd>
+              <a id="all" href={addressOf('/deliveries', { target: name })}>
+                {formatCount(open)} open
+              </a>
+              {', '}
+              <a id="dead" href={addressOf('/deliveries', { target: name, verdict: 'dead' })}>
+                {formatCount(dead)} dead
+              </a>
+            </dd>
+          </dl>
+          {query.check !== undefined && own !== undefined && (
+            <Section title="Check">
+              <Findings findings={await checkNow(context, name)} />
+            </Section>
+          )}
+          {lag && (
+            <Section title="Time until delivered, last 24 hours">
+              <Lags lag={lag} />
+            </Section>
+          )}
+        </>
+      ),
+    };
+  },
+});
+
+/** Reads the outside system now. */
+export async function checkNow(
+  { pool, targets }: Pick<PageContext, 'pool' | 'targets'>,
+  name: string,
+): Promise<readonly Finding[]> {
+  const signal = AbortSignal.timeout(CHECK_MS);
+  try {
+    const [checked] = await checkTargets([name], { pool, open: targets.open, signal });
+    return checked?.findings ?? [];
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const detail = `no result within ${CHECK_MS / 1_000} s; the command line has no such limit`;
+    return [{ what: 'answer', status: 'unknown', detail }];
+  }
+}
+
+const TONES = { ok: 'good', problem: 'bad', unknown: 'warn' } as const;
+
+function Findings({ findings }: { readonly findings: readonly Finding[] }) {
+  if (findings.length === 0) return <p>There is nothing to check without a delivery.</p>;
+  return (
+    <ul class="notes">
+      {findings.map(({ what, status, detail, remedy }) => (
+        <li>
+          <Chip tone={TONES[status]}>{status}</Chip> <Words text={`${what}: ${detail}`} most={800} />
+          {remedy !== undefined && (
+            <p class="fix">
+              <b>Fix</b> <Words text={remedy} most={600} />
+            </p>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,79 @@
+// Draws each table of figures over time as a chart, and folds the table. Without it, the table is shown.
+const COLOURS = ['--accent', '--line-strong', '--review', '--rejected'];
+const HEIGHT = 220;
+/** Hours and minutes, with the day below the first of each day; where ticks are days apart only the day. */
+const TIMES = [
+  [86_400, '{MM}-{DD}', null, null, null, null, null, null, 1],
+  [60, '{HH}:{mm}', '\n{MM}-{DD}', null, '\n{MM}-{DD}', null, null, null, 1],
+];
+
+const shown = new Set();
+let isTableOpen = false;
+
+const fromZero = (_plot, _least, most) => [0, most || 1];
+const figureIn = (cell) => ('value' in cell.dataset ? Number(cell.dataset.value) : null);
+
+function figuresOf(table) {
+  const rows = [...table.tBodies[0].rows];
+  const titles = [...table.tHead.rows[0].cells].slice(1).map((cell) => cell.textContent.trim());
+  const times = rows.map((row) => Date.parse(row.querySelector('time').dateTime) / 1000);
+  return { titles, values: [times, ...titles.map((_, i) => rows.map((row) => figureIn(row.cells[i + 1])))] };
+}
+
+function draw(details) {
+  const { titles, values } = figuresOf(details.querySelector('table'));
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name) => style.getPropertyValue(name).trim();
+  const axis = { stroke: colour('--dim'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
+  const room = document.createElement('div');
+  details.before(room);
+  const size = () => ({ width: room.clientWidth, height: HEIGHT });
+  const plot = new uPlot(
+    {
+      ...size(),
+      // The first two are rates, on the left; the others are counts, on the right.
+      series: [
+        { value: '{YYYY}-{MM}-{DD} {HH}:{mm}' },
+        ...titles.map((label, i) => ({
+          label,
+          stroke: colour(COLOURS[i]),
+          width: 2,
+          scale: i < 2 ? 'rate' : 'count',
+          ...(i === 1 && { dash: [6, 4], spanGaps: true }),
+          points: { show: false },
+        })),
+      ],
+      scales: { rate: { range: fromZero }, count: { range: fromZero } },
+      axes: [
+        { ...axis, values: TIMES },
+        { ...axis, scale: 'rate', label: 'a second', labelSize: 20 },
+        { ...axis, scale: 'count', side: 1, label: 'calls', labelSize: 20, grid: { show: false } },
+      ],
+    },
+    values,
+    room,
+  );
+  const resized = new ResizeObserver(() => plot.setSize(size()));
+  resized.observe(room);
+  shown.add({ room, plot, resized });
+  details.open = isTableOpen;
+  details.addEventListener('toggle', () => {
+    isTableOpen = details.open;
+  });
+}
+
+function drawAll() {
+  for (const one of shown) {
+    if (one.room.isConnected) continue;
+    one.resized.disconnect();
+    one.plot.destroy();
+    shown.delete(one);
+  }
+  for (const details of document.querySelectorAll('details.plotted:not([data-drawn])')) {
+    details.dataset.drawn = 'yes';
+    draw(details);
+  }
+}
+
+drawAll();
+document.body.addEventListener('htmx:afterSwap', drawAll);

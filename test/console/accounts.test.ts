@@ -1,0 +1,93 @@
+/** The page of an account in a real browser, at a real service. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Console } from '../../src/console/server.ts';
+import { addBudgetUse, budgetHistory } from '../../src/engine/ledger/budget-minutes.ts';
+import { listActions } from '../../src/engine/ledger/console-actions.ts';
+import { suspensionOf } from '../../src/engine/ledger/suspensions.ts';
+import { lastExamination } from '../../src/operator/examination.ts';
+import { CHROMIUM, launch } from '../support/chromium.ts';
+import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+import { PATIENT } from '../support/patient.ts';
+import { expectSound, openPage } from './browser.ts';
+
+describe.runIf(CHROMIUM)('an account', () => {
+  let harness: OrdersHarness;
+  let browser: Browser;
+  let web: Console;
+  beforeAll(async () => {
+    harness = await openOrdersHarness({ account: 'budget: { requests: 500, per: 1s }' });
+    browser = await launch();
+    web = await harness.workspace.serveConsole();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await harness?.close();
+  });
+
+  test('is examined from its page, which shows the verdict and the findings', async () => {
+    const { page, wrong, close } = await openPage(browser);
+    await page.goto(`${web.url}/accounts/test`);
+    expect(await page.textContent('main')).toContain('The service has not been examined yet.');
+    await page.getByRole('button', { name: 'Examine the service now' }).click();
+    await page.getByText('Account test is usable').waitFor();
+    await page.getByText('All findings with their evidence').click();
+    expect(await page.getByRole('row', { name: /^address/ }).textContent()).toContain('certain');
+    await expectSound(page);
+    expect(wrong).toEqual([]);
+    expect((await lastExamination(harness.database.pool, 'test'))?.report.calls).toBeGreaterThan(10);
+    const [last] = await listActions(harness.database.pool, { limit: 1 });
+    expect(last).toMatchObject({ action: 'examine-account', about: 'test' });
+    await close();
+  });
+
+  test('shows its budget over time: as a table, and as a chart where scripts run', async () => {
+    const { pool } = harness.database;
+    const use = { calls: 600, limited: 2, waitedMs: 90_000, perSecond: 20 };
+    await addBudgetUse(pool, 'test', use);
+    await addBudgetUse(pool, 'test', { ...use, perSecond: 15 });
+    const [minute] = (await budgetHistory(pool, ['test'], { minutes: 2, stepMinutes: 2 })).get('test') ?? [];
+    expect(minute).toMatchObject({ limited: 4, perSecond: 15 });
+    const plain = await openPage(browser, { javaScriptEnabled: false });
+    await plain.page.goto(`${web.url}/accounts/test?range=hour`);
+    expect(await plain.page.textContent('main')).toContain('4 times the service answered “too many requests”');
+    expect(await plain.page.locator('.plotted td[data-value="15"]').isVisible()).toBe(true);
+    await plain.close();
+    const { page, wrong, close } = await openPage(browser);
+    await page.goto(`${web.url}/accounts/test?range=hour`);
+    await page.locator('.u-legend').waitFor();
+    expect(await page.locator('.plotted table').isVisible()).toBe(false);
+    await expectSound(page);
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test('records the calls that its budget granted', async () => {
+    const { pool } = harness.database;
+    const count = async () =>
+      ((await budgetHistory(pool, ['test'], { minutes: 60, stepMinutes: 60 })).get('test') ?? []).reduce(
+        (sum, { calls }) => sum + calls,
+        0,
+      );
+    const before = await count();
+    const account = await harness.workspace.accounts.open('test');
+    await account.client.call('tasks.getall', { lane: 'interactive' });
+    await expect.poll(count, PATIENT).toBeGreaterThan(before);
+  });
+
+  test('is suspended with a reason and resumed without scripts; nothing is sent in between', async () => {
+    const { pool } = harness.database;
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    await page.goto(`${web.url}/accounts/test`);
+    await page.getByLabel('Reason').fill('the service is moving');
+    await page.getByRole('button', { name: 'Suspend' }).click();
+    expect(await page.textContent('main')).toContain('Suspended by operator in the console: the service is moving.');
+    await page.goto(`${web.url}/records/test/contacts`);
+    expect(await page.textContent('main')).toContain('is suspended, so nothing is sent');
+    await page.goto(`${web.url}/accounts`);
+    await page.getByRole('button', { name: 'Resume the account' }).click();
+    expect(await page.textContent('[role=status]')).toBe('test is resumed: its runs continue.');
+    expect(await suspensionOf(pool, 'test')).toBe(undefined);
+    await close();
+  });
+});
