@@ -132,9 +132,12 @@ function customerIdOf(record: JsonObject): string | undefined {
 const LABEL_NAMES = ['order_id', 'orderid'];
 
 /** The order's content in one spelling; absent members are left out. */
-function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<string, string>> {
-  const said = { amount: amountOf(amount) ?? '', status: textOf(status), description: textOf(description) };
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''));
+function fieldsOf({ amount, status, description }: JsonObject): SeenOrder['fields'] {
+  return {
+    amount: amountOf(amount) || undefined,
+    status: textOf(status) || undefined,
+    description: textOf(description) || undefined,
+  };
 }
 
 function unreadable({ name }: Account, what: string, names: readonly string[]): RunFailed {
