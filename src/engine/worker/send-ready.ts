@@ -14,7 +14,7 @@ import { rowSource, type SendRow } from './row-source.ts';
 const SLICE_MS = 20_000;
 const SPREAD = 0.25;
 const GATHER_MS = 200;
-const MOST_AHEAD = 400;
+const MOST_AHEAD = 1_000;
 
 /** Sends until no row is ready, its time slice is over, or it is stopped; job `next` continues once all rows are sent. */
 export async function sendReady(context: JobContext<unknown>, send: SendRow, next: string): Promise<JobResult> {
