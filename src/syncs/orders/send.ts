@@ -9,7 +9,7 @@ import { SENDER_PATIENCE_MS, type SentRow, sent, toSent } from '../../engine/wor
 
 /** `longIds`: how the service's lists write long ids. */
 export function orderSender(account: Account, lane: Lane, longIds: (kind: Kind) => LongIds): SendRow {
-  return async (row, { dispatchBefore, stopWaiting }) => {
+  return (row, { dispatchBefore, stopWaiting }) => {
     const isCreate = row.action === 'create';
     const { order_id, description, amount, status } = row.fields;
     const options: WriteOptions = {
@@ -31,7 +31,7 @@ export function orderSender(account: Account, lane: Lane, longIds: (kind: Kind) 
       },
     };
     if (!isCreate) return sendUpdate(account, row, options);
-    return toSent(row, await write(account, 'orders.create', options), 'create');
+    return write(account, 'orders.create', options).then((report) => toSent(row, report, 'create'));
   };
 }
 
