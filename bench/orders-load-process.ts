@@ -38,6 +38,8 @@ export interface LoadingFigures {
   readonly created: number;
   /** The time by step: receiving the file (`receive`), the run's phases, and writing the results. */
   readonly phases: Readonly<Record<string, number>>;
+  /** The cost by step, without the results. */
+  readonly costs: Readonly<Record<string, Cost>>;
   readonly aloneMs: readonly number[];
   readonly behindMs: readonly number[];
   readonly peakRssMb: number;
@@ -67,6 +69,7 @@ const { pool } = workspace.database;
 const runner = await workspace.work();
 let queued: Queued = { jobs: 0, events: 0 };
 const phases: Record<string, number> = {};
+const costs: Record<string, Cost> = {};
 await queueIsUp();
 
 const aloneMs: number[] = [];
@@ -85,7 +88,8 @@ if (loading.withResults)
 const { created } = await countRows(pool, run.id);
 await workspace.close();
 const peakRssMb = process.resourceUsage().maxRSS / 1024;
-const figures: LoadingFigures = { ms, calls: run.calls, created, phases, aloneMs, behindMs, peakRssMb, cost, queued };
+const { calls } = run;
+const figures: LoadingFigures = { ms, calls, created, phases, costs, aloneMs, behindMs, peakRssMb, cost, queued };
 process.send?.(figures);
 process.disconnect?.();
 
@@ -95,19 +99,39 @@ async function load(
   inPhases: Record<string, number> = {},
 ): Promise<{ ms: number; run: Run }> {
   const startedAt = performance.now();
+  let step = 'receive';
+  let costOfStep = await measureCost(pool);
   const begun = await begin(file, inLane);
   inPhases.receive = performance.now() - startedAt;
   let lookedAt = performance.now();
   for (let looks = 0; ; looks++) {
     await delay(LOOK_MS);
-    const run = await readRun(pool, begun.id);
-    const phase = run.phase ?? 'ended';
+    const { phase, isOver } = await lookAtRun(begun.id);
     inPhases[phase] = (inPhases[phase] ?? 0) + performance.now() - lookedAt;
     lookedAt = performance.now();
+    if (phase !== step) {
+      costs[step] = await costOfStep();
+      [step, costOfStep] = [phase, await measureCost(pool)];
+    }
     if (looks % 10 === 0) await lookAtQueue();
-    if (run.status === 'done') return { ms: performance.now() - startedAt, run };
-    if (run.status !== 'running') throw new Error(`the load ended as ${run.status}: ${run.error}`);
+    if (!isOver) continue;
+    const ms = performance.now() - startedAt;
+    const run = await readRun(pool, begun.id);
+    if (run.status === 'done') return { ms, run };
+    throw new Error(`the load ended as ${run.status}: ${run.error}`);
   }
+}
+
+/** Reads no more than is needed: its CPU counts as the load's. */
+async function lookAtRun(id: string): Promise<{ readonly phase: string; readonly isOver: boolean }> {
+  const found = await pool.query<{ phase: string; isOver: boolean }>({
+    name: 'look-at-run',
+    text: `select coalesce(phase, 'ended') as phase, status <> 'running' as "isOver" from ledger.runs where id = $1`,
+    values: [id],
+  });
+  const [run] = found.rows;
+  if (!run) throw new Error(`run ${id} is gone`);
+  return run;
 }
 
 async function loadBehind(file: string, small: readonly string[]): Promise<{ ms: number; run: Run }> {

@@ -10,5 +10,3 @@ export type InSpan = <T>(
   work: () => Promise<T>,
   attributesOf?: (result: T) => SpanAttributes,
 ) => Promise<T>;
-
-export const withoutSpan: InSpan = (_name, _attributes, work) => work();

@@ -49,6 +49,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** The members of `body` by their names in lower case. No value is undefined, because it comes from JSON. */
 function lowerCased(body: object): Members {
+  if (Object.keys(body).every((name) => name === name.toLowerCase())) return body as Members; // safe: any object has members
   const members: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(body)) members[name.toLowerCase()] = value;
   return members;

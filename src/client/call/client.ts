@@ -8,7 +8,7 @@
 
 import { elapsedMs } from '../../base/clock.ts';
 import { LockstepError, messageOf } from '../../base/errors.ts';
-import { type InSpan, withoutSpan } from '../../base/in-span.ts';
+import type { InSpan } from '../../base/in-span.ts';
 import { type Operation, type OperationName, operations, type Prefix } from '../../contract/operations.ts';
 import type { Budget, Lane, Taken } from '../budget/budget.ts';
 import { unpacked } from '../http/content-encoding.ts';
@@ -125,17 +125,29 @@ export function createClient(config: ClientConfig): Client {
   let closing: Promise<void> | undefined;
 
   /** Calls under the known prefix and, if that has no such route, under the other. */
-  async function callAnyPrefix<T extends Ended>(
+  function callAnyPrefix<T extends Ended>(
     operation: OperationName,
     options: CallOptions,
     take: Take<T>,
   ): Promise<T | NotSent> {
     const prefix = prefixes.first(operation);
-    const first = await callOnce(operation, options, { endpoint, dialect, prefix }, take);
-    const other = prefixes.other(operation, prefix, first);
-    if (other === undefined) return first;
-    const second = await callOnce(operation, options, { endpoint, dialect, prefix: other }, take);
-    const bothLackIt = prefixes.other(operation, other, second) !== undefined;
+    return callOnce(operation, options, { endpoint, dialect, prefix }, take).then((first) => {
+      const other = prefixes.other(operation, prefix, first);
+      return other === undefined
+        ? first
+        : callOther(operation, options, { endpoint, dialect, prefix: other }, take, first);
+    });
+  }
+
+  async function callOther<T extends Ended>(
+    operation: OperationName,
+    options: CallOptions,
+    wire: Wire,
+    take: Take<T>,
+    first: T | NotSent,
+  ): Promise<T | NotSent> {
+    const second = await callOnce(operation, options, wire, take);
+    const bothLackIt = prefixes.other(operation, wire.prefix, second) !== undefined;
     // Of two refusals, prefer the service's own message to a framework's page.
     return bothLackIt && !saysJson(second) ? first : second;
   }
@@ -146,9 +158,10 @@ export function createClient(config: ClientConfig): Client {
     wire: Wire,
     take: Take<T>,
   ): Promise<T | NotSent> {
-    const { account, inSpan = withoutSpan } = config;
-    const attributes = { 'lockstep.account': account, 'lockstep.operation': operation };
+    const { account, inSpan } = config;
     const send = () => sendOnce(operation, options, wire, take);
+    if (inSpan === undefined) return send();
+    const attributes = { 'lockstep.account': account, 'lockstep.operation': operation };
     return inSpan(`call ${operation}`, attributes, send, ({ status }) => ({ 'lockstep.outcome': status }));
   }
 
@@ -191,25 +204,25 @@ export function createClient(config: ClientConfig): Client {
     }
   }
 
-  async function takePermit(operation: OperationName, options: CallOptions, label: string): Promise<Allowed | NotSent> {
+  function takePermit(operation: OperationName, options: CallOptions, label: string): Promise<Allowed | NotSent> {
     const { lane, maxWaitMs = Number.POSITIVE_INFINITY, dispatchBefore = Number.POSITIVE_INFINITY } = options;
     const signal = options.stopWaiting ?? options.signal;
     const leftMs = dispatchBefore - elapsedMs();
-    if (leftMs <= 0) return notSent(label, 'deadline', 'its send deadline has passed');
-    if (signal?.aborted) return notSent(label, 'aborted', 'aborted');
-    try {
-      const cost = config.costOf?.(operation) ?? 1;
-      const taken = await budget.take({ lane, cost, signal, maxWaitMs: Math.max(0, Math.min(maxWaitMs, leftMs)) });
-      if (taken.status === 'taken') return taken;
-      return {
-        ...notSent(label, 'budget', 'the rate budget granted no token in time'),
-        retryAfterMs: taken.retryAfterMs,
-      };
-    } catch (error) {
-      if (signal?.aborted) return notSent(label, 'aborted', 'aborted while it waited for the rate budget');
-      // Fails closed: without the store, this process cannot know how many calls the others made.
-      return notSent(label, 'budget-away', `the rate budget is unavailable: ${messageOf(error)}`);
-    }
+    if (leftMs <= 0) return Promise.resolve(notSent(label, 'deadline', 'its send deadline has passed'));
+    if (signal?.aborted) return Promise.resolve(notSent(label, 'aborted', 'aborted'));
+    const cost = config.costOf?.(operation) ?? 1;
+    return budget.take({ lane, cost, signal, maxWaitMs: Math.max(0, Math.min(maxWaitMs, leftMs)) }).then(
+      (taken) => {
+        if (taken.status === 'taken') return taken;
+        const refused = notSent(label, 'budget', 'the rate budget granted no token in time');
+        return { ...refused, retryAfterMs: taken.retryAfterMs };
+      },
+      (error: unknown) => {
+        if (signal?.aborted) return notSent(label, 'aborted', 'aborted while it waited for the rate budget');
+        // Fails closed: without the store, this process cannot know how many calls the others made.
+        return notSent(label, 'budget-away', `the rate budget is unavailable: ${messageOf(error)}`);
+      },
+    );
   }
 
   function withoutSecrets<T extends Ended>(outcome: T): T {

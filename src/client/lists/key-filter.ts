@@ -11,16 +11,28 @@ export class KeyFilter {
   readonly #bits = new Uint32Array(BITS / 32);
 
   add(text: string): void {
-    for (const bit of this.#bitsOf(text)) this.#bits[bit >>> 5] = (this.#bits[bit >>> 5] ?? 0) | (1 << (bit & 31));
+    this.#hashOf(text);
+    for (let probe = 0; probe < PROBES; probe++) {
+      const bit = this.#bit(probe);
+      this.#bits[bit >>> 5] = (this.#bits[bit >>> 5] ?? 0) | (1 << (bit & 31));
+    }
   }
 
   has(text: string): boolean {
-    return this.#bitsOf(text).every((bit) => ((this.#bits[bit >>> 5] ?? 0) & (1 << (bit & 31))) !== 0);
+    this.#hashOf(text);
+    for (let probe = 0; probe < PROBES; probe++) {
+      const bit = this.#bit(probe);
+      if (((this.#bits[bit >>> 5] ?? 0) & (1 << (bit & 31))) === 0) return false;
+    }
+    return true;
   }
 
-  #bitsOf(text: string): readonly number[] {
+  #hashOf(text: string): void {
     hashInto(this.#hash, 0, text, this.#seed);
+  }
+
+  #bit(probe: number): number {
     const [one = 0, two = 0] = this.#hash;
-    return Array.from({ length: PROBES }, (_, i) => (one + i * two) % BITS);
+    return (one + probe * two) % BITS;
   }
 }

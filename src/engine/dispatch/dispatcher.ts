@@ -93,9 +93,9 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     return this.#stop ? { status: 'stopped', stop: this.#stop.cause } : { status: this.#status };
   }
 
-  #mustEnd(): boolean {
+  #mustEnd(nowMs = this.#options.clock.nowMs()): boolean {
     if (this.#status !== 'open' || this.#stop || this.#failure || this.#options.signal.aborted) return true;
-    return this.#options.clock.nowMs() >= this.#sliceEndMs;
+    return nowMs >= this.#sliceEndMs;
   }
 
   /** Claims once, if there is room and the source may be sent to. Returns how long to wait for the next round. */
@@ -111,7 +111,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     const limit = isProbe ? 1 : this.#portion - this.#queue.length;
     const recordings = this.#recordings;
     const items = await this.#claimUpTo(limit);
-    if (isProbe && !this.#mustEnd()) for (const item of items) this.#start(item);
+    if (isProbe && !this.#mustEnd()) for (const item of items) this.#start(item, this.#options.clock.nowMs());
     else this.#queue.push(...items);
     this.#dispatch();
     this.#isShort = items.length < limit;
@@ -149,17 +149,17 @@ class Dispatch<Claim, Item, Outcome, Stop> {
   #dispatch(): void {
     if (this.#admit().status !== 'go') this.#giveBack();
     const { clock, concurrency, timeoutMs } = this.#options;
-    while (this.#inFlight.size < concurrency && !this.#mustEnd()) {
-      if (clock.nowMs() >= this.#heldUntilMs - timeoutMs) return; // until the claim is renewed, or lost
+    const nowMs = clock.nowMs();
+    while (this.#inFlight.size < concurrency && !this.#mustEnd(nowMs)) {
+      if (nowMs >= this.#heldUntilMs - timeoutMs) return; // until the claim is renewed, or lost
       const item = this.#queue.shift();
       if (item === undefined) return;
-      this.#start(item);
+      this.#start(item, nowMs);
     }
   }
 
-  #start(item: Item): void {
-    const { clock, timeoutMs } = this.#options;
-    const call = new Call(clock.nowMs(), this.#heldUntilMs - timeoutMs, this.#isHeld);
+  #start(item: Item, nowMs: number): void {
+    const call = new Call(nowMs, this.#heldUntilMs - this.#options.timeoutMs, this.#isHeld);
     this.#inFlight.add(call);
     this.#source.send(item, call).then(
       (sent) => this.#onSent(call, sent),

@@ -97,7 +97,8 @@ export async function prepareSetWork(
   runId: string,
   fresh: 'records' | 'rows and records' = 'rows and records',
 ): Promise<void> {
-  await db.query('set local enable_nestloop = off');
+  // With the default of 4 MB, sorts and hash tables of a few ten thousand rows go through files.
+  await db.query(`set local enable_nestloop = off; set local work_mem = '32MB'`);
   const many = await db.query<{ rows: boolean; records: boolean }>(
     `select (select count(*) from (select 1 from ledger.inputs where run_id = $1 limit $2) r) = $2 as rows,
        (select count(*) from (select 1 from ledger.records where run_id = $1 limit $2) k) = $2 as records`,

@@ -4,7 +4,7 @@ import { RunFailed, type Stop } from '../account/failure.ts';
 import { LIMITED_IN_A_ROW, nothingButLimited } from '../account/reads.ts';
 import type { SendHow, Sent, Source } from '../dispatch/source.ts';
 import { type Claim, claimTtlMs, dropClaims, renewClaim, takeClaim } from '../ledger/claims.ts';
-import { type ClaimedRow, claimRows, recordAttempts } from '../ledger/rows.ts';
+import { type Attempt, type ClaimedRow, claimRows, recordAttempts } from '../ledger/rows.ts';
 import { recordProgress } from '../ledger/runs.ts';
 import type { JobContext } from './job.ts';
 import { notSent, type SentRow } from './sent.ts';
@@ -20,6 +20,7 @@ export interface SendRowHow extends Pick<SendHow, 'dispatchBefore'> {
 export function rowSource(
   { pool, run, worker, account, signal }: JobContext<unknown>,
   send: SendRow,
+  onSent?: (outcome: Attempt) => void,
 ): Source<Claim, ClaimedRow, SentRow, Stop> {
   const ttlMs = claimTtlMs(account.timeoutMs);
   let limitedInARow = 0;
@@ -37,6 +38,7 @@ export function rowSource(
   async function sendRow(row: ClaimedRow, { dispatchBefore }: SendHow): Promise<Sent<SentRow, Stop>> {
     try {
       const sent = await send(row, { dispatchBefore, stopWaiting: signal });
+      onSent?.(sent.result);
       return { outcome: sent, stop: afterLimited(sent) ?? sent.stop };
     } catch (error) {
       // Failed calls are results, so this is a defect. The row may have been sent, and a read settles it.

@@ -4,15 +4,12 @@ import type { Facts } from '../../base/reasons/reason.ts';
 import type { CustomerFields } from '../../contract/records.ts';
 import type { OrderValues } from '../../csv/validate.ts';
 
-/** An order's content, without its customer and its label. The amount is an exact decimal, sent as a number. */
-export interface OrderContent {
-  readonly description?: string;
-  readonly amount?: string;
-  readonly status?: string;
-}
-
-export function contentOf({ description, amount, status }: OrderValues): OrderContent {
-  return filled({ description, amount, status });
+/**
+ * An order's content, without its customer: what is given of `order_id`, `description`, `amount` and `status`. The amount is
+ * an exact decimal, sent as a number.
+ */
+export function contentOf({ description, amount, status }: OrderValues, order_id: string): Record<string, string> {
+  return filled({ order_id, description, amount, status });
 }
 
 /** The customer of a row, in the contract's fields: a customer is found by them, and created from them. */
@@ -41,7 +38,8 @@ export function storableFacts(facts: Facts): Facts {
 
 function filled(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const given: Record<string, string> = {};
-  for (const [name, value] of Object.entries(values)) {
+  for (const name in values) {
+    const value = values[name];
     const text = value === undefined ? '' : storable(value).trim();
     if (text !== '') given[name] = text;
   }

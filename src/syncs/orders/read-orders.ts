@@ -25,6 +25,7 @@ import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import { ledgerNow } from '../../engine/ledger/set-clock.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
+import { BASELINE } from '../customers/read-customers.ts';
 import { openWantedOrders } from './wanted-orders.ts';
 
 /** @throws Stop; RunFailed SERVICE_UNREADABLE if no order of the list names its customer or its label */
@@ -64,7 +65,9 @@ export async function readOrders(
         says.orders = true;
         says.customers ||= named.clientId !== undefined;
         says.labels ||= named.hasLabel;
-        if (isWanted?.(named)) seen.push({ ...named, fields: fieldsOf(named.record) });
+        if (!isWanted?.(named)) continue;
+        const { recordId, clientId, label, isNumber } = named;
+        seen.push({ recordId, clientId, label, isNumber, fields: fieldsOf(named.record, pass) });
       }
       if (seen.length >= KEPT_AT_ONCE) await keep();
     },
@@ -131,10 +134,13 @@ function customerIdOf(record: JsonObject): string | undefined {
 
 const LABEL_NAMES = ['order_id', 'orderid'];
 
-/** The order's content in one spelling; absent members are left out. */
-function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<string, string>> {
-  const said = { amount: amountOf(amount) ?? '', status: textOf(status), description: textOf(description) };
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''));
+/** The order's content in one spelling. After a write no description is compared, so a read-back leaves it out. */
+function fieldsOf({ amount, status, description }: JsonObject, pass: number): SeenOrder['fields'] {
+  return {
+    amount: amountOf(amount),
+    status: textOf(status) || undefined,
+    description: (pass === BASELINE && textOf(description)) || undefined,
+  };
 }
 
 function unreadable({ name }: Account, what: string, names: readonly string[]): RunFailed {

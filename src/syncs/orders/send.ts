@@ -9,8 +9,9 @@ import { SENDER_PATIENCE_MS, type SentRow, sent, toSent } from '../../engine/wor
 
 /** `longIds`: how the service's lists write long ids. */
 export function orderSender(account: Account, lane: Lane, longIds: (kind: Kind) => LongIds): SendRow {
-  return async (row, { dispatchBefore, stopWaiting }) => {
+  return (row, { dispatchBefore, stopWaiting }) => {
     const isCreate = row.action === 'create';
+    const { order_id, description, amount, status } = row.fields;
     const options: WriteOptions = {
       lane,
       stopWaiting,
@@ -18,16 +19,19 @@ export function orderSender(account: Account, lane: Lane, longIds: (kind: Kind) 
       maxWaitMs: SENDER_PATIENCE_MS,
       sends: row.sends,
       record: row.sourceId,
+      // Member by member: a spread of a row's fields takes several times as long.
       body: {
-        ...row.fields,
-        // As a number, as the contract says: it has few enough digits for a number to hold it exactly.
-        amount: row.fields.amount === undefined ? undefined : Number(row.fields.amount),
+        order_id,
         client_id: toBodyId(row.clientId ?? '', longIds('customers')),
+        description,
+        // As a number, as the contract says: it has few enough digits for a number to hold it exactly.
+        amount: amount === undefined ? undefined : Number(amount),
+        status,
         id: isCreate ? undefined : toBodyId(row.recordId ?? '', longIds('orders')),
       },
     };
     if (!isCreate) return sendUpdate(account, row, options);
-    return toSent(row, await write(account, 'orders.create', options), 'create');
+    return write(account, 'orders.create', options).then((report) => toSent(row, report, 'create'));
   };
 }
 

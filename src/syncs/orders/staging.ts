@@ -66,7 +66,7 @@ function validOrder(row: StagedRow, labels: string): StagedOrder {
     phone: isFound ? keys.phone : undefined,
     name: isFound ? keys.name : undefined,
     org: isFound ? keys.org : undefined,
-    fields: { order_id: label, ...contentOf(values) },
+    fields: contentOf(values, label),
     customer: isFound ? customer : undefined,
     verdict: undefined,
     reason: undefined,

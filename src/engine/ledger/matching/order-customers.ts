@@ -49,17 +49,18 @@ export interface CustomerNames {
 
 const ROWS_AT_ONCE = 10_000;
 
-/** The keys of all undecided rows, in batches; a customer that shares one of them may be meant. */
+/** The keys of all undecided rows, in batches without repeats; a customer that shares one of them may be meant. */
 export async function* namedCustomers(db: Queryable, run: Run): AsyncGenerator<readonly CustomerNames[]> {
-  for (let after = -1; ; ) {
-    const page = await db.query<CustomerNames & { n: number }>(
-      `select n::float8 as n, client_id as id, email, phone, name from (${STAGED}) s
-       where n > $2 order by n limit ${ROWS_AT_ONCE}`,
+  for (let after: number | undefined = -1; after !== undefined; ) {
+    const page: { rows: readonly (CustomerNames & { readonly last: number })[] } = await db.query(
+      `with page as materialized (
+         select n, client_id, email, phone, name from (${STAGED}) s where n > $2 order by n limit ${ROWS_AT_ONCE}
+       )
+       select distinct client_id as id, email, phone, name, (select max(n) from page)::float8 as last from page`,
       [run.id, after],
     );
     yield page.rows;
-    after = page.rows.at(-1)?.n ?? after;
-    if (page.rows.length < ROWS_AT_ONCE) return;
+    after = page.rows[0]?.last;
   }
 }
 

@@ -11,7 +11,7 @@ export interface SeenOrder {
   readonly label: string;
   /** The label came as a number: leading zeros are lost. */
   readonly isNumber: boolean;
-  readonly fields: Readonly<Record<string, string>>;
+  readonly fields: Readonly<Partial<Record<'amount' | 'status' | 'description', string | undefined>>>;
 }
 
 /** The read that stores them. `isAudit`: audits are due. */
@@ -59,12 +59,9 @@ export async function keepOrders(
   { run, pass }: KeepingOrders,
   orders: readonly SeenOrder[],
 ): Promise<void> {
-  const distinct = new Map(
-    orders.map(({ recordId, clientId, label, isNumber, fields }) => [
-      recordId,
-      { record_id: recordId, client_id: clientId, label, is_number: isNumber, fields },
-    ]),
-  );
+  const distinct = new Map<string, object>();
+  for (const { recordId, clientId, label, isNumber, fields } of orders)
+    distinct.set(recordId, { record_id: recordId, client_id: clientId, label, is_number: isNumber, fields });
   await db.query(
     `with shown as materialized (
        select * from json_to_recordset($3) t (record_id text, client_id text, label text, is_number bool, fields jsonb)

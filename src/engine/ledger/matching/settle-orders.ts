@@ -90,12 +90,14 @@ function contentDiffers(action: 'created' | 'updated', order: string): string {
 
 /** SQL: the verdicts of created rows `s (n, client_id, label, fields)`, by the orders of the read. */
 const FOUND = (rows: string) => `
-  select s.n, case when d.ids is not null or ${differ(WRITTEN)} then 'review' else 'created' end as verdict,
-    case when d.ids is not null then 'DUPLICATE' when ${differ(WRITTEN)} then 'CONTENT_DIFFERS' end as reason,
-    case when d.ids is not null then jsonb_build_object('what', 'order', 'ids', d.ids)
-      when ${differ(WRITTEN)} then ${contentDiffers('created', 'k.record_id')} end as facts, k.record_id
+  select s.n, case when f.reason is null then 'created' else 'review' end as verdict, f.reason,
+    case f.reason when 'DUPLICATE' then jsonb_build_object('what', 'order', 'ids', d.ids)
+      when 'CONTENT_DIFFERS' then ${contentDiffers('created', 'k.record_id')} end as facts, k.record_id
   from (${rows}) s join (select * from ${SHOWN}) k on k.client_id = s.client_id and k.label = s.label
     left join doubled d on d.client_id = k.client_id and d.label = k.label
+    -- offset 0: compared once for each row
+    cross join lateral (select case when d.ids is not null then 'DUPLICATE'
+      when ${differ(WRITTEN)} then 'CONTENT_DIFFERS' end as reason offset 0) f
   where d.ids is null or k.record_id = d.ids[1]`;
 
 async function settleCreated(db: Queryable, run: Run, pass: number): Promise<void> {

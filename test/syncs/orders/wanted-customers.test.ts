@@ -1,0 +1,39 @@
+/** The filter passes every customer that a row of the load may mean. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { namedCustomers } from '../../../src/engine/ledger/matching/order-customers.ts';
+import { openWantedCustomers } from '../../../src/syncs/orders/wanted-customers.ts';
+import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
+import type { FreshDatabase } from '../../support/database.ts';
+import { aLoad, rowsWith } from './load-worlds.ts';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterAll(() => database.close());
+
+const ROWS = 11_000;
+const CUSTOMERS = 7_000;
+
+test('customers of more rows than one page are read, each at most once a page', async () => {
+  const rows = Array.from({ length: ROWS }, (_, i) => ({ order_id: `A${i}`, client_id: String(1 + (i % CUSTOMERS)) }));
+  const run = await aLoad(database, rowsWith(rows));
+  const pages: number[] = [];
+  for await (const page of namedCustomers(database.pool, run)) pages.push(page.length);
+  expect(pages.filter((size) => size > 0)).toEqual([CUSTOMERS, ROWS - 10_000]);
+  const isWanted = await openWantedCustomers(database.pool, run);
+  const keys = {
+    contactId: undefined,
+    email: undefined,
+    phone: undefined,
+    name: undefined,
+    org: undefined,
+    fields: {},
+  };
+  const passes = (id: number) => isWanted({ recordId: String(id), ...keys });
+  for (let example = 0; example < 10; example++) passes(0); // the first customers of a list always pass
+  const wanted = Array.from({ length: CUSTOMERS }, (_, i) => i + 1);
+  expect(wanted.filter((id) => !passes(id))).toEqual([]);
+  const others = Array.from({ length: 1_000 }, (_, i) => CUSTOMERS + 1 + i);
+  expect(others.filter(passes).length).toBeLessThan(10);
+});
