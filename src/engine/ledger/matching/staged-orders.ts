@@ -144,6 +144,8 @@ export async function* loadedRows(pool: pg.Pool, runId: string): AsyncGenerator<
   const db = await pool.connect();
   try {
     await db.query('begin read only');
+    // Statistics that are older than the run would suggest looking all of its rows up for each row.
+    await db.query('set local enable_nestloop = off');
     await db.query(
       `declare loaded no scroll cursor for
        select n::float8 as line, cells, label, state, verdict, facts, record_id as "recordId",
