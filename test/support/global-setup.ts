@@ -7,6 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { buildPackage, bundlePrograms } from '../../.ci/build.ts';
+import { codeOf } from '../../src/base/errors.ts';
 // @ts-expect-error: plain JavaScript, as all that the installed command starts with
 import { isBuilt } from '../../src/cli/bin/is-built.mjs';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/storage/embedded/embedded.ts';
@@ -53,7 +54,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function start(): Promise<Stores> {
-  const dir = await fs.mkdtemp(path.join(os.tmpdir(), 'lockstep-test-'));
+  await removeAbandoned();
+  const dir = await fs.mkdtemp(path.join(os.tmpdir(), `lockstep-test-${process.pid}-`));
   const [programs, postgres, redis] = await Promise.all([
     bundleTestPrograms(),
     startPostgres(dir),
@@ -69,6 +71,25 @@ async function start(): Promise<Stores> {
   return { postgres: postgres.connection, redisUrl: redis?.url ?? null, programs, close };
 }
 
+/** Removes the folders of runs that were killed: they may be in memory. */
+async function removeAbandoned(): Promise<void> {
+  for (const name of await fs.readdir(os.tmpdir())) {
+    const pid = /^lockstep-(?:test|programs)-(\d+)-/.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) {
+      await fs.rm(path.join(os.tmpdir(), name), { recursive: true, force: true });
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
+}
+
 async function startPostgres(dataDir: string): Promise<EmbeddedPostgres> {
   const postgres = await startEmbedded({ dataDir });
   const connection = await openToTests(postgres, dataDir);
@@ -80,7 +101,7 @@ async function startPostgres(dataDir: string): Promise<EmbeddedPostgres> {
 async function bundleTestPrograms(): Promise<string> {
   const tests = path.join(import.meta.dirname, '..');
   const names = (await fs.readdir(tests, { recursive: true })).filter((name) => name.endsWith('-program.ts'));
-  const dir = await fs.mkdtemp(path.join(os.tmpdir(), 'lockstep-programs-'));
+  const dir = await fs.mkdtemp(path.join(os.tmpdir(), `lockstep-programs-${process.pid}-`));
   await fs.chmod(dir, 0o755);
   await fs.symlink(path.join(tests, '../node_modules'), path.join(dir, 'node_modules'), 'dir');
   await bundlePrograms(
