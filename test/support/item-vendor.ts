@@ -67,7 +67,10 @@ export interface FakeLog extends DetailLog {
 }
 
 export function fakeLog(): FakeLog {
-  const created = new Map<string, { at: string; agoMs: number; isTaken: boolean; result?: string | undefined }>();
+  const created = new Map<
+    string,
+    { at: string; agoMs: number; isTaken: boolean; result?: string; state?: TaskState }
+  >();
   const keyOf = ({ account, task }: Creating) => `${account}/${task.kind}:${task.id}`;
   let count = 0;
   return {
@@ -75,13 +78,14 @@ export function fakeLog(): FakeLog {
     age(ms) {
       for (const each of created.values()) each.agoMs += ms;
     },
-    async lastDelivered() {
-      return this.delivered;
+    async lastDelivered(delivery) {
+      return this.delivered ?? created.get(keyOf(delivery))?.state;
     },
     lastOf: async (what) => created.get(keyOf(what)),
     async begin(what, last) {
       if (created.get(keyOf(what))?.at !== last?.at) return undefined;
-      created.set(keyOf(what), { at: String(++count), agoMs: 0, isTaken: false });
+      const state = 'sequence' in what ? (what as Delivery).task : undefined; // safe: only deliveries have one
+      created.set(keyOf(what), { at: String(++count), agoMs: 0, isTaken: false, ...(state && { state }) });
       return String(count);
     },
     async noteTaken(what, result) {

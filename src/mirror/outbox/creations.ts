@@ -19,11 +19,12 @@ export function creationLog(db: Queryable, target: string): DetailLog {
     },
     async begin(what, last) {
       const { rows } = await db.query<{ at: string }>(
-        `insert into ledger.creations as c (scope, target, source_id) values ($1, $2, $3)
-         on conflict (scope, target, source_id) do update set at = clock_timestamp(), is_taken = false, result = null
+        `insert into ledger.creations as c (scope, target, source_id, delivery_id) values ($1, $2, $3, $5)
+         on conflict (scope, target, source_id) do update
+           set at = clock_timestamp(), is_taken = false, result = null, delivery_id = excluded.delivery_id
            where c.at = $4::timestamptz
          returning at::text as at`,
-        [...keyOf(what), last?.at ?? null],
+        [...keyOf(what), last?.at ?? null, what.id ?? null],
       );
       return rows[0]?.at;
     },
@@ -37,7 +38,9 @@ export function creationLog(db: Queryable, target: string): DetailLog {
       const { rows } = await db.query<{ task: TaskState }>(
         `select t.task from ledger.deliveries d join ledger.deliveries t
            on t.target = d.target and t.scope = d.scope and t.sync = d.sync and t.kind = d.kind and t.task_id = d.task_id
-         where d.id = $1 and t.sequence < $2 and t.verdict in ('delivered', 'already')
+         left join ledger.creations c
+           on c.target = d.target and c.scope = d.scope and c.source_id = d.kind || ':' || d.task_id
+         where d.id = $1 and (t.id = c.delivery_id or (t.sequence < $2 and t.verdict in ('delivered', 'already')))
          order by t.sequence desc limit 1`,
         [id, sequence],
       );

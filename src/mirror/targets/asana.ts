@@ -34,7 +34,7 @@ const FIND_WITHIN_MS = 30 * DAY_MS;
 const PER_PAGE = 100;
 const MAX_PAGES = 20;
 /** Tasks of other projects, and those further down, are read one by one. */
-const MOST_READ_TOGETHER = 1000;
+const MOST_READ_TOGETHER = 2000;
 
 const task = z
   .object({ gid: z.string(), completed: z.boolean(), notes: z.string().nullish() })

@@ -5,6 +5,8 @@ import type { Delivery, TaskState } from '../../contract/target.ts';
 export interface Creating {
   readonly account: string;
   readonly task: { readonly kind: string; readonly id: string };
+  /** The delivery that creates it. */
+  readonly id?: string;
 }
 
 export interface CreationLog {
@@ -28,6 +30,9 @@ export interface LoggedCreation {
 
 /** For targets with fields: what is known of them. */
 export interface DetailLog extends CreationLog {
-  /** The state of the task in the last delivery that reached the target; undefined if there is none. */
+  /**
+   * The state of the task in the last delivery that reached the target, or that its item was created with; undefined if there
+   * is none.
+   */
   lastDelivered(delivery: Delivery): Promise<TaskState | undefined>;
 }

@@ -67,16 +67,10 @@ export function openDetails<Item extends { readonly itemId: string }>(
   }
 
   async function keepDue(what: Creating, had: LoggedCreation | undefined, problems: readonly Problem[]): Promise<void> {
-    if (problems.length === 0) return had && log.forget(what);
     const due = problems.filter(({ isLeftOut }) => isLeftOut !== true).map(({ field }) => field);
+    if (due.length === 0) return had && log.forget(what);
     await log.begin(what, had);
     await log.noteTaken(what, due.join(','));
-  }
-
-  /** What the task says differently since its last delivery; undefined if that is unknown. */
-  async function changesOf(delivery: Delivery): Promise<ReadFields | TargetFailure | undefined> {
-    const before = await log.lastDelivered(delivery);
-    return before && fields.values(delivery, fields.names, before);
   }
 
   return (items) => ({
@@ -87,19 +81,18 @@ export function openDetails<Item extends { readonly itemId: string }>(
       return read;
     },
 
-    async writeFields(delivery, { item, isNew, isOurs, given }) {
+    async writeFields(delivery, { item, isNew, given }) {
       const what = dueOf(delivery);
       const had = hasOwnFields(settings) ? await log.lastOf(what) : undefined;
       if (isNew) {
         const problems = given === undefined ? [] : [...given.problems, ...(items.leftOut?.(item, given.values) ?? [])];
-        if (problems.length > 0) await keepDue(what, had, problems);
         return { done: [], failure: failureOf(problems) };
       }
       const names = onChange === 'comment' ? [] : onChange;
       const due = fields.names.filter((name) => had?.result?.split(',').includes(name));
-      const before = isOurs || names.length === 0 ? undefined : await log.lastDelivered(delivery);
+      const before = names.length === 0 ? undefined : await log.lastDelivered(delivery);
       // Of an item that a person has linked, nothing is known: its fields are kept.
-      const wanted = isOurs || before !== undefined || had !== undefined ? names : [];
+      const wanted = before === undefined ? [] : names;
       const read = await resolved(items, fields.values(delivery, wanted, before, due));
       if (read.status !== 'ok') return { done: [], failure: read };
       const { done, failure, leftOut } = await update(items, delivery, item, read);
@@ -108,11 +101,12 @@ export function openDetails<Item extends { readonly itemId: string }>(
       return { done, failure: failure ?? failureOf(problems) };
     },
 
-    async writeComments(delivery, { item, isOurs }) {
+    async writeComments(delivery, { item }) {
       const first = linked === undefined ? NOTHING : await sayBy(linked, items, item, delivery, 'link');
-      if (first.failure !== undefined || onChange !== 'comment' || isOurs) return first;
-      const read = await changesOf(delivery);
-      if (read === undefined) return first;
+      if (first.failure !== undefined || onChange !== 'comment') return first;
+      const before = await log.lastDelivered(delivery);
+      if (before === undefined) return first;
+      const read = fields.values(delivery, fields.names, before);
       if (read.status !== 'ok') return { done: first.done, failure: read };
       if (read.changed.length === 0) return first;
       const text = read.changed.map((change) => `${capital(change.name)}: ${change.text || 'none'}`).join('\n');

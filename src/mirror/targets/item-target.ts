@@ -35,7 +35,7 @@ export interface Detailed {
   readonly failure?: TargetFailure | undefined;
 }
 
-/** What a delivery writes besides the state of an item. `isOurs`: Lockstep created it, and no link of it is recorded. */
+/** What a delivery writes besides the state of an item. */
 export interface ItemDetails<Item> {
   /** The values of all fields for an item that is about to be created. */
   forCreation(delivery: Delivery): Promise<ReadFields | TargetFailure>;
@@ -48,7 +48,6 @@ export interface ItemDetails<Item> {
 interface FoundItem<Item> {
   readonly item: Item;
   readonly isNew: boolean;
-  readonly isOurs: boolean;
   /** The fields that a new item was created with. */
   readonly given?: ReadFields | undefined;
 }
@@ -174,7 +173,7 @@ async function write<Item extends ItemState>(
   const wanted = wantedState(delivery.task, system.settings.columns);
   const { details } = items;
   if (details === undefined) return align(system, items, delivery, item, wanted);
-  const found = { item, isNew, isOurs: delivery.itemId === undefined, given };
+  const found = { item, isNew, given };
   const isFinal = item.isCompleted && wanted.status === 'completed' && system.isFinalWhenCompleted === true;
   const early = item.isCompleted ? undefined : await details.writeFields(delivery, found);
   if (early?.failure !== undefined && early.failure.status !== 'refused') return early.failure;

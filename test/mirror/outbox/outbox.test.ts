@@ -115,6 +115,22 @@ test('the last delivered state of a task is that of the delivery that last reach
   expect(await stateAt(1)).toBeUndefined();
 });
 
+test('before any delivery reached the target, the last state is the one that the item was created with', async () => {
+  const log = creationLog(database.pool, 'hook');
+  const deliveryAt = (version: number) => {
+    const { task } = change(1, version);
+    return deliveryOf(task, { id: deliveryId('hook', change(1, version)), sequence: version });
+  };
+  for (const version of [1, 2, 3]) await queue(database, [change(1, version)]);
+  await log.begin(deliveryAt(2), undefined);
+  await log.noteTaken(deliveryAt(2), 'item-7');
+  expect(await log.lastOf(deliveryAt(3))).toMatchObject({ isTaken: true, result: 'item-7' });
+  expect(await log.lastDelivered(deliveryAt(3))).toEqual(change(1, 2).task);
+  expect(await log.lastDelivered(deliveryAt(2))).toEqual(change(1, 2).task);
+  expect(await log.begin(deliveryAt(3), await log.lastOf(deliveryAt(3)))).toBeDefined();
+  expect(await log.lastOf(deliveryAt(3))).toMatchObject({ isTaken: false, result: null });
+});
+
 test('records of comments of single deliveries are deleted with old deliveries, and those of links stay', async () => {
   const log = creationLog(database.pool, 'hook');
   const comments = ['link-comment', 'change-comment'].map((kind) => ({ account: 'demo', task: { kind, id: 'one' } }));

@@ -148,6 +148,26 @@ export function detailSuite<Harness extends DetailedVendor>(
       expect(harness.count()).toBe(1);
     });
 
+    test('whose creation got no answer keeps what a person has changed since, and gets what has changed in the task', async () => {
+      const settings = { onChange: ['title', 'description'] as ItemField[] };
+      harness.vendor.next('lose', harness.isCreation);
+      expect(await send(settings, deliveryOf())).toMatchObject({ status: 'later' });
+      const target = harness.openTarget(needsOf(harness.vendor), { create: true });
+      opened.push(target);
+      const found = await target.deliver(deliveryOf(), context());
+      const itemId = 'itemId' in found ? (found.itemId ?? '') : '';
+      const byPerson = needsOf(harness.vendor, { log: Object.assign(fakeLog(), { delivered: deliveryOf().task }) });
+      const person = harness.openTarget(byPerson, { create: false, onChange: ['title'] });
+      opened.push(person);
+      await person.deliver(deliveryOf({ title: 'By a person' }, { itemId }), context());
+      expect(await send(settings, deliveryOf())).toMatchObject({ status: 'already', itemId });
+      expect(harness.field(itemId, 'title')).toBe('By a person');
+      const newer = deliveryOf({ description: 'Newer' }, { id: 'msg_newer', sequence: 3 });
+      expect(await send(settings, newer)).toMatchObject({ status: 'delivered', itemId });
+      expect(harness.field(itemId, 'title')).toBe('By a person');
+      expect(harness.field(itemId, 'description')).toMatch(/^Newer/);
+    });
+
     test('whose link was lost in a crash is read by the id that it was created with', async () => {
       const first = await send({}, deliveryOf());
       const requests = harness.vendor.requests.length;

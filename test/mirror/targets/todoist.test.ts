@@ -3,7 +3,15 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Delivery, Target } from '../../../src/contract/target.ts';
 import { TODOIST } from '../../../src/mirror/targets/item-naming.ts';
 import { openTodoist } from '../../../src/mirror/targets/todoist.ts';
-import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
+import {
+  context,
+  deliveryOf,
+  type FakeLog,
+  fakeLog,
+  HOOK_SECRET,
+  needsOf,
+  SEEN_AT,
+} from '../../support/item-vendor.ts';
 import { startTodoist, type TodoistVendor, todoistSettings } from '../../support/todoist-standin.ts';
 import { detailSuite } from './detail-suite.ts';
 import { itemSuite, manyItemsSuite } from './item-suite.ts';
@@ -20,10 +28,12 @@ detailSuite('a task of Todoist', startTodoist, ({ tasks }) => ({
 let harness: TodoistVendor;
 let target: Target;
 let needs: ReturnType<typeof needsOf>;
+let log: FakeLog;
 
 beforeEach(async () => {
   harness = await startTodoist();
-  needs = needsOf(harness.vendor);
+  log = fakeLog();
+  needs = needsOf(harness.vendor, { log });
   target = openTodoist(todoistSettings({ columns: { Shipped: 'completed' } }), needs);
 });
 
@@ -105,6 +115,7 @@ test('a task that was reopened by hand is closed by a replay of the same deliver
 test('a creation that Todoist has seen before is discarded, even where the search does not show the task', async () => {
   harness.vendor.next('lose', harness.isCreation);
   await deliver(false);
+  log.age(60_000);
   harness.vendor.next({ body: { results: [], next_cursor: null } });
   expect(await deliver(false)).toMatchObject({ status: 'later', reason: 'UNREADABLE' });
   expect(await deliver(false)).toMatchObject({ status: 'already', itemId: harness.tasks[0]?.id });
