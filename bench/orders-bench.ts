@@ -111,3 +111,11 @@ export function phasesOf({ phases }: LoadingFigures): string {
     .map(([name, tookMs]) => `${name} ${(tookMs / 1000).toFixed(1)} s`)
     .join(', ');
 }
+
+/** The steps of a load with the CPU of each in microseconds a row: node + Postgres. */
+export function costsOf({ costs, created }: LoadingFigures): string {
+  const each = (ms: number) => ((ms * 1000) / created).toFixed(0);
+  return Object.entries(costs)
+    .map(([name, { nodeCpuMs, postgresCpuMs }]) => `${name} ${each(nodeCpuMs)} + ${each(postgresCpuMs)}`)
+    .join(', ');
+}

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Posting, PostingFigures } from './orders-bare-process.ts';
-import { phasesOf, startLoad } from './orders-bench.ts';
+import { costsOf, phasesOf, startLoad } from './orders-bench.ts';
 import { writeSheet } from './orders-sheet.ts';
 import type { TinyAnswer } from './orders-tiny-process.ts';
 import { CONCURRENCY, FREE_BUDGET, figuresOf, run } from './processes.ts';
@@ -47,7 +47,7 @@ async function against(latencyMs: number, leastSpeed: number): Promise<readonly 
       {
         what: `${ROWS.to} orders, ${latencyMs} ms latency: CPU of worker and Postgres against a bare loop`,
         wanted: latencyMs === 0 ? `≤ ${MOST_CPU} ×` : '-',
-        got: `${cpu.toFixed(2)} × (a row: node ${perRow(nodeCpuMs)}, Postgres ${perRow(postgresCpuMs)}, bare ${perRow(bare.cpuMs)}, WAL ${(walBytes / ROWS.to).toFixed(0)} B)`,
+        got: `${cpu.toFixed(2)} × (a row: node ${perRow(nodeCpuMs)}, Postgres ${perRow(postgresCpuMs)}, bare ${perRow(bare.cpuMs)}; node + Postgres: ${costsOf(load)}; WAL ${(walBytes / ROWS.to).toFixed(0)} B)`,
         isMet: latencyMs > 0 || cpu <= MOST_CPU,
       },
       {

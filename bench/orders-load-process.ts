@@ -38,7 +38,7 @@ export interface LoadingFigures {
   readonly created: number;
   /** The time by step: receiving the file (`receive`), the run's phases, and writing the results. */
   readonly phases: Readonly<Record<string, number>>;
-  /** The cost by step, without the results. */
+  /** The cost by step of the file that was loaded last, without its results. */
   readonly costs: Readonly<Record<string, Cost>>;
   readonly aloneMs: readonly number[];
   readonly behindMs: readonly number[];
