@@ -19,7 +19,7 @@ import { median, quantile } from './processes.ts';
 import type { Row } from './table.ts';
 
 const ROWS = 5_000_000;
-const ORDERS = 20_000;
+const ORDERS = 5_000;
 const VIEWERS = 10;
 const TIMES = 20;
 const TRIALS = 3;

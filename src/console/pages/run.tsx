@@ -15,7 +15,7 @@ import { readLoad } from '../../syncs/orders/begin.ts';
 import type { RunAction } from '../actions.ts';
 import { Sent } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Command, Counts, CountsBar, Foreign, Section, State, Time, Words } from '../parts.tsx';
+import { Act, addressOf, Command, Counts, CountsBar, Fact, Foreign, Section, State, Time, Words } from '../parts.tsx';
 import { Phases } from '../phases.tsx';
 import { ProblemGroups } from '../problem-groups.tsx';
 import { ActionList } from './activity.tsx';
@@ -235,8 +235,7 @@ function Figures({ run, report }: OfRun) {
           <p class="dim">{line}</p>
         ))}
         <dl class="facts">
-          <dt>Calls</dt>
-          <dd>
+          <Fact name="Calls">
             {formatCount(calls)}
             {isPartial && (
               <span class="dim">
@@ -246,21 +245,13 @@ function Figures({ run, report }: OfRun) {
             {budget.limited > 0 && (
               <span class="warn-words"> · the service said “slow down” {plural(budget.limited, 'time')}</span>
             )}
-          </dd>
-          {scan !== null && (
-            <>
-              <dt>Scan</dt>
-              <dd>{SCAN_WORDS[scan]}</dd>
-            </>
-          )}
+          </Fact>
+          {scan !== null && <Fact name="Scan">{SCAN_WORDS[scan]}</Fact>}
           {audit !== undefined && audit.open > 0 && (
-            <>
-              <dt>Audit</dt>
-              <dd>
-                {plural(audit.open, 'row')} sent again after an unknown outcome; checked{' '}
-                {audit.dueAt ? <Time at={audit.dueAt} exact /> : 'later'}
-              </dd>
-            </>
+            <Fact name="Audit">
+              {plural(audit.open, 'row')} sent again after an unknown outcome; checked{' '}
+              {audit.dueAt ? <Time at={audit.dueAt} exact /> : 'later'}
+            </Fact>
           )}
           {audit !== undefined && audit.violations > 0 && (
             <>
