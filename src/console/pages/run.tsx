@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { listActions } from '../../engine/ledger/console-actions.ts';
 import { openRows, reasonsOf } from '../../engine/ledger/rows.ts';
-import { throughputOf } from '../../engine/ledger/run-charts.ts';
+
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting.ts';
 import { type LoadPlan, planOf } from '../../operator/load-plan.ts';
@@ -18,6 +18,7 @@ import { definePage, type PageContext } from '../page.ts';
 import { Act, addressOf, Command, Counts, CountsBar, Fact, Foreign, Section, State, Time, Words } from '../parts.tsx';
 import { Phases } from '../phases.tsx';
 import { ProblemGroups } from '../problem-groups.tsx';
+import { sharedThroughput } from '../throughputs.ts';
 import { ActionList } from './activity.tsx';
 import { isLarge, Plan, Results } from './load-plan.tsx';
 
@@ -41,7 +42,7 @@ export const run = definePage({
     const [sections, reasons, throughput, actions] = [
       await problemSections(pool, report, hintsFor(hint, shown), isUnfinished ? DECIDED : PROBLEMS),
       (await reasonsOf(pool, shown.id, report.counts.unknown)).filter(({ verdict }) => !PROBLEMS.includes(verdict)),
-      await throughputOf(pool, shown.id),
+      await sharedThroughput(pool, shown),
       await listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id }),
     ];
     const open = isUnfinished ? await openRows(pool, shown.id) : undefined;
