@@ -192,6 +192,34 @@ export function Head({ columns }: { readonly columns: readonly (Column | false)[
   );
 }
 
+/** A list of records; on a phone it is scrolled or folded. */
+export function Table({
+  columns,
+  children,
+}: {
+  readonly columns: readonly (Column | false)[];
+  readonly children: Child;
+}) {
+  return (
+    <div class="wide">
+      <table class="list">
+        <Head columns={columns} />
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+/** One line of `<dl class="facts">`, what is known of a thing. */
+export function Fact({ name, children }: { readonly name: string; readonly children: Child }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
 /** Filters by day: the first and the last. */
 export function Days({ from, to }: { readonly from: string | undefined; readonly to: string | undefined }) {
   return (

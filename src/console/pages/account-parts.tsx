@@ -38,9 +38,7 @@ export function AccountProblems({
       )}
       {suspended?.code === 'KEY_REFUSED' && (
         <>
-          <p class="fix">
-            <b>Fix</b> Lockstep tries the key again by itself. The account resumes when the service accepts it.
-          </p>
+          <p>Lockstep tries the key again by itself, and the account resumes when the service accepts it.</p>
           {canAct && <Act path={`${path}/try-key`} label="Try the key now" />}
         </>
       )}

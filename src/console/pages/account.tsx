@@ -4,22 +4,13 @@ import { shellWord } from '../../base/reasons/template.ts';
 import { type BudgetMinute, budgetHistory } from '../../engine/ledger/budget-minutes.ts';
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
 import { type AccountState, accountStates } from '../../operator/account-states.ts';
-import { lastExamination, type Report } from '../../operator/examination.ts';
-import {
-  askedLines,
-  attentionOf,
-  isUnprobed,
-  leftLines,
-  probedFindings,
-  settingsYaml,
-  verdictOf,
-} from '../../operator/examination-words.ts';
+import { lastExamination } from '../../operator/examination.ts';
 import { formatCount, plural } from '../../operator/words.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import type { Examining } from '../examinations.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Chip, Command, Foreign, Head, Section, Time, Words } from '../parts.tsx';
+import { Act, addressOf, Fact, Foreign, Section, Table, Time } from '../parts.tsx';
 import { AccountChips, AccountProblems, RateNow } from './account-parts.tsx';
+import { Examined } from './examination.tsx';
 
 export function accountPath(account: string): string {
   return `/accounts/${encodeURIComponent(account)}`;
@@ -96,29 +87,23 @@ function Facts({ state, context }: { readonly state: AccountState; readonly cont
   const chosen = Object.entries(dialect);
   return (
     <dl class="facts">
-      <dt>Address</dt>
-      <dd>
-        <Foreign text={url ?? 'not in the settings'} most={200} />
-      </dd>
-      <dt>Tenant</dt>
-      <dd>{identity === null ? 'not used yet' : <Identity identity={identity} />}</dd>
+      <Fact name="Address">
+        <Foreign text={url === 'embedded' ? 'the embedded service' : (url ?? 'not in the settings')} most={200} />
+      </Fact>
+      <Fact name="Tenant">{identity === null ? 'not used yet' : <Identity identity={identity} />}</Fact>
       {allowed !== null && (
-        <>
-          <dt>Budget</dt>
-          <dd>
-            {allowed} <RateNow account={name} context={context} />
-          </dd>
-        </>
+        <Fact name="Budget">
+          {allowed} <RateNow account={name} context={context} />
+        </Fact>
       )}
-      <dt>Dialect</dt>
-      <dd>
+      <Fact name="Dialect">
         {chosen.map(([path, value]) => (
           <p>
             <code>{path}</code> <Foreign text={value} most={100} />
           </p>
         ))}
         {chosen.length === 0 ? 'detected' : <p class="dim">Everything else is detected.</p>}
-      </dd>
+      </Fact>
     </dl>
   );
 }
@@ -164,32 +149,27 @@ function Used({ history, range }: { readonly history: readonly BudgetMinute[]; r
       </p>
       <details class="plotted" open>
         <summary>As a table</summary>
-        <div class="wide">
-          <table class="list">
-            <Head
-              columns={[
-                'From',
-                { title: 'Calls a second', as: 'number' },
-                { title: 'Allowed a second', as: 'number' },
-                { title: 'Calls waiting', as: 'number' },
-                { title: 'Limits met', as: 'number' },
-              ]}
-            />
-            <tbody>
-              {history.map(({ at, calls, perSecond, waitedMs, limited }) => (
-                <tr>
-                  <td class="nowrap">
-                    <Time at={at} />
-                  </td>
-                  <Figure value={calls / seconds} />
-                  <Figure value={perSecond} />
-                  <Figure value={waitedMs / 1_000 / seconds} />
-                  <Figure value={limited} />
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          columns={[
+            'From',
+            { title: 'Calls a second', as: 'number' },
+            { title: 'Allowed a second', as: 'number' },
+            { title: 'Calls waiting', as: 'number' },
+            { title: 'Limits met', as: 'number' },
+          ]}
+        >
+          {history.map(({ at, calls, perSecond, waitedMs, limited }) => (
+            <tr>
+              <td class="nowrap">
+                <Time at={at} />
+              </td>
+              <Figure value={calls / seconds} />
+              <Figure value={perSecond} />
+              <Figure value={waitedMs / 1_000 / seconds} />
+              <Figure value={limited} />
+            </tr>
+          ))}
+        </Table>
       </details>
     </>
   );
@@ -201,124 +181,6 @@ function Figure({ value }: { readonly value: number | null }) {
     <td class="number" data-value={value}>
       {value > 0 && value < 100 && !Number.isInteger(value) ? value.toFixed(2) : formatCount(value)}
     </td>
-  );
-}
-
-interface ExaminedProps {
-  readonly name: string;
-  readonly examining: Examining | undefined;
-  readonly last: { readonly at: Date; readonly report: Report } | undefined;
-  readonly context: PageContext;
-}
-
-function Examined({ name, examining, last, context: { hint } }: ExaminedProps) {
-  const progress = examining?.status === 'under-way' ? examining.progress : undefined;
-  return (
-    <>
-      {examining?.status === 'under-way' && (
-        <p role="status">
-          <Chip tone="busy">under way</Chip>{' '}
-          {progress &&
-            `examining ${progress.probe}, step ${progress.step} of ${progress.steps}, ${plural(progress.calls, 'call')} so far`}
-        </p>
-      )}
-      {examining?.status === 'failed' && (
-        <p class="notice warn">
-          The last examination could not begin: <Words text={examining.failure.message} most={800} />
-        </p>
-      )}
-      {last === undefined ? (
-        <p class="dim">
-          The service has not been examined yet. An examination makes at most 60 calls within the budget, and only
-          reads.
-        </p>
-      ) : (
-        <ReportShown name={name} at={last.at} report={last.report} hint={hint} />
-      )}
-    </>
-  );
-}
-
-interface ReportProps {
-  readonly name: string;
-  readonly at: Date;
-  readonly report: Report;
-  readonly hint: PageContext['hint'];
-}
-
-function ReportShown({ name, at, report, hint }: ReportProps) {
-  const { tone, usable, rest } = verdictOf(report);
-  const [needing, left, yaml] = [attentionOf(report), leftLines(report), settingsYaml(report)];
-  const unprobed = report.findings.filter(isUnprobed);
-  return (
-    <>
-      <p>
-        <Chip tone={tone}>{tone === 'good' ? 'usable' : tone === 'warn' ? 'needs a person' : 'not usable'}</Chip>{' '}
-        <Foreign text={`${usable} ${rest}`} most={600} />
-      </p>
-      <p class="dim">
-        <Time at={at} exact />. <Foreign text={askedLines(report).join(' ')} most={600} />
-      </p>
-      {needing.length > 0 && (
-        <ul class="notes">
-          {needing.map(({ about, needs }) => (
-            <li>
-              <strong>{about}</strong>: <Words text={needs} most={600} />
-            </li>
-          ))}
-        </ul>
-      )}
-      {left.length > 0 && (
-        <>
-          <p>These test records remain, because the API cannot delete. Remove them by hand:</p>
-          <ul class="notes">
-            {left.map((line) => (
-              <li>
-                <Foreign text={line} most={300} />
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-      <details>
-        <summary id="findings">All findings with their evidence</summary>
-        <div class="wide">
-          <table class="list">
-            <Head columns={['Question', 'Found', 'Confidence', 'The worker']} />
-            <tbody>
-              {probedFindings(report).map(({ gap, kinds, found, confidence, does }) => (
-                <tr>
-                  <td>
-                    {gap}
-                    {kinds.length > 0 && <small class="dim"> {kinds.join(', ')}</small>}
-                  </td>
-                  <td>
-                    <Words text={found} most={400} />
-                  </td>
-                  <td>
-                    <Chip tone={confidence === 'certain' ? 'good' : 'dim'}>{confidence}</Chip>
-                  </td>
-                  <td>
-                    <Words text={does} most={300} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-        {unprobed.length > 0 && (
-          <p class="dim">Not determined: {unprobed.map(({ gap }) => gap).join(', ')}. The worker does what is safe.</p>
-        )}
-      </details>
-      {yaml !== '' && (
-        <details>
-          <summary id="found-settings">Settings for these findings</summary>
-          <pre class="source">{yaml}</pre>
-          <p>This examines the service again and writes them into the file:</p>
-          <Command line={hint(`doctor --account ${shellWord(name)} --save`)} />
-        </details>
-      )}
-    </>
   );
 }
 

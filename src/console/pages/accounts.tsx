@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type AccountState, accountStates } from '../../operator/account-states.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { Foreign } from '../parts.tsx';
+import { Fact, Foreign } from '../parts.tsx';
 import { accountPath } from './account.tsx';
 import { AccountChips, AccountProblems, RateNow } from './account-parts.tsx';
 
@@ -29,7 +29,7 @@ export const accounts = definePage({
 });
 
 function Account({ state, context }: { readonly state: AccountState; readonly context: PageContext }) {
-  const { account, url, allowed } = state;
+  const { account, url, allowed, suspended } = state;
   return (
     <li class="card">
       <div class="card-head">
@@ -40,14 +40,14 @@ function Account({ state, context }: { readonly state: AccountState; readonly co
       </div>
       <AccountProblems state={state} context={context} />
       {url !== null && (
-        <p>
-          <Foreign text={url} most={200} />
-        </p>
-      )}
-      {allowed !== null && (
-        <p class="dim">
-          {allowed} <RateNow account={account} context={context} />
-        </p>
+        <dl class="facts">
+          <Fact name="Address">
+            <Foreign text={url === 'embedded' ? 'the embedded service' : url} most={200} />
+          </Fact>
+          <Fact name="Budget">
+            {allowed} {suspended === null && <RateNow account={account} context={context} />}
+          </Fact>
+        </dl>
       )}
     </li>
   );

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { listActions, type TakenAction } from '../../engine/ledger/console-actions.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Chip, Empty, Foreign, Head, More, Time } from '../parts.tsx';
+import { addressOf, Chip, Empty, Foreign, More, Table, Time } from '../parts.tsx';
 
 const PER_PAGE = 100;
 
@@ -34,28 +34,23 @@ export const activity = definePage({
 
 export function ActionList({ actions }: { readonly actions: readonly TakenAction[] }) {
   return (
-    <div class="wide">
-      <table class="list">
-        <Head columns={['Time', 'Who', 'Action', 'About', 'Outcome']} />
-        <tbody>
-          {actions.map(({ at, who, via, action, about, refused }) => (
-            <tr>
-              <td class="nowrap">
-                <Time at={at} />
-              </td>
-              <td>
-                {who}
-                {via === 'api' && <small class="dim"> API</small>}
-              </td>
-              <td>{action}</td>
-              <td>
-                {about.startsWith('run-') ? <a href={`/runs/${about}`}>{about}</a> : <Foreign text={about} most={80} />}
-              </td>
-              <td>{refused === undefined ? <Chip tone="good">done</Chip> : <Chip tone="bad">{refused}</Chip>}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={['Time', 'Who', 'Action', 'About', 'Outcome']}>
+      {actions.map(({ at, who, via, action, about, refused }) => (
+        <tr>
+          <td class="nowrap">
+            <Time at={at} />
+          </td>
+          <td>
+            {who}
+            {via === 'api' && <small class="dim"> API</small>}
+          </td>
+          <td>{action}</td>
+          <td>
+            {about.startsWith('run-') ? <a href={`/runs/${about}`}>{about}</a> : <Foreign text={about} most={80} />}
+          </td>
+          <td>{refused === undefined ? <Chip tone="good">done</Chip> : <Chip tone="bad">{refused}</Chip>}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -8,7 +8,7 @@ import { outboxNames } from '../../operator/deliveries.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
 import { Lags } from '../charts.tsx';
 import { definePage } from '../page.ts';
-import { addressOf, Chip, Days, Empty, Foreign, Head, More, Section, Select, Time } from '../parts.tsx';
+import { addressOf, Chip, Days, Empty, Foreign, More, Section, Select, Table, Time } from '../parts.tsx';
 import { Targets } from './target-parts.tsx';
 
 const PER_PAGE = 50;
@@ -114,36 +114,31 @@ function Filters({ query, names }: { readonly query: Query; readonly names: read
 
 function List({ shown }: { readonly shown: readonly ListedDelivery[] }) {
   return (
-    <div class="wide">
-      <table class="list">
-        <Head columns={['Delivery', 'Target', 'Event', 'Queued', { title: 'Attempts', as: 'number' }, 'State']} />
-        <tbody>
-          {shown.map((delivery) => (
-            <tr>
-              <td>
-                <a id={delivery.id} href={`/deliveries/${encodeURIComponent(delivery.id)}`}>
-                  <Foreign text={delivery.title || delivery.source} most={80} />
-                </a>
-                <small class="id">
-                  <Foreign text={`${delivery.source} #${delivery.sequence}`} most={60} />
-                </small>
-              </td>
-              <td>{delivery.target}</td>
-              <td class="nowrap">{delivery.event}</td>
-              <td class="nowrap">
-                <Time at={delivery.createdAt} />
-              </td>
-              <td class="number" data-unit={delivery.attempts === 1 ? 'attempt' : 'attempts'}>
-                {delivery.attempts}
-              </td>
-              <td>
-                <DeliveryState of={delivery} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={['Delivery', 'Target', 'Event', 'Queued', { title: 'Attempts', as: 'number' }, 'State']}>
+      {shown.map((delivery) => (
+        <tr>
+          <td>
+            <a id={delivery.id} href={`/deliveries/${encodeURIComponent(delivery.id)}`}>
+              <Foreign text={delivery.title || delivery.source} most={80} />
+            </a>
+            <small class="id">
+              <Foreign text={`${delivery.source} #${delivery.sequence}`} most={60} />
+            </small>
+          </td>
+          <td>{delivery.target}</td>
+          <td class="nowrap">{delivery.event}</td>
+          <td class="nowrap">
+            <Time at={delivery.createdAt} />
+          </td>
+          <td class="number" data-unit={delivery.attempts === 1 ? 'attempt' : 'attempts'}>
+            {delivery.attempts}
+          </td>
+          <td>
+            <DeliveryState of={delivery} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

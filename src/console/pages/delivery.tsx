@@ -7,7 +7,7 @@ import { readDelivery } from '../../operator/deliveries.ts';
 import { plural } from '../../operator/words.ts';
 import { plainText } from '../api/review-query.ts';
 import { definePage } from '../page.ts';
-import { Act, addressOf, Foreign, Section, Time } from '../parts.tsx';
+import { Act, addressOf, Fact, Foreign, Section, Time } from '../parts.tsx';
 import { DeliveryState } from './deliveries.tsx';
 
 /** Characters of an answer or of the content that are shown, at most. */
@@ -57,47 +57,37 @@ function Shown({ delivery, canReplay }: { readonly delivery: ShownDelivery; read
           </p>
         )}
         <dl class="facts">
-          <dt>Target</dt>
-          <dd>
+          <Fact name="Target">
             <a id="to-target" href={addressOf('/deliveries', { target })}>
               {target}
             </a>
-          </dd>
-          <dt>About</dt>
-          <dd>
+          </Fact>
+          <Fact name="About">
             <Foreign text={`${source} #${sequence}, ${event}`} most={200} />
-          </dd>
+          </Fact>
           {account !== '' && (
-            <>
-              <dt>From</dt>
-              <dd>
-                <Foreign text={`${sync}, account ${account}`} most={200} />
-                {run !== null && (
-                  <>
-                    {' · '}
-                    <a id="of-run" href={`/runs/${run}`}>
-                      {run}
-                    </a>
-                  </>
-                )}
-              </dd>
-            </>
+            <Fact name="From">
+              <Foreign text={`${sync}, account ${account}`} most={200} />
+              {run !== null && (
+                <>
+                  {' · '}
+                  <a id="of-run" href={`/runs/${run}`}>
+                    {run}
+                  </a>
+                </>
+              )}
+            </Fact>
           )}
-          <dt>Seen</dt>
-          <dd>
+          <Fact name="Seen">
             <Time at={delivery.seenAt} exact />
-          </dd>
-          <dt>Queued</dt>
-          <dd>
+          </Fact>
+          <Fact name="Queued">
             <Time at={delivery.createdAt} exact />
-          </dd>
+          </Fact>
           {delivery.endedAt !== null && (
-            <>
-              <dt>Ended</dt>
-              <dd>
-                <Time at={delivery.endedAt} exact />
-              </dd>
-            </>
+            <Fact name="Ended">
+              <Time at={delivery.endedAt} exact />
+            </Fact>
           )}
         </dl>
       </Section>

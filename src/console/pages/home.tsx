@@ -17,6 +17,7 @@ import { definePage, type PageContext } from '../page.ts';
 import { addressOf, Command, Counts, Empty, Foreign, Progress, Section, State, Time } from '../parts.tsx';
 import { accountPath } from './account.tsx';
 import { RateNow } from './account-parts.tsx';
+import { targetPath } from './target-parts.tsx';
 
 export const home = definePage({
   path: '/',
@@ -144,20 +145,20 @@ function NeedName({ what, title, about }: Pick<Need, 'what' | 'title' | 'about'>
     );
   }
   if (about.kind === 'sync') return <a href="/syncs">{what}</a>;
-  if (about.kind === 'target') return <a href={addressOf('/deliveries', { target: about.name })}>{what}</a>;
-  return <a href="/accounts">{what}</a>;
+  return <a href={about.kind === 'target' ? targetPath(about.name) : accountPath(about.name)}>{what}</a>;
 }
 
 interface RunningRun {
   readonly run: StatusRun;
-  readonly words: string;
+  /** What it does; undefined while it waits. */
+  readonly words: string | undefined;
   /** Undefined while the end is not known. */
   readonly share: number | undefined;
 }
 
 async function progressOf({ pool }: PageContext, report: StatusRun): Promise<RunningRun> {
   const run = await readRun(pool, report.run);
-  if (report.state !== 'running') return { run: report, words: report.stateWords, share: undefined };
+  if (report.state !== 'running') return { run: report, words: undefined, share: undefined };
   const doing = phaseWords(run.phase);
   if (kindOf(run) !== 'sending')
     return { run: report, words: `${doing}: ${plural(run.rowsSeen, 'row')}`, share: undefined };
@@ -177,7 +178,8 @@ function Running({ run, words, share }: RunningRun) {
         <State report={run} />
         <span class="dim">{formatTook(run.durationMs)}</span>
       </div>
-      {share === undefined ? <p class="dim">{words}</p> : <Progress share={share} words={words} />}
+      {words !== undefined &&
+        (share === undefined ? <p class="dim">{words}</p> : <Progress share={share} words={words} />)}
       {run.counts.in > 0 && <Counts report={run} />}
     </li>
   );
@@ -247,9 +249,7 @@ function Budgets({ rows, context }: { readonly rows: readonly BudgetRow[]; reado
                 </a>
               </th>
               <td>{suspended === null ? allowed : <span class="chip bad">suspended</span>}</td>
-              <td>
-                <RateNow account={account} context={context} />
-              </td>
+              <td>{suspended === null && <RateNow account={account} context={context} />}</td>
               <td>{hour ? <LastHour minutes={hour} /> : <small class="dim">no call in the last hour</small>}</td>
             </tr>
           ))}

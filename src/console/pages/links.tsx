@@ -7,7 +7,7 @@ import { linkableTargets } from '../../operator/link-import.ts';
 import { plural } from '../../operator/words.ts';
 import { linkQuery } from '../api/link-query.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Empty, Foreign, Head, More, Section, Select, Time } from '../parts.tsx';
+import { addressOf, Empty, Foreign, More, Section, Select, Table, Time } from '../parts.tsx';
 
 const PER_PAGE = 50;
 
@@ -75,40 +75,35 @@ function cursorOf({ target, account, task }: LinkCursor): string {
 
 function List({ links, canAct }: { readonly links: readonly ListedLink[]; readonly canAct: boolean }) {
   return (
-    <div class="wide">
-      <table class="list">
-        <Head columns={['Task', 'Account', 'Item', 'Target', 'Linked', canAct && { title: 'Remove', as: 'unseen' }]} />
-        <tbody>
-          {links.map(({ target, account, task, itemId, linkedAt, run }) => (
-            <tr>
-              <td>
-                <Foreign text={task} most={80} />
-              </td>
-              <td>{account}</td>
-              <td>
-                <Foreign text={itemId} most={120} />
-              </td>
-              <td>{target}</td>
-              <td>
-                <Time at={linkedAt} /> {run === null ? 'by a person' : <a href={`/runs/${run}`}>by a run</a>}
-              </td>
-              {canAct && (
-                <td>
-                  <form method="post" action="/links/remove">
-                    {Object.entries({ target, account, task }).map(([name, value]) => (
-                      <input type="hidden" name={name} value={value} />
-                    ))}
-                    <button type="submit" aria-label={`Remove the link of ${task.slice(0, 80)} at ${target}`}>
-                      Remove
-                    </button>
-                  </form>
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={['Task', 'Account', 'Item', 'Target', 'Linked', canAct && { title: 'Remove', as: 'unseen' }]}>
+      {links.map(({ target, account, task, itemId, linkedAt, run }) => (
+        <tr>
+          <td>
+            <Foreign text={task} most={80} />
+          </td>
+          <td>{account}</td>
+          <td>
+            <Foreign text={itemId} most={120} />
+          </td>
+          <td>{target}</td>
+          <td>
+            <Time at={linkedAt} /> {run === null ? 'by a person' : <a href={`/runs/${run}`}>by a run</a>}
+          </td>
+          {canAct && (
+            <td>
+              <form method="post" action="/links/remove">
+                {Object.entries({ target, account, task }).map(([name, value]) => (
+                  <input type="hidden" name={name} value={value} />
+                ))}
+                <button type="submit" aria-label={`Remove the link of ${task.slice(0, 80)} at ${target}`}>
+                  Remove
+                </button>
+              </form>
+            </td>
+          )}
+        </tr>
+      ))}
+    </Table>
   );
 }
 

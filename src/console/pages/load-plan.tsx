@@ -4,7 +4,7 @@ import { type LoadPlan, writesOf } from '../../operator/load-plan.ts';
 import type { RunReport } from '../../operator/run-result.ts';
 import { countsLine } from '../../operator/run-words.ts';
 import { formatCount, formatTook, plural } from '../../operator/words.ts';
-import { Foreign, Head, Section } from '../parts.tsx';
+import { Fact, Foreign, Head, Section } from '../parts.tsx';
 
 /** A plan with so many writes is approved by typing their number. */
 const MANY_WRITES = 1_000;
@@ -20,30 +20,20 @@ export function Plan({ plan }: { readonly plan: LoadPlan }) {
   return (
     <Section title="The plan">
       <dl class="facts">
-        <dt>Create</dt>
-        <dd>
+        <Fact name="Create">
           {plural(creates, 'order')}
           {customers > 0 && `, and ${plural(customers, 'customer')} first`}
-        </dd>
-        {updates > 0 && (
-          <>
-            <dt>Update</dt>
-            <dd>{plural(updates, 'order')}</dd>
-          </>
-        )}
+        </Fact>
+        {updates > 0 && <Fact name="Update">{plural(updates, 'order')}</Fact>}
         {rest > 0 && (
-          <>
-            <dt>Not written</dt>
-            <dd>
-              {plural(rest, 'row')}: {countsLine({ counts })}
-            </dd>
-          </>
+          <Fact name="Not written">
+            {plural(rest, 'row')}: {countsLine({ counts })}
+          </Fact>
         )}
-        <dt>Calls</dt>
-        <dd>
+        <Fact name="Calls">
           about {formatCount(calls)}
           {leastMs !== undefined && `, at least ${formatTook(leastMs)} under the budget`}
-        </dd>
+        </Fact>
       </dl>
       {samples.length > 0 && (
         <table class="list narrow load-samples">

@@ -9,7 +9,7 @@ import { requireOperator } from '../guard.ts';
 import { commandOf, type LoadForm, loadForm } from '../load-form.ts';
 import type { LoadState } from '../loads.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Foreign, Section, Words } from '../parts.tsx';
+import { addressOf, Fact, Foreign, Section, Words } from '../parts.tsx';
 import type { Checked, Upload } from '../uploads.ts';
 import { ColumnNames, Columns } from './load-columns.tsx';
 import { Options, Reading } from './load-options.tsx';
@@ -210,37 +210,24 @@ function Found({ preview: { table, sheet } }: { preview: Preview }) {
   return (
     <Section title="How it is read">
       <dl class="facts">
-        <dt>Encoding</dt>
-        <dd>
+        <Fact name="Encoding">
           {encoding.encoding} <span class="dim">({encoding.why})</span>
-        </dd>
-        <dt>Columns</dt>
-        <dd>
+        </Fact>
+        <Fact name="Columns">
           by {delimiterWords(format.delimiter)}, quotes {format.quote}, lines by {format.lineEnd}
-        </dd>
-        <dt>Header</dt>
-        <dd>{format.hasHeader ? `line ${headerLine}` : 'none: columns have numbers'}</dd>
+        </Fact>
+        <Fact name="Header">{format.hasHeader ? `line ${headerLine}` : 'none: columns have numbers'}</Fact>
         {sheet && (
           <>
-            <dt>Amounts</dt>
-            <dd>
+            <Fact name="Amounts">
               <Foreign text={decimalWords(sheet.decimal)} most={200} />
-            </dd>
-            <dt>Preset</dt>
-            <dd>{sheet.preset ? presetWords(sheet.preset) : 'none'}</dd>
-            {sheet.combine && (
-              <>
-                <dt>Lines</dt>
-                <dd>{combineWords(sheet.combine)}</dd>
-              </>
-            )}
+            </Fact>
+            <Fact name="Preset">{sheet.preset ? presetWords(sheet.preset) : 'none'}</Fact>
+            {sheet.combine && <Fact name="Lines">{combineWords(sheet.combine)}</Fact>}
             {sheet.where.length > 0 && (
-              <>
-                <dt>Filter</dt>
-                <dd>
-                  <Foreign text={whereWords(sheet.where)} most={200} />
-                </dd>
-              </>
+              <Fact name="Filter">
+                <Foreign text={whereWords(sheet.where)} most={200} />
+              </Fact>
             )}
           </>
         )}

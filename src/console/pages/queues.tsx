@@ -4,7 +4,7 @@ import { type ListedJob, QUEUE_STATES, type QueueState } from '../../engine/work
 import { phaseWords } from '../../operator/phases.ts';
 import { formatCount, plural } from '../../operator/words.ts';
 import { definePage } from '../page.ts';
-import { Chip, Empty, Head, Section, Time } from '../parts.tsx';
+import { Chip, Empty, Section, Table, Time } from '../parts.tsx';
 
 /** Jobs of one state that are listed. */
 const MOST = 50;
@@ -59,28 +59,23 @@ export const queues = definePage({
 
 function Jobs({ jobs }: { readonly jobs: readonly ListedJob[] }) {
   return (
-    <div class="wide">
-      <table class="list">
-        <Head columns={['Run', 'Phase', 'Added', 'Last started', 'Due', 'Notes']} />
-        <tbody>
-          {jobs.map(({ run, name, addedAt, startedAt, dueAt, isUrgent, stalls }) => (
-            <tr>
-              <td>
-                <a href={`/runs/${run}`}>{run}</a>
-              </td>
-              <td>{phaseWords(name)}</td>
-              <When at={addedAt} />
-              <When at={startedAt} />
-              <When at={dueAt} />
-              <td>
-                {isUrgent && <Chip tone="dim">interactive</Chip>}
-                {stalls > 0 && <Chip tone="warn">a worker stopped responding</Chip>}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={['Run', 'Phase', 'Added', 'Last started', 'Due', 'Notes']}>
+      {jobs.map(({ run, name, addedAt, startedAt, dueAt, isUrgent, stalls }) => (
+        <tr>
+          <td>
+            <a href={`/runs/${run}`}>{run}</a>
+          </td>
+          <td>{phaseWords(name)}</td>
+          <When at={addedAt} />
+          <When at={startedAt} />
+          <When at={dueAt} />
+          <td>
+            {isUrgent && <Chip tone="dim">interactive</Chip>}
+            {stalls > 0 && <Chip tone="warn">a worker stopped responding</Chip>}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

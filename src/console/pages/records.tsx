@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { plainText } from '../api/review-query.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Empty, Foreign, Head, More } from '../parts.tsx';
+import { addressOf, Empty, Foreign, More, Table } from '../parts.tsx';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
 import { accountOf, Kinds, openCallsOf, Unread } from '../records/parts.tsx';
 import { type Listed, type ListedPage, listRecords, PAGE } from '../records/read.ts';
@@ -113,16 +113,11 @@ function List({ name, kind, term, page: { records, next, problem } }: ListProps)
     <>
       <Unread why={problem} />
       {records.length > 0 && (
-        <div class="wide">
-          <table class="list">
-            <Head columns={[KIND[kind].one, ...KIND[kind].columns, 'id']} />
-            <tbody>
-              {records.map((listed) => (
-                <Line name={name} kind={kind} listed={listed} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={[KIND[kind].one, ...KIND[kind].columns, 'id']}>
+          {records.map((listed) => (
+            <Line name={name} kind={kind} listed={listed} />
+          ))}
+        </Table>
       )}
       {records.length === 0 && problem === undefined && <Nothing term={term} isMore={next !== undefined} kind={kind} />}
       <More

@@ -2,7 +2,7 @@
 import type { Decision, listDecisions } from '../../engine/ledger/decisions.ts';
 import { longId } from '../../operator/review.ts';
 import { canUndo, stateOf } from '../../operator/review-decisions.ts';
-import { addressOf, Foreign, Head, Time } from '../parts.tsx';
+import { addressOf, Foreign, Table, Time } from '../parts.tsx';
 import type { Group, GroupChoice } from '../review-actions.ts';
 
 export function itemAddress(id: string): string {
@@ -24,16 +24,11 @@ export function DecisionTable({
   readonly isOperator: boolean;
 }) {
   return (
-    <div class="wide">
-      <table class="list">
-        <Head columns={['About', 'Decision', 'By', 'Time', 'State', 'Note', { title: 'Undo', as: 'unseen' }]} />
-        <tbody>
-          {decisions.map((decision) => (
-            <DecisionRow decision={decision} isOperator={isOperator} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={['About', 'Decision', 'By', 'Time', 'State', 'Note', { title: 'Undo', as: 'unseen' }]}>
+      {decisions.map((decision) => (
+        <DecisionRow decision={decision} isOperator={isOperator} />
+      ))}
+    </Table>
   );
 }
 

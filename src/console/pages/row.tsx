@@ -10,7 +10,7 @@ import { OUTCOME_WORDS, STATE_WORDS } from '../../operator/row-words.ts';
 import { verdictWords } from '../../operator/run-result.ts';
 import { formatTook } from '../../operator/words.ts';
 import { definePage } from '../page.ts';
-import { Foreign, Head, Section, Time, Words } from '../parts.tsx';
+import { Foreign, Section, Table, Time, Words } from '../parts.tsx';
 
 export const row = definePage({
   path: '/runs/:run/rows/:row',
@@ -77,16 +77,11 @@ function Story({ story, type, hints }: { readonly story: RowStory; readonly type
       </div>
       {attempts.length > 0 && (
         <Section title="Attempts">
-          <div class="wide">
-            <table class="list">
-              <Head columns={['Time', 'Action', 'Outcome', 'Took', 'Answer']} />
-              <tbody>
-                {attempts.map((attempt) => (
-                  <Attempt of={attempt} hints={hints} />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table columns={['Time', 'Action', 'Outcome', 'Took', 'Answer']}>
+            {attempts.map((attempt) => (
+              <Attempt of={attempt} hints={hints} />
+            ))}
+          </Table>
         </Section>
       )}
       {formerVerdicts.length > 0 && (

@@ -9,7 +9,7 @@ import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { countsOf, verdictWords } from '../../operator/run-result.ts';
 import { rowQuery, toRowFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Empty, Foreign, Head, More } from '../parts.tsx';
+import { addressOf, Empty, Foreign, More, Table } from '../parts.tsx';
 
 const PER_PAGE = 100;
 
@@ -74,16 +74,11 @@ export const rows = definePage({
           </Empty>
         ) : (
           <>
-            <div class="wide">
-              <table class="list">
-                <Head columns={['Row', 'Verdict', 'Reason', 'Record', { title: 'Sends', as: 'number' }]} />
-                <tbody>
-                  {page.rows.map((row) => (
-                    <Row run={run} row={row} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table columns={['Row', 'Verdict', 'Reason', 'Record', { title: 'Sends', as: 'number' }]}>
+              {page.rows.map((row) => (
+                <Row run={run} row={row} />
+              ))}
+            </Table>
             <More to={page.next === undefined ? undefined : addressOf(path, { ...query, after: page.next })} />
           </>
         ),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { listActions } from '../../engine/ledger/console-actions.ts';
 import { openRows, reasonsOf } from '../../engine/ledger/rows.ts';
-import { throughputOf } from '../../engine/ledger/run-charts.ts';
+
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting.ts';
 import { type LoadPlan, planOf } from '../../operator/load-plan.ts';
@@ -15,9 +15,10 @@ import { readLoad } from '../../syncs/orders/begin.ts';
 import type { RunAction } from '../actions.ts';
 import { Sent } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Command, Counts, CountsBar, Foreign, Section, State, Time, Words } from '../parts.tsx';
+import { Act, addressOf, Command, Counts, CountsBar, Fact, Foreign, Section, State, Time, Words } from '../parts.tsx';
 import { Phases } from '../phases.tsx';
 import { ProblemGroups } from '../problem-groups.tsx';
+import { sharedThroughput } from '../throughputs.ts';
 import { ActionList } from './activity.tsx';
 import { isLarge, Plan, Results } from './load-plan.tsx';
 
@@ -41,7 +42,7 @@ export const run = definePage({
     const [sections, reasons, throughput, actions] = [
       await problemSections(pool, report, hintsFor(hint, shown), isUnfinished ? DECIDED : PROBLEMS),
       (await reasonsOf(pool, shown.id, report.counts.unknown)).filter(({ verdict }) => !PROBLEMS.includes(verdict)),
-      await throughputOf(pool, shown.id),
+      await sharedThroughput(pool, shown),
       await listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id }),
     ];
     const open = isUnfinished ? await openRows(pool, shown.id) : undefined;
@@ -235,8 +236,7 @@ function Figures({ run, report }: OfRun) {
           <p class="dim">{line}</p>
         ))}
         <dl class="facts">
-          <dt>Calls</dt>
-          <dd>
+          <Fact name="Calls">
             {formatCount(calls)}
             {isPartial && (
               <span class="dim">
@@ -246,21 +246,13 @@ function Figures({ run, report }: OfRun) {
             {budget.limited > 0 && (
               <span class="warn-words"> · the service said “slow down” {plural(budget.limited, 'time')}</span>
             )}
-          </dd>
-          {scan !== null && (
-            <>
-              <dt>Scan</dt>
-              <dd>{SCAN_WORDS[scan]}</dd>
-            </>
-          )}
+          </Fact>
+          {scan !== null && <Fact name="Scan">{SCAN_WORDS[scan]}</Fact>}
           {audit !== undefined && audit.open > 0 && (
-            <>
-              <dt>Audit</dt>
-              <dd>
-                {plural(audit.open, 'row')} sent again after an unknown outcome; checked{' '}
-                {audit.dueAt ? <Time at={audit.dueAt} exact /> : 'later'}
-              </dd>
-            </>
+            <Fact name="Audit">
+              {plural(audit.open, 'row')} sent again after an unknown outcome; checked{' '}
+              {audit.dueAt ? <Time at={audit.dueAt} exact /> : 'later'}
+            </Fact>
           )}
           {audit !== undefined && audit.violations > 0 && (
             <>

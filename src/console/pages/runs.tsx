@@ -8,7 +8,7 @@ import { type RunReport, reportRun } from '../../operator/run-result.ts';
 import { formatCount, formatTook, plural } from '../../operator/words.ts';
 import { RUN_STATUSES, runQuery, toRunFilter } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Counts, CountsBar, Days, Empty, Foreign, Head, More, Select, State, Time } from '../parts.tsx';
+import { addressOf, Counts, CountsBar, Days, Empty, Foreign, More, Select, State, Table, Time } from '../parts.tsx';
 
 const PER_PAGE = 50;
 
@@ -55,26 +55,21 @@ export const runs = definePage({
                 </button>
               </div>
             )}
-            <div class="wide">
-              <table class="list">
-                <Head
-                  columns={[
-                    person.role === 'operator' && { title: 'Selected', as: 'unseen' },
-                    'Run',
-                    'Started',
-                    'Took',
-                    'State',
-                    { title: 'Rows', as: 'number' },
-                    'Outcome',
-                  ]}
-                />
-                <tbody>
-                  {reports.map(({ entry, report }) => (
-                    <RunRow entry={entry} report={report} canSelect={person.role === 'operator'} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table
+              columns={[
+                person.role === 'operator' && { title: 'Selected', as: 'unseen' },
+                'Run',
+                'Started',
+                'Took',
+                'State',
+                { title: 'Rows', as: 'number' },
+                'Outcome',
+              ]}
+            >
+              {reports.map(({ entry, report }) => (
+                <RunRow entry={entry} report={report} canSelect={person.role === 'operator'} />
+              ))}
+            </Table>
             <More to={next && addressOf('/runs', { ...plain(query), after: next })} />
           </form>
         ),

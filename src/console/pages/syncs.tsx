@@ -4,7 +4,7 @@ import { pausedSyncs } from '../../engine/ledger/schedules.ts';
 import { scheduleWords } from '../../operator/schedule-words.ts';
 import { type ListedSync, listSyncs } from '../../operator/sync-list.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Chip, Command, Counts, Empty, Foreign, Section, State, Time } from '../parts.tsx';
+import { Act, addressOf, Chip, Command, Counts, Empty, Fact, Foreign, Section, State, Time } from '../parts.tsx';
 
 export const syncs = definePage({
   path: '/syncs',
@@ -71,53 +71,40 @@ function SyncCard({
       </div>
       <dl class="facts">
         {paused && (
-          <>
-            <dt>Schedule</dt>
-            <dd>
-              <Chip tone="warn">paused</Chip> since <Time at={paused.pausedAt} />
-              {paused.reason !== undefined && (
-                <>
-                  {': '}
-                  <Foreign text={paused.reason} most={300} />
-                </>
-              )}
-            </dd>
-          </>
+          <Fact name="Schedule">
+            <Chip tone="warn">paused</Chip> since <Time at={paused.pausedAt} />
+            {paused.reason !== undefined && (
+              <>
+                {': '}
+                <Foreign text={paused.reason} most={300} />
+              </>
+            )}
+          </Fact>
         )}
         {overdueSince && (
-          <>
-            <dt>Overdue</dt>
-            <dd>
-              <Chip tone="bad">not started</Chip> since <Time at={overdueSince} />: no scheduler runs.
-              <Command line={hint('start')} />
-            </dd>
-          </>
+          <Fact name="Overdue">
+            <Chip tone="bad">not started</Chip> since <Time at={overdueSince} />: no scheduler runs.
+            <Command line={hint('start')} />
+          </Fact>
         )}
         {next.length > 0 && (
-          <>
-            <dt>Next starts</dt>
-            <dd>
-              <ul class="inline">
-                {next.map((at) => (
-                  <li>
-                    <Time at={at} />
-                  </li>
-                ))}
-              </ul>
-            </dd>
-          </>
+          <Fact name="Next starts">
+            <ul class="inline">
+              {next.map((at) => (
+                <li>
+                  <Time at={at} />
+                </li>
+              ))}
+            </ul>
+          </Fact>
         )}
         {unfinished && (
-          <>
-            <dt>Now</dt>
-            <dd>
-              <a href={`/runs/${unfinished.run}`}>{unfinished.run}</a> <State report={unfinished} />{' '}
-              <Counts report={unfinished} />
-            </dd>
-          </>
+          <Fact name="Now">
+            <a href={`/runs/${unfinished.run}`}>{unfinished.run}</a> <State report={unfinished} />{' '}
+            <Counts report={unfinished} />
+          </Fact>
         )}
-        <dt>Last run</dt>
-        <dd>
+        <Fact name="Last run">
           {last ? (
             <>
               <a href={`/runs/${last.run}`}>{last.run}</a> <State report={last} />{' '}
@@ -126,7 +113,7 @@ function SyncCard({
           ) : (
             <span class="dim">none has ended yet</span>
           )}
-        </dd>
+        </Fact>
       </dl>
       <div class="card-foot">
         <a href={addressOf('/runs', { sync: name })}>All its runs</a>

@@ -3,7 +3,7 @@ import type { DeliveryCounts } from '../../mirror/outbox/list.ts';
 import type { TargetState } from '../../mirror/outbox/target-states.ts';
 import { formatCount } from '../../operator/words.ts';
 import type { TargetSettings } from '../../settings/target.ts';
-import { addressOf, Chip, Foreign, Head, Section, Time } from '../parts.tsx';
+import { addressOf, Chip, Foreign, Section, Table, Time } from '../parts.tsx';
 
 export function targetPath(target: string): string {
   return `/targets/${encodeURIComponent(target)}`;
@@ -18,42 +18,35 @@ interface TargetsProps {
 export function Targets({ names, counts, states }: TargetsProps) {
   return (
     <Section title="Targets">
-      <div class="wide">
-        <table class="list">
-          <Head
-            columns={['Target', 'State', { title: 'Open', as: 'number' }, { title: 'Dead letters', as: 'number' }]}
-          />
-          <tbody>
-            {names.map((target) => {
-              const { open, dead } = counts.find((one) => one.target === target) ?? { open: 0, dead: 0 };
-              return (
-                <tr>
-                  <td>
-                    <a id={`target-${target}`} href={targetPath(target)}>
-                      {target}
-                    </a>
-                  </td>
-                  <td>
-                    <Health state={states.find((one) => one.target === target)} />
-                  </td>
-                  <td class="number" data-unit="open">
-                    {formatCount(open)}
-                  </td>
-                  <td class="number" data-unit="dead">
-                    {dead === 0 ? (
-                      0
-                    ) : (
-                      <a id={`dead-${target}`} href={addressOf('/deliveries', { target, verdict: 'dead' })}>
-                        {formatCount(dead)}
-                      </a>
-                    )}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={['Target', 'State', { title: 'Open', as: 'number' }, { title: 'Dead letters', as: 'number' }]}>
+        {names.map((target) => {
+          const { open, dead } = counts.find((one) => one.target === target) ?? { open: 0, dead: 0 };
+          return (
+            <tr>
+              <td>
+                <a id={`target-${target}`} href={targetPath(target)}>
+                  {target}
+                </a>
+              </td>
+              <td>
+                <Health state={states.find((one) => one.target === target)} />
+              </td>
+              <td class="number" data-unit="open">
+                {formatCount(open)}
+              </td>
+              <td class="number" data-unit="dead">
+                {dead === 0 ? (
+                  0
+                ) : (
+                  <a id={`dead-${target}`} href={addressOf('/deliveries', { target, verdict: 'dead' })}>
+                    {formatCount(dead)}
+                  </a>
+                )}
+              </td>
+            </tr>
+          );
+        })}
+      </Table>
     </Section>
   );
 }

@@ -12,7 +12,7 @@ import { formatCount } from '../../operator/words.ts';
 import { plainText } from '../api/review-query.ts';
 import { Lags } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Chip, Section, Words } from '../parts.tsx';
+import { Act, addressOf, Chip, Fact, Section, Words } from '../parts.tsx';
 import { Health, Signing, targetPath } from './target-parts.tsx';
 
 const LAG_HOURS = 24;
@@ -61,18 +61,15 @@ export const target = definePage({
             </div>
           </div>
           <dl class="facts">
-            <dt>Type</dt>
-            <dd>{own?.type ?? (channel === undefined ? 'not in the settings' : settings.alerts[channel]?.type)}</dd>
+            <Fact name="Type">
+              {own?.type ?? (channel === undefined ? 'not in the settings' : settings.alerts[channel]?.type)}
+            </Fact>
             {own?.type === 'webhook' && (
-              <>
-                <dt>Signing</dt>
-                <dd>
-                  <Signing target={own} />
-                </dd>
-              </>
+              <Fact name="Signing">
+                <Signing target={own} />
+              </Fact>
             )}
-            <dt>Deliveries</dt>
-            <dd>
+            <Fact name="Deliveries">
               <a id="all" href={addressOf('/deliveries', { target: name })}>
                 {formatCount(open)} open
               </a>
@@ -80,7 +77,7 @@ export const target = definePage({
               <a id="dead" href={addressOf('/deliveries', { target: name, verdict: 'dead' })}>
                 {formatCount(dead)} dead
               </a>
-            </dd>
+            </Fact>
           </dl>
           {query.check !== undefined && own !== undefined && (
             <Section title="Check">
