@@ -58,12 +58,13 @@ async function readTasks(): Promise<number> {
       const readAtMs = performance.now();
       const outcome = await client.call('tasks.getall', { lane: 'batch', query: { page } });
       const rows = outcome.status === 'applied' ? (outcome.content as never[]) : [];
-      return rows.flatMap((row) => {
+      const records = rows.flatMap((row) => {
         const read = toTaskState(row, autoDialect);
         return read.status === 'read'
           ? [{ id: read.task.id, hash: taskHash(read.task), task: read.task, readAtMs }]
           : [];
       });
+      return { records };
     },
     keep: async () => {},
     missing: async () => [],

@@ -7,7 +7,7 @@ import { listIn, whyNoRecords } from '../src/client/call/decode.ts';
 import { type LongIds, longIdsOf } from '../src/client/call/dialect.ts';
 import type { Json } from '../src/client/call/json.ts';
 import { pathTo, shapeOf } from '../src/client/call/shape.ts';
-import { scan } from '../src/client/lists/scan.ts';
+import { pageQuery, scan } from '../src/client/lists/scan.ts';
 import type { Account } from '../src/engine/account/account.ts';
 import { RunFailed, RunPaused } from '../src/engine/account/failure.ts';
 import { waysOn } from '../src/engine/account/identity.ts';
@@ -156,9 +156,8 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
   };
   const report = await scan<ScannedContact>({
     rowsPerPage: options.rowsPerPage,
-    read: async (page, size) => {
-      const { pageParam, rowsPerPageParam } = account.dialect;
-      const query = { [pageParam]: page, [rowsPerPageParam]: size };
+    read: async (...asked) => {
+      const query = pageQuery(account.dialect, ...asked);
       const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
       const tries = isAnswered ? {} : { tries: TRIES_BEFORE_FIRST_ANSWER };
       const answer = await readCall(account, 'contacts.getall', { lane: run.lane, signal, query, onCalls, ...tries });
@@ -168,7 +167,7 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
       await noteShape(list, answer.content);
       const contacts = list.map((contact) => toScannedContact(contact, account, mapping));
       for (const [i, { id }] of contacts.entries()) witnesses.note(id, list[i] ?? null);
-      return contacts;
+      return { records: contacts, beside: answer.beside };
     },
     keep: async (contacts, pass) => {
       const first = rowsBefore;

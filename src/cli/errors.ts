@@ -6,7 +6,7 @@ import { describeDatabaseError } from '../storage/errors.ts';
 
 /** 0: every row succeeded. */
 export const DONE = 0;
-/** Finished, but some rows were rejected, failed or need review. */
+/** Finished, but some rows were rejected, failed or need review, or the scan is unproven: records may have been missed. */
 export const DONE_WITH_PROBLEMS = 1;
 /** Usage or settings error. */
 export const WRONG_USE = 2;
@@ -22,9 +22,9 @@ export interface Failure {
 }
 
 /** Of a command that reports a run. */
-export function exitCodeOf({ status, counts }: Pick<RunReport, 'status' | 'counts'>): ExitCode {
+export function exitCodeOf({ status, counts, scan }: Pick<RunReport, 'status' | 'counts' | 'scan'>): ExitCode {
   if (status !== 'done') return FAILED;
-  return problemsIn(counts) === 0 ? DONE : DONE_WITH_PROBLEMS;
+  return problemsIn(counts) === 0 && scan !== 'unproven' ? DONE : DONE_WITH_PROBLEMS;
 }
 
 /** A wrong command line, such as an invalid argument. */

@@ -23,7 +23,7 @@ export const STYLE_OF: Readonly<Record<RunState, Tone>> = {
 
 export const SCAN_WORDS = {
   proven: 'proven: no record that existed during the whole scan was missed',
-  weak: 'weak: two passes agree, and this list allows no stronger proof',
+  weak: 'weak: two passes agree, or one has as many records as the service reports; this list allows no stronger proof',
   unproven: 'unproven: records may have been missed',
 } as const;
 

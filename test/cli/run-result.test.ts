@@ -29,5 +29,5 @@ const CASES: readonly (readonly [status: RunStatus, counts: Partial<Counts>, exi
 ];
 
 test.each(CASES)('a run that is %s with %j ends the command with %i', (status, counts, exitCode) => {
-  expect(exitCodeOf({ status, counts: { ...NONE, ...counts } })).toBe(exitCode);
+  expect(exitCodeOf({ status, counts: { ...NONE, ...counts }, scan: null })).toBe(exitCode);
 });

@@ -8,11 +8,12 @@ import { type Operation, type OperationName, operations } from '../../contract/o
 import { encodingOf, packingOf } from '../http/content-encoding.ts';
 import type { Exchanged, Head } from '../http/exchange.ts';
 import { retryAfterMs } from '../http/retry-after.ts';
+import { besideOf } from '../lists/beside.ts';
 import { decodeBody, looksLike, unwrap } from './decode.ts';
 import { isJsonObject } from './dialect.ts';
 import { whyNotSent, whyUnknown } from './failures.ts';
 import type { Json } from './json.ts';
-import type { Outcome, Refused, Unknown, UnknownReason } from './outcome.ts';
+import type { Applied, Outcome, Refused, Unknown, UnknownReason } from './outcome.ts';
 
 /** Successes: the contract shows only 200; other services use the others as well. */
 const SUCCESS = new Set([200, 201, 202, 204]);
@@ -86,7 +87,14 @@ function classifySuccess(call: Call, exchanged: Exchanged, head: Head): Outcome 
   }
   const message = failureIn(decoded.value);
   if (message !== undefined) return { status: 'refused', httpStatus, message: shorten(message), json: true };
-  return { status: 'applied', httpStatus, content: unwrap(decoded.value) };
+  return { status: 'applied', httpStatus, content: unwrap(decoded.value), ...signsOf(call, decoded.value, head) };
+}
+
+/** What the answer to a list says beside its records. */
+export function signsOf({ operation }: Call, body: Json, { headers }: Head): Pick<Applied, 'beside'> {
+  const { list, path }: Operation = operations[operation];
+  const beside = list === undefined ? undefined : besideOf(body, headers, path);
+  return beside === undefined ? {} : { beside };
 }
 
 function refusal(call: Call, { httpStatus }: Head, body: Uint8Array): Refused {

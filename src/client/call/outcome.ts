@@ -4,6 +4,7 @@
  * secret.
  */
 
+import type { Beside } from '../lists/beside.ts';
 import type { ListShape } from './shape.ts';
 
 /** The service applied it. `content` is the decoded body without its envelope; undefined if the body was empty. */
@@ -11,6 +12,8 @@ export interface Applied {
   readonly status: 'applied';
   readonly httpStatus: number;
   readonly content: unknown;
+  /** What the answer says beside its list; absent if it says nothing, or if the operation returns no list. */
+  readonly beside?: Beside | undefined;
 }
 
 /**
@@ -93,6 +96,7 @@ export interface Streamed {
   readonly records: number;
   /** Absent if the list was empty. */
   readonly shape?: ListShape;
+  readonly beside?: Beside | undefined;
 }
 
 /** The outcome of a streamed list. Unless it is `applied`, discard the records handed over so far. */

@@ -1,19 +1,28 @@
 /**
- * One pass over a list whose page size cannot be chosen: page after page to the first short or empty one. Pages cannot
- * overlap here, so a shift between two reads can hide a record: a second pass has to agree with the first.
+ * One pass over a list whose pages cannot overlap: page after page to the first empty one, or to a short one that is
+ * repeated. A shift between two reads can hide a record: a second pass has to agree with the first.
  */
 import type { PassResult, PassSource, ScannedRecord } from './pass.ts';
+import { idsOf, isEcho } from './window.ts';
 
 const REASON = 'the service does not honour page sizes, so windows cannot overlap';
 /** The list counts as endless after this many pages in a row without a new record. */
 const MAX_STALE_PAGES = 3;
 
-export async function fixedPass<R extends ScannedRecord>(source: PassSource<R>): Promise<PassResult> {
-  let pageSize = 0;
+/** `reason`: why pages cannot overlap. */
+export async function fixedPass<R extends ScannedRecord>(source: PassSource<R>, reason = REASON): Promise<PassResult> {
+  let longest = 0;
   let stalePages = 0;
+  let before: readonly string[] = [];
+  /** The last page was short, and its answer said that more records follow. */
+  let isOpen = false;
   for (let page = 0; ; page++) {
     const records = await source.read(page, source.rowsPerPage);
-    if (records.length === 0) return { status: 'again', reason: REASON };
+    const ids = idsOf(records);
+    const isRepeated = ids.length === before.length && isEcho(before, ids);
+    const isEnd = records.length === 0 ? !source.saysMore(records) : isRepeated && records.length < longest;
+    if (isEnd && isOpen) return { status: 'incomplete', reason: 'the last page says that more records follow' };
+    if (isEnd) return { status: 'again', reason };
     const { newInPass } = await source.keep(records);
     if (newInPass > 0) stalePages = 0;
     else if (++stalePages === MAX_STALE_PAGES) {
@@ -22,7 +31,8 @@ export async function fixedPass<R extends ScannedRecord>(source: PassSource<R>):
         reason: `${MAX_STALE_PAGES} pages in a row had no new record: the list has no end`,
       };
     }
-    if (records.length < pageSize) return { status: 'again', reason: REASON };
-    pageSize = records.length;
+    longest = Math.max(longest, records.length);
+    isOpen = records.length < longest && source.saysMore(records);
+    before = ids;
   }
 }

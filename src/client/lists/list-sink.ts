@@ -1,7 +1,7 @@
 /**
  * Passes an arriving list to `onRecords` in batches, and returns the outcome of the call at the end.
  */
-import { type Call, classify, isSuccess, shorten } from '../call/classify.ts';
+import { type Call, classify, isSuccess, shorten, signsOf } from '../call/classify.ts';
 import { type Dialect, kindOf, type LongIds, longIdsOf } from '../call/dialect.ts';
 import type { Json } from '../call/json.ts';
 import type { Outcome, StreamOutcome } from '../call/outcome.ts';
@@ -71,10 +71,10 @@ export function createListSink(
       const outcome = outcomeOf(call, exchanged, reader);
       if (outcome.status !== 'applied') return outcome;
       await handOver(reader.take(), () => reader.take());
-      const { httpStatus } = outcome;
-      if (records === 0) return { status: 'applied', httpStatus, records };
+      const { content: _, ...applied } = outcome;
+      if (records === 0) return { ...applied, records };
       const shape = { ...shapeOf(reader.path, firstRecord, kind, dialect), ...(longIds && { longIds }) };
-      return { status: 'applied', httpStatus, records, shape };
+      return { ...applied, records, shape };
     },
   };
 }
@@ -101,7 +101,8 @@ function outcomeOf(call: Call, exchanged: Exchanged, reader: ListReader): Outcom
   try {
     const end = reader.end();
     const { httpStatus } = head;
-    if (end.status === 'whole') return { status: 'applied', httpStatus, content: undefined };
+    if (end.status === 'whole')
+      return { status: 'applied', httpStatus, content: undefined, ...signsOf(call, end.outline, head) };
     return { status: 'refused', httpStatus, message: shorten(end.message), json: true };
   } catch (problem) {
     return classify(call, { ...exchanged, error: problem });

@@ -43,8 +43,8 @@ export class ListProblem extends LockstepError {
 }
 
 export type ListEnd =
-  /** `take` returns the last records. */
-  | { readonly status: 'whole' }
+  /** `take` returns the last records. `outline`: the answer without the records. */
+  | { readonly status: 'whole'; readonly outline: Json }
   /** The envelope reports a failure; discard the records handed over. */
   | { readonly status: 'failing'; readonly message: string };
 
@@ -124,7 +124,7 @@ export class ListReader {
     const spot = choice === undefined ? undefined : this.#spots[choice];
     if (spot === undefined && this.#spots.length === 0 && saysEmpty(outline.value, this.#kind, 'answer')) {
       this.#whole = true;
-      return { status: 'whole' };
+      return { status: 'whole', outline: outline.value };
     }
     const isFound = this.#explicit === undefined && spot?.holds === 'records';
     if (spot === undefined || (isFound && isDisputed(spot.path, outline.value, this.#kind)))
@@ -133,7 +133,7 @@ export class ListReader {
     if (spot.holds === 'nothing') this.#records = [];
     this.#whole = true;
     this.#path = spot.path;
-    return { status: 'whole' };
+    return { status: 'whole', outline: outline.value };
   }
 
   #lookAtStart(bytes: Buffer): void {

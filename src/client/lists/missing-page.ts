@@ -31,7 +31,7 @@ export function emptyPastEnd<A extends readonly number[], R>(
     try {
       return (await read(page, ...more)).length > 0;
     } catch (error) {
-      if (isRefused(error)) return 'refused';
+      if (isPageRefused(error)) return 'refused';
       throw error;
     }
   }
@@ -55,7 +55,7 @@ export function emptyPastEnd<A extends readonly number[], R>(
       firstAnswered = 0;
       return records;
     } catch (again) {
-      if (isRefused(again)) return [];
+      if (isPageRefused(again)) return [];
       throw again;
     }
   }
@@ -66,7 +66,7 @@ export function emptyPastEnd<A extends readonly number[], R>(
       firstAnswered = Math.min(page, firstAnswered ?? page);
       return records;
     } catch (error) {
-      if (!isRefused(error)) throw error;
+      if (!isPageRefused(error)) throw error;
       if (page === 0 && maySkipZero && firstAnswered !== 0) return zeroOrNone(error, more);
       if (firstAnswered !== undefined && page > firstAnswered && (await isEnd(page, firstAnswered, more))) return [];
       throw firstAnswered === undefined && zero !== undefined ? zero.error : error; // neither page exists: the first error says why
@@ -74,6 +74,7 @@ export function emptyPastEnd<A extends readonly number[], R>(
   };
 }
 
-function isRefused(error: unknown): boolean {
+/** Whether the service answered that it has no such page. */
+export function isPageRefused(error: unknown): boolean {
   return error instanceof LockstepError && error.code === 'SERVICE_REFUSED' && NO_SUCH_PAGE.has(error.httpStatus);
 }

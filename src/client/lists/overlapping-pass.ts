@@ -1,7 +1,7 @@
 /**
  * One pass with overlapping windows: each window has to share a record, its witness, with the window before. Without a
  * witness the list moved further than the overlap: widen the overlap and step back. The end is a short page with a
- * witness.
+ * witness, and no record after it: a service that hides records has short pages in the middle.
  */
 import type { PassResult, PassSource, ScannedRecord } from './pass.ts';
 import {
@@ -26,14 +26,19 @@ const TELLING = 5;
 /** Lists up to this length are read again instead: windows have no room to overlap. */
 export const TINY = 3;
 
+/** After a short window, this many further ones without a new record end the list: the service repeats a page. */
+const MAX_STALE_WINDOWS = 3;
+
 /** Where the last accepted window ended, and its records. */
 interface Chain {
   readonly end: number;
   readonly ids: readonly string[];
+  /** The window, if it held fewer records than it asked for, and whether its answer says that more follow. */
+  readonly short?: (Window & { readonly saysMore: boolean }) | undefined;
 }
 
 export async function overlappingPass<R extends ScannedRecord>(source: PassSource<R>): Promise<PassResult> {
-  const { read, keep, rowsPerPage } = source;
+  const { read, keep, saysMore, rowsPerPage } = source;
   const first = await read(0, rowsPerPage);
   const firstIds = idsOf(first);
   const sizeMax = first.length;
@@ -49,6 +54,8 @@ export async function overlappingPass<R extends ScannedRecord>(source: PassSourc
   let isOrdered = true;
   let isSizeHonoured = false;
   let kept = sizeMax;
+  let furthest = sizeMax;
+  let staleWindows = 0;
   try {
     for (let taken = 0; ; taken++) {
       if (taken > WINDOWS_TO_SPARE + (WINDOWS_PER_FULL_ONE * kept) / sizeMax) {
@@ -59,9 +66,19 @@ export async function overlappingPass<R extends ScannedRecord>(source: PassSourc
       const { window, records } = await windows.next(chain.end, overlap);
       const ids = idsOf(records);
       if (records.length > window.size) return { status: 'misfit', reason: 'pages hold more rows than asked for' };
-      if (windowStart(window) > 0 && isEcho(firstIds, ids)) {
-        return { status: 'misfit', reason: 'another page number returned the first page again' };
+      const isFirst = windowStart(window) > 0 && isEcho(firstIds, ids);
+      const { short } = chain;
+      if (short !== undefined && (ids.length === 0 || isFirst || staleWindows === MAX_STALE_WINDOWS)) {
+        if (short.saysMore || saysMore(records))
+          return { status: 'misfit', reason: 'the last page says that more records follow' };
+        await windows.discard();
+        const isOnePage = windowStart(short) + chain.ids.length <= sizeMax;
+        if (isOrdered && smallest < TELLING && !isOnePage) isOrdered = await keepsOrder(source, firstIds);
+        isSizeHonoured ||= windowStart(short) === 0 || (await honoursSize(source, short.size));
+        if (isSizeHonoured) return finished(isOrdered);
+        return { status: 'misfit', reason: 'pages hold fewer rows than asked for before the end of the list' };
       }
+      if (isFirst) return { status: 'misfit', reason: 'another page number returned the first page again' };
       const shared = compareShared(chain.ids, ids);
       if (shared === 'none') {
         await windows.discard();
@@ -69,26 +86,28 @@ export async function overlappingPass<R extends ScannedRecord>(source: PassSourc
         if (chain.end > sizeMax) continue;
         const start = await read(0, sizeMax); // back at the beginning: position 0 needs no witness
         await keep(start);
-        if (start.length < sizeMax) return finished(isOrdered);
-        chain = { end: sizeMax, ids: idsOf(start) };
+        chain = linkOf({ page: 0, size: sizeMax }, start, saysMore(start));
         continue;
       }
       if (shared === 'reordered') isOrdered = false;
-      kept += (await keep(records)).newInPass;
-      if (records.length < window.size) {
-        await windows.discard();
-        const isOnePage = windowStart(window) + records.length <= sizeMax;
-        if (isOrdered && smallest < TELLING && !isOnePage) isOrdered = await keepsOrder(source, firstIds);
-        if (isSizeHonoured || (await honoursSize(source, window.size))) return finished(isOrdered);
-        return { status: 'misfit', reason: 'pages hold fewer rows than asked for before the end of the list' };
-      }
-      if (window.size !== sizeMax) isSizeHonoured = true;
+      const { newInPass } = await keep(records);
+      kept += newInPass;
+      const end = windowEnd(window);
+      if (newInPass > 0) staleWindows = 0;
+      else if (end > furthest) staleWindows++;
+      furthest = Math.max(furthest, end);
+      chain = linkOf(window, records, saysMore(records));
+      if (chain.short === undefined && window.size !== sizeMax) isSizeHonoured = true;
       overlap = smallest;
-      chain = { end: windowEnd(window), ids };
     }
   } finally {
     await windows.discard();
   }
+}
+
+function linkOf(window: Window, records: readonly ScannedRecord[], saysMore: boolean): Chain {
+  const short = records.length < window.size ? { ...window, saysMore } : undefined;
+  return { end: windowEnd(window), ids: idsOf(records), short };
 }
 
 function finished(isOrdered: boolean): PassResult {
@@ -128,7 +147,7 @@ async function emptyList<R extends ScannedRecord>({ read, rowsPerPage }: PassSou
  * returns the same.
  */
 async function tinyList<R extends ScannedRecord>(source: PassSource<R>, ids: readonly string[]): Promise<PassResult> {
-  const behind = await source.read(1, ids.length);
+  const behind = await source.read(1, source.rowsPerPage);
   if (behind.length > 0) return { status: 'misfit', reason: `pages hold no more than ${ids.length} rows` };
   const again = await source.read(0, source.rowsPerPage);
   await source.keep(again);
@@ -136,7 +155,7 @@ async function tinyList<R extends ScannedRecord>(source: PassSource<R>, ids: rea
   return isSame ? { status: 'complete' } : { status: 'again', reason: 'the list changed while it was read' };
 }
 
-/** Whether the service fills a page of this size if the list is long enough: only then a short page means the end. */
+/** Whether the service fills a page of this size: only then the windows are where they were expected. */
 async function honoursSize<R extends ScannedRecord>({ read }: PassSource<R>, size: number): Promise<boolean> {
   const page = await read(0, size);
   return page.length === size;

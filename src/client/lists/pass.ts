@@ -23,9 +23,14 @@ export type PassResult =
   /** Page numbers or sizes mean something else than assumed. */
   | { readonly status: 'misfit'; readonly reason: string };
 
-/** One pass's view of the list: pages counted from 0 whatever the service does, records kept for this pass. */
+/**
+ * One pass's view of the list: pages counted from 0 whatever the service does, records kept for this pass. A short page may
+ * lack records that the service hides, so only a page without records ends a list.
+ */
 export interface PassSource<R extends ScannedRecord> {
   readonly read: (page: number, size: number) => Promise<readonly R[]>;
   readonly keep: (records: readonly R[]) => Promise<Kept>;
+  /** Whether the answer with these records says that more follow. */
+  readonly saysMore: (records: readonly R[]) => boolean;
   readonly rowsPerPage: number;
 }

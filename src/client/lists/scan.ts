@@ -3,11 +3,26 @@
  *
  * `page` is an offset, so a delete during the scan shifts records left and a plain loop skips one. If the list honours
  * page sizes, windows overlap and witness each other (overlapping-pass.ts): with a stable total order and consistent
- * single pages the scan sees every record that exists throughout. Otherwise scans are repeated until two agree. Source:
- * our choice; the contract says only that pages start at 0 and that rows_per_page sets their size (docs/contract.md,
+ * single pages the scan sees every record that exists throughout. Otherwise scans are repeated until two agree, or until
+ * one has found as many records as the service reports. Lists that ignore page numbers are read by the offset, the cursor
+ * or the links that their answers show (continuation.ts). No scan that found fewer records than the service reports is
+ * proven or weak. Source: our choice; the contract says only that pages start at 0 and that rows_per_page sets their size (docs/contract.md,
  * "Limits" 1).
  */
 import { LockstepError } from '../../base/errors.ts';
+import type { Dialect } from '../call/dialect.ts';
+import { Answers } from './answers.ts';
+import type { Query } from './beside.ts';
+import {
+  BY_LINKS,
+  byOffset,
+  type Continuation,
+  findContinuation,
+  offsetAfter,
+  oneByOne,
+  type ReadPage,
+  unreachable,
+} from './continuation.ts';
 import { fixedPass } from './fixed-pass.ts';
 import { emptyPastEnd } from './missing-page.ts';
 import { overlappingPass, TINY } from './overlapping-pass.ts';
@@ -16,8 +31,8 @@ import { checkedKeep, idsNotUnique, rereadConflicts } from './repeated-ids.ts';
 import { idsOf, isEcho } from './window.ts';
 
 export interface ScanSource<R extends ScannedRecord> {
-  /** Reads one page: its records in the list's order. Throws when it cannot; a page refused past the end counts as empty. */
-  readonly read: (page: number, size: number) => Promise<readonly R[]>;
+  /** Throws when it cannot read the page; a page refused past the end counts as empty. */
+  readonly read: ReadPage<R>;
   /**
    * Stores the records of an accepted window durably. `pass` counts from 1; storing a record again is not an error. Returns
    * how many of them were new in this pass, and how many were in no pass before.
@@ -32,7 +47,10 @@ export interface ScanSource<R extends ScannedRecord> {
 export type Proof = 'proven' | 'weak' | 'unproven';
 
 export interface ScanReport {
-  /** `proven`: no record that existed throughout is missing. `weak`: two scans agreed. `unproven`: no two scans agreed. */
+  /**
+   * `proven`: no record that existed throughout is missing. `weak`: two scans agreed, or one found as many records as the
+   * service reports. `unproven`: no two scans agreed, or the service reports more records.
+   */
   readonly proof: Proof;
   /** Why it is not proven, for people. */
   readonly reasons: readonly string[];
@@ -49,27 +67,49 @@ interface Paging {
    */
   readonly kind: 'sized' | 'fixed' | 'whole' | 'first-only';
   readonly firstPage: 0 | 1;
+  /** How the list continues, if page numbers are ignored. */
+  readonly continues?: Continuation;
 }
 
+const PAGES: Paging = { kind: 'sized', firstPage: 0 };
 const MAX_PASSES = 3;
 const MAX_MISFITS = 2;
 const MAX_RECORDS = 20_000_000;
 
+type Read<R> = PassSource<R & ScannedRecord>['read'];
+
+/** The query of a read: the page of this number, or the one that `instead` names. */
+export function pageQuery(
+  { pageParam, rowsPerPageParam }: Pick<Dialect, 'pageParam' | 'rowsPerPageParam'>,
+  ...[page, size, instead]: Parameters<ReadPage<unknown>>
+): Query {
+  return instead === undefined
+    ? { [pageParam]: page, [rowsPerPageParam]: size }
+    : { [rowsPerPageParam]: size, ...instead };
+}
+
 /** @throws LockstepError LIST_ENDLESS, ID_NOT_UNIQUE; whatever `read` and `keep` throw */
 export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Promise<ScanReport> {
-  const { maxRecords = MAX_RECORDS } = source;
+  const { maxRecords = MAX_RECORDS, rowsPerPage } = source;
   const reasons = new Set<string>();
+  const answers = new Answers<R>();
   let pages = 0;
   let seen = 0;
-  let paging: Paging = { kind: 'sized', firstPage: 0 };
   let misfits = 0;
   let previous: number | undefined;
-  const readOnce = emptyPastEnd<[size: number], R>(source.read, { maySkipZero: true });
+  const readCounted: ReadPage<R> = (...asked) => {
+    pages++;
+    return source.read(...asked);
+  };
+  const continuing = { read: readCounted, answers, size: rowsPerPage };
+  let paging = PAGES;
+  let readAsPaged = readerOf(continuing, paging);
+  const use = (other: Paging): void => {
+    paging = other;
+    readAsPaged = readerOf(continuing, other);
+  };
   const checked = checkedKeep<R, [pass: number]>(
-    rereadConflicts<R>((page, size) => {
-      pages++;
-      return readOnce(page + paging.firstPage, size);
-    }),
+    rereadConflicts<R>((page, size) => readAsPaged(page, size)),
     source.keep,
   );
   const { read } = checked;
@@ -82,29 +122,54 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
       if (total.newInPass > maxRecords) throw endless(maxRecords);
       return kept;
     };
-    const view: PassSource<R> = { read, keep, rowsPerPage: source.rowsPerPage };
+    const view: PassSource<R> = { read, keep, rowsPerPage, saysMore: (records) => answers.next(records) !== undefined };
+    answers.begin();
     let result = await onePass(paging, view);
     while (result.status === 'misfit') {
       reasons.add(result.reason);
       if (misfits++ < MAX_MISFITS) {
-        paging = { kind: 'sized', firstPage: 0 };
-        paging = await detectPaging(read, source.rowsPerPage);
+        use(PAGES);
+        use(await detectPaging(read, rowsPerPage, (first) => findContinuation(continuing, first)));
       } else {
-        paging = { ...paging, kind: 'fixed' }; // works with any page size, and proves less
+        use({ ...paging, kind: 'fixed' }); // works with any page size, and proves less
       }
+      answers.begin();
       result = await onePass(paging, view);
     }
     seen += total.newInAll;
-    const report = { seen, pages, passes: pass };
-    if (result.status === 'complete') return { proof: 'proven', reasons: [], ...report };
-    reasons.add(result.reason);
-    if (result.status !== 'again') return { proof: 'unproven', reasons: [...reasons], ...report };
+    const lack = answers.lack(total.newInPass);
+    if (result.status !== 'complete') reasons.add(result.reason);
+    const report = { reasons: [...reasons, ...(lack === undefined ? [] : [lack])], seen, pages, passes: pass };
+    if (lack === undefined) {
+      if (result.status === 'complete') return { proof: 'proven', ...report, reasons: [] };
+      if (answers.confirm(total.newInPass)) return { proof: 'weak', ...report };
+    }
+    if (result.status === 'incomplete') return { proof: 'unproven', ...report };
     if (previous === total.newInPass && total.newInAll === 0)
-      return { proof: 'weak', reasons: [...reasons], ...report };
+      return { proof: lack === undefined ? 'weak' : 'unproven', ...report };
     previous = total.newInPass;
   }
   reasons.add(`${MAX_PASSES} scans did not agree`);
   return { proof: 'unproven', reasons: [...reasons], seen, pages, passes: MAX_PASSES };
+}
+
+/** Reads pages as they are counted here, from 0; a page that the service does not have is empty. */
+function readerOf<R extends ScannedRecord>(
+  continuing: { read: ReadPage<R>; answers: Answers<R>; size: number },
+  { kind, firstPage, continues }: Paging,
+): Read<R> {
+  const { read, answers } = continuing;
+  if (continues?.by === 'links') return emptyPastEnd<[size: number], R>(oneByOne(continuing));
+  if (continues?.by === 'offset') {
+    const { parameter } = continues;
+    return emptyPastEnd<[size: number], R>(
+      kind === 'sized' ? byOffset(continuing, parameter) : oneByOne(continuing, offsetAfter(parameter)),
+    );
+  }
+  const readPage = emptyPastEnd<[size: number], R>(async (...asked) => answers.take(await read(...asked)), {
+    maySkipZero: true,
+  });
+  return (page, size) => readPage(page + firstPage, size);
 }
 
 async function onePass<R extends ScannedRecord>(paging: Paging, source: PassSource<R>): Promise<PassResult> {
@@ -112,7 +177,7 @@ async function onePass<R extends ScannedRecord>(paging: Paging, source: PassSour
     case 'sized':
       return overlappingPass(source);
     case 'fixed':
-      return fixedPass(source);
+      return fixedPass(source, paging.continues?.by === 'links' ? BY_LINKS : undefined);
     case 'whole':
       await source.keep(await source.read(0, source.rowsPerPage));
       return { status: 'again', reason: 'the service ignores page numbers and answers the whole list at once' };
@@ -124,37 +189,40 @@ async function onePass<R extends ScannedRecord>(paging: Paging, source: PassSour
   }
 }
 
-function unreachable(rows: number): string {
-  return `the service ignores page numbers, so the records after the first ${rows} cannot be read: set the name of the page parameter in the account’s dialect.pageParam`;
-}
-
 function endless(records: number): LockstepError {
   const message = `The list has given more than ${records} records and has not ended: the service returns new records endlessly. Nothing was written there.`;
   return new LockstepError('LIST_ENDLESS', message);
 }
 
-/** Detects how pages work if they differ from the documentation, with three or four reads at the beginning of the list. */
+/** Detects how pages work if they differ from the documentation, with a few reads at the beginning of the list. */
 async function detectPaging<R extends ScannedRecord>(
-  read: ScanSource<R>['read'],
+  read: Read<R>,
   rowsPerPage: number,
+  continuationOf: (first: readonly R[]) => Promise<Continuation | undefined>,
 ): Promise<Paging> {
   const [first, second, third] = [await read(0, rowsPerPage), await read(1, rowsPerPage), await read(2, rowsPerPage)];
   const countedFromOne = async (): Promise<Paging> => {
     const isSized = second.length > TINY ? await honoursSize(read, 1, second.length, rowsPerPage) : third.length === 0; // that is the whole list
     return { kind: isSized ? 'sized' : 'fixed', firstPage: 1 };
   };
-  if (first.length === 0) return second.length > 0 ? countedFromOne() : { kind: 'sized', firstPage: 0 };
-  if (!isEcho(idsOf(first), idsOf(second))) return { kind: 'fixed', firstPage: 0 };
-  const conflict = idsNotUnique(first, second);
+  if (first.length === 0) return second.length > 0 ? countedFromOne() : PAGES;
+  const isEchoed = isEcho(idsOf(first), idsOf(second));
+  if (!isEchoed && second.length > 0) return { kind: 'fixed', firstPage: 0 };
+  const conflict = isEchoed ? idsNotUnique(first, second) : undefined;
   if (conflict !== undefined) throw conflict;
-  if (!isEcho(idsOf(first), idsOf(third))) return countedFromOne();
+  if (isEchoed && !isEcho(idsOf(first), idsOf(third))) return countedFromOne();
+  const continues = await continuationOf(first);
+  if (continues !== undefined) return { kind: KIND_BY[continues.by], firstPage: 0, continues };
+  if (!isEchoed) return { kind: 'fixed', firstPage: 0 };
   const isSized = await honoursSize(read, 0, first.length, rowsPerPage);
   return { kind: isSized ? 'first-only' : 'whole', firstPage: 0 };
 }
 
+const KIND_BY = { offset: 'sized', links: 'fixed', nothing: 'first-only' } as const;
+
 /** Whether a page returns half as many rows if the request asks for half as many. */
 async function honoursSize<R extends ScannedRecord>(
-  read: ScanSource<R>['read'],
+  read: Read<R>,
   page: number,
   rows: number,
   rowsPerPage: number,

@@ -3,15 +3,21 @@
  * first page is 0 or 1: the service chooses the page length, and the first pages show how pages are counted. Source: our
  * choice; the contract says only that `page` paginates (docs/contract.md, "Limits" 2 and 3).
  */
+import { Answers, type Page } from './answers.ts';
+import type { Query } from './beside.ts';
+import { BY_LINKS, findContinuation, offsetAfter, oneByOne, unreachable } from './continuation.ts';
 import { fixedPass } from './fixed-pass.ts';
 import { emptyPastEnd } from './missing-page.ts';
-import type { Kept, PassResult, ScannedRecord } from './pass.ts';
+import type { Kept, PassResult, PassSource, ScannedRecord } from './pass.ts';
 import { checkedKeep, rereadConflicts } from './repeated-ids.ts';
 import { idsOf, isEcho } from './window.ts';
 
 export interface TaskPages<R extends ScannedRecord> {
-  /** One page by the service's own number. A page refused past the end counts as empty. */
-  readonly read: (page: number) => Promise<readonly R[]>;
+  /**
+   * One page by the service's own number, or, with `instead`, the page that these parameters name. A page refused past the
+   * end counts as empty.
+   */
+  readonly read: (page: number, instead?: Query) => Promise<Page<R>>;
   readonly keep: (records: readonly R[]) => Promise<Kept>;
   readonly firstPage: 'auto' | 0 | 1;
 }
@@ -28,22 +34,49 @@ export async function passOverTasks<R extends ScannedRecord>({
   keep,
   firstPage,
 }: TaskPages<R>): Promise<PassResult> {
-  const checked = checkedKeep(
-    rereadConflicts<R>(emptyPastEnd(read, { maySkipZero: firstPage === 'auto' })),
-    (records: readonly R[]) => keep(records),
+  const answers = new Answers<R>();
+  const continuing = {
+    read: (page: number, _size: number, instead?: Query) => read(page, instead),
+    answers,
+    size: ANY_SIZE,
+  };
+  const ahead = new ReadAhead(
+    rereadConflicts<R>(
+      emptyPastEnd(async (page) => answers.take(await read(page)), { maySkipZero: firstPage === 'auto' }),
+    ),
   );
-  const ahead = new ReadAhead(checked.read);
-  try {
+  let found = 0;
+  const keepCounted = async (records: readonly R[]) => {
+    const kept = await keep(records);
+    found += kept.newInPass;
+    return kept;
+  };
+  const pass = (readPage: PassSource<R>['read'], reason?: string) => {
+    const saysMore = (records: readonly R[]) => answers.next(records) !== undefined;
+    return fixedPass({ ...checkedKeep(readPage, keepCounted), saysMore, rowsPerPage: ANY_SIZE }, reason);
+  };
+  const readAll = async (): Promise<PassResult> => {
     const begin = firstPage === 'auto' ? await findBeginning(ahead) : firstPage;
-    if (begin === 'whole') {
-      await checked.keep(await ahead.page(0));
-      return { status: 'again', reason: 'the service ignores page numbers and answers the whole list at once' };
+    if (begin !== 'whole') return pass((index) => ahead.pageAndMore(index + begin));
+    const first = await ahead.page(0);
+    const continues = await findContinuation(continuing, first);
+    switch (continues?.by) {
+      case 'links':
+        return pass(oneByOne(continuing), BY_LINKS);
+      case 'offset':
+        return pass(emptyPastEnd(oneByOne(continuing, offsetAfter(continues.parameter))));
+      case 'nothing':
+        await keepCounted(first);
+        return { status: 'incomplete', reason: unreachable(first.length) };
+      case undefined:
+        await keepCounted(first);
+        return { status: 'again', reason: 'the service ignores page numbers and answers the whole list at once' };
     }
-    return await fixedPass({
-      read: (index) => ahead.pageAndMore(index + begin),
-      keep: checked.keep,
-      rowsPerPage: ANY_SIZE,
-    });
+  };
+  try {
+    const result = await readAll();
+    const lack = answers.lack(found);
+    return result.status === 'again' && lack !== undefined ? { status: 'incomplete', reason: lack } : result;
   } finally {
     await ahead.discard();
   }
@@ -60,11 +93,11 @@ async function findBeginning<R extends ScannedRecord>(ahead: ReadAhead<R>): Prom
 
 /** Reads pages ahead, more of them the longer the list is. */
 class ReadAhead<R extends ScannedRecord> {
-  readonly #read: (page: number, size: number) => Promise<readonly R[]>;
+  readonly #read: PassSource<R>['read'];
   readonly #flights = new Map<number, Promise<readonly R[]>>();
   #handedOut = 0;
 
-  constructor(read: (page: number, size: number) => Promise<readonly R[]>) {
+  constructor(read: PassSource<R>['read']) {
     this.#read = read;
   }
 

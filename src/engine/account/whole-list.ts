@@ -4,7 +4,8 @@
  *
  * So the read also requests a distant page and stops after its beginning. The same records again mean that the list has no
  * pages; other records mean that it has pages, and then it is scanned like any paged list. If the distant page is empty,
- * the service has pages, and a page between may hold the rest. Source: our choice; the contract lists no page parameter
+ * the service has pages, and a page between may hold the rest. A list is scanned as well if its answer says that it is only
+ * a part: the total is larger, or more records follow. Source: our choice; the contract lists no page parameter
  * for these (docs/contract.md, "Gaps in endpoint definitions").
  */
 
@@ -12,8 +13,9 @@ import { codeOf } from '../../base/errors.ts';
 import { idOf, kindOf } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import type { ListShape } from '../../client/call/shape.ts';
+import { isPart } from '../../client/lists/answers.ts';
 import { notUnique } from '../../client/lists/repeated-ids.ts';
-import { type ScanReport, scan } from '../../client/lists/scan.ts';
+import { pageQuery, type ScanReport, scan } from '../../client/lists/scan.ts';
 import { SeenIds } from '../../client/lists/seen-ids.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from './account.ts';
@@ -53,15 +55,29 @@ export async function readWholeList(
   options: WholeListOptions,
 ): Promise<WholeListRead> {
   const read = (repeats: Repeats) => readAnswer(account, operation, repeats, options);
-  const { first, shape, records } = await read('refused').catch((error: unknown) => {
+  const { first, shape, records, beside } = await read('refused').catch((error: unknown) => {
     // The same record may appear twice, or have changed while the answer was written: the second read compares.
     if (codeOf(error) === 'ID_NOT_UNIQUE') return read('compared');
     throw error;
   });
-  if (records === 0 || records > LARGEST_CAP) return { shape, scan: undefined, records, hasEnd: false };
-  const after = await lookAfter(account, operation, first, records, options);
-  if (after !== 'new records') return { shape, scan: undefined, records, hasEnd: after === 'no records' };
+  const isFirstPage = isPart(records, beside);
+  if (records === 0 || records > LARGEST_CAP) {
+    if (isFirstPage) return { shape, scan: cutOff(records, beside?.total), records: undefined, hasEnd: false };
+    return { shape, scan: undefined, records, hasEnd: false };
+  }
+  if (!isFirstPage) {
+    const after = await lookAfter(account, operation, first, records, options);
+    const hasEnd = after === 'no records' || beside?.total === records;
+    if (after !== 'new records') return { shape, scan: undefined, records, hasEnd };
+  }
   return { shape, scan: await scanPages(account, operation, records, options), records: undefined, hasEnd: true };
+}
+
+/** For a list that is only a part by its own answer, and cannot be read in pages. */
+function cutOff(records: number, total = 0): ScanReport {
+  const more = total > records ? `there are ${total}` : 'more follow';
+  const reasons = [`one answer has ${records} records, and says that ${more}`];
+  return { proof: 'unproven', reasons, seen: records, pages: 1, passes: 1 };
 }
 
 /** Records that share an id: refused, or compared with each other, which costs as much as reading them. */
@@ -69,7 +85,7 @@ type Repeats = 'refused' | 'compared';
 
 async function readAnswer(account: Account, operation: OperationName, repeats: Repeats, options: WholeListOptions) {
   let first = new Ids(account, operation, repeats);
-  const { shape, records } = await readStream(account, operation, {
+  const { shape, records, beside } = await readStream(account, operation, {
     ...options,
     onTry: () => {
       first = new Ids(account, operation, repeats);
@@ -79,7 +95,7 @@ async function readAnswer(account: Account, operation: OperationName, repeats: R
       await options.onRecords(batch);
     },
   });
-  return { first, shape, records };
+  return { first, shape, records, beside };
 }
 
 /** The ids of one answer. */
@@ -145,7 +161,7 @@ async function lookAt(
       lane,
       signal,
       ...(onCalls && { onCalls }),
-      query: pageQuery(account, page, size),
+      query: pageQuery(account.dialect, page, size),
       onRecords: async (batch) => {
         if (batch.length === 0) return;
         // A repeated whole list begins with the records of the first answer, even if more were added meanwhile.
@@ -171,13 +187,13 @@ async function scanPages(
   let calls = 0;
   return scan<Paged>({
     rowsPerPage: size,
-    read: async (page, rows) => {
+    read: async (...asked) => {
       let records: Paged[] = [];
-      await readStream(account, operation, {
+      const { beside } = await readStream(account, operation, {
         lane,
         signal,
         ...(onCalls && { onCalls }),
-        query: pageQuery(account, page, rows),
+        query: pageQuery(account.dialect, ...asked),
         onTry: () => {
           records = [];
         },
@@ -185,7 +201,7 @@ async function scanPages(
           for (const record of batch) records.push(toPaged(record, operation, account));
         },
       });
-      return records;
+      return { records, beside };
     },
     keep: async (records, pass) => {
       const keptIn = calls++;
@@ -215,8 +231,4 @@ function toPaged(record: Json, operation: OperationName, account: Account): Page
   // Safe: these are the lists that are documented as whole.
   if (id === undefined) throw withoutId(kind.slice(0, -1) as 'customer' | 'order', record, account);
   return { id, hash: JSON.stringify(record), record };
-}
-
-function pageQuery({ dialect }: Account, page: number, size: number): Readonly<Record<string, number>> {
-  return { [dialect.pageParam]: page, [dialect.rowsPerPageParam]: size };
 }

@@ -139,7 +139,7 @@ function partialNote(
     judged.status === 'hidden'
       ? `it does not contain ${record}, which the service returns by its id`
       : `it no longer contains ${record}, and the service has no look-up by id. If the record was deleted: \`lockstep accounts rebind ${account.name}\``;
-  return `the list of ${resource} is partial: ${why}. Records missing from it may exist, so none of them are created`;
+  return `the list of ${resource} is partial: ${why}. Records missing from it may exist, so from now on none of them are created`;
 }
 
 /**

@@ -9,6 +9,8 @@ import { LockstepError } from '../../base/errors.ts';
 import { idOf, isJsonObject } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import { decideRetry, type Failure, isKeyRefused } from '../../client/call/retry-policy.ts';
+import type { Page } from '../../client/lists/answers.ts';
+import type { Query } from '../../client/lists/beside.ts';
 import { passOverTasks } from '../../client/lists/task-pages.ts';
 import type { TargetFailure } from '../../contract/target.ts';
 import { markerAtEnd } from './marker.ts';
@@ -55,13 +57,14 @@ export async function readTaskList(account: ServiceAccount, signal: AbortSignal)
       ids.add(id);
       if (marker !== undefined) marked.set(marker, [...(marked.get(marker) ?? []), id]);
     }
-    if (ids.size > MAX_TASKS) throw new ReadFailed(endless(account, `more than ${MAX_TASKS} tasks`));
+    if (ids.size > MAX_TASKS) throw new ReadFailed(endless(account, `it has more than ${MAX_TASKS} tasks`));
     return { newInPass: ids.size - before, newInAll: 0 };
   };
   try {
-    const read = (page: number) => readPage(account, page, signal);
+    const read = (page: number, instead: Query = { [account.dialect.pageParam]: page }) =>
+      readPage(account, instead, signal);
     const result = await passOverTasks<Listed>({ read, keep, firstPage: account.dialect.firstTaskPage });
-    if (result.status === 'incomplete') return endless(account, 'the same tasks again and again');
+    if (result.status === 'incomplete') return endless(account, result.reason);
     return { status: 'read', marked, fingerprint: fingerprintOf(ids) };
   } catch (error) {
     if (!(error instanceof ReadFailed)) throw error;
@@ -70,21 +73,21 @@ export async function readTaskList(account: ServiceAccount, signal: AbortSignal)
   }
 }
 
-async function readPage(account: ServiceAccount, page: number, signal: AbortSignal): Promise<readonly Listed[]> {
-  const { client, dialect } = account;
+async function readPage(account: ServiceAccount, query: Query, signal: AbortSignal): Promise<Page<Listed>> {
+  const { client } = account;
   let limited = 0;
   for (let attempt = 1; ; ) {
     const tasks: Listed[] = [];
     const outcome = await client.stream('tasks.getall', {
       lane: 'batch',
       signal,
-      query: { [dialect.pageParam]: page },
+      query,
       isRetry: attempt > 1,
       onRecords: async (records) => {
         for (const record of records) tasks.push(toListed(record, account));
       },
     });
-    if (outcome.status === 'applied') return tasks;
+    if (outcome.status === 'applied') return { records: tasks, beside: outcome.beside };
     if (outcome.status === 'limited' && ++limited <= MAX_LIMITED) continue;
     const decision = decideRetry('tasks.getall', outcome, { attempt, random: Math.random() });
     const mayHelp = outcome.status === 'unknown' && decision.status === 'retry' && attempt++ < MAX_TRIES;
@@ -104,8 +107,8 @@ function toListed(record: Json, { name, dialect }: ServiceAccount): Listed {
   return { id, marker: texts.map(markerAtEnd).find((marker) => marker !== undefined) };
 }
 
-function endless({ name }: ServiceAccount, what: string): TargetFailure {
-  const detail = `The list of tasks of account ${name} does not end (it returns ${what}), so it is unknown which tasks are missing`;
+function endless({ name }: ServiceAccount, why: string): TargetFailure {
+  const detail = `The list of tasks of account ${name} cannot be read to its end (${why}), so it is unknown which tasks are missing`;
   return { status: 'later', reason: 'LIST_ENDLESS', detail };
 }
 

@@ -1,5 +1,6 @@
 /** Pipelines as a source of changes: each pipeline is read whole, and its cards are tasks whose status is their column. */
 import { idOf, toWireId } from '../../client/call/dialect.ts';
+import { isPart } from '../../client/lists/answers.ts';
 import type { TaskState } from '../../contract/target.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
 import { readCall } from '../../engine/account/reads.ts';
@@ -30,7 +31,8 @@ export async function scanPipelines(
 ): Promise<CardsScanned> {
   const { pool, run, options } = context;
   if (options.pipelines === false) return { lists: [], missing: [] };
-  const ids = options.pipelines === true ? await allPipelines(context) : options.pipelines;
+  const { ids, isWhole } =
+    options.pipelines === true ? await allPipelines(context) : { ids: options.pipelines, isWhole: true };
   const lists: string[] = [];
   for (const id of new Set(ids)) {
     const isFirstScan = !scannedBefore.has(listOf(id)) && !scannedBefore.has(ALL);
@@ -45,17 +47,18 @@ export async function scanPipelines(
     if (cards.length > 0) await recordProgress(pool, run.id, { rowsSeen: cards.length });
     lists.push(listOf(id));
   }
-  const isComplete = lists.length === new Set(ids).size;
+  const isComplete = isWhole && lists.length === new Set(ids).size;
   if (options.pipelines === true && isComplete) lists.push(ALL);
   // Of all known cards: a card may move between pipelines, and the cards of a deleted pipeline are gone with it.
   const seen = { has: (cardId: string) => watching.seen.has(sourceIdOf({ kind: 'card', id: cardId })) };
   return { lists, missing: isComplete ? await missingFrom(pool, run, 'card', seen) : [] };
 }
 
-async function allPipelines(context: JobContext<TasksOptions>): Promise<readonly string[]> {
+async function allPipelines(context: JobContext<TasksOptions>): Promise<{ ids: readonly string[]; isWhole: boolean }> {
   const { account } = context;
-  const pipelines = await taskListReader(context, 'pipelines.getall', 'pipelines')({});
-  return pipelines.flatMap((pipeline) => idOf(pipeline, 'pipelines', account.dialect) ?? []);
+  const { records, beside } = await taskListReader(context, 'pipelines.getall', 'pipelines')({});
+  const ids = records.flatMap((pipeline) => idOf(pipeline, 'pipelines', account.dialect) ?? []);
+  return { ids, isWhole: !isPart(records.length, beside) };
 }
 
 type Read =

@@ -6,6 +6,7 @@ import { listIn, whyNoRecords } from '../../client/call/decode.ts';
 import type { Kind } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import { pathTo, shapeOf } from '../../client/call/shape.ts';
+import { isPart, type Page } from '../../client/lists/answers.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { TaskState } from '../../contract/target.ts';
 import type { Account } from '../../engine/account/account.ts';
@@ -13,7 +14,7 @@ import { RunFailed } from '../../engine/account/failure.ts';
 import { readCall } from '../../engine/account/reads.ts';
 import { checkShape } from '../../engine/account/shapes.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
-import { recordProgress } from '../../engine/ledger/runs.ts';
+import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import type { TaskRead } from '../targets/service.ts';
 
@@ -22,7 +23,7 @@ export interface Asked {
   readonly query?: Readonly<Record<string, string | number>>;
 }
 
-export type ListReader = (asked: Asked) => Promise<readonly Json[]>;
+export type ListReader = (asked: Asked) => Promise<Page<Json>>;
 
 /** Reads lists of one operation; the first list that is not empty is compared with the shape seen before. */
 export function taskListReader(context: JobContext<unknown>, operation: OperationName, kind: Kind): ListReader {
@@ -30,14 +31,18 @@ export function taskListReader(context: JobContext<unknown>, operation: Operatio
   let isShapeKnown = false;
   return async (asked) => {
     const onCalls = (made: { calls: number; limited: number }) => recordProgress(pool, run.id, made);
-    const { content } = await readCall(account, operation, { ...asked, lane: run.lane, signal, onCalls });
+    const { content, beside } = await readCall(account, operation, { ...asked, lane: run.lane, signal, onCalls });
     const list = listIn(content, account.dialect, kind, 'content');
     if (!list) throw noList(account, operation, kind, content);
     if (!isShapeKnown && list.length > 0) {
       isShapeKnown = true;
       await checkShape(context, kind, shapeOf(pathTo(list, content) ?? [], list[0], kind, account.dialect));
     }
-    return list;
+    if (kind !== 'tasks' && isPart(list.length, beside)) {
+      await recordProgress(pool, run.id, { scan: 'unproven' });
+      await addNote(pool, run.id, `a list of ${kind} is only a part, as its answer says: some ${kind} were not read`);
+    }
+    return { records: list, beside };
   };
 }
 

@@ -23,7 +23,7 @@ export interface ScannedTask {
 
 export interface ListScan {
   readonly firstPage: TaskPages<ScannedTask>['firstPage'];
-  readonly read: (page: number) => Promise<readonly ScannedTask[]>;
+  readonly read: TaskPages<ScannedTask>['read'];
   /** Keeps a page; receives how many of its tasks no pass has seen before. */
   readonly keep: (tasks: readonly ScannedTask[], newInAll: number) => Promise<void>;
   /** Known tasks that are not among these. */
@@ -104,9 +104,9 @@ export async function scanTaskList(scan: ListScan): Promise<ListScanned> {
     const total = { newInPass: 0, newInAll: 0 };
     const result = await passOverTasks<ScannedTask>({
       firstPage: scan.firstPage,
-      read: (page) => {
+      read: (...asked) => {
         pages++;
-        return scan.read(page);
+        return scan.read(...asked);
       },
       keep: async (tasks) => {
         const kept = seen.note(tasks, pass);

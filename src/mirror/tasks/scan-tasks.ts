@@ -60,10 +60,10 @@ export async function scanTasks(
   const list = await scanTaskList({
     firstPage: account.dialect.firstTaskPage,
     hasBaseline: baseline === 'whole',
-    read: async (page) => {
+    read: async (page, instead) => {
       const readAtMs = performance.now();
-      const records = await readPage({ query: { [account.dialect.pageParam]: page } });
-      return records.map((record) => scanned(record, readAtMs));
+      const { records, beside } = await readPage({ query: instead ?? { [account.dialect.pageParam]: page } });
+      return { records: records.map((record) => scanned(record, readAtMs)), beside };
     },
     keep: async (tasks, newInAll) => {
       await keep(tasks);

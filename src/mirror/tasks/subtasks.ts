@@ -3,6 +3,7 @@
  * answer is whole: a subtask is gone if two answers in a row do not hold it.
  */
 import { toWireId } from '../../client/call/dialect.ts';
+import { isPart } from '../../client/lists/answers.ts';
 import type { TaskState } from '../../contract/target.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
@@ -58,7 +59,12 @@ function isBaseline({ wasAsked, isNew }: ParentTask, { backfill }: TasksOptions)
 }
 
 type Answer =
-  | { readonly status: 'read'; readonly subtasks: readonly TaskState[]; readonly readAtMs: number }
+  | {
+      readonly status: 'read';
+      readonly subtasks: readonly TaskState[];
+      readonly isWhole: boolean;
+      readonly readAtMs: number;
+    }
   /** The task was most likely deleted after the scan saw it. */
   | { readonly status: 'refused'; readonly why: RunFailed };
 
@@ -69,11 +75,11 @@ async function subtasksOf(
 ): Promise<Answer> {
   const readAtMs = performance.now();
   try {
-    const records = await readList({ path: { task_id: toWireId(taskId) } });
+    const { records, beside } = await readList({ path: { task_id: toWireId(taskId) } });
     const subtasks = records.map(
       (record) => stateOf(toSubtaskState(record, taskId, account.dialect), 'subtask', record, account).task,
     );
-    return { status: 'read', subtasks, readAtMs };
+    return { status: 'read', subtasks, isWhole: !isPart(records.length, beside), readAtMs };
   } catch (error) {
     if (error instanceof RunFailed && error.code === 'SERVICE_REFUSED') return { status: 'refused', why: error };
     throw error;
@@ -83,14 +89,14 @@ async function subtasksOf(
 async function keepSubtasks(
   watching: Watching,
   { taskId }: ParentTask,
-  { subtasks, readAtMs }: Extract<Answer, { status: 'read' }>,
+  { subtasks, isWhole, readAtMs }: Extract<Answer, { status: 'read' }>,
   { isSilent }: { isSilent: boolean },
 ): Promise<void> {
   const { pool, run, exclusive, seen } = watching;
   const ids = new Set(subtasks.map(({ id }) => id));
   for (const subtask of subtasks) seen.add(sourceIdOf(subtask));
   const known = await childrenOf(pool, run, 'subtask', [taskId]);
-  const missing = known.map((child) => child.taskId).filter((id) => !ids.has(id));
+  const missing = isWhole ? known.map((child) => child.taskId).filter((id) => !ids.has(id)) : [];
   await keepSeen(watching, 'subtask', subtasks, { readAtMs, isSilent });
   await exclusive.transaction(async (db) => {
     // In the same transaction as `noteAsked`, so that one answer is never counted twice.

@@ -1,8 +1,7 @@
-/** Finds the list of records in an answer, the member with the ids, and the counts beside the list. */
+/** Finds the list of records in an answer, and the member with the ids. */
 import { arraysIn, listIn } from '../../client/call/decode.ts';
 import { autoDialect, type Dialect, idFieldOf, idOf, isJsonObject, type Kind } from '../../client/call/dialect.ts';
 import type { Json, JsonObject } from '../../client/call/json.ts';
-import { MAX_LIST_DEPTH } from '../../client/lists/list-choice.ts';
 
 export interface FoundList {
   readonly path: readonly string[];
@@ -54,21 +53,4 @@ export function likelyIdName(body: Json | undefined): string | undefined {
     const areIds = values.every((value) => typeof value === 'number' || (typeof value === 'string' && value !== ''));
     return /(^|_)(id|key|no|number|uuid|guid)$|Id$|ID$/.test(name) && areIds && new Set(values).size === values.length;
   });
-}
-
-/** Numbers beside a list: the total number of records, or the number of this page. */
-export function countsBeside(body: Json | undefined): ReadonlyMap<'total' | 'page', number> {
-  const counts = new Map<'total' | 'page', number>();
-  const visit = (value: Json | undefined, depth: number): void => {
-    if (!isJsonObject(value) || depth > MAX_LIST_DEPTH) return;
-    for (const [name, member] of Object.entries(value)) {
-      if (typeof member === 'number' && /^(total|count|total_?(count|items|records|elements|rows))$/i.test(name))
-        counts.set('total', member);
-      else if (typeof member === 'number' && /^(page|current_?page|page_?(number|no))$/i.test(name))
-        counts.set('page', member);
-      else visit(member, depth + 1);
-    }
-  };
-  visit(body, 0);
-  return counts;
 }

@@ -3,6 +3,7 @@ import { recordIn } from '../../client/call/decode.ts';
 import { type Kind, toWireId } from '../../client/call/dialect.ts';
 import type { JsonObject } from '../../client/call/json.ts';
 import { isKeyRefused } from '../../client/call/retry-policy.ts';
+import type { Beside } from '../../client/lists/beside.ts';
 import { type OperationName, PREFIXES, type Prefix } from '../../contract/operations.ts';
 import type { Caller, Look, LookOptions } from './caller.ts';
 import { type FoundList, findList } from './find-list.ts';
@@ -77,6 +78,11 @@ export function listOf(kind: Kind): OperationName {
 /** The list in a successful answer. */
 export function listFrom({ outcome, json }: Look, kind: Kind, { dialect }: ProbedAccount): FoundList | undefined {
   return outcome.status === 'applied' && json !== undefined ? findList(json, kind, dialect) : undefined;
+}
+
+/** What a successful answer says beside its list. */
+export function besideIn(look: Look | undefined): Beside {
+  return look?.outcome.status === 'applied' ? (look.outcome.beside ?? {}) : {};
 }
 
 /** The single record in a successful answer. */

@@ -84,6 +84,7 @@ export async function readOrders(
     await addNote(pool, run.id, `the list of orders came in pages; scan of orders ${read.scan.proof}${why}`);
   }
   const isWhole = (await witnesses.isWhole()) && isProven && !(await isCutOff(context, 'orders', read));
+  if (!isWhole) await recordProgress(pool, run.id, { scan: 'unproven' });
   const audit = { resource: 'orders', pass, readAt, isComplete: isWhole, matches: SAME_ORDER } as const;
   if (isAudit) await payAudits(context, exclusive, audit);
   return { readAt, records: read.records, isWhole };

@@ -1,5 +1,7 @@
 /** A numbered-page list that changes between reads, to check scans against. */
 import { LockstepError } from '../../../src/base/errors.ts';
+import type { Page } from '../../../src/client/lists/answers.ts';
+import type { Query } from '../../../src/client/lists/beside.ts';
 import type { Kept, ScannedRecord } from '../../../src/client/lists/pass.ts';
 
 export interface ListOptions {
@@ -21,6 +23,12 @@ export interface ListOptions {
   readonly roundsTo?: number;
   /** Past its end the list begins again. */
   readonly endless?: boolean;
+  /** Every record with a multiple of this id is taken out of its page after the page was cut. */
+  readonly hides?: number;
+  /** Each answer says how many records the list has: all, or without the hidden ones. */
+  readonly total?: 'all' | 'shown';
+  /** Page numbers are ignored: the list continues by this parameter. With a cursor, answers give the next one. */
+  readonly continues?: 'offset' | 'cursor';
 }
 
 export class DriftingList {
@@ -41,7 +49,29 @@ export class DriftingList {
 
   /** The records that existed before the first read and still exist. */
   persistent(): readonly string[] {
-    return [...this.#persistent];
+    return [...this.#persistent].filter((id) => this.#isShown(id));
+  }
+
+  /** One page, and what the answer says beside it. */
+  answer(page: number, size: number, instead: Query = {}): Page<ScannedRecord> {
+    const { continues, cap, total } = this.#options;
+    const from = Number(instead[continues ?? ''] ?? 0);
+    const rows = continues === undefined ? this.page(page, size) : this.#from(from, Math.min(size, cap));
+    const records = rows.filter(({ id }) => this.#isShown(id));
+    const end = from + rows.length;
+    const all = total === 'shown' ? this.#records.filter(({ id }) => this.#isShown(id)) : this.#records;
+    const hasNext = continues === 'cursor' && rows.length > 0 && end < this.#records.length;
+    return { records, beside: { ...(total && { total: all.length }), ...(hasNext && { next: { cursor: end } }) } };
+  }
+
+  #from(from: number, rows: number): readonly ScannedRecord[] {
+    this.#drift();
+    return this.#records.slice(from, from + rows);
+  }
+
+  #isShown(id: string): boolean {
+    const { hides } = this.#options;
+    return hides === undefined || Number(id) % hides !== 0;
   }
 
   page(page: number, size: number): readonly ScannedRecord[] {

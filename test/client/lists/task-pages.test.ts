@@ -24,10 +24,11 @@ async function passOver({ tasks, size = 10, first = 0, zero = 'first', setting =
       asked.push(page);
       if (page < first && zero === 'refused')
         throw new RunFailed('SERVICE_REFUSED', 'page: at least 1', { httpStatus: 400 });
-      if (page < first && zero === 'empty') return [];
+      if (page < first && zero === 'empty') return { records: [] };
       const from = Math.max(0, page - first) * size;
       if (pastEnd === 'missing' && from > 0 && from >= tasks) throw notFound(page);
-      return Array.from({ length: Math.max(0, Math.min(size, tasks - from)) }, (_, i) => ({ id: String(from + i) }));
+      const length = Math.max(0, Math.min(size, tasks - from));
+      return { records: Array.from({ length }, (_, i) => ({ id: String(from + i) })) };
     },
     keep: async (records) => {
       const before = seen.size;
@@ -69,7 +70,7 @@ describe('pages', () => {
       firstPage: 'auto',
       read: async (page) => {
         if (page === 0 && refused++ === 0) throw new RunFailed('SERVICE_REFUSED', 'try later', { httpStatus: 200 });
-        return page < 2 ? [{ id: `${page}-a` }, { id: `${page}-b` }] : [];
+        return { records: page < 2 ? [{ id: `${page}-a` }, { id: `${page}-b` }] : [] };
       },
       keep: async (records) => {
         for (const { id } of records) seen.add(id);
@@ -85,7 +86,7 @@ describe('pages', () => {
   });
 
   test('start at the number in the settings without a search', async () => {
-    expect((await passOver({ tasks: 15, first: 1, zero: 'refused', setting: 1 })).asked).toEqual([1, 2]);
+    expect((await passOver({ tasks: 15, first: 1, zero: 'refused', setting: 1 })).asked).toEqual([1, 2, 3]);
   });
 
   test.each(['auto', 0] as const)(

@@ -3,8 +3,9 @@
  * many rows a page has at most. The contract says that pages start at 0. A service that starts at 1 is detected by
  * reading two rows of pages 0, 1 and 2.
  */
-import { countsBeside, type FoundList } from '../find-list.ts';
-import { type FirstPage, findFirstPage, type Ids, type ListSeen, readAgain } from '../lists.ts';
+import { isPart } from '../../../client/lists/answers.ts';
+import type { FoundList } from '../find-list.ts';
+import { besideIn, type FirstPage, findFirstPage, type Ids, type ListSeen, readAgain } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, nothingToSee, type Probe } from '../probe.ts';
 import { whyNot } from '../words.ts';
 
@@ -15,6 +16,9 @@ const ROWS_DOES = 'asks for the rowsPerPage of the sync, and counts the rows tha
 
 export const contactsPaging: Probe = { name: 'the pages of contacts', gaps: [GAP], run };
 
+const CONTINUES = 'the answer says that more records follow';
+const DOES_CONTINUE = 'follows the cursor or link of each answer, or an offset; if that fails, its scan is unproven';
+
 type SomePage = Exclude<FirstPage, { status: 'empty' }>;
 
 async function run(exam: Examination): Promise<readonly Finding[]> {
@@ -22,18 +26,20 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
   if (list.found === undefined) return [];
   const first = await findFirstPage((number) => page(exam, list, number, FEW_ROWS));
   if (first.status === 'empty') return [nothingToSee(GAP, 'contacts', ROWS_DOES)];
-  const echo = countsBeside(list.look?.json).get('page');
+  const { page: echo } = besideIn(list.look);
   const says = echo === undefined ? '' : `; the answer to page 0 says page ${echo}`;
-  return [pages(first, says), await rows(exam, list, first)];
+  return [pages(first, says, list), await rows(exam, list, first)];
 }
 
 function isSizeIgnored({ ids }: SomePage): boolean {
   return ids.length > FEW_ROWS;
 }
 
-function pages(first: SomePage, says: string): Finding {
+function pages(first: SomePage, says: string, { look }: ListSeen): Finding {
   const about = 'page numbers';
   if (first.status === 'ignored') {
+    const beside = besideIn(look);
+    if (isPart(first.ids.length, beside)) return certain(GAP, `ignored${says}; ${CONTINUES}`, DOES_CONTINUE, { about });
     const needs = 'ask the service’s operator how contacts are paged: the worker cannot read beyond this answer';
     const does = isSizeIgnored(first)
       ? 'treats the answer as the whole list; its scan is weak, not proven'
@@ -55,7 +61,7 @@ async function rows(exam: Examination, list: ListSeen, first: SomePage): Promise
     return likely(GAP, `a request for ${WISHED_ROWS} rows failed: ${whyNot(look)}`, does, more);
   }
   const count = big.ids.length;
-  const inAll = countsBeside(look.json).get('total');
+  const { total: inAll } = besideIn(look);
   const total = inAll === undefined ? '' : ` (the service reports ${inAll} in total)`;
   const usual = defaultRows(list.found, count, from);
   if (isSizeIgnored(first))

@@ -6,14 +6,15 @@
  */
 import { idOf, toWireId } from '../../../client/call/dialect.ts';
 import { isPageSize, type WholeKind } from '../../../client/lists/page-size.ts';
-import { countsBeside } from '../find-list.ts';
-import { getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
+import { besideIn, getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, nothingToSee, type Probe, unknown } from '../probe.ts';
 import { whyNot } from '../words.ts';
 
 const GAP = 'unpaged-lists';
 const DOES = 'treats the answer as the whole list, and reads it as a stream';
 const DOES_PAGED = 'reads all pages, like those of the contacts';
+const DOES_PART =
+  'follows the cursor or link of each answer, or an offset; if that fails, creates no record that is missing from the list';
 const DOES_SAFE = 'creates no record that is missing from the list';
 const DOES_WRONG = 'treats the answer as the whole list, and would create the missing records again';
 const NEEDS =
@@ -34,12 +35,13 @@ async function look(exam: Examination, about: WholeKind): Promise<Finding> {
   const count = list.found.ids.length;
   if (count === 0) return nothingToSee(GAP, about, DOES);
   const cut = (found: string) => certain(GAP, found, DOES_SAFE, { about, needs: NEEDS, cutsOff: about });
-  const total = countsBeside(list.look?.json).get('total');
-  if (total !== undefined && total > count)
-    return cut(`cut off: the list has ${count} records, and the service reports ${total} in total`);
+  const { total, next } = besideIn(list.look);
   const paged = await nextPage(exam, list);
   if (paged === 'others')
     return certain(GAP, `paged: one answer has ${count} records, and a second page has others`, DOES_PAGED, { about });
+  const says = total !== undefined && total > count ? `${total} in total` : next && 'more';
+  if (says !== undefined)
+    return likely(GAP, `a part: the list has ${count} records, and the service reports ${says}`, DOES_PART, { about });
   if (await hidesARecord(exam, list, about))
     return cut(`cut off: the list has ${count} records, and a get returns one that is not in it`);
   if (isPageSize(count) && paged !== 'empty' && !exam.account.isEmbedded) {

@@ -1,0 +1,72 @@
+/**
+ * The pages that one scan reads, with what the answers say beside their records: where a list continues, and how long it
+ * is. A scan that found fewer records than the service reports is not complete, whatever its pages look like.
+ */
+import type { Beside, Query } from './beside.ts';
+
+/** One answer: its records in the list's order, and what it says beside them. */
+export interface Page<R> {
+  readonly records: readonly R[];
+  readonly beside?: Beside | undefined;
+}
+
+/** Whether an answer with so many records says that it is not the whole list. */
+export function isPart(records: number, { next, total = 0 }: Beside = {}): boolean {
+  return next !== undefined || total > records;
+}
+
+export class Answers<R> {
+  readonly #beside = new WeakMap<readonly R[], Beside>();
+  #firstTotal: number | undefined;
+  #total: number | undefined;
+  /** How much the total has changed from answer to answer. */
+  #moved = 0;
+  #openEnd: string | undefined;
+
+  /** Begins a pass. */
+  begin(): void {
+    this.#firstTotal = undefined;
+    this.#total = undefined;
+    this.#moved = 0;
+    this.#openEnd = undefined;
+  }
+
+  /** The records of an answer. */
+  take({ records, beside }: Page<R>): readonly R[] {
+    if (beside !== undefined) this.#beside.set(records, beside);
+    const total = records.length > 0 ? beside?.total : undefined; // past the end, it may be the total of that page
+    if (total === undefined) return records;
+    this.#firstTotal ??= total;
+    this.#moved += Math.abs(total - (this.#total ?? total));
+    this.#total = total;
+    return records;
+  }
+
+  /** How the list continues after these records, as their answer says; undefined if it does not say that it does. */
+  next(records: readonly R[]): Query | undefined {
+    return this.#beside.get(records)?.next;
+  }
+
+  /** Whether the answer with these records says that it is not the whole list. */
+  isPart(records: readonly R[]): boolean {
+    return isPart(records.length, this.#beside.get(records));
+  }
+
+  /** The pass ended although the service says that the list continues. */
+  endOpen(why: string): void {
+    this.#openEnd = why;
+  }
+
+  /** Why a pass that found so many records is not complete; undefined if nothing speaks against it. */
+  lack(found: number): string | undefined {
+    if (this.#openEnd !== undefined) return this.#openEnd;
+    // Records that were added or removed during the pass may be in a total and not in the pages.
+    const isShort = this.#firstTotal !== undefined && found < this.#firstTotal - this.#moved;
+    return isShort ? `the service reports ${this.#total} records, and its pages have ${found}` : undefined;
+  }
+
+  /** Whether the service reports just as many records. */
+  confirm(found: number): boolean {
+    return this.#openEnd === undefined && this.#total === found && this.#moved === 0;
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Lists that ignore page numbers and continue in another way: by an offset, or by the cursor or link that each answer gives.
+ * Both are read as numbered pages, so that the same passes read all lists. Source: our choice; the contract knows page
+ * numbers only (docs/gaps.md, "unpaged-lists").
+ */
+import type { Answers, Page } from './answers.ts';
+import type { Query } from './beside.ts';
+import { isPageRefused } from './missing-page.ts';
+import { idsOf } from './window.ts';
+
+/** Reads the page of this number and size, or, with `instead`, the page that these parameters name. */
+export type ReadPage<R> = (page: number, size: number, instead?: Query) => Promise<Page<R>>;
+
+export type Continuation =
+  | { readonly by: 'offset'; readonly parameter: string }
+  | { readonly by: 'links' }
+  /** The service says that more records follow, but no known way leads to them. */
+  | { readonly by: 'nothing' };
+
+const OFFSET_PARAMETERS = ['offset', 'skip', 'start'];
+
+interface Continuing<R> {
+  readonly read: ReadPage<R>;
+  readonly answers: Answers<R>;
+  readonly size: number;
+}
+
+/** How a list continues whose pages are all `first`; undefined if that is the whole list, as far as the answer says. */
+export async function findContinuation<R extends { readonly id: string }>(
+  { read, answers, size }: Continuing<R>,
+  first: readonly R[],
+): Promise<Continuation | undefined> {
+  if (!answers.isPart(first)) return undefined;
+  const next = answers.next(first) ?? {};
+  const known = new Set(idsOf(first));
+  const named = Object.keys(next).filter((name) => String(next[name]) === String(first.length));
+  for (const parameter of new Set([...named, ...OFFSET_PARAMETERS])) {
+    const { records } = await read(0, size, { [parameter]: first.length }).catch(emptyIfRefused);
+    const isOn = records.filter(({ id }) => !known.has(id)).length * 2 > records.length;
+    if (isOn) return { by: 'offset', parameter };
+  }
+  return { by: Object.keys(next).length > 0 ? 'links' : 'nothing' };
+}
+
+/** The reason for a list of which only the first page can be read. */
+export function unreachable(rows: number): string {
+  return `the service ignores page numbers, so the records after the first ${rows} cannot be read: set the name of the page parameter in the account’s dialect.pageParam`;
+}
+
+export const BY_LINKS = 'the list is read by the cursors or links of its answers, so windows cannot overlap';
+
+/** Pages of exactly the requested size, or the rest of the list: windows may overlap. */
+export function byOffset<R>({ read, answers }: Continuing<R>, parameter: string) {
+  return async (page: number, size: number): Promise<readonly R[]> => {
+    const { records, beside } = await read(0, size, { [parameter]: page * size });
+    return answers.take({ records: records.slice(0, size), beside });
+  };
+}
+
+/** The parameters of the page after these records, which end at `position`. */
+type After<R> = (records: readonly R[], position: number) => Query | undefined;
+
+export function offsetAfter<R>(parameter: string): After<R> {
+  return (records, position) => (records.length === 0 ? undefined : { [parameter]: position });
+}
+
+/** Pages of the service's own size, one after another. */
+export function oneByOne<R>(
+  { read, answers, size }: Continuing<R>,
+  after: After<R> = (records) => answers.next(records),
+) {
+  const starts: { readonly query: Query | undefined; readonly position: number }[] = [
+    { query: undefined, position: 0 },
+  ];
+  return async (page: number): Promise<readonly R[]> => {
+    const start = starts[page];
+    if (start === undefined) return [];
+    const records = answers.take(await read(0, size, start.query));
+    const position = start.position + records.length;
+    const query = after(records, position);
+    if (query !== undefined && Object.keys(query).length > 0) starts[page + 1] = { query, position };
+    else {
+      starts.length = page + 1;
+      if (query !== undefined) answers.endOpen('an answer says that more records follow, but not how to read them');
+    }
+    return records;
+  };
+}
+
+function emptyIfRefused(error: unknown): { readonly records: readonly never[] } {
+  if (isPageRefused(error)) return { records: [] };
+  throw error;
+}
