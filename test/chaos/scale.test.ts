@@ -19,6 +19,7 @@ const HOW = {
   onChange: 'update',
   mappedFields: [],
   isWhole: true,
+  isLookedUp: true,
   unchanged: 0,
 } as const;
 

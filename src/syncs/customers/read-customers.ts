@@ -70,7 +70,7 @@ export async function readCustomers(
       const keep = () =>
         exclusive.transaction(async (db) => {
           await keepRecords(db, run.id, pass, wanted);
-          await keepRecords(db, run.id, pass, others, BASELINE); // not new to the run
+          await keepRecords(db, run.id, pass, others, { firstPass: BASELINE }); // not new to the run
         });
       await keeping.begin(keep, ids);
     },
@@ -106,7 +106,7 @@ async function noteScan({ pool, run }: JobContext<unknown>, { proof, reasons }: 
   await addNote(pool, run.id, `the list of customers came in pages; scan of customers ${proof}${why}`);
 }
 
-function toSeenRecord(record: Json, account: Account): SeenRecord {
+export function toSeenRecord(record: Json, account: Account): SeenRecord {
   const recordId = idOf(record, 'customers', account.dialect);
   if (recordId === undefined || !isJsonObject(record)) throw withoutId('customer', record, account);
   const fields = customerFieldsOf(record);

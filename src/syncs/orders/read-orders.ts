@@ -1,4 +1,7 @@
-/** Reads all orders once, and keeps the orders whose keys a load holds: for its baseline, and for every read-back. */
+/**
+ * Reads all orders once: for the baseline of a load, and for every read-back. It keeps the orders whose keys the load holds,
+ * and in a read-back the new orders of its customers, because a service may change a label.
+ */
 
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { amountOf, idOf, isJsonObject, memberNamed } from '../../client/call/dialect.ts';
@@ -19,26 +22,39 @@ import {
   type SeenOrder,
   takeAsked,
 } from '../../engine/ledger/matching/order-records.ts';
-import type { OrdersRead } from '../../engine/ledger/matching/settle-orders.ts';
 import { beginRead } from '../../engine/ledger/records.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import { ledgerNow } from '../../engine/ledger/set-clock.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
-import { openWantedOrders } from './wanted-orders.ts';
+import type { Baseline } from '../customers/baseline.ts';
+import { BASELINE } from '../customers/read-customers.ts';
+import { openWantedOrders, type WantedOrders } from './wanted-orders.ts';
 
-/** @throws Stop; RunFailed SERVICE_UNREADABLE if no order of the list names its customer or its label */
+export interface OrdersRead {
+  /** When the read began, on the database's clock. */
+  readonly readAt: Date;
+  /** True if an order missing from the list does not exist: its pages are proven, and its witnesses are in it. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * `baseline`: in the baseline's own pass, receives the orders of the load's customers; in a read-back, what it has received;
+ * undefined if an earlier version stored none. @throws Stop; RunFailed SERVICE_UNREADABLE if no order of the list names
+ * its customer or its label
+ */
 export async function readOrders(
   context: JobContext<unknown>,
   exclusive: Exclusive,
   pass: number,
+  baseline?: Baseline,
 ): Promise<OrdersRead> {
   const { pool, run, account, signal } = context;
   const readAt = await ledgerNow(pool);
   await exclusive.transaction((db) => beginRead(db, run.id, { kind: 'order', pass }));
   const isAudit = await areAuditsDue(pool, run, 'orders', readAt);
   const keepingFor: KeepingOrders = { run, pass, isAudit };
-  let isWanted: ((order: OrderName) => boolean) | undefined;
+  let wanted: WantedOrders | undefined;
   const says = { orders: false, customers: false, labels: false };
   const keeping = boundedPipeline();
   const witnesses = await openWitnesses(context, 'orders');
@@ -57,14 +73,17 @@ export async function readOrders(
     signal,
     onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (batch) => {
-      if (batch.length > 0) isWanted ??= await openWantedOrders(pool, keepingFor);
+      if (batch.length > 0) wanted ??= await openWantedOrders(pool, keepingFor);
       for (const record of batch) {
         const named = nameOf(record, account);
         witnesses.note(named.recordId, record);
         says.orders = true;
         says.customers ||= named.clientId !== undefined;
         says.labels ||= named.hasLabel;
-        if (isWanted?.(named)) seen.push({ ...named, fields: fieldsOf(named.record) });
+        const isNear = wanted?.isNear(named) === true;
+        if (isNear && pass === BASELINE) baseline?.add(named.recordId);
+        const isOld = pass === BASELINE || baseline?.has(named.recordId) !== false;
+        if (wanted?.wants(named) || (isNear && !isOld)) seen.push({ ...named, fields: fieldsOf(named.record), isOld });
       }
       if (seen.length >= KEPT_AT_ONCE) await keep();
     },
@@ -83,16 +102,22 @@ export async function readOrders(
   const isWhole = (await witnesses.isWhole()) && isProven && !(await isCutOff(context, 'orders', read));
   const audit = { resource: 'orders', pass, readAt, isComplete: isWhole, matches: SAME_ORDER } as const;
   if (isAudit) await payAudits(context, exclusive, audit);
-  return { readAt, records: read.records, isWhole };
+  return { readAt, isWhole };
 }
 
 /** Each transaction costs four round trips. */
 const KEPT_AT_ONCE = 4_000;
 
 /** The keys that decide whether an order is asked for. */
-interface OrderName extends Omit<SeenOrder, 'fields'> {
+interface OrderName extends Omit<SeenOrder, 'fields' | 'isOld'> {
   readonly hasLabel: boolean;
   readonly record: JsonObject;
+}
+
+/** An order that was read by its id. */
+export function toNewOrder(record: Json, account: Account): SeenOrder {
+  const named = nameOf(record, account);
+  return { ...named, fields: fieldsOf(named.record), isOld: false };
 }
 
 function nameOf(record: Json, account: Account): OrderName {

@@ -6,6 +6,7 @@ import { type WriteOptions, write } from '../../engine/account/writes.ts';
 import type { ClaimedRow } from '../../engine/ledger/rows.ts';
 import type { SendRow } from '../../engine/worker/row-source.ts';
 import { SENDER_PATIENCE_MS, type SentRow, sent, toSent } from '../../engine/worker/sent.ts';
+import { createdId } from '../created-id.ts';
 
 /** `longIds`: how the service's lists write long ids. */
 export function orderSender(account: Account, lane: Lane, longIds: (kind: Kind) => LongIds): SendRow {
@@ -27,7 +28,8 @@ export function orderSender(account: Account, lane: Lane, longIds: (kind: Kind) 
       },
     };
     if (!isCreate) return sendUpdate(account, row, options);
-    return toSent(row, await write(account, 'orders.create', options), 'create');
+    const report = await write(account, 'orders.create', options);
+    return toSent(row, report, 'create', createdId(account, 'orders', report));
   };
 }
 

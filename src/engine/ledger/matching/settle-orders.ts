@@ -5,12 +5,11 @@
 import { absenceAfterMs } from '../../../base/absence.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../records.ts';
-import { MAX_SENDS } from '../rows.ts';
 import type { Run } from '../runs.ts';
 import {
   decideMissing,
   gatherSent,
-  LACKS_MUCH,
+  type ReadBack,
   rejectRefused,
   repeatUpdates,
   type Settled,
@@ -20,23 +19,9 @@ import { reviseRows, settleRows } from '../transitions.ts';
 import { differ, differences, WRITTEN } from './differences.ts';
 import { CUSTOMER, ORDERS } from './staged-orders.ts';
 
-/** The result of one read of the orders. */
-export interface OrdersRead {
-  /** When the read began, on the database's clock. */
-  readonly readAt: Date;
-  /** Number of all orders; undefined if the list came in pages. */
-  readonly records: number | undefined;
-  /** True if an order missing from the list does not exist: its pages are proven, and its witnesses are in it. */
-  readonly isWhole: boolean;
-}
-
-export interface SettleOptions extends OrdersRead {
+export interface SettleOptions extends ReadBack {
   /** The pass of the read, as stored with the records. */
   readonly pass: number;
-  /** Number of orders before the first write, if known. */
-  readonly recordsBefore: number | undefined;
-  /** How long the service may take to commit or show a request (assumptions A1 and A2 in docs/protocol.md). */
-  readonly settleMs: number;
 }
 
 /** Settles; run it in one transaction; safe to repeat with the same or a later read. */
@@ -49,8 +34,15 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
   await settleCreated(db, run, options.pass);
   await reviseSettled(db, run, options.pass);
   if (options.isWhole) await rejectRefused(db, run.id);
-  await judgeMissing(db, run, options);
-  const open = await whatIsOpen(db, run.id, options.settleMs);
+  const toLookUp = await decideMissing(db, run, options, {
+    resource: 'orders',
+    strangers: `select k.client_id from ledger.records k where k.run_id = $1 and k.kind = 'order' and k.last_pass = $5
+      and k.first_pass > 0 and not exists (select from ledger.inputs o where o.run_id = $1 and o.label = k.label)`,
+    mayExist: `(exists (select from strangers where client_id is null)
+      or m.client_id in (select client_id from strangers where client_id is not null))`,
+    values: [options.pass],
+  });
+  const open = await whatIsOpen(db, run.id, options.settleMs, toLookUp);
   await db.query('drop table sent, doubled');
   return open;
 }
@@ -91,9 +83,11 @@ function contentDiffers(action: 'created' | 'updated', order: string): string {
 /** SQL: the verdicts of created rows `s (n, client_id, label, fields)`, by the orders of the read. */
 const FOUND = (rows: string) => `
   select s.n, case when d.ids is not null or ${differ(WRITTEN)} then 'review' else 'created' end as verdict,
-    case when d.ids is not null then 'DUPLICATE' when ${differ(WRITTEN)} then 'CONTENT_DIFFERS' end as reason,
+    case when d.ids is not null then 'DUPLICATE' when ${differ(WRITTEN)} then 'CONTENT_DIFFERS'
+      when not k.is_listed then 'UNLISTED' end as reason,
     case when d.ids is not null then jsonb_build_object('what', 'order', 'ids', d.ids)
-      when ${differ(WRITTEN)} then ${contentDiffers('created', 'k.record_id')} end as facts, k.record_id
+      when ${differ(WRITTEN)} then ${contentDiffers('created', 'k.record_id')}
+      when not k.is_listed then jsonb_build_object('what', 'order', 'id', k.record_id) end as facts, k.record_id
   from (${rows}) s join (select * from ${SHOWN}) k on k.client_id = s.client_id and k.label = s.label
     left join doubled d on d.client_id = k.client_id and d.label = k.label
   where d.ids is null or k.record_id = d.ids[1]`;
@@ -122,35 +116,5 @@ async function reviseSettled(db: Queryable, run: Run, pass: number): Promise<voi
       from doubled d join (${doubled}) s on s.client_id = d.client_id and s.label = d.label
         join ledger.verdicts v on v.run_id = $1 and v.n = s.n
       where v.facts->'ids' is distinct from to_jsonb(d.ids)`,
-  });
-}
-
-/**
- * Missing although the read began late enough: sent again, unless the order may exist under another name, or the list
- * lacks many accepted rows. Then the list is not reliable, and sending again could create duplicates.
- */
-function judgeMissing(db: Queryable, run: Run, options: SettleOptions): Promise<void> {
-  const { pass, records, recordsBefore, isWhole, readAt, settleMs } = options;
-  const come = records === undefined || recordsBefore === undefined ? null : records - recordsBefore;
-  return decideMissing(db, run, readAt, {
-    resource: 'orders',
-    settleMs,
-    judged: `found as (
-       select count(*) as n from ledger.records
-       where run_id = $1 and kind = 'order' and last_pass = $3 and first_pass > 0
-     ), missing as (
-       select n, state, sends, since <= $2 as is_late from sent where action = 'create'
-     ), all_of_them as (
-       select found.n as found, coalesce($5::bigint, found.n) > found.n as has_strangers,
-         coalesce($5::bigint, found.n) < found.n as has_shrunk,
-         (select count(*) from missing where state = 'acked' and is_late) as acked from found
-     ), judged as (
-       select m.n, case
-         when m.sends >= $4 then 'GAVE_UP'
-         when not $6 or a.has_shrunk or ${LACKS_MUCH('a.acked', 'a.found')} then 'NOT_IN_LIST'
-         when m.state = 'acked' and a.has_strangers then 'NOT_RECOGNISED' end as reason
-       from missing m, all_of_them a where m.is_late
-     )`,
-    values: [pass, MAX_SENDS, come, isWhole],
   });
 }

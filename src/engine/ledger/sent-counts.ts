@@ -1,0 +1,19 @@
+/** How many rows of a run may have arrived at the service, by what was decided about them. */
+import type { Queryable } from '../../storage/queryable.ts';
+import type { Verdict } from './rows.ts';
+import { ARRIVED } from './unsettled.ts';
+
+/** Empty if nothing was sent; `unknown`: nothing was decided yet. */
+export async function countSent(
+  db: Queryable,
+  runId: string,
+): Promise<readonly { readonly verdict: Verdict; readonly count: number }[]> {
+  const counted = await db.query<{ verdict: Verdict; count: number }>(
+    `select coalesce(v.verdict, 'unknown') as verdict, count(*)::int as count from (
+       select n from ledger.attempts where run_id = $1 and outcome in ${ARRIVED}
+       union select unnest(rows) from ledger.chunks where run_id = $1) s
+     left join ledger.verdicts v on v.run_id = $1 and v.n = s.n group by 1 order by 2 desc, 1`,
+    [runId],
+  );
+  return counted.rows;
+}
