@@ -10,6 +10,7 @@ import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
+import { sentSoFar } from '../../engine/account/sent-so-far.ts';
 import { checkShape } from '../../engine/account/shapes.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
@@ -92,8 +93,8 @@ export async function readOrders(
   await keeping.end();
   await exclusive.transaction((db) => takeAsked(db, keepingFor));
   if (read.shape) await checkShape(context, 'orders', read.shape);
-  if (says.orders && !says.customers) throw unreadable(account, 'customer', CUSTOMER_NAMES);
-  if (says.orders && !says.labels) throw unreadable(account, 'order_id', LABEL_NAMES);
+  if (says.orders && !says.customers) throw await unreadable(context, 'customer', CUSTOMER_NAMES);
+  if (says.orders && !says.labels) throw await unreadable(context, 'order_id', LABEL_NAMES);
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
   if (read.scan) {
     const why = read.scan.reasons.length === 0 ? '' : `: ${read.scan.reasons.join('; ')}`;
@@ -162,10 +163,14 @@ function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''));
 }
 
-function unreadable({ name }: Account, what: string, names: readonly string[]): RunFailed {
+async function unreadable(
+  { pool, run, account }: JobContext<unknown>,
+  what: string,
+  names: readonly string[],
+): Promise<RunFailed> {
   return new RunFailed(
     'SERVICE_UNREADABLE',
-    `The service of account "${name}" lists orders without their ${what} (members looked for: ${names.join(', ')}). ` +
-      'Lockstep could not tell created orders from missing ones, so nothing is sent.',
+    `The service of account "${account.name}" lists orders without their ${what} (members looked for: ${names.join(', ')}). ` +
+      `Lockstep cannot tell created orders from missing ones. ${await sentSoFar(pool, run.id)}`,
   );
 }
