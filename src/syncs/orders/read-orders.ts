@@ -158,7 +158,7 @@ function customerIdOf(record: JsonObject): string | undefined {
 const LABEL_NAMES = ['order_id', 'orderid'];
 
 /** The order's content in one spelling; absent members are left out. */
-function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<string, string>> {
+export function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<string, string>> {
   const said = { amount: amountOf(amount) ?? '', status: textOf(status), description: textOf(description) };
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''));
 }

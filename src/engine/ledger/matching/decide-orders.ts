@@ -42,7 +42,7 @@ export async function decideOrders(db: Queryable, run: Run, { existing, isWhole 
     sql: 'select n, verdict, fate as reason, facts, record_id from decided where verdict is not null',
   });
   await planRows(db, id, {
-    sql: `select n, fate as action, record_id, fields from decided where fate in ('create', 'update')`,
+    sql: `select n, fate as action, record_id, null::jsonb as fields, was from decided where fate in ('create', 'update')`,
   });
   if (run.isBound) await leaveOutUnshown(db, run);
   const counted = await db.query<Planned>(
@@ -85,7 +85,7 @@ async function findInvisible(db: Queryable, run: Run): Promise<void> {
   await db.query('analyze invisible');
 }
 
-/** An update sends the existing order with the row's values applied: values missing from the row are not emptied. */
+/** An update sends the row's values; what the order holds beside them is stored, in case the service empties it. */
 const DECIDE = `create temp table decided on commit drop as
   with staged as (${STAGED}), doubled as (
     select client_id, label, (array_agg(record_id order by length(record_id), record_id))[1:10] as ids
@@ -94,7 +94,7 @@ const DECIDE = `create temp table decided on commit drop as
   )
   select s.n, f.fate, s.client_id is not null as has_customer,
     case when f.fate = 'UNLISTED' then i.facts->>'id' when d.ids is null then k.record_id end as record_id,
-    case f.fate when 'update' then k.fields || s.fields end as fields,
+    case f.fate when 'update' then k.fields end as was,
     case when f.fate is null or f.fate in ('create', 'update') then null when f.fate = 'ORDER_EXISTS' then 'rejected'
       when f.fate in ('EXISTS', 'UNLISTED', 'DECIDED_IGNORE') then 'existing' else 'review' end as verdict,
     case f.fate

@@ -176,6 +176,6 @@ async function stageMissing(db: Queryable, run: Run, creatorId: string): Promise
     [run.id, creatorId],
   );
   return planRows(db, creatorId, {
-    sql: `select n, 'create' as action, null::text as record_id, null::jsonb as fields from ledger.inputs where run_id = $1`,
+    sql: `select n, 'create' as action, null::text as record_id, null::jsonb as fields, null::jsonb as was from ledger.inputs where run_id = $1`,
   });
 }

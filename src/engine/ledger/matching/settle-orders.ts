@@ -16,7 +16,7 @@ import {
   whatIsOpen,
 } from '../settling.ts';
 import { reviseRows, settleRows } from '../transitions.ts';
-import { differ, differences, WRITTEN } from './differences.ts';
+import { differ, differences, LOST, WRITTEN } from './differences.ts';
 import { CUSTOMER, ORDERS } from './staged-orders.ts';
 
 export interface SettleOptions extends ReadBack {
@@ -63,21 +63,23 @@ async function findDoubled(db: Queryable, run: Run, pass: number): Promise<void>
 /** Settles updates by the values that the list shows, after the time the list may lag. */
 async function settleUpdated(db: Queryable, run: Run, options: SettleOptions): Promise<void> {
   await settleRows(db, run.id, {
-    sql: `select s.n, case when k.record_id is null or ${differ(WRITTEN)} then 'review' else 'updated' end as verdict,
-        case when k.record_id is null then 'ORDER_GONE' when ${differ(WRITTEN)} then 'CONTENT_DIFFERS' end as reason,
-        case when k.record_id is null then jsonb_build_object('updated', true, 'order', s.record_id)
-          when ${differ(WRITTEN)} then ${contentDiffers('updated', 's.record_id')} end as facts, s.record_id
-      from (select t.n, t.since, p.record_id, coalesce(p.fields, i.fields) as fields from sent t
+    sql: `select s.n, case when f.reason is null then 'updated' else 'review' end as verdict, f.reason,
+        case f.reason when 'ORDER_GONE' then jsonb_build_object('updated', true, 'order', s.record_id)
+          when 'CONTENT_DIFFERS' then ${contentDiffers('updated', 's.record_id', `coalesce(${LOST}, '[]')`)} end as facts, s.record_id
+      from (select t.n, t.since, p.record_id, coalesce(p.fields, i.fields) as fields, p.was - array(
+            select jsonb_object_keys(coalesce(p.fields, i.fields))) as kept from sent t
           join ledger.plans p on p.run_id = $1 and p.n = t.n join ledger.inputs i on i.run_id = $1 and i.n = t.n
           where t.action = 'update' and t.state = 'acked') s
         left join (select * from ${SHOWN}) k on k.record_id = s.record_id
-      where s.since + $4 * interval '1 ms' <= $3 or (k.record_id is not null and not ${differ(WRITTEN)})`,
+        cross join lateral (select case when k.record_id is null then 'ORDER_GONE'
+          when ${differ(WRITTEN)} or ${LOST} is not null then 'CONTENT_DIFFERS' end as reason offset 0) f
+      where f.reason is null or s.since + $4 * interval '1 ms' <= $3`,
     values: [options.pass, options.readAt, absenceAfterMs(options.settleMs)],
   });
 }
 
-function contentDiffers(action: 'created' | 'updated', order: string): string {
-  return `jsonb_build_object('order', ${order}, 'action', '${action}', 'differences', ${differences(WRITTEN)})`;
+function contentDiffers(action: 'created' | 'updated', order: string, lost = `'[]'`): string {
+  return `jsonb_build_object('order', ${order}, 'action', '${action}', 'differences', coalesce(${differences(WRITTEN)}, '[]') || ${lost})`;
 }
 
 /** SQL: the verdicts of created rows `s (n, client_id, label, fields)`, by the orders of the read. */
