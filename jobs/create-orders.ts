@@ -5,6 +5,7 @@ import { defineJob } from '../src/engine/worker/job.ts';
 import { sendReady } from '../src/engine/worker/send-ready.ts';
 import { ordersOptions } from '../src/syncs/orders/options.ts';
 import { orderSender } from '../src/syncs/orders/send.ts';
+import { openUpdateMode } from '../src/syncs/orders/update-mode.ts';
 
 export const createOrders = defineJob({
   name: 'create-orders',
@@ -12,7 +13,9 @@ export const createOrders = defineJob({
   options: ordersOptions,
   parallel: 2, // while one drains at the end of its slice, the other uses the budget
   run: async (context) => {
-    const { account, run } = context;
-    return sendReady(context, orderSender(account, run.lane, await knownLongIds(context)), 'settle-orders');
+    const { account, run, pool } = context;
+    const updates = await openUpdateMode(pool, run);
+    const sender = orderSender(account, run.lane, await knownLongIds(context), updates);
+    return sendReady(context, sender, 'settle-orders');
   },
 });

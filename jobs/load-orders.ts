@@ -14,7 +14,9 @@ import {
   countMissing,
   createMissing,
   settleNotCreated,
+  settleUnclear,
   takeCreated,
+  takeUnlisted,
 } from '../src/engine/ledger/matching/missing-customers.ts';
 import { resolveCustomers } from '../src/engine/ledger/matching/order-customers.ts';
 import {
@@ -126,7 +128,9 @@ async function findCustomers(context: Context, exclusive: Exclusive, checkpoint:
   });
   const missing = await exclusive.transaction(async (db) => {
     if (!(await checkRead(db, run.id, CUSTOMERS_READ))) return undefined;
-    const unresolved = await resolveCustomers(db, run, { keepMissing: options.createCustomers, isWhole });
+    await takeUnlisted(db, run);
+    const resolving = { keepMissing: options.createCustomers, isWhole };
+    const unresolved = (await resolveCustomers(db, run, resolving)) - (await settleUnclear(db, run));
     return run.isBound ? unresolved - (await leaveOutUnshown(db, run)) : unresolved;
   });
   if (missing === undefined) return { status: 'on', checkpoint };
@@ -218,8 +222,10 @@ async function holdKeys(context: Context, exclusive: Exclusive, checkpoint: Load
 
 async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint: LoadCheckpoint): Promise<Stepped> {
   const { pool, run, account, options } = context;
-  const read = (await isAnyUnsettled(pool, run.id)) ? await readOrders(context, exclusive, BASELINE) : undefined;
-  const ordersBefore = read ? read.records : checkpoint.ordersBefore;
+  const baseline = new Baseline();
+  const read = (await isAnyUnsettled(pool, run.id))
+    ? await readOrders(context, exclusive, BASELINE, baseline)
+    : undefined;
   return exclusive.transaction(async (db) => {
     if (read && !(await checkRead(db, run.id, ORDERS_READ))) return { status: 'again', inMs: 0 };
     const planned = await decideOrders(db, run, { ...options, isWhole: read?.isWhole ?? true });
@@ -237,8 +243,8 @@ async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint:
     if (!run.dryRun && message === undefined) await rememberColumns(db, run);
     if (!isToWrite) return end(db, run);
     const step = withoutCustomer > 0 ? 'customers' : 'orders';
-    const known = { updates: update, ...(ordersBefore !== undefined && { ordersBefore }) };
-    await saveCheckpoint(db, run.id, { ...checkpoint, ...known, step, isCleared: message === undefined });
+    await saveCheckpoint(db, run.id, { ...checkpoint, updates: update, step, isCleared: message === undefined });
+    if (read) await keepBaseline(db, run.id, baseline.hashes());
     if (message !== undefined) return askFirst(db, run, message);
     if (withoutCustomer > 0) return { status: 'again', inMs: 0 };
     await movePhase(db, run.id, 'load-orders', 'create-orders');

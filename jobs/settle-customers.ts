@@ -6,14 +6,15 @@
 import { readBaseline } from '../src/engine/ledger/baselines.ts';
 import { linkUpdated } from '../src/engine/ledger/matching/contact-links.ts';
 import { settleContacts } from '../src/engine/ledger/matching/settle-contacts.ts';
-import { checkRead, nextPass } from '../src/engine/ledger/records.ts';
+import { checkRead, keepRecords, nextPass } from '../src/engine/ledger/records.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
 import { exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob } from '../src/engine/worker/job.ts';
 import { readEdited } from '../src/syncs/contacts/edited.ts';
 import { contactsOptions } from '../src/syncs/contacts/options.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
-import { readCustomers } from '../src/syncs/customers/read-customers.ts';
+import { readCustomers, toSeenRecord } from '../src/syncs/customers/read-customers.ts';
+import { settleReadBack } from '../src/syncs/read-back.ts';
 
 /** A read starts this long after it is due. */
 const MARGIN_MS = 20;
@@ -35,10 +36,22 @@ export const settleCustomers = defineJob({
         const { readAt, isWhole } = await readCustomers(context, exclusive, pass, isNew);
         const { settleMs } = account;
         const edited = isWhole ? await readEdited(context, exclusive, { pass, readAt, settleMs }) : [];
-        const how = { matchBy: options.matchBy, pass, readAt, isWhole, settleMs, edited };
-        const settled = await exclusive.transaction(async (db) =>
-          (await checkRead(db, run.id, { kind: 'customer', pass })) ? settleContacts(db, run, how) : undefined,
-        );
+        const settled = await settleReadBack(context, {
+          kind: 'customers',
+          pass,
+          isWhole,
+          baseline,
+          settle: (how) =>
+            exclusive.transaction(async (db) =>
+              (await checkRead(db, run.id, { kind: 'customer', pass }))
+                ? settleContacts(db, run, { ...how, matchBy: options.matchBy, pass, readAt, settleMs, edited })
+                : undefined,
+            ),
+          keep: (records) => {
+            const customers = records.map((record) => toSeenRecord(record, account));
+            return exclusive.transaction((db) => keepRecords(db, run.id, pass, customers, { isListed: false }));
+          },
+        });
         if (!settled) return { status: 'again', inMs: 0 };
         if (settled.ready > 0) return { status: 'next', job: 'import-customers' };
         if (settled.open > 0) return { status: 'again', inMs: settled.againInMs + MARGIN_MS };

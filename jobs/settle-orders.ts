@@ -2,7 +2,9 @@
  * Reads the orders back and settles every row that was sent: a row whose order exists gets its id; the others are sent
  * again after the time an order may take to appear. The last read checks the whole load.
  */
+import { readBaseline } from '../src/engine/ledger/baselines.ts';
 import { releaseKeys } from '../src/engine/ledger/matching/order-keys.ts';
+import { keepOrders, takeAsked } from '../src/engine/ledger/matching/order-records.ts';
 import { settleCopies } from '../src/engine/ledger/matching/repeated-orders.ts';
 import { settleOrders } from '../src/engine/ledger/matching/settle-orders.ts';
 import { checkRead, nextPass } from '../src/engine/ledger/records.ts';
@@ -12,9 +14,11 @@ import { movePhase, readRun } from '../src/engine/ledger/runs.ts';
 import { exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
+import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { checkpointOf, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
 import { ordersOptions } from '../src/syncs/orders/options.ts';
-import { readOrders } from '../src/syncs/orders/read-orders.ts';
+import { readOrders, toNewOrder } from '../src/syncs/orders/read-orders.ts';
+import { settleReadBack } from '../src/syncs/read-back.ts';
 
 /** A read starts this long after it is due. */
 const MARGIN_MS = 20;
@@ -30,13 +34,29 @@ export const settleOrdersJob = defineJob({
       const sent = await openRows(pool, run.id);
       if (sent.acked + sent.unknown > 0) {
         const pass = await nextPass(pool, run.id);
-        const read = await readOrders(context, exclusive, pass);
-        const recordsBefore = checkpointOf(run).ordersBefore;
-        const settled = await exclusive.transaction(async (db) =>
-          (await checkRead(db, run.id, { kind: 'order', pass }))
-            ? settleOrders(db, run, { ...read, pass, recordsBefore, settleMs: account.settleMs })
-            : undefined,
-        );
+        const kept = await readBaseline(pool, run.id);
+        const baseline = kept && Baseline.of(kept);
+        const { readAt, isWhole } = await readOrders(context, exclusive, pass, baseline);
+        const { settleMs } = account;
+        const keepingFor = { run, pass, isAudit: false };
+        const settled = await settleReadBack(context, {
+          kind: 'orders',
+          pass,
+          isWhole: isWhole && baseline !== undefined, // a load of an earlier version has stored none
+          baseline,
+          settle: (how) =>
+            exclusive.transaction(async (db) =>
+              (await checkRead(db, run.id, { kind: 'order', pass }))
+                ? settleOrders(db, run, { ...how, pass, readAt, settleMs })
+                : undefined,
+            ),
+          keep: (records) =>
+            exclusive.transaction(async (db) => {
+              const orders = records.map((record) => toNewOrder(record, account));
+              await keepOrders(db, keepingFor, orders, { isListed: false });
+              await takeAsked(db, keepingFor);
+            }),
+        });
         if (!settled) return { status: 'again', inMs: 0 };
         if (settled.ready > 0) return { status: 'next', job: 'create-orders' };
         if (settled.open > 0) return { status: 'again', inMs: settled.againInMs + MARGIN_MS };
@@ -52,8 +72,7 @@ export const settleOrdersJob = defineJob({
 });
 
 async function goBack(db: Queryable, runId: string): Promise<JobResult> {
-  const { ordersBefore: _, ...checkpoint } = checkpointOf(await readRun(db, runId));
-  await saveCheckpoint(db, runId, { ...checkpoint, step: 'keys' });
+  await saveCheckpoint(db, runId, { ...checkpointOf(await readRun(db, runId)), step: 'keys' });
   await movePhase(db, runId, 'settle-orders', 'load-orders');
   return { status: 'next', job: 'load-orders' };
 }

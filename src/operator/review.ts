@@ -69,10 +69,12 @@ const CONTACT_CHOICES: Readonly<Record<string, readonly Choice[]>> = {
 
 const ORDER_CHOICES: Readonly<Record<string, readonly Choice[]>> = {
   AMBIGUOUS_CUSTOMER: ['use', 'ignore'],
+  CUSTOMER_UNCLEAR: ['use', 'create', 'ignore'],
   DIFFERS: ['use', 'ignore'],
   GAVE_UP: ['create', 'ignore'],
   NOT_RECOGNISED: ['create', 'ignore'],
   NOT_IN_LIST: ['create', 'ignore'],
+  LOST: ['create', 'ignore'],
 };
 
 /** What can be decided about an item. A duplicate can only be ignored, or removed at the service. */

@@ -71,7 +71,14 @@ const ONE_SWITCHBOARD = { email: 'null', phone: `'49305550000'` };
 const decide = (run: Run) => inTransaction(database.pool, (db) => decideContacts(db, run, HOW));
 const settle = (run: Run) =>
   inTransaction(database.pool, (db) =>
-    settleContacts(db, run, { matchBy: MATCH_BY, pass: 1, readAt: new Date(), isWhole: true, settleMs: 1_000 }),
+    settleContacts(db, run, {
+      matchBy: MATCH_BY,
+      pass: 1,
+      readAt: new Date(),
+      isWhole: true,
+      isLookedUp: true,
+      settleMs: 1_000,
+    }),
   );
 
 /** Every contact has its customer and nothing has changed: the usual nightly run. */

@@ -122,7 +122,7 @@ describe('a sync that runs repeatedly', () => {
       const begun = await startRun(db, { ...RUN, phase: 'import-customers' });
       await addRows(db, begun.run.id, [{ n: 1, label: 'Ann', fields: {} }]);
       await planRows(db, begun.run.id, {
-        sql: `select 1 as n, 'import' as action, null as record_id, null::jsonb as fields`,
+        sql: `select 1 as n, 'import' as action, null as record_id, null::jsonb as fields, null::jsonb as was`,
       });
       await endRun(db, begun.run.id, 'failed', { code: 'SERVICE_AWAY', message: 'it was away' });
       return begun.run;

@@ -304,7 +304,7 @@ test('a decided creation that its run never sent is created by the next run', as
   await inTransaction(pool, async (db) => {
     await addRows(db, run.id, [{ n: 1, sourceId: '1', label: 'Ann', fields: {} }]);
     await planRows(db, run.id, {
-      sql: `select 1 as n, 'import' as action, null as record_id, null::jsonb as fields`,
+      sql: `select 1 as n, 'import' as action, null as record_id, null::jsonb as fields, null::jsonb as was`,
     });
   });
   await pool.query('update ledger.decisions set applied_at = now(), applied_by = $1', [run.id]);

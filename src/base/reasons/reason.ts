@@ -57,5 +57,5 @@ export const REMEDIES = {
   DEFECT: 'Please report this defect of Lockstep.',
   PERMISSIONS: 'Check its permissions.',
   URL_AND_KEY: 'Check the URL and the key; the message of the run says how to continue.',
-  BY_HAND: 'Look for it at the service by hand: sending it again could create it twice.',
+  BY_HAND: 'Look for it at the service. Then decide with `lockstep review`: sending it again could create it twice.',
 } as const;

@@ -47,18 +47,19 @@ export const ROW_REASONS = {
   GAVE_UP: {
     meaning: 'The row was sent as often as allowed, and no answer or read of the list confirmed it.',
     sentence: 'It was sent {sends} times[ and is not in the list of {what}s][. The last answer: {answer}].',
-    remedy: 'Look for it at the service by hand; if it is not there, retry the run: `lockstep runs retry {run}`.',
+    remedy: REMEDIES.BY_HAND,
   },
   NOT_RECOGNISED: {
-    meaning: 'The service accepted the row, but no new record in its list has the values of the row.',
+    meaning:
+      'The row was sent, and the service has a new record that may be its own, but with other values than the row’s.',
     sentence:
-      '[Run {earlier} sent it. ][!earlier The service accepted it. ]No new {what} in the list has the values of this row.',
+      '[Run {earlier} sent it. ][!earlier It was sent. ]A new {what} may be this row’s, but has other values[; the answer named {what} {id}].',
     remedy: REMEDIES.BY_HAND,
   },
   NOT_IN_LIST: {
-    meaning: 'The row may have been sent, and the list is too incomplete to tell whether the record exists.',
+    meaning: 'The row was sent, or may have been, and the list does not show its record. It may exist all the same.',
     sentence:
-      '[Run {earlier} may have sent it][!earlier It may have been sent]; the list of {what}s cannot tell whether it exists.',
+      '[Run {earlier} has sent it, or may have][!earlier It was sent, or may have been]; the list of {what}s does not show it, and it may exist all the same[: the answer named {what} {id}].',
     remedy: REMEDIES.BY_HAND,
   },
   LIST_PARTIAL: {
@@ -76,8 +77,12 @@ export const ROW_REASONS = {
   LOST: {
     meaning: 'An audit after the run did not find a record that the run had created.',
     sentence: 'An audit after the run did not find {what} {id} in the list any more.',
-    remedy:
-      'Check whether it was deleted by hand; if not, retry the run, which creates it again: `lockstep runs retry {run}`.',
+    remedy: 'Check whether it was deleted by hand. Then decide with `lockstep review`.',
+  },
+  UNLISTED: {
+    meaning: 'The record exists: the service returns it by its id. Its list does not show it.',
+    sentence:
+      'It is {what} {id}, which the service returns by its id[ (run {earlier} created it)]; the list of {what}s does not show it.',
   },
   MATCHED: {
     meaning: 'The contact was matched with a customer that exists, and linked with it.',
@@ -213,6 +218,12 @@ export const ROW_REASONS = {
     sentence: 'Customer {customer} has the e-mail {is}, and the row says {expected}.',
     remedy:
       'Correct the row. If its ids belong to another system, add `--map client_id=`; if its e-mails do not matter, `--map customer_email= --map email=`.',
+  },
+  CUSTOMER_UNCLEAR: {
+    meaning: 'The customer of the order may have been created, but the list of customers does not show it as such.',
+    sentence: 'Run {creator} may have created its customer[ {id}][: {because}]',
+    remedy:
+      'Look for the customer at the service. Then decide with `lockstep review` which customer it is, or that it is created again.',
   },
   CUSTOMER_NOT_CREATED: {
     meaning: 'The customer of the order could not be created.',

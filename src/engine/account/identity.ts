@@ -37,6 +37,8 @@ import { lookUp } from './look-up.ts';
 export interface Recognised {
   readonly asked: number;
   readonly same: number;
+  /** Found by their ids, and other records now. */
+  readonly others: number;
 }
 
 /** Asks the current service for records that a scope is known to have. */
@@ -129,12 +131,14 @@ async function newcomer(
 export async function recogniseRecords(pool: pg.Pool, account: Account, scope: string): Promise<Recognised> {
   const known = await knownRecords(pool, scope, MOST_ASKED);
   const signal = AbortSignal.timeout(RECOGNISING_MS);
-  let same = 0;
+  let [same, others] = [0, 0];
   for (const { kind, id, keys } of known) {
     const found = await lookUp(account, kind, id, { lane: 'interactive', signal, tries: 2 }).catch(unlessKeyRefused);
-    if (found?.status === 'found' && mayBeSame(keys, recordKeys(kind, found.record))) same++;
+    if (found?.status !== 'found') continue;
+    if (mayBeSame(keys, recordKeys(kind, found.record))) same++;
+    else others++;
   }
-  return { asked: known.length, same };
+  return { asked: known.length, same, others };
 }
 
 function unlessKeyRefused(error: unknown): undefined {

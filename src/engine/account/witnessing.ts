@@ -27,6 +27,7 @@ import { RunPaused } from './failure.ts';
 import { waysOn } from './identity.ts';
 import { lookUp } from './look-up.ts';
 import { Sample, spread } from './sample.ts';
+import { sentSoFar } from './sent-so-far.ts';
 
 export interface Witnessing {
   /** Notes a record of the list; the same record may come more than once. */
@@ -66,7 +67,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       const [tenant] = tenants;
       if (tenant !== undefined && tenants.size === 1) await checkTenant(context, tenant);
       const others = witnesses.filter(({ id, keys }) => !mayBeSame(keys, found.get(id) ?? keys));
-      if (isMany(others.length, found.size)) throw otherRecords(context, resource, others, found);
+      if (isMany(others.length, found.size)) throw await otherRecords(context, resource, others, found);
       const missing = witnesses.filter(({ id }) => !found.has(id));
       const suspects = isFirstLook ? lowest.before() : missing.map(({ id }) => id);
       const looked = await lookAtMissing(context, resource, suspects, sample.records[0]?.id);
@@ -75,7 +76,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       // Nothing is written for contacts that are gone.
       const isGone = judged.status !== 'hidden' && resource !== 'contacts' && missing.length > FEW;
       if (isGone && isMany(missing.length, witnesses.length)) {
-        throw wentBack(context, resource, missing.length, witnesses.length);
+        throw await wentBack(context, resource, missing.length, witnesses.length);
       }
       if (judged.status !== 'removed') {
         await addNote(pool, run.id, partialNote(context, resource, judged));
@@ -181,36 +182,40 @@ async function checkTenant({ pool, run, account }: JobContext<unknown>, tenant: 
     before === undefined
       ? `shows the records of tenant ${tenant}, which is known as "${other}"`
       : `shows the records of tenant ${tenant}; until now it was tenant ${before}`;
-  throw identityUnclear(account.name, what);
+  throw identityUnclear(account.name, what, await sentSoFar(pool, run.id));
 }
 
-function otherRecords(
-  { account }: JobContext<unknown>,
+async function otherRecords(
+  { account, pool, run }: JobContext<unknown>,
   resource: Resource,
   others: readonly Witness[],
   found: ReadonlyMap<string, RecordKeys>,
-): RunPaused {
+): Promise<RunPaused> {
   const [first] = others;
   const said = (keys: RecordKeys | undefined) => Object.values(keys ?? {}).join(', ');
   const example =
     first && `${resource.slice(0, -1)} ${first.id} was ${said(first.keys)} and is ${said(found.get(first.id))}`;
   const what = `lists other ${resource} under the ids that are known: ${others.length} of ${found.size}; ${example}`;
-  return identityUnclear(account.name, what);
+  return identityUnclear(account.name, what, await sentSoFar(pool, run.id));
 }
 
-/** Thrown before anything is written. */
-function identityUnclear(account: string, what: string): RunPaused {
+function identityUnclear(account: string, what: string, sent: string): RunPaused {
   return new RunPaused(
     'IDENTITY_UNCLEAR',
     `The service of account "${account}" ${what}. It may be another tenant, or a service that was restored from a backup. ` +
-      `Nothing was written. ${waysOn(account)}`,
+      `${sent} ${waysOn(account)}`,
   );
 }
 
-function wentBack({ account }: JobContext<unknown>, resource: Resource, removed: number, checked: number): RunPaused {
+async function wentBack(
+  { account, pool, run }: JobContext<unknown>,
+  resource: Resource,
+  removed: number,
+  checked: number,
+): Promise<RunPaused> {
   return new RunPaused(
     'SERVICE_WENT_BACK',
     `The service of account "${account.name}" no longer has ${removed} of ${checked} ${resource} that were checked. ` +
-      `It may have been restored from a backup, or be another tenant. Nothing was written. ${waysOn(account.name)}`,
+      `It may have been restored from a backup, or be another tenant. ${await sentSoFar(pool, run.id)} ${waysOn(account.name)}`,
   );
 }

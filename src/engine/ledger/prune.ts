@@ -8,7 +8,7 @@ import type pg from 'pg';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { pruneRows } from './forget.ts';
-import { MAY_HAVE_ARRIVED } from './unsettled.ts';
+import { MAY_EXIST, MAY_HAVE_ARRIVED } from './unsettled.ts';
 
 export interface LedgerAges {
   /** Rows of runs that ended longer ago are deleted; undefined: none. */
@@ -33,7 +33,7 @@ const IS_OVER = `(u.ended_at is not null and (u.status <> 'failed' or u.phase is
 const OLDER = (ms: string) => `u.ended_at < clock_timestamp() - ${ms}::float8 * interval '1 ms'`;
 
 /** SQL: reasons that later runs look up, or that no later run repeats. */
-const LASTING = `('NOT_RECOGNISED', 'NOT_IN_LIST', 'DUPLICATE', 'LOST')`;
+const IS_LASTING = (v: string) => `(${v}.reason in ${MAY_EXIST} or ${v}.reason = 'DUPLICATE')`;
 
 /** SQL: the next run of the same sync has a row `r` for the same record as row `i` of run `u`, which fulfils `more`. */
 const DECIDED_AGAIN = (more: string) => `exists (
@@ -48,7 +48,7 @@ const DECIDED_AGAIN = (more: string) => `exists (
 const MAY_GO = `(not exists (select from ledger.audit_debts d where d.run_id = i.run_id
     and d.source_id = coalesce(i.source_id, i.n::text) and (d.paid_at is null or d.violation is not null))
   and case when u.dry_run then true
-    when v.reason in ${LASTING} then ${DECIDED_AGAIN(`rv.reason in ${LASTING} and r.hash is not distinct from i.hash`)}
+    when ${IS_LASTING('v')} then ${DECIDED_AGAIN(IS_LASTING('rv'))}
     when v.verdict in ('review', 'unknown') or (v.n is null and ${MAY_HAVE_ARRIVED('i.run_id', 'i.n')}) then ${DECIDED_AGAIN('true')}
     else true end)`;
 

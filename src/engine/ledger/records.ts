@@ -44,23 +44,26 @@ export async function checkRead(db: Queryable, runId: string, { kind, pass }: Re
   return found.rowCount === 1;
 }
 
-/** Stores the records of pass `pass`; a record seen before keeps its first pass. Safe to repeat. */
+/**
+ * Stores the records of pass `pass`; a record seen before keeps its first pass. `isListed`: false for records that were read
+ * by their ids. Safe to repeat.
+ */
 export async function keepRecords(
   db: Queryable,
   runId: string,
   pass: number,
   records: readonly SeenRecord[],
-  firstPass = pass,
+  { firstPass = pass, isListed = true }: { readonly firstPass?: number; readonly isListed?: boolean } = {},
 ): Promise<void> {
   if (records.length === 0) return;
   const distinct = [...new Map(records.map((record) => [record.recordId, record])).values()];
   const column = <K extends keyof SeenRecord>(name: K) => distinct.map((record) => record[name] ?? null);
   await db.query(
-    `insert into ledger.records (run_id, kind, record_id, contact_id, email, phone, name, org, fields, first_pass, last_pass)
-     select $1, 'customer', t.*, $10, $2
+    `insert into ledger.records (run_id, kind, record_id, contact_id, email, phone, name, org, fields, first_pass, last_pass, is_listed)
+     select $1, 'customer', t.*, $10, $2, $11
      from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[]) as t
      on conflict (run_id, kind, record_id) do update set last_pass = excluded.last_pass, contact_id = excluded.contact_id,
-       email = excluded.email, phone = excluded.phone, name = excluded.name, org = excluded.org, fields = excluded.fields`,
+       is_listed = excluded.is_listed, email = excluded.email, phone = excluded.phone, name = excluded.name, org = excluded.org, fields = excluded.fields`,
     [
       runId,
       pass,
@@ -72,8 +75,24 @@ export async function keepRecords(
       column('org'),
       distinct.map((record) => JSON.stringify(record.fields)),
       firstPass,
+      isListed,
     ],
   );
+}
+
+/** Those of `ids` that a read has shown. */
+export async function shownInPass(
+  db: Queryable,
+  runId: string,
+  { kind, pass }: Reading,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = await db.query<{ id: string }>(
+    `select record_id as id from ledger.records where run_id = $1 and kind = $2 and last_pass = $3 and is_listed
+       and record_id = any($4)`,
+    [runId, kind, pass, ids],
+  );
+  return new Set(found.rows.map(({ id }) => id));
 }
 
 /** Numbers the next read-back of a run, from 1 on; 0 is the baseline before the first write. */

@@ -2,17 +2,22 @@
 import { absenceAfterMs } from '../../base/absence.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { type AuditedResource, oweAudits } from './debts.ts';
+import { MAX_SENDS } from './rows.ts';
 import type { Run } from './runs.ts';
 import { sendAgain, settleRows } from './transitions.ts';
 
-/**
- * SQL: whether so many acknowledged rows are missing from the list that it is not reliable. A service may occasionally
- * lose a call; if a tenth and at least three are missing, the list is incomplete.
- */
-export const LACKS_MUCH = (missing: string, found: string): string =>
-  `(${missing} > 0 and (${found} = 0 or (${missing} >= 3 and ${missing} * 10 >= ${found})))`;
+/** An acknowledged row that the list does not show. */
+export interface Missing {
+  /** As the answer to the create said; null if it did not. */
+  readonly id: string | null;
+}
 
 export interface Settled {
+  /**
+   * Rows that the service has acknowledged and the list does not show, each with the id of the answer. If there are any,
+   * missing rows are decided by a second call, after these records were looked up.
+   */
+  readonly toLookUp: readonly Missing[];
   /** Rows to send again: they did not appear in time. */
   readonly ready: number;
   /** Rows that may still appear; a read that starts after `againInMs` decides them. */
@@ -58,36 +63,76 @@ export async function repeatUpdates(db: Queryable, runId: string): Promise<void>
   await sendAgain(db, runId, { sql });
 }
 
+/** One read of the list, and what it proves. */
+export interface ReadBack {
+  /** When the read began, on the database's clock. */
+  readonly readAt: Date;
+  /** How long the service may take to commit or show a request (assumptions A1 and A2 in docs/protocol.md). */
+  readonly settleMs: number;
+  /** True if a record missing from the list does not exist. */
+  readonly isWhole: boolean;
+  /** The records of missing rows were looked up by their ids, and those that exist are stored. */
+  readonly isLookedUp: boolean;
+}
+
 export interface Judging {
   readonly resource: AuditedResource;
-  readonly settleMs: number;
   /**
-   * SQL: common table expressions over `sent`, the last of which is `judged (n, reason)`; a row without a reason is sent
-   * again. `$1` is the run, `$2` the time from which a missing row counts as absent, then `values`.
+   * SQL: the records of the read that are new since the baseline and belong to no row (`strangers`), and whether one of them
+   * may be the record of row `m`.
    */
-  readonly judged: string;
+  readonly strangers: string;
+  readonly mayExist: string;
+  /** The values of `strangers`, from `$5` on; `$1` is the run. */
   readonly values: readonly unknown[];
 }
 
-/** Sends missing rows again, with an audit debt for each, or sends them to manual review. Needs `sent`. */
-export async function decideMissing(db: Queryable, run: Run, readAt: Date, judging: Judging): Promise<void> {
-  const { resource, settleMs, judged, values } = judging;
+/**
+ * Decides rows that the list does not show although the read began late enough. An acknowledged row is never sent again: a
+ * person decides. A row with an unknown outcome is sent again, with an audit debt, if the list proves that its record is
+ * absent: no new record may be its own, and the list shows every row that the service has acknowledged. Returns the rows to
+ * look up first; then nothing was decided. Needs `sent`.
+ */
+export async function decideMissing(
+  db: Queryable,
+  run: Run,
+  { readAt, settleMs, isWhole, isLookedUp }: ReadBack,
+  { resource, strangers, mayExist, values }: Judging,
+): Promise<readonly Missing[]> {
   const sentBefore = new Date(readAt.getTime() - absenceAfterMs(settleMs));
   await dropSettled(db, run.id);
   await db.query(
-    `create temp table missing on commit drop as with ${judged}
-     select s.n, j.reason::text, jsonb_strip_nulls(jsonb_build_object('what', rtrim('${resource}', 's'),
-       'sends', case j.reason when 'GAVE_UP' then s.sends end)) as facts from judged j join sent s on s.n = j.n`,
-    [run.id, sentBefore, ...values],
+    `create temp table missing on commit drop as
+     select s.n, s.state, s.sends, s.facts->>'id' as id, i.source_id, i.email, coalesce(m.record_id, i.client_id) as client_id, s.action
+     from sent s join ledger.inputs i on i.run_id = $1 and i.n = s.n
+       left join ledger.matches m on m.run_id = $1 and m.n = s.n and m.kind = 'customer'
+     where s.action <> 'update' and s.since <= $2`,
+    [run.id, sentBefore],
+  );
+  const unseen = await db.query<Missing>(`select id from missing where state = 'acked' order by n`);
+  if (!isLookedUp && unseen.rows.length > 0) {
+    await db.query('drop table missing');
+    return unseen.rows;
+  }
+  await db.query(
+    `create temp table judged on commit drop as with strangers as (${strangers})
+     select m.n, f.reason, jsonb_strip_nulls(jsonb_build_object('what', $2::text, 'id', m.id,
+       'sends', case f.reason when 'GAVE_UP' then m.sends end)) as facts
+     from missing m cross join lateral (select case
+       when ${mayExist} then 'NOT_RECOGNISED'
+       when m.state = 'acked' or not $3 or exists (select from missing where state = 'acked') then 'NOT_IN_LIST'
+       when m.sends >= $4 then 'GAVE_UP' end as reason) f`,
+    [run.id, resource.replace(/s$/, ''), isWhole, MAX_SENDS, ...values],
   );
   await settleRows(db, run.id, {
-    sql: `select n, 'review' as verdict, reason, facts, null::text as record_id from missing where reason is not null`,
+    sql: `select n, 'review' as verdict, reason, facts, null::text as record_id from judged where reason is not null`,
   });
   const again = await sendAgain(db, run.id, {
-    sql: 'select n, null::text as action from missing where reason is null',
+    sql: 'select n, null::text as action from judged where reason is null',
   });
-  await db.query('drop table missing');
+  await db.query('drop table missing, judged');
   if (again.length > 0) await oweAudits(db, run, resource, again, settleMs);
+  return [];
 }
 
 /**
@@ -102,9 +147,14 @@ export async function rejectRefused(db: Queryable, runId: string): Promise<void>
 }
 
 /** The rows that are still open after all steps. Needs `sent`. */
-export async function whatIsOpen(db: Queryable, runId: string, settleMs: number): Promise<Settled> {
+export async function whatIsOpen(
+  db: Queryable,
+  runId: string,
+  settleMs: number,
+  toLookUp: readonly Missing[],
+): Promise<Settled> {
   await dropSettled(db, runId);
-  const counted = await db.query<Settled>(
+  const counted = await db.query<Omit<Settled, 'toLookUp'>>(
     `with ready as (
        select n from ledger.plans where run_id = $1 and n >= (select next_n from ledger.runs where id = $1)
        union select n from ledger.again where run_id = $1
@@ -116,5 +166,6 @@ export async function whatIsOpen(db: Queryable, runId: string, settleMs: number)
      from sent`,
     [runId, absenceAfterMs(settleMs)],
   );
-  return counted.rows[0] ?? { ready: 0, open: 0, againInMs: 0 };
+  const [left = { ready: 0, open: 0, againInMs: 0 }] = counted.rows;
+  return { ...left, toLookUp };
 }

@@ -56,14 +56,14 @@ export async function unmatchRows(db: Queryable, runId: string, { sql, values = 
 }
 
 /**
- * Plans what to send: staged rows become ready. Selection: `n, action, record_id, fields`; null fields: the fields of the
- * input.
+ * Plans what to send: staged rows become ready. Selection: `n, action, record_id, fields, was`; null fields: the fields of the
+ * input. `was`: the fields of the record before an update.
  */
 export async function planRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
   const planned = await db.query(
     `with planned as (
-       insert into ledger.plans (run_id, n, action, record_id, fields)
-       select distinct on (n) $1, n, action, record_id, fields from (${sql}) chosen
+       insert into ledger.plans (run_id, n, action, record_id, fields, was)
+       select distinct on (n) $1, n, action, record_id, fields, was from (${sql}) chosen
        where not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = chosen.n)
          and not exists (select from ledger.plans p where p.run_id = $1 and p.n = chosen.n)
        order by n returning n

@@ -19,14 +19,15 @@ export interface SentRow {
 
 type Called = Omit<WriteReport, 'written'>;
 
+const ACKED = { outcome: 'acked' } as const;
 const NOT_CALLED: Called = { calls: 0, limited: 0, http: undefined, ms: 0 };
 
-/** What the answer to one write means for its row and its run. */
-export function toSent(row: ClaimedRow, report: WriteReport, action: RowAction): SentRow {
+/** What the answer to one write means for its row and its run. `id`: the created record's, if the answer has one. */
+export function toSent(row: ClaimedRow, report: WriteReport, action: RowAction, id?: string): SentRow {
   const { written } = report;
   switch (written.status) {
     case 'applied':
-      return sent(row, action, report, { outcome: 'acked' });
+      return sent(row, action, report, id === undefined ? ACKED : { ...ACKED, facts: { id } });
     case 'in-doubt':
       return sent(row, action, report, { outcome: 'unknown', facts: { answer: written.message } });
     case 'given-up': {

@@ -7,6 +7,7 @@ import { IMPORT_REFUSED } from '../../engine/ledger/matching/settle-contacts.ts'
 import type { ClaimedRow } from '../../engine/ledger/rows.ts';
 import type { SendRow } from '../../engine/worker/row-source.ts';
 import { SENDER_PATIENCE_MS, type SentRow, sent, toSent } from '../../engine/worker/sent.ts';
+import { createdId } from '../created-id.ts';
 import { afterRefusal, type ImportMode } from './import-mode.ts';
 
 export function contactSender(account: Account, lane: Lane, mode: ImportMode): SendRow {
@@ -25,7 +26,7 @@ export function contactSender(account: Account, lane: Lane, mode: ImportMode): S
     const report = await write(account, 'customers.import', { ...options, body });
     const { written } = report;
     if (written.status === 'applied') mode.hasWorked = true;
-    if (written.status !== 'refused') return toSent(row, report, 'import');
+    if (written.status !== 'refused') return toSent(row, report, 'import', createdId(account, 'customers', report));
     switch (afterRefusal(mode, row.sourceId, written)) {
       case 'create': {
         const created = await sendCreate(account, row, options); // refused is "not applied" (assumption A3 in docs/protocol.md): creating cannot double it
@@ -62,5 +63,6 @@ async function sendUpdate(
 }
 
 async function sendCreate(account: Account, row: ClaimedRow, options: WriteOptions): Promise<SentRow> {
-  return toSent(row, await write(account, 'customers.create', { ...options, body: row.fields }), 'create');
+  const report = await write(account, 'customers.create', { ...options, body: row.fields });
+  return toSent(row, report, 'create', createdId(account, 'customers', report));
 }

@@ -1,5 +1,5 @@
 /**
- * The customers that a list showed before a run's first write; any other customer is new. It keeps 64 bits of the hash of each
+ * The records that a list showed before a run's first write; any other record is new. It keeps 64 bits of the hash of each
  * id, at most 21 bytes per id in memory and in the ledger. If a new customer shares all bits with one of a million, it counts as
  * an old one; that happens once in 10^13.
  */

@@ -8,6 +8,7 @@ import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
+import { sentSoFar } from '../../engine/account/sent-so-far.ts';
 import { checkShape } from '../../engine/account/shapes.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
@@ -70,13 +71,13 @@ export async function readCustomers(
       const keep = () =>
         exclusive.transaction(async (db) => {
           await keepRecords(db, run.id, pass, wanted);
-          await keepRecords(db, run.id, pass, others, BASELINE); // not new to the run
+          await keepRecords(db, run.id, pass, others, { firstPass: BASELINE }); // not new to the run
         });
       await keeping.begin(keep, ids);
     },
   });
   await keeping.end();
-  if (!hasKeys && mailMember !== undefined) throw unreadable(account, mailMember);
+  if (!hasKeys && mailMember !== undefined) throw await unreadable(context, mailMember);
   if (read.shape) await checkShape(context, 'customers', read.shape);
   if (read.scan) await noteScan(context, read.scan);
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
@@ -93,11 +94,11 @@ function memberWithMail(record: Json): string | undefined {
   return Object.keys(record).find((name) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(textOf(record[name])));
 }
 
-function unreadable({ name }: Account, member: string): RunFailed {
+async function unreadable({ pool, run, account }: JobContext<unknown>, member: string): Promise<RunFailed> {
   return new RunFailed(
     'SERVICE_UNREADABLE',
-    `The customers of the service of account "${name}" have no e-mail, phone or name under a name that Lockstep knows, but ` +
-      `"${member}" holds an e-mail address. No contact could be matched with these customers, so nothing is sent.`,
+    `The customers of the service of account "${account.name}" have no e-mail, phone or name under a name that Lockstep knows, but ` +
+      `"${member}" holds an e-mail address. No contact can be matched with these customers. ${await sentSoFar(pool, run.id)}`,
   );
 }
 
@@ -106,7 +107,7 @@ async function noteScan({ pool, run }: JobContext<unknown>, { proof, reasons }: 
   await addNote(pool, run.id, `the list of customers came in pages; scan of customers ${proof}${why}`);
 }
 
-function toSeenRecord(record: Json, account: Account): SeenRecord {
+export function toSeenRecord(record: Json, account: Account): SeenRecord {
   const recordId = idOf(record, 'customers', account.dialect);
   if (recordId === undefined || !isJsonObject(record)) throw withoutId('customer', record, account);
   const fields = customerFieldsOf(record);

@@ -19,8 +19,6 @@ const checkpointSchema = z.object({
   creator: z.string().optional(),
   /** The run that this load waits for, and since when, on the clock of a process. */
   waits: z.object({ run: z.string(), sinceMs: z.number() }).optional(),
-  /** How many orders the service's list held before the first write; unknown if the list came in pages. */
-  ordersBefore: z.number().optional(),
   /** How many orders the last decision plans to update. */
   updates: z.number().optional(),
 });

@@ -1,4 +1,7 @@
-/** Reads all orders once, and keeps the orders whose keys a load holds: for its baseline, and for every read-back. */
+/**
+ * Reads all orders once: for the baseline of a load, and for every read-back. It keeps the orders whose keys the load holds,
+ * and in a read-back the new orders of its customers, because a service may change a label.
+ */
 
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { amountOf, idOf, isJsonObject, memberNamed } from '../../client/call/dialect.ts';
@@ -7,6 +10,7 @@ import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
+import { sentSoFar } from '../../engine/account/sent-so-far.ts';
 import { checkShape } from '../../engine/account/shapes.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
@@ -19,27 +23,39 @@ import {
   type SeenOrder,
   takeAsked,
 } from '../../engine/ledger/matching/order-records.ts';
-import type { OrdersRead } from '../../engine/ledger/matching/settle-orders.ts';
 import { beginRead } from '../../engine/ledger/records.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import { ledgerNow } from '../../engine/ledger/set-clock.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
+import type { Baseline } from '../customers/baseline.ts';
 import { BASELINE } from '../customers/read-customers.ts';
-import { openWantedOrders } from './wanted-orders.ts';
+import { openWantedOrders, type WantedOrders } from './wanted-orders.ts';
 
-/** @throws Stop; RunFailed SERVICE_UNREADABLE if no order of the list names its customer or its label */
+export interface OrdersRead {
+  /** When the read began, on the database's clock. */
+  readonly readAt: Date;
+  /** True if an order missing from the list does not exist: its pages are proven, and its witnesses are in it. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * `baseline`: in the baseline's own pass, receives the orders of the load's customers; in a read-back, what it has received;
+ * undefined if an earlier version stored none. @throws Stop; RunFailed SERVICE_UNREADABLE if no order of the list names
+ * its customer or its label
+ */
 export async function readOrders(
   context: JobContext<unknown>,
   exclusive: Exclusive,
   pass: number,
+  baseline?: Baseline,
 ): Promise<OrdersRead> {
   const { pool, run, account, signal } = context;
   const readAt = await ledgerNow(pool);
   await exclusive.transaction((db) => beginRead(db, run.id, { kind: 'order', pass }));
   const isAudit = await areAuditsDue(pool, run, 'orders', readAt);
   const keepingFor: KeepingOrders = { run, pass, isAudit };
-  let isWanted: ((order: OrderName) => boolean) | undefined;
+  let wanted: WantedOrders | undefined;
   const says = { orders: false, customers: false, labels: false };
   const keeping = boundedPipeline();
   const witnesses = await openWitnesses(context, 'orders');
@@ -58,16 +74,17 @@ export async function readOrders(
     signal,
     onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (batch) => {
-      if (batch.length > 0) isWanted ??= await openWantedOrders(pool, keepingFor);
+      if (batch.length > 0) wanted ??= await openWantedOrders(pool, keepingFor);
       for (const record of batch) {
         const named = nameOf(record, account);
         witnesses.note(named.recordId, record);
         says.orders = true;
         says.customers ||= named.clientId !== undefined;
         says.labels ||= named.hasLabel;
-        if (!isWanted?.(named)) continue;
-        const { recordId, clientId, label, isNumber } = named;
-        seen.push({ recordId, clientId, label, isNumber, fields: fieldsOf(named.record, pass) });
+        const isNear = wanted?.isNear(named) === true;
+        if (isNear && pass === BASELINE) baseline?.add(named.recordId);
+        const isOld = pass === BASELINE || baseline?.has(named.recordId) !== false;
+        if (wanted?.wants(named) || (isNear && !isOld)) seen.push({ ...named, fields: fieldsOf(named.record), isOld });
       }
       if (seen.length >= KEPT_AT_ONCE) await keep();
     },
@@ -76,8 +93,8 @@ export async function readOrders(
   await keeping.end();
   await exclusive.transaction((db) => takeAsked(db, keepingFor));
   if (read.shape) await checkShape(context, 'orders', read.shape);
-  if (says.orders && !says.customers) throw unreadable(account, 'customer', CUSTOMER_NAMES);
-  if (says.orders && !says.labels) throw unreadable(account, 'order_id', LABEL_NAMES);
+  if (says.orders && !says.customers) throw await unreadable(context, 'customer', CUSTOMER_NAMES);
+  if (says.orders && !says.labels) throw await unreadable(context, 'order_id', LABEL_NAMES);
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
   if (read.scan) {
     const why = read.scan.reasons.length === 0 ? '' : `: ${read.scan.reasons.join('; ')}`;
@@ -87,16 +104,22 @@ export async function readOrders(
   if (!isWhole) await recordProgress(pool, run.id, { scan: 'unproven' });
   const audit = { resource: 'orders', pass, readAt, isComplete: isWhole, matches: SAME_ORDER } as const;
   if (isAudit) await payAudits(context, exclusive, audit);
-  return { readAt, records: read.records, isWhole };
+  return { readAt, isWhole };
 }
 
 /** Each transaction costs four round trips. */
 const KEPT_AT_ONCE = 4_000;
 
 /** The keys that decide whether an order is asked for. */
-interface OrderName extends Omit<SeenOrder, 'fields'> {
+interface OrderName extends Omit<SeenOrder, 'fields' | 'isOld'> {
   readonly hasLabel: boolean;
   readonly record: JsonObject;
+}
+
+/** An order that was read by its id. */
+export function toNewOrder(record: Json, account: Account): SeenOrder {
+  const named = nameOf(record, account);
+  return { ...named, fields: fieldsOf(named.record), isOld: false };
 }
 
 function nameOf(record: Json, account: Account): OrderName {
@@ -135,19 +158,20 @@ function customerIdOf(record: JsonObject): string | undefined {
 
 const LABEL_NAMES = ['order_id', 'orderid'];
 
-/** The order's content in one spelling. After a write no description is compared, so a read-back leaves it out. */
-function fieldsOf({ amount, status, description }: JsonObject, pass: number): SeenOrder['fields'] {
-  return {
-    amount: amountOf(amount),
-    status: textOf(status) || undefined,
-    description: (pass === BASELINE && textOf(description)) || undefined,
-  };
+/** The order's content in one spelling; absent members are left out. */
+export function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<string, string>> {
+  const said = { amount: amountOf(amount) ?? '', status: textOf(status), description: textOf(description) };
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''));
 }
 
-function unreadable({ name }: Account, what: string, names: readonly string[]): RunFailed {
+async function unreadable(
+  { pool, run, account }: JobContext<unknown>,
+  what: string,
+  names: readonly string[],
+): Promise<RunFailed> {
   return new RunFailed(
     'SERVICE_UNREADABLE',
-    `The service of account "${name}" lists orders without their ${what} (members looked for: ${names.join(', ')}). ` +
-      'Lockstep could not tell created orders from missing ones, so nothing is sent.',
+    `The service of account "${account.name}" lists orders without their ${what} (members looked for: ${names.join(', ')}). ` +
+      `Lockstep cannot tell created orders from missing ones. ${await sentSoFar(pool, run.id)}`,
   );
 }

@@ -2,17 +2,24 @@
 import type { Lane } from '../../client/budget/budget.ts';
 import { type Kind, type LongIds, toBodyId } from '../../client/call/dialect.ts';
 import type { Account } from '../../engine/account/account.ts';
-import { type WriteOptions, write } from '../../engine/account/writes.ts';
-import type { ClaimedRow } from '../../engine/ledger/rows.ts';
+import { write } from '../../engine/account/writes.ts';
 import type { SendRow } from '../../engine/worker/row-source.ts';
-import { SENDER_PATIENCE_MS, type SentRow, sent, toSent } from '../../engine/worker/sent.ts';
+import { SENDER_PATIENCE_MS, toSent } from '../../engine/worker/sent.ts';
+import { createdId } from '../created-id.ts';
+import { sendUpdate } from './send-update.ts';
+import type { UpdateMode } from './update-mode.ts';
 
-/** `longIds`: how the service's lists write long ids. */
-export function orderSender(account: Account, lane: Lane, longIds: (kind: Kind) => LongIds): SendRow {
-  return (row, { dispatchBefore, stopWaiting }) => {
+/** `longIds`: how the service's lists write long ids; `updates`: what is known of its updates. */
+export function orderSender(
+  account: Account,
+  lane: Lane,
+  longIds: (kind: Kind) => LongIds,
+  updates: UpdateMode,
+): SendRow {
+  return async (row, { dispatchBefore, stopWaiting }) => {
     const isCreate = row.action === 'create';
     const { order_id, description, amount, status } = row.fields;
-    const options: WriteOptions = {
+    const options = {
       lane,
       stopWaiting,
       dispatchBefore,
@@ -30,19 +37,8 @@ export function orderSender(account: Account, lane: Lane, longIds: (kind: Kind) 
         id: isCreate ? undefined : toBodyId(row.recordId ?? '', longIds('orders')),
       },
     };
-    if (!isCreate) return sendUpdate(account, row, options);
-    return write(account, 'orders.create', options).then((report) => toSent(row, report, 'create'));
+    if (!isCreate) return sendUpdate(account, row, options, updates);
+    const report = await write(account, 'orders.create', options);
+    return toSent(row, report, 'create', createdId(account, 'orders', report));
   };
-}
-
-/** An update is read back like a create: the service may have accepted it without storing it. */
-async function sendUpdate(account: Account, row: ClaimedRow, options: WriteOptions): Promise<SentRow> {
-  const report = await write(account, 'orders.update', options);
-  const { written } = report;
-  if (written.status === 'refused' && written.httpStatus === 404) {
-    const facts = { order: row.recordId, answer: written.message };
-    const gone = { outcome: 'refused', verdict: 'review', reason: 'ORDER_GONE', facts } as const;
-    return sent(row, 'update', report, gone);
-  }
-  return toSent(row, report, 'update');
 }

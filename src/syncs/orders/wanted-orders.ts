@@ -8,10 +8,17 @@ import { type OrderKey, type SeenOrder, wantedOrders } from '../../engine/ledger
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 
+export interface WantedOrders {
+  /** Whether the load asks for the order. */
+  wants(order: Pick<SeenOrder, 'clientId' | 'label'>): boolean;
+  /** Whether the order may be one of the load's under another label: it has one of the load's customers, or shows none. */
+  isNear(order: Pick<SeenOrder, 'clientId'>): boolean;
+}
+
 export async function openWantedOrders(
   db: Queryable,
   asking: { readonly run: Run; readonly isAudit: boolean },
-): Promise<(order: Pick<SeenOrder, 'clientId' | 'label'>) => boolean> {
+): Promise<WantedOrders> {
   const keys = new SeenIds();
   for await (const page of wantedOrders(db, asking)) {
     for (const key of page) {
@@ -19,8 +26,11 @@ export async function openWantedOrders(
       keys.note(key.clientId, 0); // few of an account's customers have an order in a small load
     }
   }
-  return ({ clientId, label }) =>
-    clientId !== undefined && label !== '' && keys.has(clientId) && keys.has(textOf({ clientId, label }));
+  return {
+    wants: ({ clientId, label }) =>
+      clientId !== undefined && label !== '' && keys.has(clientId) && keys.has(textOf({ clientId, label })),
+    isNear: ({ clientId }) => clientId === undefined || keys.has(clientId),
+  };
 }
 
 /** Equal for labels that differ only in leading zeros, or in case by any rule: characters outside ASCII are removed. */

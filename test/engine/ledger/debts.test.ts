@@ -43,12 +43,9 @@ async function loadWith(row: Readonly<Record<string, unknown>>, { agoMs = DUE_MS
   ]);
   await inTransaction(database.pool, async (db) => {
     await gatherSent(db, run.id);
-    await decideMissing(db, run, new Date(), {
-      resource: 'orders',
-      settleMs: SETTLE_MS,
-      judged: `judged as (select n, null as reason from sent, ledger.runs u where u.id = $1 and since <= $2)`,
-      values: [],
-    });
+    const read = { readAt: new Date(), settleMs: SETTLE_MS, isWhole: true, isLookedUp: true };
+    const none = { strangers: 'select from ledger.runs where id = $1 and false', mayExist: 'false', values: [] };
+    await decideMissing(db, run, read, { resource: 'orders', ...none });
   });
   const { state, verdict = null, record_id = null, reason = null } = { ...CREATED, ...row } as Record<string, unknown>;
   await database.pool.query(

@@ -39,7 +39,7 @@ const chosen = (columns: string) => (rows: readonly number[]) => ({
   sql: `select n${columns} from unnest($2::bigint[]) as t (n)`,
   values: [rows],
 });
-const PLANNED = chosen(`, 'create' as action, null as record_id, null::jsonb as fields`);
+const PLANNED = chosen(`, 'create' as action, null as record_id, null::jsonb as fields, null::jsonb as was`);
 const JUDGED = chosen(`, 'review' as verdict, 'GAVE_UP' as reason, null::jsonb as facts, null as record_id`);
 const OUTCOMES: readonly Pick<Attempt, 'outcome' | 'verdict'>[] = [
   { outcome: 'acked' },

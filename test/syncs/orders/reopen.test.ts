@@ -37,11 +37,14 @@ const kept = [
   { verdict: 'invalid', reason: 'RAGGED' },
   { verdict: 'review', reason: 'DUPLICATE' },
   { verdict: 'review', reason: 'CONTENT_DIFFERS' },
+  { verdict: 'review', reason: 'GAVE_UP' },
+  { verdict: 'review', reason: 'NOT_IN_LIST' },
+  { verdict: 'review', reason: 'LOST' },
 ];
 const again = [
   { verdict: 'rejected', reason: 'CUSTOMER_UNKNOWN' },
   { verdict: 'rejected', reason: 'REFUSED_BY_SERVICE' },
-  { verdict: 'review', reason: 'GAVE_UP' },
+  { verdict: 'review', reason: 'GAVE_UP', action: 'update' },
   { verdict: 'review', reason: 'DIFFERS' },
   { verdict: 'review', reason: 'ORDER_IN_ANOTHER_LOAD' },
   { verdict: 'unknown' },
@@ -51,7 +54,7 @@ const again = [
 ];
 
 test.each(kept)(
-  'leaves existing orders and rows that are wrong in the file unchanged: $verdict $reason',
+  'leaves orders that exist or may exist, and rows that are wrong in the file, unchanged: $verdict $reason',
   async (row) => {
     const run = await endedWith([row, { verdict: 'rejected', reason: 'X' }]);
     const [before] = await rowsOf(database, run);

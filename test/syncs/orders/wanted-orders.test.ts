@@ -19,16 +19,17 @@ test('orders in other letters or without zeros pass, orders of others do not', a
   const labels = ['Ord-1', '0012', 'İ-5'];
   const run = await aLoad(database, rowsWith(labels.map((order_id) => ({ order_id, client_id: '7' }))));
   await inTransaction(database.pool, (db) => takeKeys(db, run, 0));
-  const isWanted = await openWantedOrders(database.pool, { run, isAudit: false });
-  const passes = (label: string, clientId: string | undefined = '7') => isWanted({ ...seen, clientId, label });
+  const { wants, isNear } = await openWantedOrders(database.pool, { run, isAudit: false });
+  const passes = (label: string, clientId: string | undefined = '7') => wants({ ...seen, clientId, label });
   for (const label of ['Ord-1', 'oRD-1', '12', '0012', 'i-5']) expect([label, passes(label)]).toEqual([label, true]);
   expect([passes('Ord-2'), passes('Ord-1', '8'), passes('')]).toEqual([false, false, false]);
+  expect(['7', '8', undefined].map((clientId) => isNear({ clientId }))).toEqual([true, false, true]);
 });
 
 test('orders of more keys than one page pass', async () => {
   const rows = Array.from({ length: 11_000 }, (_, i) => ({ order_id: `A${i}`, client_id: '7' }));
   const run = await aLoad(database, rowsWith(rows));
   await inTransaction(database.pool, (db) => takeKeys(db, run, 0));
-  const isWanted = await openWantedOrders(database.pool, { run, isAudit: false });
-  expect(rows.filter(({ order_id }) => !isWanted({ ...seen, label: order_id }))).toEqual([]);
+  const { wants } = await openWantedOrders(database.pool, { run, isAudit: false });
+  expect(rows.filter(({ order_id }) => !wants({ ...seen, label: order_id }))).toEqual([]);
 });

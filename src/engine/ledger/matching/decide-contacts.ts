@@ -10,7 +10,7 @@ import { forgetRows } from '../forget.ts';
 import { prepareSetWork } from '../records.ts';
 import type { Run } from '../runs.ts';
 import { matchRows, planRows, settleRows } from '../transitions.ts';
-import { MAY_HAVE_ARRIVED } from '../unsettled.ts';
+import { IS_ACKED, MAY_EXIST, MAY_HAVE_ARRIVED } from '../unsettled.ts';
 import { applyDecisions } from './apply-decisions.ts';
 import { checkLinks, type LinksDisagree, refreshLinks } from './check-links.ts';
 import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
@@ -186,28 +186,29 @@ async function reviewDuplicates(db: Queryable, run: Run): Promise<void> {
 async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `with unrecognised as (
-       select v.run_id, v.n, v.reason, coalesce(v.facts->>'earlier', v.run_id) as run, ${IS_REMAPPED('u', '$2')} as is_remapped
-       from ledger.runs u join ledger.verdicts v on v.run_id = u.id and v.reason in ('NOT_RECOGNISED', 'NOT_IN_LIST')
-       where u.scope = $1
-       union all select u.id, p.n, 'NOT_RECOGNISED', u.id, true
+       select v.run_id, v.n, v.reason, coalesce(v.facts->>'earlier', v.run_id) as run, v.facts->>'id' as id, v.at
+       from ledger.runs u join ledger.verdicts v on v.run_id = u.id and v.reason in ${MAY_EXIST} where u.scope = $1
+       union all select u.id, p.n, 'NOT_IN_LIST', u.id, null, u.ended_at
        from ledger.runs u cross join lateral (
-         select n from ledger.plans where run_id = u.id and action <> 'update' and ${MAY_HAVE_ARRIVED('u.id', 'plans.n')}
-           and not exists (select from ledger.verdicts v where v.run_id = u.id and v.n = plans.n offset 0) offset 0) p
-       where u.scope = $1 and u.status in ('failed', 'cancelled') and ${IS_REMAPPED('u', '$2')}
+         select n from ledger.plans p where run_id = u.id and action <> 'update'
+           and case when ${IS_REMAPPED('u', '$2')} then ${MAY_HAVE_ARRIVED('u.id', 'p.n')} else ${IS_ACKED('u.id', 'p.n')} end
+           and not exists (select from ledger.verdicts v where v.run_id = u.id and v.n = p.n offset 0) offset 0) p
+       where u.scope = $1 and u.job = 'contacts' and u.status in ('failed', 'cancelled') and u.id <> $2
      ), earlier as (
-       select i.source_id, i.hash, e.is_remapped, max(e.reason) as reason, max(e.run) as run
+       select distinct on (i.source_id) i.source_id, e.reason, e.run, e.id
        from unrecognised e
-         cross join lateral (select source_id, hash from ledger.inputs i where i.run_id = e.run_id and i.n = e.n offset 0) i
-       group by i.source_id, i.hash, e.is_remapped
+         cross join lateral (select source_id from ledger.inputs i where i.run_id = e.run_id and i.n = e.n offset 0) i
+       order by i.source_id, e.at desc
      ), unclear as (
-       select s.n, case when s.record_id is not null then 'CUSTOMER_GONE' when coalesce(s.email, s.phone, s.name) is null then 'NO_KEY'
-           else e.reason end as reason,
-         case when s.record_id is not null then jsonb_build_object('customer', s.record_id)
-           when coalesce(s.email, s.phone, s.name) is not null then jsonb_build_object('what', 'customer', 'earlier', e.run) end as facts
-       from deciding s left join earlier e on e.source_id = s.source_id and (e.is_remapped or e.hash = s.hash)
+       select s.n, f.reason, case when f.reason = 'UNLISTED' then 'existing' else 'review' end as verdict,
+         case f.reason when 'CUSTOMER_GONE' then jsonb_build_object('customer', s.record_id) when 'NO_KEY' then null
+           else jsonb_strip_nulls(jsonb_build_object('what', 'customer', 'earlier', e.run, 'id', e.id)) end as facts
+       from deciding s left join earlier e on e.source_id = s.source_id
+         cross join lateral (select case when e.reason = 'UNLISTED' then e.reason when s.record_id is not null then 'CUSTOMER_GONE'
+           when coalesce(s.email, s.phone, s.name) is null then 'NO_KEY' else e.reason end as reason) f
        where s.state = 'staged'
      )
-     update deciding s set state = 'settled', verdict = 'review', reason = unclear.reason, facts = unclear.facts
+     update deciding s set state = 'settled', verdict = unclear.verdict, reason = unclear.reason, facts = unclear.facts
      from unclear where s.n = unclear.n and unclear.reason is not null`,
     [run.scope, run.id],
   );
@@ -264,7 +265,8 @@ async function keepDecisions(db: Queryable, run: Run, { mappedFields, unchanged 
   });
   await planRows(db, run.id, {
     sql: `select s.n, s.action, s.record_id, case when s.action = 'update' then k.fields || coalesce(
-          (select jsonb_object_agg(key, '') from jsonb_object_keys(k.fields) key where key = any($2)), '{}') || i.fields end as fields
+          (select jsonb_object_agg(key, '') from jsonb_object_keys(k.fields) key where key = any($2)), '{}') || i.fields end as fields,
+          null::jsonb as was
         from deciding s left join ledger.records k on s.action = 'update' and ${IS_CUSTOMER} and k.record_id = s.record_id
           left join ledger.inputs i on s.action = 'update' and i.run_id = $1 and i.n = s.n
         where s.state = 'ready'`,

@@ -7,8 +7,9 @@ import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../records.ts';
 import type { Run } from '../runs.ts';
 import { planRows, settleRows, unplanRows } from '../transitions.ts';
+import { MAY_EXIST } from '../unsettled.ts';
 import { differ, differences } from './differences.ts';
-import { OVERWRITTEN } from './order-decisions.ts';
+import { IS_CREATION_DECIDED_SINCE, OVERWRITTEN } from './order-decisions.ts';
 import { keyScopeOf } from './order-keys.ts';
 import { leaveOutUnshown } from './shown.ts';
 import { CUSTOMER, IS_SETTLED, ORDERS, STAGED } from './staged-orders.ts';
@@ -41,7 +42,7 @@ export async function decideOrders(db: Queryable, run: Run, { existing, isWhole 
     sql: 'select n, verdict, fate as reason, facts, record_id from decided where verdict is not null',
   });
   await planRows(db, id, {
-    sql: `select n, fate as action, record_id, fields from decided where fate in ('create', 'update')`,
+    sql: `select n, fate as action, record_id, null::jsonb as fields, was from decided where fate in ('create', 'update')`,
   });
   if (run.isBound) await leaveOutUnshown(db, run);
   const counted = await db.query<Planned>(
@@ -60,40 +61,50 @@ export async function decideOrders(db: Queryable, run: Run, { existing, isWhole 
 }
 
 /**
- * Orders that other loads sent and no list has shown. Sending them again would create duplicates that no list shows. They
- * are few, so they are looked up one by one before `prepareSetWork` disables nested loops.
+ * Orders that a load has sent and no list has shown: those of other loads, and those that this load or an ended one sent,
+ * got an acknowledgement for, and never settled. Sending them again could create duplicates that no list shows. They are
+ * few, so they are looked up one by one before `prepareSetWork` disables nested loops.
  */
 async function findInvisible(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `create temp table invisible on commit drop as
      select distinct on (client_id, label) * from (
-       select ${CUSTOMER} as client_id, i.label, v.reason, v.run_id
+       select ${CUSTOMER} as client_id, i.label, v.reason, v.facts, v.run_id, v.at
        from ledger.verdicts v join ledger.runs u on u.id = v.run_id and u.scope = $2 and u.job = 'orders'
          join ${ORDERS} on i.run_id = v.run_id and i.n = v.n
-       where v.reason in ('NOT_RECOGNISED', 'NOT_IN_LIST') and v.run_id <> $1) o`,
+       where (v.reason in ${MAY_EXIST} or v.reason = 'DECIDED_IGNORE' and v.facts->>'was' in ${MAY_EXIST}) and v.run_id <> $1
+       union all select ${CUSTOMER}, i.label, 'NOT_IN_LIST', a.facts, a.run_id, a.at
+       from ledger.runs u join ledger.attempts a on a.run_id = u.id and a.outcome = 'acked' and a.action = 'create'
+         join ${ORDERS} on i.run_id = a.run_id and i.n = a.n
+         left join ledger.verdicts v on v.run_id = a.run_id and v.n = a.n
+       where u.scope = $2 and u.job = 'orders' and (u.id = $1 or u.status in ('failed', 'cancelled'))
+         and (v.n is null or v.reason = 'ORDER_IN_ANOTHER_LOAD')) o
+     order by client_id, label, at desc`,
     [run.id, run.scope],
   );
   await db.query('analyze invisible');
 }
 
-/** An update sends the existing order with the row's values applied: values missing from the row are not emptied. */
+/** An update sends the row's values; what the order holds beside them is stored, in case the service empties it. */
 const DECIDE = `create temp table decided on commit drop as
   with staged as (${STAGED}), doubled as (
     select client_id, label, (array_agg(record_id order by length(record_id), record_id))[1:10] as ids
     from ledger.records where run_id = $1 and kind = 'order' and label is not null
     group by client_id, label having count(*) > 1
   )
-  select s.n, f.fate, s.client_id is not null as has_customer, case when d.ids is null then k.record_id end as record_id,
-    case f.fate when 'update' then k.fields || s.fields end as fields,
+  select s.n, f.fate, s.client_id is not null as has_customer,
+    case when f.fate = 'UNLISTED' then i.facts->>'id' when d.ids is null then k.record_id end as record_id,
+    case f.fate when 'update' then k.fields end as was,
     case when f.fate is null or f.fate in ('create', 'update') then null when f.fate = 'ORDER_EXISTS' then 'rejected'
-      when f.fate = 'EXISTS' then 'existing' else 'review' end as verdict,
+      when f.fate in ('EXISTS', 'UNLISTED', 'DECIDED_IGNORE') then 'existing' else 'review' end as verdict,
     case f.fate
       when 'DUPLICATE' then jsonb_build_object('before', true, 'what', 'order', 'ids', d.ids)
       when 'OTHER_LETTERS' then jsonb_build_object('order', k.record_id, 'name', k.name)
       when 'EXISTS' then jsonb_strip_nulls(jsonb_build_object('order', k.record_id,
         'hidesAmount', case when s.fields ? 'amount' and not k.fields ? 'amount' then true end))
       when 'LIST_PARTIAL' then jsonb_build_object('what', 'order')
-      when i.reason then jsonb_build_object('earlier', i.run_id, 'what', 'order')
+      when 'DECIDED_IGNORE' then i.facts
+      when i.reason then jsonb_strip_nulls(jsonb_build_object('earlier', i.run_id, 'what', 'order', 'id', i.facts->'id'))
       else case when f.fate in ('ORDER_EXISTS', 'DIFFERS')
         then jsonb_strip_nulls(jsonb_build_object('order', k.record_id, 'differences', ${differences()})) end
     end as facts
@@ -102,7 +113,7 @@ const DECIDE = `create temp table decided on commit drop as
     left join ledger.records k on k.run_id = $1 and k.kind = 'order' and k.client_id = s.client_id and k.label = s.label
       and d.ids is null
     left join (${OVERWRITTEN}) w on w.n = s.n and w.record_id = k.record_id
-    left join invisible i on i.client_id = s.client_id and i.label = s.label
+    left join invisible i on i.client_id = s.client_id and i.label = s.label and not ${IS_CREATION_DECIDED_SINCE('s.n', 'i.at')}
     left join ledger.order_keys o on o.scope = $2 and o.client_id = s.client_id and o.label = s.label and o.run_id = $1
     cross join lateral (select case
       when d.ids is not null then 'DUPLICATE'

@@ -20,6 +20,10 @@ export function differences(members: readonly Member[] = MEMBERS): string {
   return `to_jsonb(nullif(array_remove(array[${parts.join(', ')}], null), '{}'))`;
 }
 
+/** SQL over row `s` and record `k`: members in `s.kept` that the record does not show any more, as facts; null if there are none. */
+export const LOST = `(select jsonb_agg(jsonb_build_object('field', f.key, 'is', coalesce(k.fields->>f.key, ''), 'expected', f.value))
+  from jsonb_each_text(s.kept) f where f.value is distinct from k.fields->>f.key)`;
+
 function factsOf(name: Member): string {
   if (name === 'description') return `jsonb_build_object('field', 'description')`;
   return `jsonb_build_object('field', '${name}', 'is', k.fields->>'${name}', 'expected', s.fields->>'${name}')`;

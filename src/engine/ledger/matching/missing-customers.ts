@@ -8,7 +8,9 @@ import { unsettledForMs } from '../horizon.ts';
 import { prepareSetWork } from '../records.ts';
 import { type NewRun, type Run, startRun } from '../runs.ts';
 import { planRows, settleRows } from '../transitions.ts';
+import { IS_ACKED, MAY_EXIST, MAY_HAVE_ARRIVED } from '../unsettled.ts';
 import { oweForEarlierCustomers } from './customer-levels.ts';
+import { IS_CREATION_DECIDED_SINCE } from './order-decisions.ts';
 import { CUSTOMER, ORDERS, STAGED } from './staged-orders.ts';
 
 /** SQL: the name of a row's customer in the run that creates it: all rows with the same name share one customer. */
@@ -112,18 +114,49 @@ export async function takeCreated(db: Queryable, run: Run, creatorId: string): P
   );
 }
 
-/** Settles rows whose customer was not created: their order cannot be sent without a customer. */
+/** Settles rows whose customer was not created, or may not have been: their order cannot be sent without a customer. */
 export async function settleNotCreated(db: Queryable, run: Run, creatorId: string): Promise<void> {
-  await settleRows(db, run.id, {
-    sql: `select s.n, case v.verdict when 'rejected' then 'rejected' else 'review' end as verdict,
-        'CUSTOMER_NOT_CREATED' as reason, null::text as record_id,
-        jsonb_strip_nulls(jsonb_build_object('creator', c.run_id, 'because', case when v.reason is not null
-          then jsonb_build_object('code', v.reason, 'facts', v.facts) end)) as facts
-      from (${STAGED}) s join ledger.inputs c on c.run_id = $2 and c.source_id = ${NAME('s')}
-        left join ledger.verdicts v on v.run_id = c.run_id and v.n = c.n
-      where s.client_id is null`,
-    values: [creatorId],
-  });
+  const creations = `select c.source_id, c.run_id, v.verdict, v.reason, v.facts, v.at,
+      coalesce(v.reason in ${MAY_EXIST}, ${MAY_HAVE_ARRIVED('c.run_id', 'c.n')}) as may_exist
+    from ledger.inputs c left join ledger.verdicts v on v.run_id = c.run_id and v.n = c.n where c.run_id = $2`;
+  await settleRows(db, run.id, { sql: WITHOUT_CUSTOMER(creations), values: [creatorId] });
+}
+
+/**
+ * Settles rows whose customer an earlier load has created, or may have, although no list shows it as theirs: creating it
+ * again could create it twice. Returns how many. Needs `takeUnlisted`.
+ */
+export function settleUnclear(db: Queryable, run: Run): Promise<number> {
+  const creations = `select distinct on (c.source_id) c.source_id, c.run_id, 'review' as verdict, e.reason, e.facts, true as may_exist, e.at
+    from ledger.runs u cross join lateral (
+        select n, reason, facts, at from ledger.verdicts where run_id = u.id and reason in ${MAY_EXIST}
+        union all select p.n, null, null, u.ended_at from ledger.plans p
+        where p.run_id = u.id and u.status in ('failed', 'cancelled') and ${IS_ACKED('u.id', 'p.n')}
+          and not exists (select from ledger.verdicts v where v.run_id = u.id and v.n = p.n)
+      ) e join ledger.inputs c on c.run_id = u.id and c.n = e.n
+    where u.scope = $2 and u.resource = '${CUSTOMERS}' and u.job = 'customers' order by c.source_id, e.at desc`;
+  const sql = `select * from (${WITHOUT_CUSTOMER(creations)}) r where not ${IS_CREATION_DECIDED_SINCE('r.n', 'r.at')}`;
+  return settleRows(db, run.id, { sql, values: [run.scope] });
+}
+
+/** SQL: verdicts of the rows without a customer, by the customers `c` that loads were to create for them. */
+const WITHOUT_CUSTOMER = (creations: string) => `
+  select s.n, case c.verdict when 'rejected' then 'rejected' else 'review' end as verdict,
+    case when c.may_exist then 'CUSTOMER_UNCLEAR' else 'CUSTOMER_NOT_CREATED' end as reason, null::text as record_id,
+    jsonb_strip_nulls(jsonb_build_object('creator', c.run_id, 'id', c.facts->'id', 'because', case when c.reason is not null
+      then jsonb_build_object('code', c.reason, 'facts', c.facts) end)) as facts, c.at
+  from (${STAGED}) s join (${creations}) c on c.source_id = ${NAME('s')} where s.client_id is null`;
+
+/** Adds the customers that the service returns by their ids, and that its list does not show, to the customers that were read. */
+export async function takeUnlisted(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `insert into ledger.records (run_id, kind, record_id, email, phone, name, org, fields, first_pass, last_pass, is_listed)
+     select distinct on (v.record_id) $1, 'customer', v.record_id, i.email, i.phone, i.name, i.org, coalesce(i.fields, '{}'), 0, 0, false
+     from ledger.verdicts v join ledger.runs u on u.id = v.run_id and u.scope = $2 and u.resource = '${CUSTOMERS}'
+       join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
+     where v.reason = 'UNLISTED' and v.record_id is not null order by v.record_id, v.at desc on conflict do nothing`,
+    [run.id, run.scope],
+  );
 }
 
 async function stageMissing(db: Queryable, run: Run, creatorId: string): Promise<number> {
@@ -143,6 +176,6 @@ async function stageMissing(db: Queryable, run: Run, creatorId: string): Promise
     [run.id, creatorId],
   );
   return planRows(db, creatorId, {
-    sql: `select n, 'create' as action, null::text as record_id, null::jsonb as fields from ledger.inputs where run_id = $1`,
+    sql: `select n, 'create' as action, null::text as record_id, null::jsonb as fields, null::jsonb as was from ledger.inputs where run_id = $1`,
   });
 }

@@ -12,6 +12,10 @@ const OF_ORDER = (run: string) => `d.kind = 'order' and d.run_id = ${run} and d.
 export const IS_CREATION_DECIDED = (n: string): string =>
   `exists (select from ledger.decisions d where ${OF_ORDER('$1')} and d.n = ${n} and d.choice = 'create' and ${IN_FORCE})`;
 
+/** SQL: a person decided after `at` that row `n` of run `$1` is sent again. */
+export const IS_CREATION_DECIDED_SINCE = (n: string, at: string): string =>
+  `exists (select from ledger.decisions d where ${OF_ORDER('$1')} and d.n = ${n} and d.choice = 'create' and d.applied_at > ${at})`;
+
 /** SQL: the rows `n` of run `$1` whose order `record_id` a person decided to overwrite. */
 export const OVERWRITTEN = `select distinct d.n, d.record_id from ledger.decisions d
   where ${OF_ORDER('$1')} and d.choice = 'use' and d.reason = 'DIFFERS'`;
@@ -21,7 +25,7 @@ export async function applyOrderDecisions(db: Queryable, runId: string): Promise
   await matchRows(db, runId, {
     sql: `select distinct on (d.n) d.n, 'customer' as kind, d.record_id, 'decision' as by
       from ledger.decisions d
-      where ${OF_ORDER('$1')} and d.choice = 'use' and d.reason = 'AMBIGUOUS_CUSTOMER'
+      where ${OF_ORDER('$1')} and d.choice = 'use' and d.reason in ('AMBIGUOUS_CUSTOMER', 'CUSTOMER_UNCLEAR')
         and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = d.n)
       order by d.n, d.id desc`,
   });

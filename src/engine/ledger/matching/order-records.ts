@@ -11,7 +11,9 @@ export interface SeenOrder {
   readonly label: string;
   /** The label came as a number: leading zeros are lost. */
   readonly isNumber: boolean;
-  readonly fields: Readonly<Partial<Record<'amount' | 'status' | 'description', string | undefined>>>;
+  readonly fields: Readonly<Record<string, string>>;
+  /** It existed before the run sent anything. */
+  readonly isOld: boolean;
 }
 
 /** The read that stores them. `isAudit`: audits are due. */
@@ -53,32 +55,37 @@ export async function* wantedOrders(
   yield owed.rows;
 }
 
-/** Stores orders as the list shows them. After the read, `takeAsked` decides which of them the load needs. Safe to repeat. */
+/**
+ * Stores orders as the service shows them. After the read, `takeAsked` decides which of them the load needs. `isListed`:
+ * false for orders that were read by their ids. Safe to repeat.
+ */
 export async function keepOrders(
   db: Queryable,
   { run, pass }: KeepingOrders,
   orders: readonly SeenOrder[],
+  { isListed = true }: { readonly isListed?: boolean } = {},
 ): Promise<void> {
   const distinct = new Map<string, object>();
-  for (const { recordId, clientId, label, isNumber, fields } of orders)
-    distinct.set(recordId, { record_id: recordId, client_id: clientId, label, is_number: isNumber, fields });
+  for (const { recordId, clientId, label, isNumber, fields, isOld } of orders)
+    distinct.set(recordId, { record_id: recordId, client_id: clientId, label, is_number: isNumber, fields, is_old: isOld });
   await db.query(
     `with shown as materialized (
-       select * from json_to_recordset($3) t (record_id text, client_id text, label text, is_number bool, fields jsonb)
+       select * from json_to_recordset($3) t (record_id text, client_id text, label text, is_number bool, fields jsonb, is_old bool)
      ), known as (
        update ledger.records r set last_pass = $2, client_id = s.client_id, label = s.label, is_number = s.is_number,
-         name = null, fields = s.fields
+         name = null, fields = s.fields, is_listed = $4
        from shown s where r.run_id = $1 and r.kind = 'order' and r.record_id = s.record_id returning r.record_id
      )
-     insert into ledger.records (run_id, kind, record_id, client_id, label, is_number, fields, first_pass, last_pass)
-     select $1, 'order', record_id, client_id, label, is_number, fields, $2, $2 from shown
+     insert into ledger.records (run_id, kind, record_id, client_id, label, is_number, fields, first_pass, last_pass, is_listed)
+     select $1, 'order', record_id, client_id, label, is_number, fields, case when is_old then 0 else $2 end, $2, $4 from shown
      where record_id not in (select record_id from known)`,
-    [run.id, pass, JSON.stringify([...distinct.values()])],
+    [run.id, pass, JSON.stringify([...distinct.values()]), isListed],
   );
 }
 
 /**
- * Assigns the load's keys to the stored orders, and deletes orders that are not needed. A service that turns an order_id
+ * Assigns the load's keys to the stored orders, and deletes old orders that are not needed; a new order may be one of the
+ * load's under another label. A service that turns an order_id
  * into a number shows 0012 as 12, and a service may change its case (o-1 to O-1). Such an order counts as the row's if no
  * order has exactly its key; otherwise the row would be sent again. `name` stores the spelling of the service. Orders that
  * only an audit needs belong to the baseline's pass, because the load has not created them.
@@ -107,7 +114,7 @@ export async function takeAsked(db: Queryable, { run, pass, isAudit }: KeepingOr
        order by record_id, array_position(array['number', 'other letters', 'owed'], by), is_there
      ), forgotten as (
        delete from ledger.records r using shown s where r.run_id = $1 and r.kind = 'order' and r.record_id = s.record_id
-         and s.record_id not in (select record_id from asked)
+         and r.first_pass = 0 and s.record_id not in (select record_id from asked)
      )
      update ledger.records r set label = case when a.is_there then r.label else a.label end,
        name = case by when 'other letters' then r.label end, first_pass = case by when 'owed' then 0 else r.first_pass end

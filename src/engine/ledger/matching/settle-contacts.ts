@@ -7,12 +7,11 @@
 import type { Queryable } from '../../../storage/queryable.ts';
 import { readLearnt } from '../learnt.ts';
 import { prepareSetWork } from '../records.ts';
-import { MAX_SENDS } from '../rows.ts';
 import type { Run } from '../runs.ts';
 import {
   decideMissing,
   gatherSent,
-  LACKS_MUCH,
+  type ReadBack,
   rejectRefused,
   repeatUpdates,
   type Settled,
@@ -24,16 +23,10 @@ import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
 import { levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
 import { duplicates } from './duplicates.ts';
 
-export interface SettleOptions {
+export interface SettleOptions extends ReadBack {
   readonly matchBy: readonly MatchKey[];
   /** The pass of the read, as stored with the records. */
   readonly pass: number;
-  /** When the read began, on the database's clock. */
-  readonly readAt: Date;
-  /** True if a customer missing from the list does not exist. */
-  readonly isWhole: boolean;
-  /** How long the service may take to commit or show a request (assumptions A1 and A2 in docs/protocol.md). */
-  readonly settleMs: number;
   /** Contacts edited after the scan: the service imports their current values. */
   readonly edited?: readonly ContactInput[];
 }
@@ -59,9 +52,14 @@ export async function settleContacts(db: Queryable, run: Run, options: SettleOpt
     await settleRefusedImports(db, run);
     await rejectRefused(db, run.id);
   }
-  await judgeMissing(db, run, options);
+  const toLookUp = await decideMissing(db, run, options, {
+    resource: 'customers',
+    strangers: `select k.contact_id, k.email from ledger.records k where ${NEW_CUSTOMER('$1', '$5')}`,
+    mayExist: `exists (select from strangers k where ${MAY_BE})`,
+    values: [pass],
+  });
   if (edited.length > 0) await oweAsEdited(db, run);
-  return whatIsOpen(db, run.id, settleMs);
+  return whatIsOpen(db, run.id, settleMs, toLookUp);
 }
 
 /** SQL: customers that are new since the baseline. */
@@ -72,6 +70,13 @@ const FREE = NEW_CUSTOMER('$1', '$2');
 
 /** A service may write a phone or an organization in another form; a customer new since the baseline still has its name. */
 const SAME_NAME = 's.name = k.name and (s.email is null or k.email is null)';
+
+/**
+ * A service may change each key of a customer. It is not the customer of contact `m` if it names another contact, or if it
+ * was created with another e-mail that is shown in full; an imported contact may have been edited meanwhile.
+ */
+const MAY_BE = `coalesce(k.contact_id = m.source_id, true)
+  and (m.action = 'import' or not coalesce(m.email <> k.email and k.email !~ '[*]', false))`;
 
 /** The contacts that were sent, with the customer that is found for them. */
 async function openUnsettled(db: Queryable, run: Run, edited: readonly ContactInput[]): Promise<void> {
@@ -177,9 +182,10 @@ async function takeOnce(
  */
 async function keepFound(db: Queryable, run: Run): Promise<void> {
   await settleRows(db, run.id, {
-    sql: `select n, 'created' as verdict, case when not is_certain then 'LINK_UNCERTAIN' end as reason, null::jsonb as facts,
-        case when is_certain then record_id end as record_id
-      from unsettled where record_id is not null`,
+    sql: `select s.n, 'created' as verdict, case when not is_certain then 'LINK_UNCERTAIN' when not k.is_listed then 'UNLISTED' end as reason,
+        case when is_certain and not k.is_listed then jsonb_build_object('what', 'customer', 'id', k.record_id) end as facts,
+        case when is_certain then s.record_id end as record_id
+      from unsettled s join ledger.records k on k.run_id = $1 and k.kind = 'customer' and k.record_id = s.record_id`,
   });
   await matchRows(db, run.id, {
     sql: `select n, 'customer' as kind, record_id, case when is_certain then 'read-back' else 'count' end as by
@@ -229,34 +235,6 @@ async function settleRefusedImports(db: Queryable, run: Run): Promise<void> {
   }
   await settleRows(db, run.id, {
     sql: `select n, 'rejected' as verdict, 'REFUSED_BY_SERVICE' as reason, facts, null::text as record_id from sent where ${isRefused}`,
-  });
-}
-
-/**
- * Missing although the read began late enough: sent again, unless the customer might exist with other keys, or the list
- * lacks many accepted rows. Then the list is not reliable, and sending again could create duplicates.
- */
-function judgeMissing(db: Queryable, run: Run, { pass, readAt, isWhole, settleMs }: SettleOptions): Promise<void> {
-  return decideMissing(db, run, readAt, {
-    resource: 'customers',
-    settleMs,
-    judged: `strangers as (
-       select count(*) as n, count(*) filter (where k.email is null and k.phone is null and k.name is null) as faceless
-       from ledger.records k where ${NEW_CUSTOMER('$1', '$3')}
-     ), found as (
-       select count(*) as n from ledger.verdicts where run_id = $1 and verdict = 'created'
-     ), due as (
-       select * from sent where action in ('import', 'create') and since <= $2
-     ), lost as (
-       select count(*) as n from due where state = 'acked'
-     ), judged as (
-       select due.n, case
-         when due.sends >= $4 then 'GAVE_UP'
-         when strangers.faceless > 0 or (due.state = 'acked' and strangers.n > 0) then 'NOT_RECOGNISED'
-         when not $5 or ${LACKS_MUCH('lost.n', 'found.n')} then 'NOT_IN_LIST' end as reason
-       from due, strangers, found, lost
-     )`,
-    values: [pass, MAX_SENDS, isWhole],
   });
 }
 

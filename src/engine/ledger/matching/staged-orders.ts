@@ -5,7 +5,7 @@ import type { Facts } from '../../../base/reasons/reason.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import type { RowState, Verdict } from '../rows.ts';
 import { reopenRows, type Selection, unmatchRows } from '../transitions.ts';
-import { OPEN_REASON } from '../unsettled.ts';
+import { MAY_EXIST, OPEN_REASON } from '../unsettled.ts';
 import { applyOrderDecisions, IS_CREATION_DECIDED } from './order-decisions.ts';
 
 /** A row of a file, with the ledger's column names. */
@@ -207,7 +207,8 @@ const FAILED = (more = ''): Selection => ({
   sql: `select i.n, 'customer' as kind from ledger.inputs i
       left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
     where i.run_id = $1 ${more} and (v.n is null or v.verdict in ('rejected', 'review', 'unknown'))
-      and (coalesce(v.reason, '') not in ('DUPLICATE', 'CONTENT_DIFFERS', 'NOT_RECOGNISED', 'NOT_IN_LIST', 'DUP_IN_FILE')
+      and (coalesce(v.reason, '') not in ('DUPLICATE', 'CONTENT_DIFFERS', 'DUP_IN_FILE') and (coalesce(v.reason, '') not in ${MAY_EXIST}
+          or exists (select from ledger.plans p where p.run_id = $1 and p.n = i.n and p.action = 'update'))
         or ${IS_CREATION_DECIDED('i.n')})`,
 });
 

@@ -1,0 +1,16 @@
+/** The id that the answer to a create has; the contract does not say that it has one (docs/gaps.md). */
+import { recordIn } from '../client/call/decode.ts';
+import { idOf, isJsonArray, isJsonObject } from '../client/call/dialect.ts';
+import type { Account } from '../engine/account/account.ts';
+import type { WriteReport } from '../engine/account/writes.ts';
+
+/** Undefined if the answer has none. It may also be the id of something else, so whoever uses it reads the record. */
+export function createdId(
+  { dialect }: Pick<Account, 'dialect'>,
+  kind: 'customers' | 'orders',
+  { written }: WriteReport,
+): string | undefined {
+  const content = written.status === 'applied' ? written.outcome.content : undefined;
+  if (!isJsonObject(content) && !isJsonArray(content)) return undefined;
+  return idOf(recordIn(content, dialect, kind), kind, dialect);
+}

@@ -1,0 +1,96 @@
+/** How an existing order is updated: with what the file says, and with the rest of the order only if the service needs it. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { elapsedMs } from '../../base/clock.ts';
+import type { Account } from '../../engine/account/account.ts';
+import { lookUp } from '../../engine/account/look-up.ts';
+import { type WriteOptions, type WriteReport, write } from '../../engine/account/writes.ts';
+import type { ClaimedRow } from '../../engine/ledger/rows.ts';
+import { type SentRow, sent, toSent } from '../../engine/worker/sent.ts';
+import { fieldsOf } from './read-orders.ts';
+import type { UpdateMode } from './update-mode.ts';
+
+type Options = WriteOptions & { readonly body: object };
+
+/** An update is read back like a create: the service may have accepted it without storing it. */
+export async function sendUpdate(
+  account: Account,
+  row: ClaimedRow,
+  options: Options,
+  mode: UpdateMode,
+): Promise<SentRow> {
+  if (mode.known === 'partial') return send(account, row, options);
+  const before = await mode.fieldsBefore(row.n);
+  const rest = Object.entries(before).filter(([name]) => row.fields[name] === undefined);
+  if (rest.length === 0) return send(account, row, options);
+  while (mode.known === undefined && mode.probe) await mode.probe;
+  if (mode.known !== undefined) return send(account, row, mode.known === 'whole' ? withRest(options, rest) : options);
+  const probe = sendFirst(account, row, options, { before, rest, mode });
+  mode.probe = probe.finally(() => {
+    mode.probe = undefined;
+  });
+  return probe;
+}
+
+interface First {
+  readonly before: Readonly<Record<string, string>>;
+  /** The members of the order that the file does not have. */
+  readonly rest: readonly (readonly [string, string])[];
+  readonly mode: UpdateMode;
+}
+
+/** Sends only what the file says, reads the order, and restores the rest if the service has emptied it. */
+async function sendFirst(account: Account, row: ClaimedRow, options: Options, first: First): Promise<SentRow> {
+  const report = await write(account, 'orders.update', options);
+  if (report.written.status !== 'applied') return toResult(row, report);
+  const shown = await readUpdated(account, row, options, first.before);
+  if (options.stopWaiting.aborted) return sent(row, 'update', report, { outcome: 'unknown' }); // it is sent again
+  if (shown === undefined) {
+    first.mode.known = 'partial'; // for this process; the read of the list shows what was lost
+    return toResult(row, report);
+  }
+  const isKept = first.rest.every(([name, value]) => shown[name] === value);
+  await first.mode.learn(isKept ? 'partial' : 'whole');
+  if (isKept) return toResult(row, report);
+  const restored = await send(account, row, withRest(options, first.rest));
+  return { ...restored, calls: report.calls + restored.calls, limited: report.limited + restored.limited };
+}
+
+const READ_AGAIN_MS = 250;
+
+/** The order once it shows the update; undefined if it does not within the settle time, or cannot be read by its id. */
+async function readUpdated(
+  account: Account,
+  { recordId = '', fields }: ClaimedRow,
+  { lane = 'batch', stopWaiting: signal }: Options,
+  before: First['before'],
+): Promise<Readonly<Record<string, string>> | undefined> {
+  const changed = Object.keys(before).filter((name) => fields[name] !== undefined && fields[name] !== before[name]);
+  for (const beganMs = elapsedMs(); elapsedMs() - beganMs <= account.settleMs; ) {
+    const found = await lookUp(account, 'orders', recordId, { lane, signal }).catch(() => undefined);
+    if (found?.status !== 'found') return undefined;
+    const shown = fieldsOf(found.record);
+    if (changed.length === 0 || changed.some((name) => shown[name] !== before[name])) return shown;
+    await delay(READ_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return undefined;
+  }
+  return undefined;
+}
+
+function withRest(options: Options, rest: First['rest']): Options {
+  const values = rest.map(([name, value]) => [name, name === 'amount' ? Number(value) : value]);
+  return { ...options, body: { ...options.body, ...Object.fromEntries(values) } };
+}
+
+async function send(account: Account, row: ClaimedRow, options: Options): Promise<SentRow> {
+  return toResult(row, await write(account, 'orders.update', options));
+}
+
+function toResult(row: ClaimedRow, report: WriteReport): SentRow {
+  const { written } = report;
+  if (written.status === 'refused' && written.httpStatus === 404) {
+    const facts = { order: row.recordId, answer: written.message };
+    const gone = { outcome: 'refused', verdict: 'review', reason: 'ORDER_GONE', facts } as const;
+    return sent(row, 'update', report, gone);
+  }
+  return toSent(row, report, 'update');
+}

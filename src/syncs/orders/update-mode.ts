@@ -1,0 +1,44 @@
+/**
+ * What an update of an order does to members that it does not send. A file may lack members that the order has, and the list
+ * may show them in another form than they were written in, so they are sent only if the service would empty them otherwise.
+ * The contract does not say (docs/gaps.md), so the first such update is read back, and its result is learnt.
+ */
+import type pg from 'pg';
+import { keepLearnt, readLearnt } from '../../engine/ledger/learnt.ts';
+
+type OrderFields = Readonly<Record<string, string>>;
+
+export interface UpdateMode {
+  /** `partial`: other members stay as they are; `whole`: they are emptied. */
+  known: 'partial' | 'whole' | undefined;
+  /** The update that is being read back; others wait for its result. */
+  probe: Promise<unknown> | undefined;
+  learn(mode: 'partial' | 'whole'): Promise<void>;
+  /** What the order of row `n` held before the update. */
+  fieldsBefore(n: number): Promise<OrderFields>;
+}
+
+const NAME = 'order-update';
+
+export async function openUpdateMode(
+  pool: pg.Pool,
+  run: { readonly id: string; readonly scope: string },
+): Promise<UpdateMode> {
+  const known = (await readLearnt(pool, run.scope)).get(NAME);
+  const mode: UpdateMode = {
+    known: known === 'partial' || known === 'whole' ? known : undefined,
+    probe: undefined,
+    async learn(learnt) {
+      mode.known = learnt;
+      await keepLearnt(pool, run.scope, NAME, learnt);
+    },
+    async fieldsBefore(n) {
+      const found = await pool.query<{ was: OrderFields | null }>(
+        'select was from ledger.plans where run_id = $1 and n = $2',
+        [run.id, n],
+      );
+      return found.rows[0]?.was ?? {};
+    },
+  };
+  return mode;
+}

@@ -1,0 +1,96 @@
+/**
+ * Settles what a run has sent from one read of the list. A row that the service has acknowledged and that the list does not
+ * show is looked up by the id of the answer: a service may hide records from its list, or show them with other values.
+ */
+
+import type { JsonObject } from '../client/call/json.ts';
+import { RunPaused } from '../engine/account/failure.ts';
+import { recogniseRecords, waysOn } from '../engine/account/identity.ts';
+import { lookUp } from '../engine/account/look-up.ts';
+import { sentSoFar } from '../engine/account/sent-so-far.ts';
+import { shownInPass } from '../engine/ledger/records.ts';
+import { addNote, type RunProgress, recordProgress } from '../engine/ledger/runs.ts';
+import type { ReadBack, Settled } from '../engine/ledger/settling.ts';
+import type { JobContext } from '../engine/worker/job.ts';
+import type { Baseline } from './customers/baseline.ts';
+
+export interface ReadBackOf {
+  readonly kind: 'customers' | 'orders';
+  readonly pass: number;
+  readonly isWhole: boolean;
+  readonly baseline: Baseline | undefined;
+  /** Settles; undefined if a crash of the database has emptied the read. */
+  settle(how: Pick<ReadBack, 'isWhole' | 'isLookedUp'>): Promise<Settled | undefined>;
+  /** Stores records that are not in the list. */
+  keep(records: readonly JsonObject[]): Promise<void>;
+}
+
+/** After so many ids in a row that lead to no record, the service's ids or its look-up mean something else. */
+const MOST_IN_VAIN = 20;
+
+/** Undefined if the list has to be read again. @throws Stop; RunPaused IDENTITY_UNCLEAR if known records are others now */
+export async function settleReadBack(
+  context: JobContext<unknown>,
+  { kind, pass, isWhole, baseline, settle, keep }: ReadBackOf,
+): Promise<Settled | undefined> {
+  const settled = await settle({ isWhole, isLookedUp: false });
+  if (settled === undefined || settled.toLookUp.length === 0) return settled;
+  await checkTenant(context, kind, settled.toLookUp.length);
+  const ids = settled.toLookUp.flatMap(({ id }) => (id === null || baseline?.has(id) ? [] : [id]));
+  const shown = await shownInPass(
+    context.pool,
+    context.run.id,
+    { kind: kind === 'orders' ? 'order' : 'customer', pass },
+    ids,
+  );
+  const hidden = await lookUpAll(
+    context,
+    kind,
+    ids.filter((id) => !shown.has(id)),
+  );
+  if (hidden.length > 0) {
+    await keep(hidden);
+    const what = `the list of ${kind} does not show every record that the service returns by its id`;
+    await addNote(
+      context.pool,
+      context.run.id,
+      `${what}: records missing from it may exist, so none of them are sent again`,
+    );
+  }
+  return settle({ isWhole: isWhole && hidden.length === 0, isLookedUp: true });
+}
+
+/** The list may lack the rows because it is another tenant's list now. */
+async function checkTenant({ pool, run, account }: JobContext<unknown>, kind: string, missing: number): Promise<void> {
+  const { asked, others } = await recogniseRecords(pool, account, run.scope);
+  if (others < 2 || others * 2 <= asked) return;
+  throw new RunPaused(
+    'IDENTITY_UNCLEAR',
+    `The service of account "${account.name}" has accepted ${missing} ${kind} that its list does not show, and ${others} of ${asked} ` +
+      'known records are other records now. It may be another tenant, or a service that was restored from a backup. ' +
+      `${await sentSoFar(pool, run.id)} ${waysOn(account.name)}`,
+  );
+}
+
+async function lookUpAll(
+  { pool, run, account, signal, log }: JobContext<unknown>,
+  kind: ReadBackOf['kind'],
+  ids: readonly string[],
+): Promise<readonly JsonObject[]> {
+  const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
+  const found: JsonObject[] = [];
+  let inVain = 0;
+  for (const id of ids) {
+    try {
+      const one = await lookUp(account, kind, id, { lane: run.lane, signal, onCalls });
+      inVain = one.status === 'found' ? 0 : inVain + 1;
+      if (one.status === 'found') found.push(one.record);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      log.warn({ err: error, run: run.id }, `created ${kind} could not be looked up by id`);
+      return found;
+    }
+    if (inVain === MOST_IN_VAIN) return found;
+  }
+  return found;
+}
