@@ -40,7 +40,11 @@ test('a process that is killed while the target takes its comment writes it once
   const { github, database } = harness;
   await harness.linkedTasks(1);
   await harness.stopWorking();
-  await queueDeliveries(database.pool, ['issues'], [change(1, 2, { scope: 'test', runId: undefined })]);
+  await queueDeliveries(
+    database.pool,
+    [{ name: 'issues', filter: undefined }],
+    [change(1, 2, { scope: 'test', runId: undefined })],
+  );
   const first = harness.startProgram(PROGRAM);
   github.vendor.next('lose', (request) => github.isComment(request) && first.kill('SIGKILL'));
   await once(first, 'exit');
