@@ -59,7 +59,7 @@ targets:
   const workspace = await openWorkspace({ settings: parsed.settings, dataDir, env, log });
   const { pool } = workspace.database;
   await workspace.work();
-  await queueDeliveries(pool, ['receiver'], changes);
+  await queueDeliveries(pool, [{ name: 'receiver', filter: undefined }], changes);
   const startedAt = performance.now();
   await workspace.deliver(['receiver']);
   while (await isAnyOpen()) await delay(25);

@@ -10,7 +10,7 @@ import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import { tellNotes } from '../src/mirror/inbound/notes.ts';
 import { readsItems } from '../src/mirror/inbound/read-back.ts';
-import { queueDeliveries } from '../src/mirror/outbox/outbox.ts';
+import { queueDeliveries, recipientsOf } from '../src/mirror/outbox/outbox.ts';
 import { keepMissing } from '../src/mirror/tasks/missing.ts';
 import { type TasksOptions, tasksRunOptions } from '../src/mirror/tasks/options.ts';
 import { type CardsScanned, scanPipelines } from '../src/mirror/tasks/pipelines.ts';
@@ -42,11 +42,12 @@ export const scanTasksJob = defineJob({
 
 async function scanAll(context: Context, exclusive: Exclusive): Promise<JobResult> {
   const { pool, run, options } = context;
+  const recipients = recipientsOf(options.targets, context.targets.filterOf);
   const watching: Watching = {
     pool,
     run,
     exclusive,
-    enqueue: (db, changes) => queueDeliveries(db, options.targets, changes),
+    enqueue: (db, changes) => queueDeliveries(db, recipients, changes),
     takeOrdinals: await beginScan(exclusive, run.id),
     seen: new Set(),
   };

@@ -1,11 +1,11 @@
 /** What every command uses: where to write, which settings and data to use, and what to close at the end. */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Logger } from 'pino';
 import { LockstepError, messageOf } from '../base/errors.ts';
+import { makeChosenDirectory } from '../base/make-directory.ts';
 import { shellWord } from '../base/reasons/template.ts';
 import { initSettings, loadSettings } from '../settings/load.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -114,7 +114,8 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
   async function init(): Promise<void> {
     const file = await initSettings({ configFile: options.config, cwd });
     if (file !== undefined) out.complain(`Created the settings file ${file}: everything is embedded.`);
-    if (await mkdir(dataDir, { recursive: true, mode: 0o700 })) out.complain(`Created the data directory ${dataDir}.`);
+    if (await makeChosenDirectory('the data directory', dataDir, { mode: 0o700 }))
+      out.complain(`Created the data directory ${dataDir}.`);
   }
   const settings = ({ orDefault = false } = {}): Promise<Settings> => {
     reading ??= (async () => {

@@ -9,6 +9,7 @@ import { type Settings, targetNamed } from '../settings/settings.ts';
 export interface TargetWork {
   /** Opens a target as the settings are now; the caller closes it. */
   open(name: string): Promise<Target>;
+  filterOf: OpenTargets['filterOf'];
   /** Delivers to these targets, and applies what they report, until closed. Targets that are served already stay so. */
   deliver(names: readonly string[], runner: Pick<Runner, 'worker' | 'attended'>): void;
   /**
@@ -43,6 +44,7 @@ export function createTargetWork(needs: Needs): TargetWork {
 
   return {
     open: (name) => targets.open(name),
+    filterOf: (name) => targets.filterOf(name),
     deliver(wanted, { worker, attended: runs }) {
       for (const name of wanted) targetNamed(settings(), name);
       const names = wanted.filter((name) => !served.has(name));

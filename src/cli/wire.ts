@@ -209,7 +209,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
         pool: database.pool,
         worker,
         channels: settings.alerts,
-        findProblems: (db, kept) => findProblems(db, settings, kept),
+        findProblems: (db) => findProblems(db, settings),
         readSecret: (ref) => readSecret(ref, env),
         complete,
         onAttempt: (...attempt) => metrics?.attempted(...attempt),

@@ -13,12 +13,13 @@ import { downServices } from '../engine/ledger/service-states.ts';
 import { suspensionOf } from '../engine/ledger/suspensions.ts';
 import { splitUnsettled } from '../engine/ledger/unsettled.ts';
 import { type TargetState, targetStates } from '../mirror/outbox/target-states.ts';
+import { type Undelivered, undelivered } from '../mirror/outbox/undelivered.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { type ChannelState, channelStates } from './alerts/channel-states.ts';
 import { outboxName } from './alerts/channels/channel.ts';
 import type { Problem } from './alerts/problem.ts';
-import { PASSING_MS } from './alerts/report-changes.ts';
+import { openAlerts, PASSING_MS } from './alerts/report-changes.ts';
 import { applyCommand, countsOf, decidedIn, PROBLEMS, problemsIn } from './run-result.ts';
 import { stateOf, stateWords } from './run-state.ts';
 import { countsLine } from './run-words.ts';
@@ -27,13 +28,10 @@ import { formatCount, plural } from './words.ts';
 /** Reasons that the detail of a message names. */
 const MOST_REASONS = 5;
 
-/** `kept`: runs that count although they ended long ago. The newest runs come first, then syncs, accounts and targets. */
-export async function findProblems(
-  db: Queryable,
-  settings: Settings,
-  kept: readonly string[] = [],
-): Promise<readonly Problem[]> {
+/** The newest runs come first, then syncs, accounts and targets. Runs with an open alert count however long ago they ended. */
+export async function findProblems(db: Queryable, settings: Settings): Promise<readonly Problem[]> {
   const problems: Problem[] = [];
+  const kept = (await openAlerts(db)).flatMap(({ message: { run } }) => run ?? []);
   const runs = await runsInNeed(db, { verdicts: PROBLEMS, kept });
   const audits = await auditsOf(
     db,
@@ -54,7 +52,15 @@ export async function findProblems(
   }
   problems.push(...(await ofAccounts(db, settings)));
   const states = await targetStates(db);
-  const reported = states.flatMap(ofTarget);
+  const left = await undelivered(db, Object.keys(settings.targets));
+  const names = [...new Set([...states, ...left].map(({ target }) => target))].sort();
+  const reported = names.flatMap((name) =>
+    ofTarget(
+      name,
+      states.find(({ target }) => target === name),
+      left.find(({ target }) => target === name),
+    ),
+  );
   const stopped = new Set(reported.map(({ target }) => target));
   const channels = Object.keys(settings.alerts).map(outboxName);
   const refusing = (await channelStates(db, channels)).filter(({ target }) => !stopped.has(target)).flatMap(ofChannel);
@@ -117,7 +123,9 @@ async function ofRun(db: Queryable, run: Run, audit: Audit | undefined): Promise
         since: run.endedAt,
         cause: 'VIOLATION',
       });
-      return [...(problemsIn(counts) > 0 ? [rows] : []), ...(violations > 0 ? [found] : [])];
+      // What became of a change of a task is known from its delivery: a run ends before its retries do.
+      const hasRows = problemsIn(counts) > 0 && run.job !== 'tasks';
+      return [...(hasRows ? [rows] : []), ...(violations > 0 ? [found] : [])];
     }
     default:
       return [];
@@ -157,19 +165,33 @@ async function ofAccounts(db: Queryable, { accounts }: Settings): Promise<readon
   return problems;
 }
 
-function ofTarget({ target, disabled, failing }: TargetState): readonly Problem[] {
+function ofTarget(
+  target: string,
+  { disabled, failing }: Partial<TargetState> = {},
+  { retried, dead }: Partial<Undelivered> = {},
+): readonly Problem[] {
   const what = `target ${target}`;
   const about = { subject: what, what, target };
+  const problems: Problem[] = [];
   if (disabled) {
     const { reason: cause, detail, at: since } = disabled;
     const command = `deliveries enable ${target}`;
-    return [lasting({ ...about, event: 'target-disabled', why: `disabled: ${detail}`, since, cause, command })];
+    problems.push(lasting({ ...about, event: 'target-disabled', why: `disabled: ${detail}`, since, cause, command }));
+  } else if (failing || retried) {
+    const command = `deliveries --target ${target}`;
+    const since = new Date(Math.min(...[failing, retried].flatMap((each) => each?.since.getTime() ?? [])));
+    const next = retried && `${plural(retried.count, 'delivery', 'deliveries')} failed and will be retried`;
+    const why = [`failing: ${failing?.detail ?? retried?.detail}`, ...(next ? [next] : [])].join('; ');
+    problems.push({ ...about, event: 'target-failing', why, since, cause: 'FAILING', command, isPassing: true });
   }
-  if (!failing) return [];
-  const { detail, since } = failing;
-  const command = `deliveries --target ${target}`;
-  const why = `failing: ${detail}`;
-  return [{ ...about, event: 'target-failing', why, since, cause: 'FAILING', command, isPassing: true }];
+  if (dead) {
+    const { count, since, detail } = dead;
+    const command = `deliveries --target ${target} --verdict dead`;
+    const why = `${plural(count, 'dead letter')}, which will not be retried: ${detail}`;
+    const key = `${what} dead`;
+    problems.push(lasting({ ...about, key, event: 'target-failing', why, since, cause: 'DEAD', command }));
+  }
+  return problems;
 }
 
 /** A channel has few messages, so each that it does not accept counts. */

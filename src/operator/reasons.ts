@@ -4,6 +4,14 @@ import type { Hints } from '../base/reasons/reasons.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 
 /** `hint` adds the --config and --data of this command to a command. */
-export function hintsFor(hint: (command: string) => string, { id, account }: Pick<Run, 'id' | 'account'>): Hints {
-  return { command: hint, about: { run: id, account } };
+export function hintsFor(hint: (command: string) => string, run: Run): Hints {
+  return { command: hint, about: { run: run.id, account: run.account, again: againCommand(run) } };
+}
+
+/** The words of the command that works on the rows again which are not done. */
+function againCommand({ id, status, job, sync, account, dryRun, partOf }: Run): readonly string[] {
+  if (status !== 'done' && status !== 'cancelled' && !dryRun) return ['runs', 'resume', partOf ?? id];
+  if (partOf !== undefined) return ['runs', 'retry', partOf];
+  if (job !== 'orders') return ['run', sync];
+  return dryRun ? ['orders', 'load', 'FILE', '--account', account] : ['runs', 'retry', id];
 }

@@ -10,6 +10,7 @@ import type { Run } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { readLoad } from '../syncs/orders/begin.ts';
 import { reopenLoad } from '../syncs/orders/reopen.ts';
+import { applyCommand } from './run-result.ts';
 
 type Hint = (command: string) => string;
 
@@ -23,7 +24,7 @@ export async function cancelRun(db: Queryable, run: Run, by: string): Promise<vo
 export async function requireResumable(db: Queryable, run: Run, hint: Hint): Promise<void> {
   const { id, status, account } = run;
   if (status === 'done' || status === 'cancelled')
-    throw alreadyEnded(run, `Start a new run of its sync with: ${hint(`runs retry ${id}`)}`);
+    throw alreadyEnded(run, `To work on its rows again: ${hint(applyCommand(run))}`);
   const load = await readLoad(db, id);
   if (load?.isReceived !== false) return;
   const message = `The file ${load.fileName} of run ${id} was not read to its end, so nothing was sent. Load it again with the same command: ${hint(`orders load FILE --account ${account}`)}`;
@@ -48,7 +49,7 @@ export async function reopenRun(db: Queryable, run: Run, by: string, hint: Hint)
  * retries them. @throws LockstepError RUN_IS_PART, RUN_APPLIED_PLAN, RUN_UNFINISHED, RUN_WAS_DRY, ROWS_DELETED, NOTHING_FAILED, LOAD_STOPPING
  */
 export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<number | undefined> {
-  const { id, status, dryRun, partOf, rowsPruned, options } = run;
+  const { id, sync, status, dryRun, partOf, rowsPruned, options } = run;
   if (partOf !== undefined) {
     throw new LockstepError(
       'RUN_IS_PART',
@@ -58,7 +59,7 @@ export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<nu
   }
   if ((await readLoad(pool, id)) === undefined) {
     if (options.plan === undefined) return undefined;
-    const message = `Run ${id} applied a plan. Apply it again for the rows that failed: ${hint('apply FILE')}`;
+    const message = `Run ${id} applied a plan. Apply it again for the rows that failed: ${hint('apply FILE')}, or run the sync without a plan: ${hint(`run ${sync}`)}`;
     throw new LockstepError('RUN_APPLIED_PLAN', message, { exitCode: 2 });
   }
   if (status === 'running' || status === 'paused')

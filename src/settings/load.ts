@@ -1,9 +1,10 @@
 /** Finds and reads the settings file. */
 import { constants } from 'node:fs';
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { copyFile, readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+import { makeChosenDirectory } from '../base/make-directory.ts';
 import { type Environment, parseSettings } from './parse.ts';
 import { formatProblems } from './problems.ts';
 import type { Settings } from './settings.ts';
@@ -44,7 +45,7 @@ export async function loadSettings({ configFile, orDefault = false, env, cwd }: 
  */
 export async function initSettings({ configFile, cwd }: Pick<LoadOptions, 'configFile' | 'cwd'>) {
   const file = resolve(cwd, configFile ?? LOCAL_FILE);
-  await mkdir(dirname(file), { recursive: true });
+  await makeChosenDirectory('the directory of the settings file', dirname(file));
   const copy = (from: string, to: string) =>
     copyFile(from, to, constants.COPYFILE_EXCL).then(
       () => true,

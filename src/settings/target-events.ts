@@ -1,9 +1,17 @@
 /** Keys of targets that receive changes over HTTP: which changes, and the headers of each call. */
 import { z } from 'zod';
+import type { TaskEvent, TaskState } from '../contract/target.ts';
 import { envName, exactlyOneOf, type SecretSource, secretFile, toSource, unlessKeysAreUnknown } from './fields.ts';
 import { explainType } from './issues.ts';
 
 /** Which changes a target receives. A change that does not match is skipped. */
+export interface ChangeFilter {
+  /** Undefined: all. */
+  readonly events?: readonly TaskEvent[] | undefined;
+  /** The allowed values of each field. */
+  readonly fields: Readonly<Partial<Record<keyof TaskState, readonly (string | boolean)[]>>>;
+}
+
 export const filterKeys = {
   events: z
     .array(z.enum(['created', 'completed', 'reopened', 'changed', 'gone']))

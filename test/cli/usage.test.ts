@@ -43,6 +43,9 @@ const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
   ['settings', /command is missing/],
   ['settings chek', /unknown command 'chek'.*check/],
   ['settings print --config nowhere.yaml', /No settings file at/],
+  ['runs --init --data /proc/lockstep', /Cannot make the data directory \/proc\/lockstep: .*Choose another one/],
+  ['runs --init --data config/lockstep.yaml', /Cannot make the data directory .*EEXIST/],
+  ['runs --init --config /proc/a/b.yaml', /Cannot make the directory of the settings file \/proc\/a: /],
 ];
 
 test.each(WRONG)('"lockstep %s" ends with 2 and says why', async (words, said) => {

@@ -36,6 +36,12 @@ test('declined, it ends as not approved, and nothing was sent; the same command 
   expect((await harness.orders()).length).toBe(4);
 });
 
+test('declined, the command that its summary names sends it after all', async () => {
+  const { stdout } = await load('n\n');
+  expect((await harness.paste(stdout, 'To send it')).code).toBe(0);
+  expect((await harness.orders()).length).toBe(4);
+});
+
 test('without an answer, it awaits approval; the time of waiting is not working time', async () => {
   const { code, stdout } = await load('');
   expect([code, await harness.orders()]).toEqual([3, []]);

@@ -15,6 +15,13 @@ export function commandsIn(around: Surroundings) {
     run: (...args: readonly string[]) => start(...args).ended,
     /** The same command in this process: it is quicker, and the test can watch its file operations. */
     here: (...args: readonly string[]) => command([...args, ...told], around),
+    /** Runs the command that a text names after these words, as a person who copies it. */
+    paste(text: string, after: string) {
+      const said = text.replaceAll(/\s+/g, ' ');
+      const words = said.slice(said.indexOf(after)).match(/`lockstep ([^`]+)`/)?.[1];
+      if (!said.includes(after) || words === undefined) throw new Error(`no command after "${after}" in: ${said}`);
+      return command(words.split(' '), around);
+    },
     /** Writes a file beside the settings and returns its path. */
     async file(name: string, content: string | Uint8Array): Promise<string> {
       const file = path.join(around.cwd, name);

@@ -105,6 +105,30 @@ describe('an account that now points to another service', () => {
   });
 });
 
+describe('an account that no service has accepted yet', () => {
+  test.each([
+    ['a port at which nothing listens', { url: 'http://127.0.0.1:9' }],
+    ['a name that does not exist', { url: 'http://nowhere.invalid' }],
+    ['an address at which something else answers', { url: 'elsewhere' }],
+    ['a key that the service refuses', { key: 'two' }],
+  ] as const)('loads a file once %s is corrected', async (_, wrong) => {
+    const service = await at.start({ contacts: CONTACTS });
+    const elsewhere = await startHttpServer({ status: 404, body: 'not here' });
+    try {
+      const url = 'url' in wrong ? (wrong.url === 'elsewhere' ? elsewhere.url : wrong.url) : service.url;
+      await at.settle({ acme: { url, key: 'key' in wrong ? wrong.key : 'one' } });
+      const failed = await at.load('orders.csv', [['A-1', 1]]);
+      expect([failed.code, failed.json.error.code]).not.toContain('IDENTITY_CHANGED');
+      expect(failed.code).toBe(3);
+      await at.settle({ acme: { url: service.url } });
+      const loaded = await at.load('orders.csv', [['A-1', 1]]);
+      expect([loaded.code, loaded.json.counts]).toEqual([0, expect.objectContaining({ in: 1, created: 1 })]);
+    } finally {
+      await elsewhere.close();
+    }
+  });
+});
+
 describe('an account with another key', () => {
   test('keeps its links where the key of the tenant was rotated', async () => {
     const service = await at.start({ contacts: CONTACTS });

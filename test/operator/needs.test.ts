@@ -7,9 +7,11 @@ import { noteDown, noteUp } from '../../src/engine/ledger/service-states.ts';
 import { liftSuspension, suspendAccount } from '../../src/engine/ledger/suspensions.ts';
 import { queueAlerts } from '../../src/mirror/outbox/outbox.ts';
 import { disableTarget, enableTargets, noteAnswering, noteFailing } from '../../src/mirror/outbox/target-states.ts';
+import { messageOf } from '../../src/operator/alerts/message.ts';
 import { keyOf, type Problem } from '../../src/operator/alerts/problem.ts';
 import { findProblems } from '../../src/operator/needs.ts';
 import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
+import { change, queue } from '../mirror/outbox/delivery-worlds.ts';
 import { settingsOf } from '../settings/problems-in.ts';
 import type { FreshDatabase } from '../support/database.ts';
 
@@ -22,11 +24,11 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await database.pool.query(`truncate ledger.runs, ledger.inputs, ledger.verdicts, ledger.audit_debts, ledger.schedules,
-    ledger.paused_syncs, ledger.suspensions, ledger.target_states, ledger.service_states, ledger.deliveries cascade`);
+    ledger.paused_syncs, ledger.suspensions, ledger.target_states, ledger.service_states, ledger.deliveries, ledger.alerts cascade`);
 });
 afterAll(() => database.close());
 
-const problems = (kept: readonly string[] = []) => findProblems(database.pool, SETTINGS, kept);
+const problems = () => findProblems(database.pool, SETTINGS);
 const keys = async () => (await problems()).map(keyOf);
 
 async function one(): Promise<Problem> {
@@ -85,9 +87,14 @@ describe('a run', () => {
     const { pool } = database;
     const run = await begin();
     await endRun(pool, run.id, 'failed', { code: 'SERVICE_REFUSED', message: 'no' });
+    const failed = await one();
     await pool.query(`update ledger.runs set ended_at = now() - interval '9 days'`);
     expect(await keys()).toEqual([]);
-    expect((await problems([run.id])).map(keyOf)).toEqual(['run-failed:nightly:acme']);
+    const message = await messageOf(failed, new Date(), (command) => command);
+    await pool.query(`insert into ledger.alerts (key, message, causes, since) values ('k', $1, '{}', now())`, [
+      message,
+    ]);
+    expect(await keys()).toEqual(['run-failed:nightly:acme']);
   });
 
   test('that is paused, or awaits approval, is a problem until it is resumed', async () => {
@@ -196,6 +203,48 @@ test('accounts, services and targets are problems until they work again', async 
   await noteAnswering(pool, 'hook');
   await enableTargets(pool, ['mail']);
   expect(await keys()).toEqual([]);
+});
+
+describe('a delivery that its target did not take', () => {
+  const MIRROR = settingsOf(`accounts: { acme: {} }
+syncs: { mirror: { type: tasks, account: acme, targets: [hook] } }
+targets: { hook: { type: webhook, url: https://hook.example, secret: { env: S } } }`);
+  const completions = { events: ['completed'], fields: {} } as const;
+  const found = () => findProblems(database.pool, MIRROR);
+  const update = (changes: string) => database.pool.query(`update ledger.deliveries set ${changes} where sequence = 1`);
+
+  test('is a problem from its first failure until it arrives', async () => {
+    await queue(database, [change(1)]);
+    expect(await found()).toEqual([]);
+    await update(`created_at = now() - interval '1 day', attempts = 2, due_at = now(), detail = 'it answered 500'`);
+    const [problem, ...more] = await found();
+    expect([problem?.event, problem?.why, more]).toEqual([
+      'target-failing',
+      'failing: it answered 500; 1 delivery failed and will be retried',
+      [],
+    ]);
+    expect(Math.round((Date.now() - (problem?.since?.getTime() ?? 0)) / 60_000)).toBe(5);
+    await update(`state = 'ended', verdict = 'delivered'`);
+    expect(await found()).toEqual([]);
+  });
+
+  test('stays a problem as a dead letter, until a newer change of its task that the target receives', async () => {
+    await queue(database, [change(1, 1, { event: 'completed' })], ['hook'], completions);
+    await update(`state = 'ended', verdict = 'dead', ended_at = now(), detail = 'it answered 400'`);
+    await queue(database, [change(1, 2)], ['hook'], completions);
+    const dead = { isPassing: false, why: '1 dead letter, which will not be retried: it answered 400' };
+    expect(await found()).toMatchObject([dead]);
+    await queue(database, [change(1, 3, { event: 'completed' })], ['hook'], completions);
+    expect(await found()).toEqual([]);
+  });
+
+  test('is no row that a person decides', async () => {
+    const run = await begin({ sync: 'mirror', job: 'tasks' });
+    const row = { n: 0, sourceId: 'task:1', label: 'Call', verdict: 'review', reason: 'RETRYING' } as const;
+    await addRows(database.pool, run.id, [row]);
+    await endRun(database.pool, run.id, 'done');
+    expect(await found()).toEqual([]);
+  });
 });
 
 test('a channel that did not accept its newest alert is a problem until it accepts one', async () => {

@@ -148,19 +148,20 @@ export const MIRROR_REASONS = {
   },
   ITEM_ID_INVALID: {
     meaning: 'The link names no item of this target.',
-    remedy: 'Import the link again with a valid id: `lockstep links import`.',
+    remedy:
+      'Import the link again with a valid id: `lockstep links import FILE --target {target} --account {account}`.',
   },
   ITEM_MISSING: {
     meaning: 'The linked item does not exist, or the token may not see it.',
-    remedy: `Link the task with another item (\`lockstep links import\`), ${REPLAY}`,
+    remedy: `Link the task with another item (\`lockstep links import FILE --target {target} --account {account}\`), ${REPLAY}`,
   },
   ITEM_UNREADABLE: {
     meaning: 'The other account does not show whether the linked task is completed.',
-    remedy: `Run \`lockstep doctor\` for that account, ${REPLAY}`,
+    remedy: `Run the doctor for that account, ${REPLAY}`,
   },
   NOT_AN_ISSUE: {
     meaning: 'The linked item is a pull request.',
-    remedy: 'Link the task with an issue: `lockstep links import`.',
+    remedy: 'Link the task with an issue: `lockstep links import FILE --target {target} --account {account}`.',
   },
   TOO_MANY_ITEMS: {
     meaning: 'The project has too many changed items to find out whether the task already has one.',
@@ -176,12 +177,13 @@ export const MIRROR_REASONS = {
   },
   MOVED: {
     meaning: 'The item has moved.',
-    remedy: `Link the task with the item under its new name (\`lockstep links import\`), or correct the target’s url, ${REPLAY}`,
+    remedy: `Link the task with the item under its new name (\`lockstep links import FILE --target {target} --account {account}\`), or correct the target’s url, ${REPLAY}`,
   },
   RECURRING: { meaning: 'The item recurs: completing it would start its next occurrence, so it was left alone.' },
   NOT_LINKED: {
     meaning: 'The task is linked with no item, and the target creates none.',
-    remedy: 'Link it (`lockstep links import`), or set create: true for the target.',
+    remedy:
+      'Link it (`lockstep links import FILE --target {target} --account {account}`), or set create: true for the target.',
   },
   NOT_SHOWN_YET: {
     meaning:
@@ -193,7 +195,8 @@ export const MIRROR_REASONS = {
   },
   CREATED_NOT_SHOWN: {
     meaning: 'The account accepted a new task, and its list does not show it.',
-    remedy: 'Look for it there, and link it by hand: `lockstep links import`.',
+    remedy:
+      'Look for it there, and link it by hand: `lockstep links import FILE --target {target} --account {account}`.',
   },
   CREATED_TWICE: {
     meaning: 'The account has several copies of the task.',
@@ -208,11 +211,12 @@ export const MIRROR_REASONS = {
   RECORD_WITHOUT_ID: { meaning: 'The list has a record without an id.', remedy: REMEDIES.DOCTOR },
   LINK_AMBIGUOUS: {
     meaning: 'The text of the task names several items.',
-    remedy: `Link the task with one of them (\`lockstep links import\`), ${REPLAY}`,
+    remedy: `Link the task with one of them (\`lockstep links import FILE --target {target} --account {account}\`), ${REPLAY}`,
   },
   LINK_TAKEN: {
     meaning: 'The text of the task names an item that is linked with another task.',
-    remedy: 'Name the item in the text of one task only, or run `lockstep links import --replace`.',
+    remedy:
+      'Name the item in the text of one task only, or run `lockstep links import FILE --target {target} --account {account} --replace`.',
   },
   SECRET_MISSING: { meaning: 'The target’s secret is not set.', remedy: 'Set it where the settings read it from.' },
   SECRET_INVALID: { meaning: 'The target’s secret cannot be used.', remedy: REMEDIES.AT_ITS_SOURCE },

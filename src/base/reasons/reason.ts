@@ -49,9 +49,11 @@ export type Reasons = Readonly<Record<string, Reason>>;
 
 /** Remedies that several reasons share. */
 export const REMEDIES = {
+  /** Works on the rows of a run again that are not done. `again`: the command for the state that the run is in, in words. */
+  AGAIN: '[?again `lockstep {again}`][!again `lockstep runs retry {run}`]',
   APPROVE:
     'See what it would write with `lockstep runs export {run} --out plan.csv`. Approve it with `lockstep runs resume {run}`, or drop it with `lockstep runs cancel {run}`.',
-  DOCTOR: 'Run `lockstep doctor` for the account.',
+  DOCTOR: 'Run `lockstep doctor --account {account}`.',
   AT_ITS_SOURCE: 'Correct it where the settings read it from.',
   IN_SETTINGS: 'Correct it in the settings.',
   DEFECT: 'Please report this defect of Lockstep.',

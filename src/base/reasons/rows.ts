@@ -1,8 +1,7 @@
 /** Reasons for the verdict on a row that a run decided or sent: contacts, customers and orders. */
 import { REMEDIES, type Reasons } from './reason.ts';
 
-const WITHOUT_PLAN =
-  'Make a new plan. To write it without one, run the sync again, or retry the load: `lockstep runs retry {run}`.';
+const WITHOUT_PLAN = `Make a new plan, or write it without one: ${REMEDIES.AGAIN}.`;
 
 export const ROW_REASONS = {
   PLANNED: {
@@ -25,13 +24,12 @@ export const ROW_REASONS = {
   REFUSED_BY_SERVICE: {
     meaning: 'The service refused the record, and its answer says so clearly. Nothing was written.',
     sentence: 'The service refused it[ (HTTP {http})]: {answer}',
-    remedy:
-      'Correct the record as the answer says and send it again; if the cause has passed, retry the run: `lockstep runs retry {run}`.',
+    remedy: `Correct the record as the answer says, or remove the cause, then run: ${REMEDIES.AGAIN}.`,
   },
   NEVER_SENT: {
     meaning: 'The run has not sent the row.',
     sentence: 'It was never sent.',
-    remedy: 'Resume the run with `lockstep runs resume {run}`; if it was cancelled, `lockstep runs retry {run}`.',
+    remedy: `To send it: ${REMEDIES.AGAIN}.`,
   },
   AWAITS_APPROVAL: {
     meaning: 'The run waits until a person approves what it would write. Nothing was sent.',
@@ -41,8 +39,7 @@ export const ROW_REASONS = {
   NOT_CONFIRMED: {
     meaning: 'The row was sent, or may have been, and no answer or read has confirmed it yet.',
     sentence: 'It was sent, and nothing has confirmed it yet.',
-    remedy:
-      'Resume the run with `lockstep runs resume {run}`; if it was cancelled, `lockstep runs retry {run}`. Lockstep reads before it sends, so nothing is created twice.',
+    remedy: `To settle it: ${REMEDIES.AGAIN}. Lockstep reads before it sends, so nothing is created twice.`,
   },
   GAVE_UP: {
     meaning: 'The row was sent as often as allowed, and no answer or read of the list confirmed it.',
@@ -167,7 +164,8 @@ export const ROW_REASONS = {
   DIFFERS: {
     meaning: 'The order exists with other content, and existing orders are skipped (--existing skip).',
     sentence: 'Order {order} exists and differs: {differences}.',
-    remedy: 'To overwrite it: `lockstep orders load {file} --account {account} --existing update --again`.',
+    remedy:
+      'Decide with `lockstep review` whether to overwrite it; to overwrite all that differ, load the file again with `--existing update --again`.',
   },
   ORDER_EXISTS: {
     meaning: 'The order exists, and existing orders are rejected (--existing fail).',
@@ -177,7 +175,7 @@ export const ROW_REASONS = {
   ORDER_GONE: {
     meaning: 'The order to update is gone, or the list does not show it.',
     sentence: 'Order {order} [?updated was updated, and the list does not show it][!updated is gone][: {answer}].',
-    remedy: 'Look for the order at the service; if it is gone, retry the run: `lockstep runs retry {run}`.',
+    remedy: `Look for the order at the service; if it is gone, run: ${REMEDIES.AGAIN}.`,
   },
   CONTENT_DIFFERS: {
     meaning: 'The service accepted the order but shows different content.',
@@ -199,7 +197,7 @@ export const ROW_REASONS = {
     meaning: 'Another load holds this order, so this load did not send it.',
     sentence:
       '[?taken This load had failed, and load {load} has taken the order over.][!taken Load {load}, which is unfinished, has this order of customer {customer} too.]',
-    remedy: 'When that load has ended, retry this run: `lockstep runs retry {run}`.',
+    remedy: `When that load has ended, run: ${REMEDIES.AGAIN}.`,
   },
   AMBIGUOUS_CUSTOMER: {
     meaning: 'The row may mean several customers. Nothing was written.',
@@ -228,6 +226,6 @@ export const ROW_REASONS = {
   CUSTOMER_NOT_CREATED: {
     meaning: 'The customer of the order could not be created.',
     sentence: 'Its customer was not created (run {creator})[: {because}]',
-    remedy: 'Fix the cause, then retry the load: `lockstep runs retry {run}`.',
+    remedy: `Fix the cause, then run: ${REMEDIES.AGAIN}.`,
   },
 } as const satisfies Reasons;

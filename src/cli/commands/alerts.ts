@@ -74,11 +74,13 @@ async function list(session: Session): Promise<void> {
   }
   const open = await openAlerts(pool);
   out.say('', styled('strong', 'Open alerts'));
-  for (const { message, since } of open)
+  for (const { message, since, goneAt } of open)
     out.say(
-      `  ${styled('warn', message.title)}, since ${formatTime(since)}`,
+      `  ${styled('warn', message.title)}, since ${formatTime(since)}${goneAt === undefined ? '' : `; gone at ${formatTime(goneAt)}`}`,
       `      ${message.text}`,
-      `      ${message.command}`,
+      goneAt === undefined
+        ? `      ${message.command}`
+        : '      It is reported as recovered if it does not return within five minutes.',
     );
   if (open.length === 0) out.say('  none');
   out.result({
@@ -93,7 +95,10 @@ async function list(session: Session): Promise<void> {
       disabled: isDisabled,
       problem,
     })),
-    open: open.map(({ message: { state: _, ...alert } }) => alert),
+    open: open.map(({ message: { state: _, ...alert }, goneAt }) => ({
+      ...alert,
+      goneAt: goneAt?.toISOString() ?? null,
+    })),
   });
 }
 

@@ -13,8 +13,9 @@ import { type AccountSettings, budgetLimits } from '../../settings/settings.ts';
 import { originOf } from '../../settings/shared-accounts.ts';
 import { isNameGone, thisWorker } from '../ledger/claims.ts';
 import { keepLearnt, readLearnt } from '../ledger/learnt.ts';
-import { firstService, type Identity, scopeNamed } from '../ledger/scopes.ts';
+import { firstService, type Identity, noteAccepted, scopeNamed } from '../ledger/scopes.ts';
 import { type Account, EMBEDDED, type KeyFound } from './account.ts';
+import { afterFirstAccepted } from './first-accepted.ts';
 import { identityChanged, identityOf, recogniseRecords, resolveScope } from './identity.ts';
 import { lookAtContacts, tryKey } from './key-check.ts';
 import { createPermissions } from './permissions.ts';
@@ -152,14 +153,17 @@ async function openIdentified(name: string, access: AccountAccess, needs: Needs)
     }
   });
   if (resolved.status === 'unclear') throw identityChanged(name, resolved.why);
-  return openAccount(name, resolved.scope, access, needs);
+  return openAccount(name, resolved.scope, access, {
+    ...needs,
+    onAccepted: () => noteAccepted(needs.pool, identity),
+  });
 }
 
 async function openAccount(
   name: string,
   scope: string,
   access: AccountAccess,
-  { pool, store, onCall, inSpan }: Needs,
+  { pool, store, onCall, inSpan, onAccepted }: Needs & { readonly onAccepted?: () => Promise<void> },
 ): Promise<OpenedAccount> {
   const { settings, baseUrl, apiKey, authorization } = access;
   const limits = budgetLimits(settings);
@@ -187,7 +191,7 @@ async function openAccount(
     scope,
     baseUrl,
     service: await firstService(pool, scope, settings.url ?? EMBEDDED),
-    client: guardClient(client, {
+    client: guardClient(onAccepted === undefined ? client : afterFirstAccepted(client, onAccepted), {
       breaker: createBreaker(),
       probe: (options) => lookAtContacts(client, settings.dialect, options),
       now: () => performance.now(),

@@ -80,6 +80,15 @@ export async function addIdentity(db: Queryable, scope: string, { origin, finger
   );
 }
 
+/** Notes that a service has accepted a call with this identity. */
+export async function noteAccepted(db: Queryable, { origin, fingerprint }: Identity): Promise<void> {
+  await db.query(
+    `update ledger.identities set accepted_at = clock_timestamp()
+     where origin = $1 and fingerprint = $2 and accepted_at is null`,
+    [origin, fingerprint],
+  );
+}
+
 /** Deletes the identities of a scope that was never used, so that the account may move. */
 export async function dropIdentities(db: Queryable, scope: string): Promise<void> {
   await db.query('delete from ledger.identities where scope = $1', [scope]);
@@ -108,13 +117,17 @@ export async function newScope(db: Queryable, name: string): Promise<string> {
   }
 }
 
-/** Whether nothing depends on the scope: no link, no task, no load, and no run that has decided about a row. */
+/**
+ * Whether nothing depends on the scope: no link, no task, and no run with rows. Rows that were read from a file do not count
+ * as long as no service has accepted a call: a wrong address or key identifies no tenant.
+ */
 export async function isUnused(db: Queryable, scope: string): Promise<boolean> {
   const found = await db.query<{ used: boolean }>(
     `select exists (select 1 from ledger.links where scope = $1)
        or exists (select 1 from ledger.tasks where scope = $1)
        or exists (select 1 from ledger.witnesses where scope = $1)
-       or exists (select 1 from ledger.runs u where u.scope = $1 and not u.dry_run
+       or exists (select 1 from ledger.identities where scope = $1 and accepted_at is not null)
+         and exists (select 1 from ledger.runs u where u.scope = $1 and not u.dry_run
          and (u.rows_seen > 0 or u.rows_settled > 0 or exists (select 1 from ledger.inputs r where r.run_id = u.id))) as used`,
     [scope],
   );

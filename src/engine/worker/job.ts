@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import type { z } from 'zod';
 import type { Target } from '../../contract/target.ts';
 import type { SyncSettings } from '../../settings/settings.ts';
+import type { ChangeFilter } from '../../settings/target-events.ts';
 import type { Account } from '../account/account.ts';
 import type { Stop } from '../account/failure.ts';
 import type { WorkerIdentity } from '../ledger/claims.ts';
@@ -32,6 +33,8 @@ export interface JobContext<Options> {
 /** The outside systems of the settings, by name; a job closes what it opens. */
 export interface TargetAccess {
   open(name: string): Promise<Target>;
+  /** Which changes it receives; undefined: all. */
+  filterOf(name: string): ChangeFilter | undefined;
 }
 
 /** What follows after a job. */

@@ -8,6 +8,7 @@ import type { ItemRead, Target } from '../../contract/target.ts';
 import type { Accounts } from '../../engine/account/accounts.ts';
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
 import type { TaskScope } from '../../engine/ledger/task-versions.ts';
+import type { TargetAccess } from '../../engine/worker/job.ts';
 import type { TasksSync } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
@@ -22,6 +23,7 @@ export interface ApplyNeeds {
   readonly accounts: Pick<Accounts, 'open'>;
   readonly syncs: readonly TasksSync[];
   readonly target: (name: string) => Promise<Target>;
+  readonly filterOf: TargetAccess['filterOf'];
   /** In [0, 1). */
   readonly random: () => number;
   /** Aborts calls in flight. */
@@ -133,12 +135,13 @@ function notRead(read: Exclude<ItemRead, { status: 'found' }>, { itemId }: Repor
 }
 
 async function settleOne(needs: ApplyNeeds, report: Report, looked: Looked, task: LinkedTask): Promise<Settled> {
-  const { pool, signal } = needs;
+  const { pool, filterOf, signal } = needs;
   const sync = needs.syncs.find(({ name }) => name === task.sync);
   if (sync === undefined) throw new Error('unreachable: the task was found by its sync');
   try {
     const account = () => needs.accounts.open(sync.account);
-    return await settleTask({ pool, report, item: looked.item, since: looked.since, task, sync, account, signal });
+    const { item, since } = looked;
+    return await settleTask({ pool, report, item, since, task, sync, account, filterOf, signal });
   } catch (error) {
     return laterFor(error);
   }

@@ -25,7 +25,7 @@ export async function repairItem(
   const { again } = await replay(db, { ids: [id] }, { tellsOldStates: [] });
   // The run that first sent it has settled it; from now on it belongs to this run.
   if (again > 0) await db.query('update ledger.deliveries set run_id = $2 where id = $1', [id, runId]);
-  else await queueDeliveries(db, [target], [change]);
+  else await queueDeliveries(db, [{ name: target, filter: undefined }], [change]);
   const n = await nextNumber(db, runId);
   const row = {
     n,

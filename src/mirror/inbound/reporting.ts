@@ -3,13 +3,14 @@
 import type { Target } from '../../contract/target.ts';
 import { type Clock, systemClock } from '../../engine/dispatch/clock.ts';
 import { keepDispatching } from '../../engine/dispatch/keep-dispatching.ts';
+import type { TargetAccess } from '../../engine/worker/job.ts';
 import { HOLD_MS, type ReportSourceNeeds, reportSource } from './source.ts';
 
 const AT_ONCE = 4;
 
 /** `syncs`: all syncs of the settings, because an item may be linked with tasks of several. */
-export interface ReportingNeeds extends Omit<ReportSourceNeeds, 'target' | 'random' | 'signal'> {
-  readonly targets: { open(name: string): Promise<Target> };
+export interface ReportingNeeds extends Omit<ReportSourceNeeds, 'target' | 'filterOf' | 'random' | 'signal'> {
+  readonly targets: TargetAccess;
   readonly clock?: Clock;
 }
 
@@ -33,7 +34,8 @@ export function startReporting(needs: ReportingNeeds): Reporting {
     return opening;
   }
 
-  const source = reportSource({ ...needs, target: open, random: Math.random, signal });
+  const { filterOf } = needs.targets;
+  const source = reportSource({ ...needs, target: open, filterOf, random: Math.random, signal });
   const working = keepDispatching(source, {
     ttlMs: HOLD_MS,
     timeoutMs: 0,

@@ -6,9 +6,10 @@ import type pg from 'pg';
 import type { TaskState } from '../../contract/target.ts';
 import type { Account } from '../../engine/account/account.ts';
 import type { TaskScope } from '../../engine/ledger/task-versions.ts';
+import type { TargetAccess } from '../../engine/worker/job.ts';
 import type { TasksSync } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { queueDeliveries } from '../outbox/outbox.ts';
+import { queueDeliveries, type Recipient, recipientsOf } from '../outbox/outbox.ts';
 import { type Noted, noteStateAgain, noteStateHere } from '../tasks/note-state.ts';
 import { BUDGET_PATIENCE_MS, completeTask, findTask, type Later } from './at-service.ts';
 import { choose } from './choose.ts';
@@ -25,6 +26,7 @@ export interface Settling {
   readonly task: LinkedTask;
   readonly sync: TasksSync;
   readonly account: () => Promise<Account>;
+  readonly filterOf: TargetAccess['filterOf'];
   readonly signal: AbortSignal;
 }
 
@@ -126,7 +128,7 @@ function taken(settling: Settling, note?: string): Settled {
  * item cannot be read, the call may be older than a delivery that arrived before it. Then the target receives its own
  * state, and nothing more follows.
  */
-async function noteTaken(db: Queryable, { report, item, since, task, sync }: Settling): Promise<void> {
+async function noteTaken(db: Queryable, { report, item, since, task, sync, filterOf }: Settling): Promise<void> {
   const state = await lockState(db, task);
   if (state === undefined || state.isGone) return;
   const now = inState(state, item.isCompleted);
@@ -135,12 +137,12 @@ async function noteTaken(db: Queryable, { report, item, since, task, sync }: Set
   const sides = await readSides(db, report, task, 'at' in since ? since : { beforeReportMs: LATE_CALL_MS });
   const isToldOtherwise = sides.isOpen || sides.isToldSince;
   const targets = sync.targets.filter((name) => name !== report.target || isToldOtherwise);
-  await tell(db, targets, task, now, noted);
+  await tell(db, recipientsOf(targets, filterOf), task, now, noted);
 }
 
 /** `onConflict` is the service: its state is sent again, unless a delivery of it waits already. */
 function sendBack(settling: Settling, here: boolean, isOpen: boolean): Settled {
-  const { report, task, sync } = settling;
+  const { report, task, sync, filterOf } = settling;
   const note = conflictNote(settling, here);
   return {
     status: 'settled',
@@ -152,10 +154,10 @@ function sendBack(settling: Settling, here: boolean, isOpen: boolean): Settled {
       if (state === undefined || state.isGone) return;
       const now = inState(state, here);
       const noted = await noteStateHere(db, task, now, undefined);
-      if (noted.status === 'noted') return tell(db, sync.targets, task, now, noted);
+      if (noted.status === 'noted') return tell(db, recipientsOf(sync.targets, filterOf), task, now, noted);
       if (isOpen) return;
       const again = await noteStateAgain(db, task, now);
-      if (again.status === 'noted') await tell(db, [report.target], task, now, again);
+      if (again.status === 'noted') await tell(db, recipientsOf([report.target], filterOf), task, now, again);
     },
   };
 }
@@ -175,13 +177,13 @@ function inState(state: TaskState, isCompleted: boolean): TaskState {
 
 async function tell(
   db: Queryable,
-  targets: readonly string[],
+  recipients: readonly Recipient[],
   { scope, sync }: LinkedTask,
   task: TaskState,
   { event, version }: Extract<Noted, { status: 'noted' }>,
 ): Promise<void> {
   const runId = await readingRun(db, { scope, sync });
-  await queueDeliveries(db, targets, [{ scope, sync, runId, task, event, version, seenAt: new Date() }]);
+  await queueDeliveries(db, recipients, [{ scope, sync, runId, task, event, version, seenAt: new Date() }]);
 }
 
 /** The run of the sync that reads items at this moment; it then also waits for the deliveries to the other targets. */

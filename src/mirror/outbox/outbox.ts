@@ -1,27 +1,56 @@
 /** The outbox: the transaction that writes a change also queues its delivery to each target. */
 import { createHash } from 'node:crypto';
+import type { ChangeFilter } from '../../settings/target-events.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import { whyFiltered } from '../targets/filtered.ts';
 import type { TaskChange } from '../tasks/task-change.ts';
 
 /** Changes per statement. */
 const CHUNK = 1_000;
 
+/** A target, and which changes it receives; undefined: all. */
+export interface Recipient {
+  readonly name: string;
+  readonly filter: ChangeFilter | undefined;
+}
+
+export function recipientsOf(
+  names: readonly string[],
+  filterOf: (name: string) => ChangeFilter | undefined,
+): readonly Recipient[] {
+  return names.map((name) => ({ name, filter: filterOf(name) }));
+}
+
 /**
  * Queues a delivery of each change to each target. Must be called in the caller's transaction; repeating it with the same
- * changes is safe. A newer state replaces an older one that still waits: the older one ends as superseded.
+ * changes is safe. A newer state replaces an older one that still waits: the older one ends as superseded. A change that the
+ * target does not receive ends as skipped, and replaces none.
  */
 export async function queueDeliveries(
   db: Queryable,
-  targets: readonly string[],
+  recipients: readonly Recipient[],
   changes: readonly TaskChange[],
 ): Promise<void> {
-  for (const target of targets) {
-    const ids = changes.map((change) => deliveryId(target, change));
-    for (let from = 0; from < changes.length; from += CHUNK) {
-      await insertChunk(db, target, changes.slice(from, from + CHUNK), ids.slice(from, from + CHUNK));
+  for (const { name, filter } of recipients) {
+    const queued = changes.map((change) => {
+      const detail = filter && whyFiltered(change, filter)?.detail;
+      return { id: deliveryId(name, change), change, skipped: detail };
+    });
+    for (let from = 0; from < queued.length; from += CHUNK) {
+      await insertChunk(db, name, queued.slice(from, from + CHUNK));
     }
-    await supersedeOlder(db, ids);
+    await supersedeOlder(
+      db,
+      queued.flatMap(({ id, skipped }) => (skipped === undefined ? id : [])),
+    );
   }
+}
+
+interface Queued {
+  readonly id: string;
+  readonly change: TaskChange;
+  /** Why the target does not receive it; undefined: it does. */
+  readonly skipped: string | undefined;
 }
 
 /** Stable: the same change is always the same delivery, however often it is queued. */
@@ -69,23 +98,21 @@ export async function queueAlerts(db: Queryable, alerts: readonly QueuedAlert[])
   await supersedeOlder(db, ids);
 }
 
-async function insertChunk(
-  db: Queryable,
-  target: string,
-  changes: readonly TaskChange[],
-  ids: readonly string[],
-): Promise<void> {
+async function insertChunk(db: Queryable, target: string, queued: readonly Queued[]): Promise<void> {
+  const changes = queued.map(({ change }) => change);
   await db.query(
     `insert into ledger.deliveries
-       (id, target, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at, state)
-     select id, $1, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at, 'waiting'
+       (id, target, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at, state, verdict, reason, detail, ended_at)
+     select id, $1, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at,
+       case when skipped is null then 'waiting' else 'ended' end, case when skipped is not null then 'skipped' end,
+       case when skipped is not null then 'FILTERED' end, skipped, case when skipped is not null then clock_timestamp() end
      from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[], $9::text[],
-       $10::json[], $11::timestamptz[])
-       as t(id, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at)
+       $10::json[], $11::timestamptz[], $12::text[])
+       as t(id, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at, skipped)
      on conflict do nothing`,
     [
       target,
-      ids,
+      queued.map(({ id }) => id),
       changes.map(({ scope }) => scope),
       changes.map(({ sync }) => sync),
       changes.map(({ runId }) => runId),
@@ -95,6 +122,7 @@ async function insertChunk(
       changes.map(({ event }) => event),
       changes.map(({ task }) => JSON.stringify(task)),
       changes.map(({ seenAt }) => seenAt),
+      queued.map(({ skipped }) => skipped),
     ],
   );
 }

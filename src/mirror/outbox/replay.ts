@@ -29,7 +29,7 @@ export async function replay(db: Queryable, filter: DeliveryFilter, how: ReplayH
          ended_at = null, attempts = 0, due_at = clock_timestamp(),
          -- Should it fail, it is not tried again while one that is newer waits as well.
          newer_id = (select o.id from ledger.deliveries o where o.target = d.target and o.sync = d.sync and o.kind = d.kind
-           and o.task_id = d.task_id and o.sequence > d.sequence
+           and o.task_id = d.task_id and o.sequence > d.sequence and ${IS_RECEIVED}
            and (o.state <> 'ended' or exists (select from matched other where other.id = o.id and other.is_sent))
            order by o.sequence desc limit 1)
        from matched m where d.id = m.id and m.is_sent and d.state = 'ended' returning d.target),
@@ -54,6 +54,9 @@ export async function planReplay(db: Queryable, filter: DeliveryFilter, how: Rep
   return planned.rows[0] ?? NONE;
 }
 
+/** SQL: the target receives `o`, which can then replace an older delivery. */
+const IS_RECEIVED = `o.reason is distinct from 'FILTERED'`;
+
 const NONE: Replayed = { again: 0, superseded: 0, targets: [] };
 
 function matching(filter: DeliveryFilter, { tellsOldStates }: ReplayHow) {
@@ -64,7 +67,7 @@ function matching(filter: DeliveryFilter, { tellsOldStates }: ReplayHow) {
        select d.id, d.target, n.id as newer_id, n.id is null or d.target = any($${values.length + 1}) as is_sent
        from ledger.deliveries d left join lateral (
          select o.id from ledger.deliveries o where o.target = d.target and o.sync = d.sync and o.kind = d.kind
-           and o.task_id = d.task_id and o.sequence > d.sequence order by o.sequence desc limit 1) n on true
+           and o.task_id = d.task_id and o.sequence > d.sequence and ${IS_RECEIVED} order by o.sequence desc limit 1) n on true
        where d.state = 'ended' and ${sql} ${isAsked ? '' : `and d.verdict <> 'superseded'`})`,
     values: [...values, tellsOldStates],
   };

@@ -30,6 +30,8 @@ export const TTL_MS = 30_000;
 const LONGEST_PAUSE_MS = 60_000;
 /** How often the ledger is read for what other processes have recorded about the target. */
 const STANDING_MS = 500;
+/** After so many attempts, which take five minutes, a failure is no chance. */
+const LASTING_ATTEMPTS = 3;
 
 export interface DeliverySourceNeeds {
   readonly pool: pg.Pool;
@@ -107,6 +109,7 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     const { target, random, onAttempt } = this.#needs;
     const decision = plain(decide(outcome, { attempts: claimed.attempts, random: random() }));
     onAttempt?.(target, decision, Date.now() - claimed.delivery.seenAt.getTime());
+    this.#logLasting(claimed, decision);
     const attempt: Attempt = {
       claimed,
       outcome: { id: claimed.delivery.id, decision, answer: answer && plainAnswer(answer) },
@@ -190,6 +193,16 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     if (decision.status === 'disabled') this.#isDisabled = true;
     if (!hasFailed) return { status: 'answers' };
     return this.#breaker.isOpen() ? { status: 'fails', detail: decision.detail ?? '' } : undefined;
+  }
+
+  /** Logs a delivery once that keeps failing although the target takes others, and once that it is given up. */
+  #logLasting({ delivery: { id }, attempts }: Claimed, decision: Decision): void {
+    const { log, target } = this.#needs;
+    const { status, detail } = decision;
+    if (status === 'ended' && decision.verdict === 'dead')
+      log.warn({ target, delivery: id }, `a delivery is a dead letter: ${detail}`);
+    const isLasting = status === 'again' && attempts + 1 === LASTING_ATTEMPTS && !this.#breaker.isOpen();
+    if (isLasting) log.warn({ target, delivery: id }, `a delivery keeps failing and is retried: ${detail}`);
   }
 
   /** What a batch says about the target: the last statement of each kind. */

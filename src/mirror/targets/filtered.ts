@@ -1,21 +1,25 @@
 /** A target that receives only the changes that its settings ask for. */
-import type { Delivery, DeliveryOutcome, Target, TaskEvent, TaskState } from '../../contract/target.ts';
+import type { Delivery, DeliveryOutcome, Target } from '../../contract/target.ts';
+import type { ChangeFilter } from '../../settings/target-events.ts';
 
-export interface Filter {
-  readonly events?: readonly TaskEvent[] | undefined;
-  /** The allowed values of each field. */
-  readonly fields: Readonly<Partial<Record<keyof TaskState, readonly (string | boolean)[]>>>;
-}
+type Skipped = Extract<DeliveryOutcome, { status: 'skipped' }>;
 
-/** Changes that do not match are skipped as FILTERED; reads and calls back are not filtered. */
-export function filtered(target: Target, filter: Filter): Target {
+/**
+ * Changes that do not match are skipped as FILTERED; reads and calls back are not filtered. The outbox has skipped most of
+ * them already; a change that was queued under other settings, or is replayed, is checked here.
+ */
+export function filtered(target: Target, filter: ChangeFilter): Target {
   return {
     ...target,
-    deliver: async (delivery, context) => whyNot(delivery, filter) ?? target.deliver(delivery, context),
+    deliver: async (delivery, context) => whyFiltered(delivery, filter) ?? target.deliver(delivery, context),
   };
 }
 
-function whyNot({ event, task }: Delivery, { events, fields }: Filter): DeliveryOutcome | undefined {
+/** Undefined if the target receives the change. */
+export function whyFiltered(
+  { event, task }: Pick<Delivery, 'event' | 'task'>,
+  { events, fields }: ChangeFilter,
+): Skipped | undefined {
   if (events !== undefined && !events.includes(event)) {
     return skipped(`the event is ${event}, and this target receives ${events.join(', ')}`);
   }
@@ -24,6 +28,6 @@ function whyNot({ event, task }: Delivery, { events, fields }: Filter): Delivery
   return failing && skipped(`${failing[0]} is none of the values in the fields of this target`);
 }
 
-function skipped(detail: string): DeliveryOutcome {
+function skipped(detail: string): Skipped {
   return { status: 'skipped', reason: 'FILTERED', detail };
 }

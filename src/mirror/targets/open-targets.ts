@@ -6,6 +6,7 @@ import { createBudget } from '../../client/budget/key-budget.ts';
 import type { Target } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import type { TargetSettings } from '../../settings/target.ts';
+import type { ChangeFilter } from '../../settings/target-events.ts';
 import { openAsana } from './asana.ts';
 import { openCaller } from './caller.ts';
 import { MOST_IN_DIGEST } from './chat.ts';
@@ -45,6 +46,8 @@ type HttpTarget = Exclude<TargetSettings, { type: 'postgres' | 'service' }>;
 export interface OpenTargets {
   /** The caller that opens a target closes it. Rejects if the target cannot be used, for example because a secret is missing. */
   open(name: string): Promise<Target>;
+  /** Undefined: it receives all changes. */
+  filterOf(name: string): ChangeFilter | undefined;
   /** The most calls in flight, over all processes. */
   concurrencyOf(name: string): number;
   /** Closes the budgets; call it when the targets are closed. */
@@ -111,6 +114,18 @@ export function openTargets(given: TargetsNeeds): OpenTargets {
           return openTodoist(target, needs);
         default:
           return target satisfies never;
+      }
+    },
+    filterOf(name) {
+      const target = settings[name];
+      switch (target?.type) {
+        case 'webhook':
+        case 'http':
+        case 'slack':
+        case 'teams':
+          return target;
+        default:
+          return undefined; // the others receive all changes; a run may name a target that is no longer in the settings
       }
     },
     concurrencyOf(name) {

@@ -14,7 +14,7 @@ import { asTarget, type ChannelNeeds, outboxName } from './channels/channel.ts';
 import { openChannel } from './channels/open-channel.ts';
 import type { Complete } from './message.ts';
 import type { Problem } from './problem.ts';
-import { openAlerts, reportChanges } from './report-changes.ts';
+import { reportChanges } from './report-changes.ts';
 
 const LOOK_MS = 2_000;
 /** The share of its time that a process spends on comparing, at most. */
@@ -23,8 +23,7 @@ const MOST_SHARE = 0.05;
 export interface AlertingNeeds extends ChannelNeeds, Pick<DeliveringNeeds, 'worker' | 'onAttempt'> {
   readonly pool: pg.Pool;
   readonly channels: Readonly<Record<string, ChannelSettings>>;
-  /** `kept`: runs with an open alert; they count however old they are. */
-  readonly findProblems: (db: Queryable, kept: readonly string[]) => Promise<readonly Problem[]>;
+  readonly findProblems: (db: Queryable) => Promise<readonly Problem[]>;
   readonly complete: Complete;
   readonly log: Logger;
 }
@@ -79,7 +78,6 @@ export async function lookOnce({
       `select pg_try_advisory_xact_lock(hashtextextended('ledger.alerts', 0)) as mine`,
     );
     if (locked.rows[0]?.mine !== true) return;
-    const kept = (await openAlerts(db)).flatMap(({ message: { run } }) => run ?? []);
-    await reportChanges(db, await findProblems(db, kept), { channels, complete });
+    await reportChanges(db, await findProblems(db), { channels, complete });
   });
 }

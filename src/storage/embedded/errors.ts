@@ -5,6 +5,7 @@ const ANOTHER_STORE = 'use a Postgres of your own: set DATABASE_URL=postgres://â
 
 /** The words of libc in the output of the programs that we start. */
 const FULL_WORDS = /No space left on device|Disk quota exceeded/i;
+const REFUSED_WORDS = /permission denied|operation not permitted|read-only file system/i;
 
 /** The last part of every data-directory error: where else the data may go. */
 const ANOTHER_DIRECTORY = `choose another directory with --data DIR, or ${ANOTHER_STORE}`;
@@ -90,10 +91,13 @@ export function elsewhere(dataDir: string, socketDir: string): LockstepError {
 
 /** `logTail`: the last lines of Postgres' own log. */
 export function startFailed(dataDir: string, reason: string, logTail: string): LockstepError {
-  if (FULL_WORDS.test(`${reason}\n${logTail}`)) return diskFull(dataDir);
-  const said = logTail === '' ? '' : `\nThe end of Postgres' log:\n${logTail.replace(/^/gm, '  ')}`;
+  const said = `${reason}\n${logTail}`;
+  if (FULL_WORDS.test(said)) return diskFull(dataDir);
+  const refused = said.split('\n').findLast((line) => REFUSED_WORDS.test(line));
+  if (refused !== undefined) return notWritable(dataDir, new Error(refused.trim()));
+  const end = logTail === '' ? '' : `\nThe end of Postgres' log:\n${logTail.replace(/^/gm, '  ')}`;
   return embeddedError(
     'EMBEDDED_START_FAILED',
-    `The embedded Postgres of ${dataDir} did not start: ${reason}. Try again; if that does not help, ${ANOTHER_DIRECTORY}${said}`,
+    `The embedded Postgres of ${dataDir} did not start: ${reason}. Try again; if that does not help, ${ANOTHER_DIRECTORY}${end}`,
   );
 }

@@ -16,14 +16,14 @@ const cases: readonly (readonly [string | null, Facts, string])[] = [
   [
     'DIFFERS',
     { order: '9', differences: [{ field: 'amount', is: '12.5', expected: '12' }, { field: 'description' }] },
-    'Order 9 exists and differs: amount 12.5 instead of 12, another description. To overwrite it: ' +
-      "`lockstep orders load 'my orders.csv' --account demo --existing update --again --data D`.",
+    'Order 9 exists and differs: amount 12.5 instead of 12, another description. ' +
+      'Decide with `lockstep review --data D` whether to overwrite it; to overwrite all that differ,',
   ],
   [
     'REFUSED_BY_SERVICE',
     { http: 422, answer: 'no such product' },
-    'The service refused it (HTTP 422): no such product. Correct the record as the answer says and send it again; ' +
-      'if the cause has passed, retry the run: `lockstep runs retry run-1 --data D`.',
+    'The service refused it (HTTP 422): no such product. Correct the record as the answer says, or remove the cause, ' +
+      'then run: `lockstep runs retry run-1 --data D`.',
   ],
   [
     'CUSTOMER_NOT_CREATED',
@@ -77,10 +77,7 @@ test('returns nothing for a row without a reason', () => {
 });
 
 test('uses the general meaning when a fact is missing, and leaves gaps in a command to be filled in', () => {
-  expect(sentenceFor('DIFFERS', {})).toBe(
-    'The order exists with other content, and existing orders are skipped (--existing skip). To overwrite it: ' +
-      '`lockstep orders load FILE --account ACCOUNT --existing update --again`.',
-  );
+  expect(sentenceFor('NEVER_SENT', {})).toBe('It was never sent. To send it: `lockstep runs retry RUN`.');
 });
 
 test('does not treat a fact as a template', () => {

@@ -144,7 +144,18 @@ function reportFixture(database: FreshDatabase): SourceFixture {
       });
       const accounts = { open: async () => anAccount() };
       const names = ['issues'];
-      return reportSource({ pool, accounts, syncs: [sync], target, names, random: () => 0.5, signal: NEVER, log });
+      const filterOf = () => undefined;
+      return reportSource({
+        pool,
+        accounts,
+        syncs: [sync],
+        target,
+        filterOf,
+        names,
+        random: () => 0.5,
+        signal: NEVER,
+        log,
+      });
     },
     fates: () => counted(database, FATE_OF_REPORTS, []),
     rob: async () => void (await rob()),

@@ -6,7 +6,10 @@ import { createPermissions } from '../../../src/engine/account/permissions.ts';
 import type { TargetAccess } from '../../../src/engine/worker/job.ts';
 
 /** For jobs that use no account. */
-export const noTargets: TargetAccess = { open: (name) => Promise.reject(new Error(`no target ${name} in this test`)) };
+export const noTargets: TargetAccess = {
+  open: (name) => Promise.reject(new Error(`no target ${name} in this test`)),
+  filterOf: () => undefined,
+};
 
 export function anAccount(
   call: Client['call'] = async () => ({ status: 'applied', httpStatus: 200, content: [] }),

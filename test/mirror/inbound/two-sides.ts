@@ -10,7 +10,7 @@ import { keepHook } from '../../../src/mirror/inbound/inbox.ts';
 import { takeDue } from '../../../src/mirror/inbound/waiting.ts';
 import { linkKind } from '../../../src/mirror/links/item-links.ts';
 import { claimDue, dropOutboxClaims, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
-import { queueDeliveries } from '../../../src/mirror/outbox/outbox.ts';
+import { queueDeliveries, recipientsOf } from '../../../src/mirror/outbox/outbox.ts';
 import { writeOutcomes } from '../../../src/mirror/outbox/outcomes.ts';
 import { decide } from '../../../src/mirror/outbox/schedule.ts';
 import { keepSeen } from '../../../src/mirror/tasks/watching.ts';
@@ -97,6 +97,7 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
     accounts: { open: async () => anAccount(client) },
     syncs: [{ name: sync, account, job: 'tasks', targets: TARGETS, options: { onConflict } } as unknown as TasksSync],
     target: async (name: string) => (name === 'issue' ? issue : receiver),
+    filterOf: () => undefined,
     random: () => 0.5,
     signal: new AbortController().signal,
   };
@@ -221,7 +222,12 @@ function watchingOf({ pool }: FreshDatabase, run: Run): Parameters<typeof keepSe
     pool,
     run,
     exclusive: { transaction: (work) => inTransaction(pool, work) },
-    enqueue: (db, changes) => queueDeliveries(db, TARGETS, changes),
+    enqueue: (db, changes) =>
+      queueDeliveries(
+        db,
+        recipientsOf(TARGETS, () => undefined),
+        changes,
+      ),
     takeOrdinals: () => 1,
     seen: new Set(),
   };

@@ -4,8 +4,9 @@ import pino, { type Logger } from 'pino';
 import type { Delivery, DeliveryOutcome, Target } from '../../../src/contract/target.ts';
 import type { Clock } from '../../../src/engine/dispatch/clock.ts';
 import { type Delivering, startDelivering } from '../../../src/mirror/outbox/delivering.ts';
-import { queueDeliveries } from '../../../src/mirror/outbox/outbox.ts';
+import { queueDeliveries, recipientsOf } from '../../../src/mirror/outbox/outbox.ts';
 import type { TaskChange } from '../../../src/mirror/tasks/task-change.ts';
+import type { ChangeFilter } from '../../../src/settings/target-events.ts';
 import { WORKER } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 
@@ -45,8 +46,10 @@ export async function queue(
   { pool }: FreshDatabase,
   all: readonly TaskChange[],
   targets: readonly string[] = ['hook'],
+  filter?: ChangeFilter,
 ): Promise<void> {
-  await queueDeliveries(pool, targets, all);
+  const recipients = recipientsOf(targets, () => filter);
+  await queueDeliveries(pool, recipients, all);
 }
 
 export type Answering = (delivery: Delivery, signal: AbortSignal) => DeliveryOutcome | Promise<DeliveryOutcome>;

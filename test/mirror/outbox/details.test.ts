@@ -176,7 +176,11 @@ test('a process that is killed after it created a task for an issue creates it o
 /** Queues a delivery of task 1, which other processes make. */
 async function leaveToOthers({ stopWorking, database }: ReportsHarness): Promise<void> {
   await stopWorking();
-  await queueDeliveries(database.pool, ['issues'], [change(1, 2, { scope: 'test', runId: undefined })]);
+  await queueDeliveries(
+    database.pool,
+    [{ name: 'issues', filter: undefined }],
+    [change(1, 2, { scope: 'test', runId: undefined })],
+  );
 }
 
 /** An issue that a person has just created. */

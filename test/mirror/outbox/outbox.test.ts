@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { claimDue, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
 import { deliveryId, queueDeliveries } from '../../../src/mirror/outbox/outbox.ts';
 import { writeOutcomes } from '../../../src/mirror/outbox/outcomes.ts';
 import { pruneDeliveries } from '../../../src/mirror/outbox/prune.ts';
+import { replay } from '../../../src/mirror/outbox/replay.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
@@ -42,7 +43,7 @@ test('queues each change once for each target, however often it is reported', as
 
 test('queues nothing where the transaction that saw the change is rolled back', async () => {
   const broken = inTransaction(database.pool, async (db) => {
-    await queueDeliveries(db, ['hook'], [change(1)]);
+    await queueDeliveries(db, [{ name: 'hook', filter: undefined }], [change(1)]);
     throw new Error('broken');
   });
   await expect(broken).rejects.toThrow('broken');
@@ -55,6 +56,39 @@ test('a newer state replaces a waiting one, and says which', async () => {
   expect(await fates(database)).toEqual(['1#1 superseded', '1#2 waiting', '2#1 waiting']);
   const [old] = await deliveryRows(database);
   expect(old).toMatchObject({ reason: 'SUPERSEDED', detail: `by ${deliveryId('hook', change(1, 2))}` });
+});
+
+describe('a change that the target does not receive', () => {
+  const completions = { events: ['completed'], fields: {} } as const;
+  const completed = change(1, 1, { event: 'completed' });
+
+  test('is skipped, and replaces no waiting change', async () => {
+    await queue(database, [completed], ['hook'], completions);
+    await queue(database, [change(1, 2)], ['hook'], completions);
+    expect(await fates(database)).toEqual(['1#1 waiting', '1#2 skipped']);
+    const [, skipped] = await deliveryRows(database);
+    expect(skipped).toMatchObject({ reason: 'FILTERED', detail: expect.stringContaining('receives completed') });
+  });
+
+  test('does not end the retries of a change that is in flight', async () => {
+    await queue(database, [completed], ['hook'], completions);
+    const { claim, id } = await claimOne();
+    await queue(database, [change(1, 2)], ['hook'], completions);
+    const decision = { status: 'again', afterMs: 5_000, reason: 'HTTP_503', detail: '' } as const;
+    await writeOutcomes(database.pool, claim, [{ id, decision }], undefined);
+    expect(await fates(database)).toEqual(['1#1 waiting', '1#2 skipped']);
+  });
+
+  test('does not stop a replay of an older change', async () => {
+    await queue(database, [completed], ['hook'], completions);
+    await queue(database, [change(1, 2)], ['hook'], completions);
+    await database.pool.query(`update ledger.deliveries set state = 'ended', verdict = 'dead' where sequence = 1`);
+    expect(await replay(database.pool, { verdict: 'dead' }, { tellsOldStates: [] })).toMatchObject({ again: 1 });
+    const { claim, id } = await claimOne();
+    const decision = { status: 'again', afterMs: 5_000, reason: 'HTTP_503', detail: '' } as const;
+    await writeOutcomes(database.pool, claim, [{ id, decision }], undefined);
+    expect(await fates(database)).toEqual(['1#1 waiting', '1#2 skipped']);
+  });
 });
 
 test('sends only the newest of several states of a task that are queued together', async () => {
@@ -85,7 +119,7 @@ test('an outcome that meets the transaction of a newer state is written after it
   const decision = { status: 'again', afterMs: 5_000, reason: 'HTTP_503', detail: '' } as const;
   const write = () => writeOutcomes(database.pool, claim, [{ id, decision }], undefined);
   await inTransaction(database.pool, async (db) => {
-    await queueDeliveries(db, ['hook'], [change(1, 2), change(2, 2)]);
+    await queueDeliveries(db, [{ name: 'hook', filter: undefined }], [change(1, 2), change(2, 2)]);
     expect(await write()).toEqual({ status: 'written', left: new Set([id]) });
   });
   expect(await write()).toEqual({ status: 'written', left: new Set() });

@@ -48,7 +48,7 @@ alerts:
     pool,
     worker: WORKER,
     channels: settings.alerts,
-    findProblems: (db, kept) => findProblems(db, settings, kept),
+    findProblems: (db) => findProblems(db, settings),
     readSecret: (ref) => readSecret(ref, { CHAT: `${chat.url}/token`, MAIL: password }),
     complete: (command) => `lockstep ${command}`,
     log: pino({ level: 'silent' }),
@@ -104,9 +104,9 @@ test('one process at a time compares', async () => {
   const needs = needsOf(database.pool);
   const findAfter =
     (other: Promise<void>): AlertingNeeds['findProblems'] =>
-    async (db, kept) => {
+    async (db) => {
       await other;
-      return needs.findProblems(db, kept);
+      return needs.findProblems(db);
     };
   let letIn = () => {};
   const first = lookOnce({
