@@ -6,7 +6,7 @@
 import { listIn, whyNoRecords } from '../src/client/call/decode.ts';
 import { type LongIds, longIdsOf } from '../src/client/call/dialect.ts';
 import type { Json } from '../src/client/call/json.ts';
-import { pathTo, shapeOf } from '../src/client/call/shape.ts';
+import { shapeOf } from '../src/client/call/shape.ts';
 import { pageQuery, scan } from '../src/client/lists/scan.ts';
 import type { Account } from '../src/engine/account/account.ts';
 import { RunFailed, RunPaused } from '../src/engine/account/failure.ts';
@@ -46,6 +46,7 @@ import { ContactSightings } from '../src/syncs/contacts/sightings.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/syncs/contacts/staging.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { BASELINE, readCustomers } from '../src/syncs/customers/read-customers.ts';
+import { keysNotFound, memberWithMail } from '../src/syncs/customers/unread.ts';
 
 /** Tries of a run's first read. The run has lost nothing yet, so it reports early that the service is away. */
 const TRIES_BEFORE_FIRST_ANSWER = 2;
@@ -146,12 +147,14 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
   let isAnswered = run.calls > 0;
   let isShapeKnown = false;
   let longIds: LongIds | undefined;
-  const noteShape = async (list: readonly Json[], content: unknown) => {
+  let hasKeys = false;
+  let mailMember: string | undefined;
+  const noteShape = async (path: readonly string[], list: readonly Json[]) => {
     const areNew = longIds === undefined ? longIdsOf(list, 'contacts', account.dialect) : undefined;
     longIds ??= areNew;
     if ((isShapeKnown && areNew === undefined) || list.length === 0) return;
     isShapeKnown = true;
-    const shape = shapeOf(pathTo(list, content) ?? [], list[0], 'contacts', account.dialect);
+    const shape = shapeOf(path, list[0], 'contacts', account.dialect);
     await checkShape(context, 'contacts', { ...shape, ...(areNew && { longIds: areNew }) });
   };
   const report = await scan<ScannedContact>({
@@ -162,10 +165,13 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
       const tries = isAnswered ? {} : { tries: TRIES_BEFORE_FIRST_ANSWER };
       const answer = await readCall(account, 'contacts.getall', { lane: run.lane, signal, query, onCalls, ...tries });
       isAnswered = true;
-      const list = listIn(answer.content, account.dialect, 'contacts', 'content');
-      if (!list) throw noList(account, answer.content);
-      await noteShape(list, answer.content);
+      const found = listIn(answer.content, account.dialect, 'contacts', 'content');
+      if (!found) throw noList(account, answer.content);
+      const { path, list } = found;
+      await noteShape(path, list);
       const contacts = list.map((contact) => toScannedContact(contact, account, mapping));
+      hasKeys ||= contacts.some(({ email, phone, name }) => (email ?? phone ?? name) !== undefined);
+      if (!hasKeys) mailMember ??= list.map(memberWithMail).find((member) => member !== undefined);
       for (const [i, { id }] of contacts.entries()) witnesses.note(id, list[i] ?? null);
       return { records: contacts, beside: answer.beside };
     },
@@ -182,6 +188,7 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
       return { ...kept, otherwise };
     },
   });
+  if (!hasKeys && mailMember !== undefined) throw keysNotFound(account, 'contacts', mailMember);
   const isWhole = await witnesses.isWhole();
   await recordProgress(pool, run.id, { scan: isWhole ? report.proof : 'unproven' });
   for (const reason of report.reasons) await addNote(pool, run.id, `scan of contacts ${report.proof}: ${reason}`);

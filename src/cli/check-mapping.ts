@@ -84,13 +84,13 @@ async function* firstContacts(
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const query = { [dialect.pageParam]: page, [dialect.rowsPerPageParam]: size };
     const outcome = await client.call('contacts.getall', { lane: 'interactive', query, signal });
-    const list = outcome.status === 'applied' ? listIn(outcome.content, dialect, 'contacts', 'content') : undefined;
-    if (list === undefined) {
+    const found = outcome.status === 'applied' ? listIn(outcome.content, dialect, 'contacts', 'content') : undefined;
+    if (found === undefined) {
       const why = 'message' in outcome ? outcome.message : 'the answer contains no list of contacts';
       const message = `The contacts of account "${accountName}" could not be read: ${why}. Find out more with: \`lockstep doctor --account ${accountName}\``;
       throw new LockstepError('CHECK_UNREAD', message);
     }
-    const fresh = list.filter(isJsonObject).filter((record) => {
+    const fresh = found.list.filter(isJsonObject).filter((record) => {
       const id = idOf(record, 'contacts', dialect);
       return id === undefined || !seen.has(id);
     });

@@ -102,8 +102,8 @@ export function openClient(config: TypedClientConfig): TypedClient {
     if (outcome.status !== 'applied') return outcome;
     const { list, result }: { list?: 'paged' | 'all'; result?: z.ZodType } = operations[name];
     if (list !== undefined) {
-      const records = listIn(outcome.content, dialect, kindOf(name), 'content');
-      if (records) return { ...outcome, content: records };
+      const found = listIn(outcome.content, dialect, kindOf(name), 'content');
+      if (found) return { ...outcome, content: found.list };
       return { status: 'unknown', reason: 'no-list', message: `${name}: the answer holds no list of records` };
     }
     const record = result && recordIn(outcome.content, dialect, kindOf(name));

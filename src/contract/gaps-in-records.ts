@@ -8,7 +8,9 @@ export const gapsInRecords: readonly Gap[] = [
     question: 'Which fields do the returned records have?',
     ourService:
       'The fields that were sent, and id, tenant_id, created_at and updated_at. A field that was never sent is absent.',
-    clientDoes: 'It treats every field as optional and ignores unknown ones.',
+    clientDoes:
+      'It treats every field as optional and ignores unknown ones. A field is found under its own name in any spelling (order_id, orderId, OrderId), or under another usual name: customer or buyer_id for client_id, reference for order_id, title for taskName. It may be in attributes, relationships or links (JSON:API, HAL), in an object such as { "id": 17 } or { "amount": "12.50" }, or in the address of a record. If two members could be the customer or the label of an order, and differ, the run is refused, and the setting has to name one.',
+    override: 'accounts.*.dialect.members',
   },
   {
     id: 'record-id',
@@ -24,7 +26,8 @@ export const gapsInRecords: readonly Gap[] = [
     where: 'Resources and their fields',
     question: 'How are booleans and amounts written in returned records?',
     ourService: 'As JSON true and false, and as JSON numbers.',
-    clientDoes: 'It also understands 1, 0, "true" and "false", and amounts as numbers or text.',
+    clientDoes:
+      'It also understands 1, 0, "true", "yes", "Y" and their opposites, and amounts as numbers, as text (12.50 or 12,5) or beside their currency.',
   },
   {
     id: 'unknown-fields',

@@ -27,11 +27,14 @@ export interface CellResult {
 
 export type CellReader = (text: string) => CellResult;
 
-/** Reads a cell that is not empty and has no spaces around it. */
-export function cellReaders(amounts: AmountForm): Readonly<Record<Field, CellReader>> {
+/**
+ * Reads a cell that is not empty and has no spaces around it. `isExact`: no character of the file was lost when it was decoded
+ * (encoding.ts).
+ */
+export function cellReaders(amounts: AmountForm, isExact = true): Readonly<Record<Field, CellReader>> {
   return {
     order_id: orderId,
-    description: longText,
+    description: isExact ? longText : (text) => kept(longText(text)),
     amount: (text) => amount(text, amounts),
     status: shortText,
     client_id: clientId,
@@ -67,13 +70,18 @@ function shortText(text: string): CellResult {
   return CONTROL.test(text) ? control(text, CONTROL) : readable(text);
 }
 
-/** In a description, line breaks and tabs are allowed, and so is a character that could not be decoded. */
+/** In a description, line breaks and tabs are allowed, and so is a character that was lost before the file was written. */
 function longText(text: string): CellResult {
   if (text.length > MAX_LONG) return tooLong(text, MAX_LONG);
   if (CONTROL_BUT_BREAKS.test(text)) return control(text, CONTROL_BUT_BREAKS);
   return text.includes('\ufffd')
     ? { value: text, problem: { code: UNREADABLE, severity: 'warning' } }
     : { value: text };
+}
+
+/** What was lost here is not sent. */
+function kept(result: CellResult): CellResult {
+  return result.problem?.code === UNREADABLE ? error(UNREADABLE) : result;
 }
 
 function readable(text: string): CellResult {

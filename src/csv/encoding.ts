@@ -12,6 +12,8 @@ export interface DetectedEncoding {
   readonly hasBom: boolean;
   /** The reason for this encoding, for people. */
   readonly why: string;
+  /** True if all bytes can be decoded: a U+FFFD in the text is then in the file itself. */
+  readonly isExact: boolean;
 }
 
 /** `chosen` overrides the detected encoding. */
@@ -20,13 +22,17 @@ export function detectEncoding(
   chosen?: Encoding,
 ): DetectedEncoding {
   const marked = byMark(sample);
-  if (chosen) return { encoding: chosen, hasBom: marked === chosen, why: 'as chosen' };
-  if (marked) return { encoding: marked, hasBom: true, why: 'its byte order mark' };
+  const found = (encoding: Encoding, why: string): DetectedEncoding => {
+    const isExact = encoding === 'windows-1252' || (encoding === 'utf-8' && isAllUtf8);
+    return { encoding, hasBom: marked === encoding, why, isExact };
+  };
+  if (chosen) return found(chosen, 'as chosen');
+  if (marked) return found(marked, 'its byte order mark');
   const encoding = utf16Of(sample);
-  if (encoding) return { encoding, hasBom: false, why: 'every other byte is zero' };
-  if (isAllUtf8) return { encoding: 'utf-8', hasBom: false, why: 'all of it is valid UTF-8' };
-  if (isMostlyUtf8(sample)) return { encoding: 'utf-8', hasBom: false, why: 'most of it is valid UTF-8, but not all' };
-  return { encoding: 'windows-1252', hasBom: false, why: 'it is not valid UTF-8' };
+  if (encoding) return found(encoding, 'every other byte is zero');
+  if (isAllUtf8) return found('utf-8', 'all of it is valid UTF-8');
+  if (isMostlyUtf8(sample)) return found('utf-8', 'most of it is valid UTF-8, but not all');
+  return found('windows-1252', 'it is not valid UTF-8');
 }
 
 /** A stray byte in UTF-8 makes one row unreadable; read as windows-1252, the file would have errors in all other rows. */

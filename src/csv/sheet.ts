@@ -113,8 +113,8 @@ async function* checkedLines(
 }
 
 /** The validator for a sheet's rows. */
-export function validatorOf({ columns, mapping, amounts }: Sheet): RowValidator {
-  return new RowValidator({ width: columns.length, mapping, amounts });
+export function validatorOf({ columns, mapping, amounts, encoding }: Sheet): RowValidator {
+  return new RowValidator({ width: columns.length, mapping, amounts, encoding });
 }
 
 function orderIdIndex({ columns }: ColumnMapping): number | undefined {

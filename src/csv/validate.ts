@@ -9,6 +9,7 @@ import type { AmountForm } from './amount.ts';
 import { type CellSource, cellFrom, isSameSource } from './cell-source.ts';
 import { type CellProblem, type CellReader, cellReaders } from './cells.ts';
 import type { ColumnMapping } from './columns.ts';
+import type { DetectedEncoding } from './encoding.ts';
 import { CUSTOMER_REFERENCES, type Field } from './fields.ts';
 import type { TextRow } from './read.ts';
 
@@ -55,6 +56,7 @@ export interface Rules {
   readonly width: number;
   readonly mapping: ColumnMapping;
   readonly amounts: AmountForm;
+  readonly encoding: Pick<DetectedEncoding, 'isExact'>;
 }
 
 export class RowValidator {
@@ -64,7 +66,7 @@ export class RowValidator {
 
   constructor(rules: Rules) {
     this.#rules = rules;
-    const readers = cellReaders(rules.amounts);
+    const readers = cellReaders(rules.amounts, rules.encoding.isExact);
     const columns: Column[] = [];
     for (const source of rules.mapping.columns) {
       const { field } = source;

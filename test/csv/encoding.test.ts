@@ -54,7 +54,17 @@ test('a stray byte in a UTF-8 file costs its row and garbles no other', async ()
   expect(rows[0]?.values.customer_name).toBe('Zoë');
 });
 
-test('a description keeps its order where one of its letters is lost', async () => {
+test('a stray byte in a description costs its row, with its line and column', async () => {
+  const stray = windows1252('A-2,8,Café\n');
+  const file = Buffer.concat([Buffer.from('order_id,client_id,description\nA-1,7,Zoë\n'), stray]);
+  const { rows } = await loaded(file);
+  expect(rows).toMatchObject([
+    { status: 'valid', values: { description: 'Zoë' } },
+    { status: 'invalid', problems: [{ code: 'UNREADABLE_CHARACTER', facts: { line: 3, columnNumber: 3 } }] },
+  ]);
+});
+
+test('a description keeps its order where the file itself has lost one of its letters', async () => {
   const { rows } = await loaded('order_id,client_id,description\nA-1,7,caf\ufffd\n');
   expect(rows).toMatchObject([{ status: 'valid', warnings: [{ code: 'UNREADABLE_CHARACTER' }] }]);
 });

@@ -77,6 +77,18 @@ describe('a service that renames the fields of its customers', () => {
   });
 });
 
+test('a service whose contacts have names that Lockstep does not know is sent nothing, and the error says which', async () => {
+  const renamed = {
+    body: { status: 'success', content: [{ id: 1, who: 'Ann Lee', reach: { at: 'ann@example.com' } }] },
+  };
+  const service = serviceWith({ onList: (path) => (path.includes('contacts') ? renamed : undefined) });
+  const run = await harness.runSync();
+  expect([run.status, run.errorCode, service.customers]).toEqual(['failed', 'SERVICE_UNREADABLE', []]);
+  expect(run.error).toMatch(
+    /lists contacts without .* but "reach\.at" holds an e-mail address\. Set accounts\.\w+\.dialect\.members\.contacts\.email to reach\.at/,
+  );
+});
+
 describe('a service that refuses to import', () => {
   test.each([
     ['as unknown', refused(404, 'no such operation')],

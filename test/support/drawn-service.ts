@@ -1,5 +1,7 @@
 /** How an unknown service answers: every choice that the contract leaves open, made at random from a seed. */
 
+import { FRAMEWORKS, type Framework } from './framework-forms.ts';
+
 export interface Random {
   /** From 0 to below `below`. */
   int(below: number): number;
@@ -48,6 +50,8 @@ export interface Drawn {
   readonly idForm: IdForm;
   /** The member of an order that names its customer. */
   readonly customerName: 'client_id' | 'customer_id' | 'ClientId' | 'CustomerId' | 'client.id';
+  /** How records and lists look; `contract`: as the other choices say. */
+  readonly framework: 'contract' | Framework;
   /** Where a list is: the names that lead to it. */
   readonly listPath: readonly string[];
   readonly words: { readonly status: string; readonly good: unknown; readonly bad: unknown; readonly message: string };
@@ -92,6 +96,7 @@ export function plainService(otherwise: Partial<Drawn> = {}): Drawn {
     idName: 'id',
     idForm: 'number',
     customerName: 'client_id',
+    framework: 'contract',
     listPath: ['content'],
     words: WORDS[0],
     emptyAs: '[]',
@@ -140,6 +145,25 @@ const LIST_PATHS = [
 ] as const;
 
 export function drawService(seed: number): Drawn {
+  const drawn = drawContractService(seed);
+  const random = randomFrom(seed + 5);
+  return random.chance(0.75) ? drawn : frameworkService(random.pick(FRAMEWORKS), drawn);
+}
+
+/** The service as a framework would write it; lists come whole, and ids are text or small numbers in links. */
+export function frameworkService(framework: Framework, drawn: Drawn): Drawn {
+  const isText = framework === 'rails' || framework === 'hal';
+  return {
+    ...drawn,
+    framework,
+    idName: 'id',
+    idForm: isText && drawn.idForm !== 'uuid' ? 'digits' : drawn.idForm,
+    customerName: 'client_id',
+    paging: plainService().paging,
+  };
+}
+
+function drawContractService(seed: number): Drawn {
   const random = randomFrom(seed);
   const { pick, chance, int } = random;
   const paging = (mayBeWhole: boolean, mayBeSized: boolean): Paging =>
@@ -158,6 +182,7 @@ export function drawService(seed: number): Drawn {
     idName: pick(['id', 'id', 'Id', 'ID', 'kind_id', 'KindId', 'uid', 'uuid', '_id']),
     idForm: pick(['number', 'digits', 'uuid', 'long number', 'long digits']),
     customerName: pick(['client_id', 'client_id', 'customer_id', 'ClientId', 'CustomerId', 'client.id']),
+    framework: 'contract',
     listPath: pick(LIST_PATHS),
     words: pick(WORDS),
     emptyAs: pick(['[]', 'null', 'absent']),

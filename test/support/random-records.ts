@@ -1,6 +1,7 @@
 /** How a random service (random-service.ts) stores records, and how it shows them and their ids. */
 import { randomUUID } from 'node:crypto';
 import type { DateForm, Drawn, ListedKind } from './drawn-service.ts';
+import { FORMS } from './framework-forms.ts';
 
 export interface Kept {
   /** As the service calls it, whatever its form on the wire. */
@@ -100,6 +101,12 @@ function idNameOf({ idName }: Drawn, kind: ListedKind): string {
 }
 
 export function shown(drawn: Drawn, kind: ListedKind, kept: Kept): Record<string, unknown> {
+  const members = membersShown(drawn, kind, kept);
+  const { framework } = drawn;
+  return framework === 'contract' ? members : FORMS[framework].record(kind, members);
+}
+
+function membersShown(drawn: Drawn, kind: ListedKind, kept: Kept): Record<string, unknown> {
   const members: Record<string, unknown> = { [idNameOf(drawn, kind)]: wireId(drawn, kept.id) };
   if (drawn.dates !== 'none') members.created_at = dateAs(drawn.dates, kept.madeAtMs);
   for (const [name, value] of Object.entries(shownFields(kept) ?? kept.fields)) {

@@ -5,6 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { type Drawn, type ListedKind, randomFrom } from './drawn-service.ts';
+import { FORMS } from './framework-forms.ts';
 import { type Reply, type SeenRequest, startHttpServer, type TestServer } from './http-server.ts';
 import {
   found,
@@ -52,7 +53,7 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
     const kind = KINDS_BY_PATH[room];
     const what = rest.join('/');
     if (kind === undefined) throw new Refusal(404, 'no such thing');
-    if (what === 'getall') return { list: listed(drawn, kind, records[kind], request.query) };
+    if (what === 'getall') return { kind, list: listed(drawn, kind, records[kind], request.query) };
     if (what === 'get' || what === 'getTaskById') {
       const id = request.query.get('id') ?? request.query.get('contact_id') ?? '';
       const one = found(records[kind], id);
@@ -155,8 +156,10 @@ function ordered({ order }: Drawn, kept: readonly Kept[]): readonly Kept[] {
 
 function replyTo(drawn: Drawn, request: SeenRequest, answer: (request: SeenRequest) => unknown): Reply {
   try {
-    const said = answer(request) as { list?: unknown[]; record?: unknown; blank?: boolean };
+    const said = answer(request) as { kind: ListedKind; list?: unknown[]; record?: unknown; blank?: boolean };
     if (said.blank) return { body: '' };
+    if (said.list !== undefined && drawn.framework !== 'contract')
+      return { body: FORMS[drawn.framework].list(said.kind, said.list) };
     if (said.list !== undefined) return { body: framed(drawn, drawn.listPath, listContent(drawn, said.list)) };
     return { body: framed(drawn, drawn.listPath.slice(0, 1), said.record ?? null) };
   } catch (error) {

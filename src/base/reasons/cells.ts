@@ -96,7 +96,7 @@ export const CELL_REASONS = {
   UNREADABLE_CHARACTER: {
     meaning: 'The cell has a character that could not be read.',
     sentence: 'has a character that could not be read (shown as �).',
-    remedy: 'Check the encoding of the file.',
+    remedy: 'Correct it in the file, or name the encoding of the file with --encoding.',
   },
   NO_CUSTOMER: {
     meaning: 'The row names no customer.',

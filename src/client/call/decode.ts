@@ -12,6 +12,7 @@ import {
   mayHoldRecords,
   spellingsOf,
 } from '../lists/list-choice.ts';
+import { contractRecord } from './contract-record.ts';
 import {
   autoDialect,
   type Dialect,
@@ -71,8 +72,8 @@ export function unwrap(body: Json): Json {
 }
 
 /**
- * The list of records in an answer, with or without its envelope; undefined if there is none or if two lists fit equally
- * well. The caller reports that and never treats it as an empty list. `of`: the whole answer, or the content of its
+ * The list of records in an answer, in the contract's names, and the path to it, with or without the envelope; undefined if
+ * there is none or if two lists fit equally well. The caller reports that and never treats it as an empty list. `of`: the whole answer, or the content of its
  * envelope.
  */
 export function listIn(
@@ -80,16 +81,18 @@ export function listIn(
   dialect: Dialect,
   kind: Kind,
   of: 'answer' | 'content' = 'answer',
-): readonly Json[] | undefined {
-  return arrayIn(body, dialect, kind) ?? (saysEmpty(body, kind, of) ? [] : undefined);
+): FoundList | undefined {
+  const found = arrayIn(body, dialect, kind);
+  if (found === undefined) return saysEmpty(body, kind, of) ? { path: [], list: [], raw: [] } : undefined;
+  return { path: found.path, raw: found.list, list: found.list.map((record) => contractRecord(record, kind, dialect)) };
 }
 
-function arrayIn(body: unknown, dialect: Dialect, kind: Kind): readonly Json[] | undefined {
+function arrayIn(body: unknown, dialect: Dialect, kind: Kind): FoundArray | undefined {
   const explicit = explicitPath(dialect, kind);
   if (explicit !== undefined) {
     for (const path of spellingsOf(explicit)) {
-      const found = memberAt(body, path);
-      if (isJsonArray(found)) return found;
+      const list = memberAt(body, path);
+      if (isJsonArray(list)) return { path, list };
     }
     return undefined;
   }
@@ -98,7 +101,7 @@ function arrayIn(body: unknown, dialect: Dialect, kind: Kind): readonly Json[] |
   const choice = chooseList(spots, kind);
   const chosen = choice === undefined ? undefined : found[choice];
   if (chosen === undefined || (chosen.list.length > 0 && isDisputed(chosen.path, body, kind))) return undefined;
-  return chosen.list;
+  return chosen;
 }
 
 /** True for a list under another name while the member that should hold the records is null. */
@@ -131,7 +134,7 @@ export function saysEmpty(body: unknown, kind: Kind, of: 'answer' | 'content'): 
 }
 
 function holdsNothing(name: string, value: Json | undefined, kind: Kind, depth: number): boolean {
-  if (value === null || value === '' || typeof value === 'boolean') return true;
+  if (value === null || value === '' || typeof value === 'boolean' || /^_?links$/i.test(name)) return true;
   if (typeof value === 'number') return value === 0 || !isCount(name);
   if (isJsonArray(value)) return value.length === 0;
   if (!isJsonObject(value) || depth > MAX_LIST_DEPTH || idFieldOf(value, kind, autoDialect) !== undefined) return false;
@@ -150,28 +153,36 @@ function saysGood(value: Json | undefined): boolean {
 /** Why `listIn` finds no records: what is wrong with the likely candidates; undefined if there are none. */
 export function whyNoRecords(body: unknown, dialect: Dialect, kind: Kind): string | undefined {
   const meant = arraysIn(body).find(({ path, list }) => isCalledRecords(path, kind) && list.length > 0);
-  const first = meant?.list[0];
+  const first = contractRecord(meant?.list[0] ?? null, kind, dialect);
   const hasId = idOf(first, kind, dialect) !== undefined;
   return meant === undefined || hasId ? undefined : `in the first record, ${whyNoId(first, kind, dialect)}`;
 }
 
 /** What a list contains, judged by its first element. */
-export function holdingOf(first: unknown, kind: Kind, dialect: Dialect): ListSpot['holds'] {
+export function holdingOf(first: Json | undefined, kind: Kind, dialect: Dialect): ListSpot['holds'] {
   if (first === undefined) return 'nothing';
-  return idOf(first, kind, dialect) === undefined ? 'objects without ids' : 'records';
+  return idOf(contractRecord(first, kind, dialect), kind, dialect) === undefined ? 'objects without ids' : 'records';
 }
 
-/** The one record in an answer to a get or a create: the outermost object with an id, or a list's only element. */
+/**
+ * The one record in an answer to a get or a create, in the contract's names: the outermost object with an id, or a list's only
+ * element.
+ */
 export function recordIn(body: unknown, dialect: Dialect, kind: Kind): JsonObject | undefined {
   let level: unknown[] = [body];
   for (let depth = 0; depth <= MAX_LIST_DEPTH; depth++) {
     const candidates = level.map((value) => (isJsonArray(value) && value.length === 1 ? value[0] : value));
-    const found = candidates.filter(isJsonObject);
+    const found = candidates.filter(isJsonObject).map((value) => contractRecord(value, kind, dialect));
     const record = found.find((value) => idOf(value, kind, dialect) !== undefined);
     if (record !== undefined) return record;
     level = found.flatMap((value) => Object.values(value));
   }
   return undefined;
+}
+
+interface FoundList extends FoundArray {
+  /** The records as they were answered. */
+  readonly raw: readonly Json[];
 }
 
 interface FoundArray {

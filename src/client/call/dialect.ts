@@ -3,6 +3,7 @@
  * answers. Record-level questions that depend on it are answered here too: what a record's id is.
  */
 import { z } from 'zod';
+import { MEMBER_NAMES } from '../../contract/member-names.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import { type Json, type JsonObject, LongInteger } from './json.ts';
 
@@ -17,6 +18,18 @@ type Setting = z.ZodDefault<z.ZodString>;
 const perKind = (value: Setting) =>
   z.strictObject(Object.fromEntries(KINDS.map((kind) => [kind, value])) as Record<Kind, Setting>).prefault({});
 
+/** The members of the fields of one kind of records: a name or a dotted path by the contract's name. */
+const membersOf = (kind: keyof typeof MEMBER_NAMES) =>
+  z.partialRecord(z.enum(Object.keys(MEMBER_NAMES[kind])), z.string().trim().min(1)).prefault({});
+
+const members = z.strictObject({
+  contacts: membersOf('contacts'),
+  customers: membersOf('customers'),
+  orders: membersOf('orders'),
+  tasks: membersOf('tasks'),
+  subtasks: membersOf('subtasks'),
+});
+
 const auto = z.string().trim().default('auto');
 const paramName = z.string().regex(/^[A-Za-z0-9_.~-]+$/, 'expected the name of a query parameter');
 
@@ -25,6 +38,11 @@ export const dialectSchema = z.strictObject({
     'Where the list of records is in an answer: auto, $ (the answer is the list) or a dotted path such as content.data.items',
   ),
   idField: perKind(auto).describe('The member that holds a record’s id: auto or a name'),
+  members: members
+    .prefault({})
+    .describe(
+      'The member that holds each field of a record, such as { orders: { client_id: buyer.key } }: the contract’s name of the field, then a name or a dotted path. Fields without a setting are found by their usual names',
+    ),
   firstTaskPage: z
     .union([z.literal('auto'), z.literal(0), z.literal(1)])
     .default('auto')
@@ -96,7 +114,7 @@ export function whyNoId(record: unknown, kind: Kind, dialect: Dialect): string {
 }
 
 /** The member with the first of these lower-case names that exists, compared without case. */
-export function memberNamed(record: JsonObject, names: readonly string[]): string | undefined {
+function memberNamed(record: JsonObject, names: readonly string[]): string | undefined {
   for (const name of names) {
     if (Object.hasOwn(record, name)) return name;
     for (const member in record) if (member.length === name.length && member.toLowerCase() === name) return member;
@@ -109,9 +127,10 @@ function idMemberOf(record: JsonObject, kind: Kind, dialect: Dialect): string | 
   const setting = dialect.idField[kind];
   if (setting !== 'auto') return Object.hasOwn(record, setting) ? setting : undefined;
   const name = memberNamed(record, ID_NAMES[kind]);
-  // An orderId is the id beside an order_id; otherwise it is the label.
-  if (name !== undefined || kind !== 'orders' || memberNamed(record, ['order_id']) === undefined) return name;
-  return memberNamed(record, ['orderid']);
+  if (name !== undefined || kind !== 'orders') return name;
+  // An orderId is the id beside another order_id; otherwise it is the label.
+  const [label, other] = [memberNamed(record, ['order_id']), memberNamed(record, ['orderid'])];
+  return label !== undefined && other !== undefined && record[label] !== record[other] ? other : undefined;
 }
 
 function whyUnusable(value: Json | undefined): string {
@@ -175,23 +194,31 @@ export function importBody(
   return fill(dialect.importBody);
 }
 
-/** A flag as services send it: true, 1, "1", "true", "yes" and their opposites; undefined for anything else. */
+const TRUE_WORDS = new Set(['1', 'true', 'yes', 'y', 't', 'on']);
+const FALSE_WORDS = new Set(['0', 'false', 'no', 'n', 'f', 'off']);
+
+/** A flag as services send it: true, 1, "1", "true", "yes", "Y" and their opposites; undefined for anything else. */
 export function flagOf(value: unknown): boolean | undefined {
   const text = typeof value === 'string' ? value.trim().toLowerCase() : value;
-  if (text === true || text === 1 || text === '1' || text === 'true' || text === 'yes') return true;
-  if (text === false || text === 0 || text === '0' || text === 'false' || text === 'no') return false;
+  if (text === true || text === 1 || TRUE_WORDS.has(String(text))) return true;
+  if (text === false || text === 0 || FALSE_WORDS.has(String(text))) return false;
   return undefined;
 }
 
-/** A decimal amount, sent as number or text, in one form without trailing zeros: "12.50" and 12.5 are both "12.5". */
+/** A decimal amount, sent as number or text, in one form without trailing zeros: "12.50", "12,5" and 12.5 are all "12.5". */
 export function amountOf(value: unknown): string | undefined {
   const isNumber = typeof value === 'number' || value instanceof LongInteger;
   if (typeof value !== 'string' && !isNumber) return undefined;
-  const parts = /^([+-]?)0*(\d+)(?:\.(\d*?)0*)?$/.exec(String(value).trim());
+  const parts = /^([+-]?)0*(\d+)(?:\.(\d*?)0*)?$/.exec(withPoint(String(value).trim()));
   if (parts === null) return undefined;
   const [, sign, whole, fraction = ''] = parts;
   const digits = fraction === '' ? `${whole}` : `${whole}.${fraction}`;
   return sign === '-' && digits !== '0' ? `-${digits}` : digits;
+}
+
+/** One or two digits after a comma are decimals; more may be thousands, so such a text stays unread. */
+function withPoint(amount: string): string {
+  return /^[+-]?\d+,\d{1,2}$/.test(amount) ? amount.replace(',', '.') : amount;
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

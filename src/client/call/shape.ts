@@ -2,9 +2,7 @@
  * The shape of a list in a service's answer: its path, and which member holds the id. A detected shape may change when the
  * service changes, so it is stored and compared. Pure.
  */
-
-import { MAX_LIST_DEPTH } from '../lists/list-choice.ts';
-import { type Dialect, idFieldOf, isJsonObject, type Kind, type LongIds } from './dialect.ts';
+import { type Dialect, idFieldOf, type Kind, type LongIds } from './dialect.ts';
 import type { Json } from './json.ts';
 
 /** Members that the settings name are not compared. */
@@ -23,17 +21,6 @@ export function shapeOf(path: readonly string[], first: Json | undefined, kind: 
     ...(dialect.listPath[kind] === 'auto' && { path: path.length === 0 ? '$' : path.join('.') }),
     ...(dialect.idField[kind] === 'auto' && idField !== undefined && { idField }),
   };
-}
-
-/** The path through objects to a list in an answer; undefined if it is deeper than `depth`. */
-export function pathTo(list: readonly Json[], body: unknown, depth = MAX_LIST_DEPTH): readonly string[] | undefined {
-  if (body === list) return [];
-  if (!isJsonObject(body) || depth === 0) return undefined;
-  for (const [name, member] of Object.entries(body)) {
-    const path = pathTo(list, member, depth - 1);
-    if (path !== undefined) return [name, ...path];
-  }
-  return undefined;
 }
 
 /** How two shapes differ. A member that only one of them has is no difference. */

@@ -8,6 +8,7 @@
 import { isUtf8 } from 'node:buffer';
 import { LockstepError } from '../../base/errors.ts';
 import { failureIn } from '../../contract/envelope.ts';
+import { contractRecord } from '../call/contract-record.ts';
 import { decodeBody, holdingOf, isDisputed, looksLike, saysEmpty } from '../call/decode.ts';
 import { type Dialect, isJsonObject, type Kind, whyNoId } from '../call/dialect.ts';
 import { type Json, parseJson } from '../call/json.ts';
@@ -183,8 +184,9 @@ export class ListReader {
 
   /** Whether the first element is a record; if not, it belongs to the outline. */
   #judge(list: OpenList, element: Buffer): boolean {
-    const [first] = parseRun(element) ?? [];
-    const holds = holdingOf(first ?? null, this.#kind, this.#dialect);
+    const [read = null] = parseRun(element) ?? [];
+    const first = contractRecord(read, this.#kind, this.#dialect);
+    const holds = holdingOf(first, this.#kind, this.#dialect);
     const spot = { path: list.path, holds };
     if (holds !== 'records') {
       this.#list = undefined;
@@ -211,7 +213,8 @@ export class ListReader {
   #parseRun(list: OpenList, data: Buffer, end: number): void {
     const records = parseRun(data.subarray(list.runStart, end));
     if (records === undefined) throw new ListProblem('unreadable', 'broken JSON within the list');
-    if (list.taking) for (const record of records) this.#records.push(record);
+    if (list.taking)
+      for (const record of records) this.#records.push(contractRecord(record, this.#kind, this.#dialect));
     list.runStart = end + 1;
   }
 

@@ -1,4 +1,4 @@
-/** Keys that identify a record besides its id, for every service: normalised texts by name. Pure. */
+/** Keys that identify a record besides its id: normalised texts by name. The record is in the contract's names. Pure. */
 import { isJsonObject, type Kind } from '../call/dialect.ts';
 import type { Json, JsonObject } from '../call/json.ts';
 
@@ -16,12 +16,13 @@ export function recordKeys(kind: Kind, record: Json): RecordKeys {
         name: nameIn(record),
       });
     case 'orders': {
-      const label = textIn(record, 'order_id') || textIn(record, 'orderId');
-      if (label !== '') return { order: `${ownerIn(record)}/${label}` };
-      return said({ content: [ownerIn(record), textIn(record, 'description'), textIn(record, 'amount')].join('/') });
+      const owner = textIn(record, 'client_id');
+      const label = textIn(record, 'order_id');
+      if (label !== '') return { order: `${owner}/${label}` };
+      return said({ content: [owner, textIn(record, 'description'), textIn(record, 'amount')].join('/') });
     }
     case 'tasks':
-      return said({ title: textIn(record, 'taskName') || textIn(record, 'task_name') || textIn(record, 'title') });
+      return said({ title: textIn(record, 'taskName') });
     default:
       return {};
   }
@@ -34,12 +35,10 @@ export function mayBeSame(one: RecordKeys, other: RecordKeys): boolean {
 }
 
 function nameIn(record: JsonObject): string {
-  const whole = textIn(record, 'full_name') || textIn(record, 'name') || textIn(record, 'fullName');
-  return whole || [textIn(record, 'first_name'), textIn(record, 'last_name')].filter((part) => part !== '').join(' ');
-}
-
-function ownerIn(record: JsonObject): string {
-  return ['client_id', 'customer_id', 'clientId', 'customerId'].map((name) => textIn(record, name)).find(Boolean) ?? '';
+  return (
+    textIn(record, 'full_name') ||
+    [textIn(record, 'first_name'), textIn(record, 'last_name')].filter((part) => part !== '').join(' ')
+  );
 }
 
 function textIn(record: JsonObject, name: string): string {

@@ -23,7 +23,7 @@ export const KIND: Readonly<Record<RecordKind, KindSpec>> = {
   contacts: {
     one: 'contact',
     list: 'paged',
-    titles: [['first_name', 'last_name'], ['name'], ['full_name'], ['email']],
+    titles: [['first_name', 'last_name'], ['full_name'], ['email']],
     columns: ['email', 'phone', 'organization'],
     idParam: 'contact_id',
     create: 'contacts.create',
@@ -32,7 +32,7 @@ export const KIND: Readonly<Record<RecordKind, KindSpec>> = {
   customers: {
     one: 'customer',
     list: 'all',
-    titles: [['full_name'], ['name'], ['email']],
+    titles: [['full_name'], ['email']],
     columns: ['email', 'phone_number', 'organization'],
     idParam: 'id',
     create: 'customers.create',
@@ -50,7 +50,7 @@ export const KIND: Readonly<Record<RecordKind, KindSpec>> = {
   tasks: {
     one: 'task',
     list: 'paged',
-    titles: [['taskName'], ['task_name'], ['title'], ['name']],
+    titles: [['taskName']],
     columns: ['isCompleted', 'endDate', 'description'],
     idParam: 'id',
     create: 'tasks.create',

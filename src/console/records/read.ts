@@ -195,8 +195,8 @@ const UNREADABLE = 'The answer of the service has no record that Lockstep recogn
 
 function listFrom(account: Account, outcome: Outcome, kind: RecordKind | 'subtasks'): Read<readonly Listed[]> {
   if (outcome.status !== 'applied') return failed(account, outcome);
-  const list = listIn(outcome.content, account.dialect, kind, 'content');
-  return list ? { status: 'read', value: withIds(list, account, kind) } : { status: 'failed', why: UNREADABLE };
+  const found = listIn(outcome.content, account.dialect, kind, 'content');
+  return found ? { status: 'read', value: withIds(found.list, account, kind) } : { status: 'failed', why: UNREADABLE };
 }
 
 /** A record without an id cannot be opened, so it is left out. */

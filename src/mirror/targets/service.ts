@@ -25,7 +25,7 @@ export type TaskRead =
   | { readonly status: 'read'; readonly task: TaskState; readonly saysCompletion: boolean }
   | { readonly status: 'no-id' }
   /** Its value for completion is not a known one. */
-  | { readonly status: 'unreadable'; readonly member: string; readonly value: Json };
+  | { readonly status: 'unreadable'; readonly value: Json };
 
 export interface ServiceNeeds {
   readonly accounts: {
@@ -146,7 +146,7 @@ async function readItem(
   }
   const read = readTask(record, account.dialect);
   if (read.status !== 'read') {
-    const said = read.status === 'unreadable' ? ` (${read.member})` : '';
+    const said = read.status === 'unreadable' ? `: it is ${JSON.stringify(read.value).slice(0, 60)}` : '';
     const detail = `It is unknown whether task ${itemId} of account ${account.name} is completed${said}`;
     return { status: 'refused', reason: 'ITEM_UNREADABLE', detail };
   }

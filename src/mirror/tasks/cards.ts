@@ -2,10 +2,11 @@
  * The cards of a pipeline as targets receive them: a card's status is the name of its column. The contract shows no fields of
  * pipelines, columns and cards, so they are found under the names that services use. Pure.
  */
+import { contractRecord } from '../../client/call/contract-record.ts';
 import { autoDialect, idOf, isJsonArray, isJsonObject } from '../../client/call/dialect.ts';
-import type { Json, JsonObject } from '../../client/call/json.ts';
+import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import type { TaskState } from '../../contract/target.ts';
-import { commonFields, firstText, firstUnder } from './task-state.ts';
+import { commonFields } from './task-state.ts';
 
 export type ReadCards =
   | { readonly status: 'read'; readonly cards: readonly TaskState[] }
@@ -18,7 +19,6 @@ const COLUMN_OF_CARD = ['column_id', 'columnId', 'stage_id', 'stageId', 'list_id
 const COLUMN_IDS = ['id', 'column_id', 'columnId', 'stage_id', 'stageId', '_id', 'uuid'];
 const CARD_IDS = ['id', 'card_id', 'cardId', '_id', 'uuid'];
 const NAMES = ['name', 'title', 'column_name', 'columnName', 'stage_name', 'label'];
-const TITLES = ['title', 'name', 'card_name', 'cardName', 'taskName', 'contact_name'];
 const MAX_DEPTH = 4;
 
 /** `isDone` decides by a column's name whether its cards are completed. */
@@ -30,7 +30,7 @@ export function cardsOf(content: unknown, pipelineId: string, isDone: (column: s
       ({ id, record }): TaskState => ({
         kind: 'card',
         id,
-        ...commonFields(record, TITLES),
+        ...commonFields(record, 'title'),
         status: name,
         isCompleted: isDone(name),
         isGone: false,
@@ -65,9 +65,10 @@ export function columnsOf(content: unknown): ReadColumns {
   for (const { cards, ...column } of placed ?? []) {
     const without = cards.find((card) => idUnder(card, CARD_IDS) === undefined);
     if (without) return { status: 'unreadable', why: `has a card without an id; ${membersOf(without)}` };
-    const read = cards.flatMap((record) => {
-      const id = idUnder(record, CARD_IDS);
-      return id === undefined ? [] : [{ id, title: firstText(record, TITLES) ?? '', record }];
+    const read = cards.flatMap((card) => {
+      const id = idUnder(card, CARD_IDS);
+      const record = contractRecord(card, 'cards', autoDialect);
+      return id === undefined ? [] : [{ id, title: textOf(record.title), record }];
     });
     columns.push({ ...column, cards: read });
   }
@@ -126,7 +127,7 @@ function arrayUnder(object: JsonObject, names: readonly string[]): readonly Json
 
 function named(column: JsonObject): Pick<Column, 'id' | 'name'> {
   const id = idUnder(column, COLUMN_IDS);
-  return { id, name: firstText(column, NAMES) ?? id ?? '' };
+  return { id, name: firstUnder(column, NAMES, (name) => textOf(name) || undefined) ?? id ?? '' };
 }
 
 /** An id in the spelling used everywhere, from the first of these names that has one. */
@@ -137,4 +138,17 @@ function idUnder(object: JsonObject, names: readonly string[]): string | undefin
 function membersOf(value: unknown): string {
   if (!isJsonObject(value)) return isJsonArray(value) ? 'it is a list' : 'it is not an object';
   return `its members are ${Object.keys(value).slice(0, 12).join(', ') || 'none'}`;
+}
+
+/** The value of the first of these members that `read` can read. */
+function firstUnder<T>(
+  record: JsonObject,
+  names: readonly string[],
+  read: (value: Json) => T | undefined,
+): T | undefined {
+  for (const name of names) {
+    const found = Object.hasOwn(record, name) ? read(record[name] ?? null) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

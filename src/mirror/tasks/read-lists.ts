@@ -5,7 +5,7 @@
 import { listIn, whyNoRecords } from '../../client/call/decode.ts';
 import type { Kind } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
-import { pathTo, shapeOf } from '../../client/call/shape.ts';
+import { shapeOf } from '../../client/call/shape.ts';
 import { isPart, type Page } from '../../client/lists/answers.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { TaskState } from '../../contract/target.ts';
@@ -32,11 +32,12 @@ export function taskListReader(context: JobContext<unknown>, operation: Operatio
   return async (asked) => {
     const onCalls = (made: { calls: number; limited: number }) => recordProgress(pool, run.id, made);
     const { content, beside } = await readCall(account, operation, { ...asked, lane: run.lane, signal, onCalls });
-    const list = listIn(content, account.dialect, kind, 'content');
-    if (!list) throw noList(account, operation, kind, content);
+    const found = listIn(content, account.dialect, kind, 'content');
+    if (!found) throw noList(account, operation, kind, content);
+    const { path, list } = found;
     if (!isShapeKnown && list.length > 0) {
       isShapeKnown = true;
-      await checkShape(context, kind, shapeOf(pathTo(list, content) ?? [], list[0], kind, account.dialect));
+      await checkShape(context, kind, shapeOf(path, list[0], kind, account.dialect));
     }
     if (kind !== 'tasks' && isPart(list.length, beside)) {
       await recordProgress(pool, run.id, { scan: 'unproven' });
@@ -62,7 +63,7 @@ export function stateOf(
       const value = JSON.stringify(read.value).slice(0, 60);
       throw new RunFailed(
         'SERVICE_UNREADABLE',
-        `A ${kind} of the service of account "${account.name}" has ${read.member}: ${value}, which Lockstep cannot read as completed or open: ` +
+        `A ${kind} of the service of account "${account.name}" has the completion ${value}, which Lockstep cannot read as completed or open: ` +
           'expected true or false, 1 or 0, or a word such as done or open. Nothing was delivered.',
       );
     }

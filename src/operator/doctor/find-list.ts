@@ -5,7 +5,10 @@ import type { Json, JsonObject } from '../../client/call/json.ts';
 
 export interface FoundList {
   readonly path: readonly string[];
+  /** In the contract's names. */
   readonly records: readonly JsonObject[];
+  /** As they were answered. */
+  readonly raw: readonly JsonObject[];
   /** As the client reads them; a record without an id is left out. */
   readonly ids: readonly string[];
   /** The member with the id; undefined if the list is empty. */
@@ -15,14 +18,15 @@ export interface FoundList {
 /** The list at the path in the settings, or the detected list; undefined if there is none or if several could be it. */
 export function findList(body: Json, kind: Kind, dialect: Dialect): FoundList | undefined {
   for (const way of [dialect, autoDialect]) {
-    const list = listIn(body, way, kind);
-    if (list === undefined) continue;
-    const records = list.filter(isJsonObject);
+    const found = listIn(body, way, kind);
+    if (found === undefined) continue;
+    const records = found.list.filter(isJsonObject);
     const ids = records.map((record) => idOf(record, kind, way)).filter((id) => id !== undefined);
     const [first] = records;
     return {
-      path: arraysIn(body).find((spot) => spot.list === list)?.path ?? [],
+      path: found.path,
       records,
+      raw: found.raw.filter(isJsonObject),
       ids,
       idName: idFieldOf(first, kind, way),
     };

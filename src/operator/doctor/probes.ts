@@ -3,6 +3,7 @@ import type { Probe } from './probe.ts';
 import { address } from './probes/address.ts';
 import { envelope, errors } from './probes/answers.ts';
 import { contactsPaging } from './probes/contacts-paging.ts';
+import { fieldNames } from './probes/field-names.ts';
 import { key } from './probes/key.ts';
 import { order } from './probes/order.ts';
 import { pace } from './probes/pace.ts';
@@ -28,6 +29,7 @@ export const readingProbes: readonly Probe[] = [
   envelope,
   errors,
   recordForms,
+  fieldNames,
   search,
   pace,
 ];

@@ -2,13 +2,11 @@
 
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { idOf, isJsonObject } from '../../client/call/dialect.ts';
-import { type Json, LongInteger, storedForm, textOf } from '../../client/call/json.ts';
+import { type Json, LongInteger, storedForm } from '../../client/call/json.ts';
 import type { ScanReport } from '../../client/lists/scan.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off.ts';
-import { RunFailed } from '../../engine/account/failure.ts';
-import { sentSoFar } from '../../engine/account/sent-so-far.ts';
 import { checkShape } from '../../engine/account/shapes.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
@@ -21,6 +19,7 @@ import { ledgerNow } from '../../engine/ledger/set-clock.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import { customerFieldsOf, keysOf } from './keys.ts';
+import { keysNotFound, memberWithMail } from './unread.ts';
 
 /** The pass before the first write of a run. */
 export const BASELINE = 0;
@@ -77,7 +76,7 @@ export async function readCustomers(
     },
   });
   await keeping.end();
-  if (!hasKeys && mailMember !== undefined) throw await unreadable(context, mailMember);
+  if (!hasKeys && mailMember !== undefined) throw keysNotFound(account, 'customers', mailMember);
   if (read.shape) await checkShape(context, 'customers', read.shape);
   if (read.scan) await noteScan(context, read.scan);
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
@@ -86,20 +85,6 @@ export async function readCustomers(
   const audit = { resource: 'customers', pass, readAt, isComplete: isWhole, matches: SAME_CUSTOMER } as const;
   await payAudits(context, exclusive, audit);
   return { readAt, isWhole };
-}
-
-/** The member of a record that holds an e-mail address. */
-function memberWithMail(record: Json): string | undefined {
-  if (!isJsonObject(record)) return undefined;
-  return Object.keys(record).find((name) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(textOf(record[name])));
-}
-
-async function unreadable({ pool, run, account }: JobContext<unknown>, member: string): Promise<RunFailed> {
-  return new RunFailed(
-    'SERVICE_UNREADABLE',
-    `The customers of the service of account "${account.name}" have no e-mail, phone or name under a name that Lockstep knows, but ` +
-      `"${member}" holds an e-mail address. No contact can be matched with these customers. ${await sentSoFar(pool, run.id)}`,
-  );
 }
 
 async function noteScan({ pool, run }: JobContext<unknown>, { proof, reasons }: ScanReport): Promise<void> {

@@ -4,13 +4,12 @@
  */
 
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
-import { amountOf, idOf, isJsonObject, memberNamed } from '../../client/call/dialect.ts';
+import { rivalsOf } from '../../client/call/contract-record.ts';
+import { amountOf, idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off.ts';
-import { RunFailed } from '../../engine/account/failure.ts';
-import { sentSoFar } from '../../engine/account/sent-so-far.ts';
 import { checkShape } from '../../engine/account/shapes.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
@@ -30,6 +29,7 @@ import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import type { Baseline } from '../customers/baseline.ts';
 import { BASELINE } from '../customers/read-customers.ts';
+import { fieldDisputed, fieldNotFound } from '../customers/unread.ts';
 import { openWantedOrders, type WantedOrders } from './wanted-orders.ts';
 
 export interface OrdersRead {
@@ -56,7 +56,8 @@ export async function readOrders(
   const isAudit = await areAuditsDue(pool, run, 'orders', readAt);
   const keepingFor: KeepingOrders = { run, pass, isAudit };
   let wanted: WantedOrders | undefined;
-  const says = { orders: false, customers: false, labels: false };
+  const says = { customers: false, labels: false };
+  let first: JsonObject | undefined;
   const keeping = boundedPipeline();
   const witnesses = await openWitnesses(context, 'orders');
   let seen: SeenOrder[] = [];
@@ -78,7 +79,7 @@ export async function readOrders(
       for (const record of batch) {
         const named = nameOf(record, account);
         witnesses.note(named.recordId, record);
-        says.orders = true;
+        first ??= named.record;
         says.customers ||= named.clientId !== undefined;
         says.labels ||= named.hasLabel;
         const isNear = wanted?.isNear(named) === true;
@@ -93,8 +94,8 @@ export async function readOrders(
   await keeping.end();
   await exclusive.transaction((db) => takeAsked(db, keepingFor));
   if (read.shape) await checkShape(context, 'orders', read.shape);
-  if (says.orders && !says.customers) throw await unreadable(context, 'customer', CUSTOMER_NAMES);
-  if (says.orders && !says.labels) throw await unreadable(context, 'order_id', LABEL_NAMES);
+  if (first && !says.customers) throw fieldNotFound(account, 'client_id', first);
+  if (first && !says.labels) throw fieldNotFound(account, 'order_id', first);
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
   if (read.scan) {
     const why = read.scan.reasons.length === 0 ? '' : `: ${read.scan.reasons.join('; ')}`;
@@ -125,53 +126,23 @@ export function toNewOrder(record: Json, account: Account): SeenOrder {
 function nameOf(record: Json, account: Account): OrderName {
   const recordId = idOf(record, 'orders', account.dialect);
   if (recordId === undefined || !isJsonObject(record)) throw withoutId('order', record, account);
-  const label = memberNamed(record, LABEL_NAMES);
-  const value = label === undefined ? undefined : record[label];
+  const { order_id: label, client_id: customer } = record;
+  for (const field of ['client_id', 'order_id'] as const) {
+    const rivals = textOf(record[field]) === '' ? rivalsOf(record, field) : [];
+    if (rivals.length > 0) throw fieldDisputed(account, field, rivals);
+  }
   return {
     recordId,
-    clientId: customerIdOf(record),
-    label: textOf(value),
-    isNumber: typeof value === 'number',
+    clientId: textOf(customer) || undefined,
+    label: textOf(label),
+    isNumber: typeof label === 'number',
     hasLabel: label !== undefined,
     record,
   };
 }
 
-/** The contract's name first, then names that other services may use; in lower case, as names are compared without case. */
-const CUSTOMER_NAMES = ['client_id', 'customer_id', 'clientid', 'customerid'];
-const OWNER_NAMES = ['client', 'customer'];
-
-function customerIdOf(record: JsonObject): string | undefined {
-  for (const name of CUSTOMER_NAMES) {
-    const member = memberNamed(record, [name]);
-    const id = member === undefined ? '' : textOf(record[member]);
-    if (id !== '') return id;
-  }
-  for (const name of OWNER_NAMES) {
-    const owner = record[memberNamed(record, [name]) ?? ''];
-    const member = isJsonObject(owner) ? memberNamed(owner, ['id']) : undefined;
-    const id = isJsonObject(owner) && member !== undefined ? textOf(owner[member]) : '';
-    if (id !== '') return id;
-  }
-  return undefined;
-}
-
-const LABEL_NAMES = ['order_id', 'orderid'];
-
 /** The order's content in one spelling; absent members are left out. */
 export function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<string, string>> {
   const said = { amount: amountOf(amount) ?? '', status: textOf(status), description: textOf(description) };
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''));
-}
-
-async function unreadable(
-  { pool, run, account }: JobContext<unknown>,
-  what: string,
-  names: readonly string[],
-): Promise<RunFailed> {
-  return new RunFailed(
-    'SERVICE_UNREADABLE',
-    `The service of account "${account.name}" lists orders without their ${what} (members looked for: ${names.join(', ')}). ` +
-      `Lockstep cannot tell created orders from missing ones. ${await sentSoFar(pool, run.id)}`,
-  );
 }

@@ -38,10 +38,10 @@ const none: [what: string, body: Json][] = [
   ['left out, with what counts nothing', { success: true, content: { total: 0, pages: 1, next: null } }],
 ];
 test.each(none)('a list is empty that is %s', (_, body) => {
-  expect(listIn(body, autoDialect, 'contacts')).toEqual([]);
+  expect(listIn(body, autoDialect, 'contacts')?.list).toEqual([]);
 });
 test.each(found)('a list is found %s', (_, body, list) => {
-  expect(listIn(body, autoDialect, 'contacts')).toEqual(list);
+  expect(listIn(body, autoDialect, 'contacts')?.list).toEqual(list);
 });
 
 const missing: [what: string, body: unknown][] = [
@@ -66,16 +66,16 @@ const missing: [what: string, body: unknown][] = [
   ['eight objects deep', { a: { b: { c: { d: { e: { f: { g: rows } } } } } } }],
 ];
 test.each(missing)('no list is found %s', (_, body) => {
-  expect(listIn(body, autoDialect, 'contacts')).toBeUndefined();
+  expect(listIn(body, autoDialect, 'contacts')?.list).toBeUndefined();
 });
 
 test('follows an explicit path, with the envelope on or off, and takes no other list', () => {
   const dialect = dialectSchema.parse({ listPath: { contacts: 'content.people' } });
-  const nameless = [{ name: 'x' }];
-  expect(listIn({ content: { people: nameless, owners: others } }, dialect, 'contacts')).toEqual(nameless);
-  expect(listIn({ people: nameless, owners: others }, dialect, 'contacts')).toEqual(nameless);
-  expect(listIn({ content: rows }, dialect, 'contacts')).toBeUndefined();
-  expect(listIn(rows, dialectSchema.parse({ listPath: { contacts: '$' } }), 'contacts')).toEqual(rows);
+  const nameless = [{ text: 'x' }];
+  expect(listIn({ content: { people: nameless, owners: others } }, dialect, 'contacts')?.list).toEqual(nameless);
+  expect(listIn({ people: nameless, owners: others }, dialect, 'contacts')?.list).toEqual(nameless);
+  expect(listIn({ content: rows }, dialect, 'contacts')?.list).toBeUndefined();
+  expect(listIn(rows, dialectSchema.parse({ listPath: { contacts: '$' } }), 'contacts')?.list).toEqual(rows);
 });
 
 const records: [what: string, body: unknown, record: unknown][] = [

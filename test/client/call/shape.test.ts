@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { autoDialect, dialectSchema } from '../../../src/client/call/dialect.ts';
 import type { Json } from '../../../src/client/call/json.ts';
-import { driftOf, pathTo, shapeOf } from '../../../src/client/call/shape.ts';
+import { driftOf, shapeOf } from '../../../src/client/call/shape.ts';
 
 const ann: Json = { contact_id: 7, first_name: 'Ann' };
 
@@ -18,12 +18,6 @@ describe('a list’s shape', () => {
     const dialect = dialectSchema.parse({ listPath: { contacts: 'content' }, idField: { contacts: 'contact_id' } });
     expect(shapeOf(['content'], ann, 'contacts', dialect)).toEqual({});
   });
-});
-
-test('the path to a list leads through objects, to this very list', () => {
-  const list: readonly Json[] = [ann];
-  expect(pathTo(list, { owners: [ann], content: { items: list } })).toEqual(['content', 'items']);
-  expect([pathTo(list, list), pathTo(list, { content: [ann] })]).toEqual([[], undefined]);
 });
 
 test.each([

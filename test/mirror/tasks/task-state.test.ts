@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { contractRecord } from '../../../src/client/call/contract-record.ts';
 import { autoDialect } from '../../../src/client/call/dialect.ts';
 import type { Json } from '../../../src/client/call/json.ts';
 import { eventOf } from '../../../src/mirror/tasks/task-change.ts';
-import { taskHash, toSubtaskState, toTaskState } from '../../../src/mirror/tasks/task-state.ts';
+import * as states from '../../../src/mirror/tasks/task-state.ts';
+
+const { taskHash, toSubtaskState } = states;
+/** As a list gives it. */
+const toTaskState = (record: Json) => states.toTaskState(contractRecord(record, 'tasks', autoDialect), autoDialect);
 
 describe('a task as targets receive it', () => {
   test('has what the service says, dates as they are written', () => {
@@ -15,7 +20,7 @@ describe('a task as targets receive it', () => {
       isCompleted: true,
       updated_at: 'x',
     };
-    expect(toTaskState(record, autoDialect)).toEqual({
+    expect(toTaskState(record)).toEqual({
       status: 'read',
       saysCompletion: true,
       task: {
@@ -41,11 +46,14 @@ describe('a task as targets receive it', () => {
     [{ is_completed: 'DONE' }, true],
     [{ completed: 'in_progress' }, false],
     [{ isCompleted: null }, false],
+    [{ Completed: 'Y' }, true],
+    [{ completed_at: null }, false],
+    [{ completedAt: '2026-11-02T09:00:00Z' }, true],
     [{ status: 'Completed' }, true],
     [{ status: 'In review' }, false],
     [{ isCompleted: false, status: 'completed' }, false],
   ])('%o is completed: %s', (fields, isCompleted) => {
-    expect(toTaskState({ id: 1, ...fields }, autoDialect)).toMatchObject({
+    expect(toTaskState({ id: 1, ...fields })).toMatchObject({
       status: 'read',
       saysCompletion: true,
       task: { isCompleted, status: isCompleted ? 'completed' : 'open' },
@@ -53,23 +61,22 @@ describe('a task as targets receive it', () => {
   });
 
   test.each(['perhaps', 7, ['x']])('isCompleted: %o is not guessed at', (value) => {
-    expect(toTaskState({ id: 1, isCompleted: value }, autoDialect)).toEqual({
+    expect(toTaskState({ id: 1, isCompleted: value })).toEqual({
       status: 'unreadable',
-      member: 'isCompleted',
       value,
     });
   });
 
   test('without a word about its completion counts as open, and says so', () => {
-    expect(toTaskState({ id: 1 }, autoDialect)).toMatchObject({ saysCompletion: false, task: { status: 'open' } });
+    expect(toTaskState({ id: 1 })).toMatchObject({ saysCompletion: false, task: { status: 'open' } });
   });
 
   test.each<Json>([{ taskId: '7' }, { task_id: 7 }, { _id: ' 7 ' }])('is known by %o', (fields) => {
-    expect(toTaskState(fields, autoDialect)).toMatchObject({ task: { id: '7' } });
+    expect(toTaskState(fields)).toMatchObject({ task: { id: '7' } });
   });
 
   test.each<Json>([{}, { id: null }, { id: 1.5 }, 'seven', null])('%o has no id', (record) => {
-    expect(toTaskState(record, autoDialect)).toEqual({ status: 'no-id' });
+    expect(toTaskState(record)).toEqual({ status: 'no-id' });
   });
 
   test('of a task is a subtask with its parent', () => {
@@ -78,13 +85,13 @@ describe('a task as targets receive it', () => {
   });
 
   test('is kept as Postgres can hold it', () => {
-    expect(toTaskState({ id: 1, title: 'a\0b\ud83d' }, autoDialect)).toMatchObject({ task: { title: 'ab\ufffd' } });
+    expect(toTaskState({ id: 1, title: 'a\0b\ud83d' })).toMatchObject({ task: { title: 'ab\ufffd' } });
   });
 });
 
 describe('the content hash', () => {
   const hash = (record: Record<string, string | boolean | number>) => {
-    const read = toTaskState({ id: 1, taskName: 'A', ...record }, autoDialect);
+    const read = toTaskState({ id: 1, taskName: 'A', ...record });
     return read.status === 'read' ? taskHash(read.task) : '';
   };
 

@@ -277,3 +277,20 @@ test('leaves out a probe that exceeds the budget of calls, and says so', async (
   });
   expect(findingIn(report, 'latency')?.found).toContain('median of 9 calls');
 });
+
+test('says under which names it found the fields, and which member of an order may name its customer', async () => {
+  const orders = [3, 1, 2].map((key, i) => ({ id: i + 11, orderRef: `A-${i}`, sold: key, lines: 900 + i, qty: 5 }));
+  const server = await serverOf(
+    lists(3, ({ path }) => (path.includes('/orders/') ? { body: { content: orders } } : undefined)),
+  );
+  const report = await examineAt(server.url);
+  expect(findingIn(report, 'record-fields', 'names in orders')).toMatchObject({
+    found: 'order_id is in orderRef',
+    confidence: 'certain',
+  });
+  expect(findingIn(report, 'record-fields', 'customer of an order')).toMatchObject({
+    found: 'ids of customers are in every order: sold',
+    needs: 'set accounts.demo.dialect.members.orders.client_id to sold, if it names the customer',
+    confidence: 'likely',
+  });
+});

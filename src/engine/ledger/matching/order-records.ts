@@ -67,7 +67,14 @@ export async function keepOrders(
 ): Promise<void> {
   const distinct = new Map<string, object>();
   for (const { recordId, clientId, label, isNumber, fields, isOld } of orders)
-    distinct.set(recordId, { record_id: recordId, client_id: clientId, label, is_number: isNumber, fields, is_old: isOld });
+    distinct.set(recordId, {
+      record_id: recordId,
+      client_id: clientId,
+      label,
+      is_number: isNumber,
+      fields,
+      is_old: isOld,
+    });
   await db.query(
     `with shown as materialized (
        select * from json_to_recordset($3) t (record_id text, client_id text, label text, is_number bool, fields jsonb, is_old bool)

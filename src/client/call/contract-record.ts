@@ -1,0 +1,222 @@
+/**
+ * A record of an answer in the contract's names, whatever the service calls its members and however deep they are. Every list and
+ * every record is read through this, so other code knows only the contract's names. Pure.
+ */
+import { MEMBER_NAMES, REFERENCES } from '../../contract/member-names.ts';
+import { type Dialect, idFieldOf, isJsonArray, isJsonObject, type Kind } from './dialect.ts';
+import { type Json, type JsonObject, textOf } from './json.ts';
+
+/** Cards are in pipelines; no list has them. */
+type Described = Kind | 'cards';
+
+/** Members that hold the fields of a record in JSON:API and its relatives. */
+const WRAPPERS = ['attributes', 'fields', 'properties', 'data'];
+/** What such a record has besides: it describes the record, and is no field of the contract. */
+const ABOUT_RECORD = /^(_?id|uuid|uid|guid|_?type|object|_?links|meta|relationships|(created|updated)_?(at|time))$/i;
+/** Members with the id of another record, in an object that names it. */
+const ID_OF_OTHER = ['id', '_id', 'uuid', 'customer id', 'client id', 'contact id'].map(plain);
+/** An object in place of a text or an amount: an organization with its name, an amount with its currency. */
+const VALUE_IN: Readonly<Record<string, readonly string[]>> = { organization: ['name'], amount: ['amount', 'value'] };
+
+/**
+ * The record with its fields under the contract's names; the same object if it has them already. A field has the first value that
+ * is not empty: of the member that the settings name, of the contract's own name, of another name (member-names.ts). Members
+ * under other names stay. An order's customer or label stays absent if several members could be it: see `rivalsOf`.
+ */
+export function contractRecord(read: JsonObject, kind: Described, dialect: Dialect): JsonObject;
+export function contractRecord(read: Json, kind: Described, dialect: Dialect): Json;
+export function contractRecord(read: Json, kind: Described, dialect: Dialect): Json {
+  if (!isJsonObject(read)) return read;
+  const record = unlinked(unwrapped(read, kind), kind, dialect);
+  const chosen = membersSet(kind, dialect);
+  const added: Record<string, Json> = {};
+  let isChanged = false;
+  const set = (field: string, value: Json) => {
+    if (value === record[field]) return;
+    added[field] = value;
+    isChanged = true;
+  };
+  for (const [field, members] of fieldsIn(record, kind)) {
+    if (chosen[field] !== undefined || (kind === 'orders' && isDisputed(record, field, members))) continue;
+    const value = valuesOf(record, field, members)[0]?.value;
+    if (value !== undefined) set(field, value);
+    else if (!Object.hasOwn(record, field)) set(field, null);
+  }
+  for (const [field, path] of Object.entries(chosen))
+    set(field, memberAt(read, field, path) ?? memberAt(record, field, path) ?? null);
+  return isChanged ? { ...record, ...added } : record;
+}
+
+/** The members of an order that could each be the field, with different values; empty if at most one could. */
+export function rivalsOf(record: JsonObject, field: 'client_id' | 'order_id'): readonly string[] {
+  const members = fieldsIn(record, 'orders').get(field) ?? [];
+  return isDisputed(record, field, members) ? valuesOf(record, field, members).map(({ name }) => name) : [];
+}
+
+/** The fields that a record as read has under other names, with those names. */
+export function fieldsElsewhere(
+  read: JsonObject,
+  kind: Kind,
+  dialect: Dialect,
+): readonly (readonly [string, string])[] {
+  const record = unlinked(unwrapped(read, kind), kind, dialect);
+  const chosen = membersSet(kind, dialect);
+  const found = [...fieldsIn(record, kind)].flatMap(([field, members]): [string, string][] => {
+    const [value] = isDisputed(record, field, members) ? [] : valuesOf(record, field, members);
+    return value === undefined || value.name === field || chosen[field] !== undefined ? [] : [[field, value.name]];
+  });
+  return [...found, ...Object.entries(chosen)];
+}
+
+/** The field and the path of its member, as the settings name them. */
+function membersSet(kind: Described, { members }: Dialect): Readonly<Record<string, string>> {
+  // Safe: the schema lets no member be undefined; its type does not say so.
+  return kind === 'cards' || kind === 'pipelines' ? {} : (members[kind] as Readonly<Record<string, string>>);
+}
+
+function memberAt(record: JsonObject, field: string, path: string): Json | undefined {
+  if (Object.hasOwn(record, path)) return readAs(record[path], field, path);
+  let value: Json | undefined = record;
+  for (const name of path.split('.'))
+    value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return readAs(value, field, field);
+}
+
+interface Member {
+  readonly name: string;
+  /** Its position among the names of the field; 0 for the contract's own name. */
+  readonly rank: number;
+}
+
+/** A wrong customer or label would make an order look as if it did not exist. */
+function isDisputed(record: JsonObject, field: string, members: readonly Member[]): boolean {
+  if (members.length < 2 || (field !== 'client_id' && field !== 'order_id')) return false;
+  const [first, ...others] = valuesOf(record, field, members);
+  return first !== undefined && first.rank > 0 && others.some(({ value }) => textOf(value) !== textOf(first.value));
+}
+
+/** The values that are not empty, in the order of the members. */
+function valuesOf(
+  record: JsonObject,
+  field: string,
+  members: readonly Member[],
+): readonly (Member & { readonly value: Json })[] {
+  return members.flatMap((member) => {
+    const value = readAs(record[member.name], field, member.rank === 0 ? field : member.name);
+    return value === undefined ? [] : [{ ...member, value }];
+  });
+}
+
+/** The value of a field in the member `name`; undefined if it is empty or cannot be the field. */
+function readAs(value: Json | undefined, field: string, name: string): Json | undefined {
+  if (value === undefined || value === null || (typeof value === 'string' && value.trim() === '')) return undefined;
+  if (REFERENCES.has(field)) return referenceIn(value, name);
+  if (!isJsonObject(value) && !isJsonArray(value)) return value;
+  const within = isJsonObject(value) ? VALUE_IN[field]?.find((inner) => isText(value[inner])) : undefined;
+  if (within !== undefined) return (value as JsonObject)[within]; // safe: only an object has a name
+  return name === field ? value : undefined;
+}
+
+/** A bare text may be the name of the other record; as an id it counts only under a name that ends in "id". */
+function referenceIn(value: Json, name: string): Json | undefined {
+  if (isJsonObject(value)) {
+    const member = Object.keys(value).find((inner) => ID_OF_OTHER.includes(plain(inner)) && isText(value[inner]));
+    return member === undefined ? undefined : value[member];
+  }
+  if (typeof value !== 'string') return isJsonArray(value) ? undefined : value;
+  const id = /^(?:https?:\/\/[^/]+)?\//.test(value) ? lastStepOf(value) : value;
+  return plain(name).endsWith('id') || ID_FORM.test(id) ? id : undefined;
+}
+
+const ID_FORM = /^(\d+|[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}|[\da-f]{24}|[\da-z]{26})$/i;
+
+/** `17` of `https://host/customers/17`. */
+function lastStepOf(address: string): string {
+  return address
+    .replace(/[?#{].*$/, '')
+    .replace(/\/+$/, '')
+    .replace(/^.*\//, '');
+}
+
+function isText(value: Json | undefined): boolean {
+  return value !== undefined && value !== null && typeof value !== 'boolean' && textOf(value) !== '';
+}
+
+/** A record whose fields are one object deeper, flat: its `attributes`, its `relationships` and what it has itself. */
+function unwrapped(record: JsonObject, kind: Described): JsonObject {
+  const wrapper = [...WRAPPERS, kind.slice(0, -1)].find((name) => isJsonObject(record[name]));
+  const inner = wrapper === undefined ? undefined : record[wrapper];
+  if (!isJsonObject(inner)) return record;
+  if (!Object.keys(record).every((name) => name === wrapper || ABOUT_RECORD.test(name))) return record;
+  const { [wrapper ?? '']: _, relationships, ...rest } = record;
+  return { ...relatedTo(relationships), ...unwrapped(inner, kind), ...rest };
+}
+
+function relatedTo(relationships: Json | undefined): JsonObject {
+  if (!isJsonObject(relationships)) return {};
+  const related = Object.entries(relationships).map(([name, to]) => [name, isJsonObject(to) ? to.data : null]);
+  return Object.fromEntries(related.filter(([, to]) => isJsonObject(to)));
+}
+
+/** HAL: the ids of a record, and of the records that it belongs to, may be only in its links. */
+function unlinked(record: JsonObject, kind: Described, dialect: Dialect): JsonObject {
+  const links = record._links;
+  if (!isJsonObject(links)) return record;
+  const linked = Object.entries(links).flatMap(([name, link]): [string, Json][] => {
+    const id = isJsonObject(link) && typeof link.href === 'string' ? lastStepOf(link.href) : '';
+    return ID_FORM.test(id) && !Object.hasOwn(record, name) ? [[name, name === 'self' ? id : { id }]] : [];
+  });
+  const { self, ...others } = Object.fromEntries(linked);
+  const hasId = kind === 'cards' || idFieldOf(record, kind, dialect) !== undefined;
+  return { ...others, ...(self !== undefined && !hasId && { id: self }), ...record };
+}
+
+type FieldName = Pick<Member, 'rank'> & { readonly field: string };
+
+/** By kind: the fields by their plain names, and the fields of names that records had. Names repeat in every record. */
+const FIELDS = new Map<Described, ReadonlyMap<string, FieldName>>();
+const SEEN_NAMES = new Map<Described, Map<string, FieldName | undefined>>();
+const MOST_SEEN = 10_000;
+
+/** The members that may have each field, the best name first. */
+function fieldsIn(record: JsonObject, kind: Described): ReadonlyMap<string, readonly Member[]> {
+  const found = new Map<string, Member[]>();
+  for (const name of Object.keys(record)) {
+    const known = fieldNamed(name, kind);
+    if (known === undefined) continue;
+    const members = found.get(known.field);
+    const member = { name, rank: known.rank };
+    if (members === undefined) found.set(known.field, [member]);
+    else members.push(member);
+  }
+  for (const [field, members] of found)
+    members.sort((a, b) => a.rank - b.rank || Number(b.name === field) - Number(a.name === field));
+  return found;
+}
+
+function fieldNamed(name: string, kind: Described): FieldName | undefined {
+  const seen = SEEN_NAMES.get(kind) ?? new Map<string, FieldName | undefined>();
+  SEEN_NAMES.set(kind, seen);
+  if (seen.has(name)) return seen.get(name);
+  const field = fieldsOf(kind).get(plain(name));
+  if (seen.size < MOST_SEEN) seen.set(name, field);
+  return field;
+}
+
+function fieldsOf(kind: Described): ReadonlyMap<string, FieldName> {
+  const known = FIELDS.get(kind);
+  if (known !== undefined) return known;
+  const names: Readonly<Record<string, readonly string[]>> = MEMBER_NAMES[kind];
+  const fields = new Map<string, FieldName>();
+  for (const [field, others] of Object.entries(names)) {
+    for (const [at, name] of others.entries()) fields.set(plain(name), { field, rank: at + 1 });
+  }
+  for (const field of Object.keys(names)) fields.set(plain(field), { field, rank: 0 });
+  FIELDS.set(kind, fields);
+  return fields;
+}
+
+/** `order_id`, `orderId` and `Order-ID` are the same name. */
+function plain(name: string): string {
+  return name.replace(/[_\- ]/g, '').toLowerCase();
+}

@@ -1,0 +1,59 @@
+/** Under which names the records have the fields of the contract, and which member of an order names its customer and its label. */
+import { fieldsElsewhere, rivalsOf } from '../../../client/call/contract-record.ts';
+import type { JsonObject } from '../../../client/call/json.ts';
+import { textOf } from '../../../client/call/json.ts';
+import { certain, type Examination, type Finding, likely, type Probe, unknown } from '../probe.ts';
+import { inWords } from '../words.ts';
+
+const GAP = 'record-fields';
+const KINDS_READ = ['contacts', 'customers', 'orders', 'tasks'] as const;
+const DOES = 'reads each field where it is';
+const REFUSES = 'refuses to load orders, because it could not tell existing orders from new ones';
+
+export const fieldNames: Probe = { name: 'the names of fields', gaps: [GAP], run };
+
+async function run(exam: Examination): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const kind of KINDS_READ) {
+    const { found } = await exam.list(kind);
+    const elsewhere = new Map(found?.raw.flatMap((record) => fieldsElsewhere(record, kind, exam.account.dialect)));
+    if (elsewhere.size === 0) continue;
+    const places = [...elsewhere].map(([field, member]) => `${field} is in ${member}`);
+    findings.push(certain(GAP, places.join(', '), DOES, { about: `names in ${kind}` }));
+  }
+  const orders = (await exam.list('orders')).found?.records ?? [];
+  if (orders.length === 0) return findings;
+  const customers = new Set((await exam.list('customers')).found?.ids);
+  return [
+    ...findings,
+    ...missing(exam, orders, 'client_id', 'customer', (value) => customers.has(value)),
+    ...missing(exam, orders, 'order_id', 'label'),
+  ];
+}
+
+/** The finding if no order has the field. `fits`: whether a value can be the field. */
+function missing(
+  { account }: Examination,
+  orders: readonly JsonObject[],
+  field: 'client_id' | 'order_id',
+  what: string,
+  fits?: (value: string) => boolean,
+): readonly Finding[] {
+  if (orders.some((order) => textOf(order[field]) !== '')) return [];
+  const rivals = new Set(orders.flatMap((order) => rivalsOf(order, field)));
+  const fitting = fits === undefined ? [] : membersThat(orders, fits);
+  const members = rivals.size > 0 ? [...rivals] : fitting;
+  const setting = `accounts.${account.name}.dialect.members.orders.${field}`;
+  const [only] = members;
+  const more = { about: `${what} of an order`, needs: `set ${setting} to the member with the ${what}` };
+  if (only === undefined) return [unknown(GAP, 'no member that Lockstep recognises', REFUSES, more)];
+  const found = `${rivals.size > 0 ? 'several members could be it' : 'ids of customers are in every order'}: ${inWords(members)}`;
+  const needs = members.length === 1 ? `set ${setting} to ${only}, if it names the ${what}` : more.needs;
+  return [likely(GAP, found, REFUSES, { ...more, needs })];
+}
+
+/** The members, but for the id, whose value fits in every order. */
+function membersThat(orders: readonly JsonObject[], fits: (value: string) => boolean): readonly string[] {
+  const names = Object.keys(orders[0] ?? {}).filter((name) => !/^_?id$/i.test(name));
+  return names.filter((name) => orders.every((order) => fits(textOf(order[name]))));
+}

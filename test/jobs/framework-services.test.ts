@@ -1,0 +1,17 @@
+/** Services as common frameworks write them: contacts, orders and tasks are read and written with no client settings. */
+import { expect, test } from 'vitest';
+import { frameworkService, plainService } from '../support/drawn-service.ts';
+import { FRAMEWORKS } from '../support/framework-forms.ts';
+import { checkServices } from '../support/random-check.ts';
+
+test('services of five frameworks are read without settings, with and without records at the start', async () => {
+  const none = { contacts: 5, customers: 0, orders: 0, tasks: 1 };
+  const wanted = FRAMEWORKS.flatMap((framework) => [
+    { drawn: frameworkService(framework, plainService({ createAnswers: 'record', blanks: 'null', amounts: 'text' })) },
+    { drawn: frameworkService(framework, plainService({ idForm: 'uuid', order: 'scattered', sizes: none })) },
+  ]);
+  const checked = await checkServices(wanted);
+  expect(checked.map(({ drawn, status, why }) => [drawn.framework, status, ...why])).toEqual(
+    wanted.map(({ drawn }) => [drawn.framework, 'handled']),
+  );
+});

@@ -1,0 +1,88 @@
+/** Services whose orders have names of their own for the customer and the label: nothing is guessed, and the settings can name them. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+import { type Reply, type SeenRequest, startHttpServer, type TestServer } from '../support/http-server.ts';
+
+const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 100ms }';
+const CSV = 'order_id,client_id,amount\nA-1,1,1\nA-2,2,2\n';
+
+type Order = Readonly<Record<string, unknown>>;
+
+/** Shows each order that it has or receives as `shown` does. */
+async function serviceOf(
+  shown: (order: Order) => Order,
+): Promise<TestServer & { readonly orders: Order[]; readonly created: () => number }> {
+  const orders: Order[] = [{ id: 1, order_id: 'A-1', client_id: 1, amount: 1 }];
+  const answer = ({ path, body }: SeenRequest): Reply => {
+    switch (path.replace('/api/v1', '')) {
+      case '/customers/getall':
+        return { body: [1, 2, 3].map((id) => ({ id, full_name: `Customer ${id}` })) };
+      case '/orders/getall':
+        return { body: orders.map(shown) };
+      case '/orders/create':
+        orders.push({ id: orders.length + 1, ...JSON.parse(body) });
+        return { body: '' };
+      default:
+        return { status: 404 };
+    }
+  };
+  return { ...(await startHttpServer(answer)), orders, created: () => orders.length - 1 };
+}
+
+const refused: readonly (readonly [string, (order: Order) => Order, RegExp])[] = [
+  [
+    'two members that could be the customer',
+    ({ client_id, ...order }) => ({ ...order, client_id: null, customer_id: client_id, buyer_id: 77 }),
+    /customer may be in customer_id or in buyer_id.*dialect\.members\.orders\.client_id/,
+  ],
+  [
+    'two members that could be the label',
+    ({ order_id, ...order }) => ({ ...order, reference: order_id, label: 'X' }),
+    /label may be in label or in reference.*dialect\.members\.orders\.order_id/,
+  ],
+  [
+    'no known member for the customer',
+    ({ client_id, ...order }) => ({ ...order, who: client_id }),
+    /as their customer: the first has id, order_id, amount, who\. Set accounts\.test\.dialect\.members\.orders\.client_id/,
+  ],
+  [
+    'a name in place of the id of the customer',
+    ({ client_id, ...order }) => ({ ...order, customer: `Customer ${client_id}` }),
+    /as their customer: the first has id, order_id, amount, customer\./,
+  ],
+];
+
+describe.each(refused)('a service whose orders have %s', (_what, shown, message) => {
+  test('is sent nothing, and the error names the setting', async () => {
+    const service = await serviceOf(shown);
+    const harness = await openOrdersHarness({ account: QUICK, serviceUrl: service.url });
+    const run = await harness.load(CSV);
+    expect([run.status, run.errorCode, service.created()]).toEqual(['failed', 'SERVICE_UNREADABLE', 0]);
+    expect(run.error).toMatch(message);
+    await harness.close();
+    await service.close();
+  });
+});
+
+describe('a service whose members the settings name', () => {
+  let service: Awaited<ReturnType<typeof serviceOf>>;
+  let harness: OrdersHarness;
+  beforeAll(async () => {
+    service = await serviceOf(({ client_id, order_id, ...order }) => ({
+      ...order,
+      ...{ who: { key: client_id }, customer_id: 99, nr: order_id, order_id: 7 },
+    }));
+    const dialect = 'dialect: { members: { orders: { client_id: who.key, order_id: nr } } }';
+    harness = await openOrdersHarness({ account: `${QUICK}, ${dialect}`, serviceUrl: service.url });
+  });
+  afterAll(async () => {
+    await harness.close();
+    await service.close();
+  });
+
+  test('gets each order once, however often the file is loaded', async () => {
+    expect(await harness.counts(await harness.load(CSV))).toMatchObject({ created: 1, existing: 1 });
+    expect(await harness.counts(await harness.load(CSV, { salt: 'again' }))).toMatchObject({ created: 0, existing: 2 });
+    expect(service.orders.map(({ order_id }) => order_id)).toEqual(['A-1', 'A-2']);
+  });
+});
