@@ -57,7 +57,7 @@ export const gapsInCalls: readonly Gap[] = [
     ourService:
       'The default is 100 and the maximum is 1,000. A larger value is reduced to 1,000; a value below 1 is an HTTP 400. Beyond the last page the list is empty.',
     clientDoes:
-      'It asks for the page size that it wants and counts the rows it receives. A refused page (404, 400, 410, 422, or HTTP 200 with a failing envelope) counts as empty if the page after it has no records, a second request for it is refused too, and the first page is still answered.',
+      'It asks for the page size that it wants and counts the rows it receives. A page with fewer rows is not the end: it reads until a page is empty. A scan that found fewer records than the service reports is unproven. A refused page (404, 400, 410, 422, or HTTP 200 with a failing envelope) counts as empty if the page after it has no records, a second request for it is refused too, and the first page is still answered.',
     override: 'syncs.*.options.rowsPerPage',
   },
   {
@@ -66,7 +66,8 @@ export const gapsInCalls: readonly Gap[] = [
     question:
       'Is the first page of tasks 0 or 1, how many tasks are on a page, and what does a call without a page return?',
     ourService: 'The first page is 0, a page has 100 tasks, and a call without a page returns the first one.',
-    clientDoes: 'It reads pages 0 and 1. If they are equal, or page 0 is refused, the first page is 1.',
+    clientDoes:
+      'It reads pages 0 and 1. If they are equal, or page 0 is refused, the first page is 1. It reads until a page is empty. If page numbers are ignored and the answer says that more tasks follow, it reads by an offset, or by the cursor or link of each answer.',
     override: 'accounts.*.dialect.firstTaskPage',
   },
   {
@@ -75,7 +76,7 @@ export const gapsInCalls: readonly Gap[] = [
     question: 'Are lists of customers, orders, subtasks and search results complete, whatever their size?',
     ourService: 'Yes, and they are streamed. A list has everything that was committed before the read began.',
     clientDoes:
-      'It reads them as a stream, with a limit on the bytes. Then it asks for a later page: if that page has records that the list did not have, the list is paged, and the client scans it. A list that is null, or missing from a successful answer, is empty.',
+      'It reads them as a stream, with a limit on the bytes. Then it asks for a later page: if that page has records that the list did not have, or if the answer reports a larger total or a next page, the list is paged, and the client scans it: by page numbers, or else by an offset, or by the cursor or link of each answer. A list that is null, or missing from a successful answer, is empty.',
   },
   {
     id: 'search-match',

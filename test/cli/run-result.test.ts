@@ -28,6 +28,11 @@ const CASES: readonly (readonly [status: RunStatus, counts: Partial<Counts>, exi
   ['paused', {}, 3],
 ];
 
+test('a run that may have missed records does not end the command with 0', () => {
+  expect(exitCodeOf({ status: 'done', counts: NONE, scan: 'unproven' })).toBe(1);
+  expect(exitCodeOf({ status: 'done', counts: NONE, scan: 'weak' })).toBe(0);
+});
+
 test.each(CASES)('a run that is %s with %j ends the command with %i', (status, counts, exitCode) => {
   expect(exitCodeOf({ status, counts: { ...NONE, ...counts }, scan: null })).toBe(exitCode);
 });

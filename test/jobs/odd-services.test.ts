@@ -369,6 +369,33 @@ describe('a list of contacts in pages of one size', () => {
   });
 });
 
+describe('a list whose answer says that it is only a part', () => {
+  const listOf = (content: readonly unknown[], beside: Record<string, unknown>): Reply => ({
+    body: { status: 'success', content, message: 'OK', ...beside },
+  });
+
+  test('of contacts, without a way to the others: the scan is unproven, and the run says why', async () => {
+    const contacts = people(20);
+    const shown = contacts.map((person, i) => ({ ...person, id: i + 1 }));
+    serviceWith({ contacts, onList: (path) => (path.includes('contacts') ? listOf(shown, { total: 50 }) : undefined) });
+    const run = await harness.runSync();
+    expect([run.status, run.scan, (await harness.counts(run)).created]).toEqual(['done', 'unproven', 20]);
+    expect(run.notes.join()).toMatch(/the service reports 50 records, and its pages have 20/);
+  });
+
+  test.each([{ total: 12 }, { has_more: true }])('of customers (%j): no customer is created', async (beside) => {
+    const there = [{ ...imported({ ...ann, id: 0 }), id: 1 }];
+    const onList = (path: string) => (path.includes('customers') ? listOf(there, beside) : undefined);
+    const service = serviceWith({ onList });
+    expect(await verdicts(await harness.runSync())).toEqual([
+      'existing MATCHED',
+      'review LIST_PARTIAL',
+      'review LIST_PARTIAL',
+    ]);
+    expect(service.sent('/customers/import')).toEqual([]);
+  });
+});
+
 describe('a service that changes its shape between two runs', () => {
   const customersAs = (body: (customers: readonly TinyRecord[]) => unknown) => (path: string) =>
     path.includes('customers') ? { body: body(tiny.customers) } : undefined;

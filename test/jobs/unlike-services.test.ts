@@ -15,6 +15,7 @@ const fromOne = (pastEnd: 400 | 'failing 200', isSizeHonoured: boolean): Paging 
   zero: 'refused',
 });
 const allInPages = (of: Paging): Partial<Drawn> => ({ paging: { contacts: of, customers: of, orders: of, tasks: of } });
+const continuing = (kind: 'cursor' | 'offset'): Partial<Drawn> => allInPages({ kind, cap: 7 });
 const fresh = { contacts: 3, customers: 0, orders: 0, tasks: 0 };
 
 const cases: readonly (readonly [string, Partial<Drawn>, ...Step[]])[] = [
@@ -34,6 +35,16 @@ const cases: readonly (readonly [string, Partial<Drawn>, ...Step[]])[] = [
   ],
   ['that is new, its lists null', { emptyAs: 'null', sizes: fresh }, 'contacts', 'orders', 'tasks'],
   ['that is new, its lists left out', { emptyAs: 'absent', sizes: fresh }, 'contacts', 'orders', 'tasks'],
+  ['whose pages lack rows', { ...allInPages(fromOne(400, false)), hiddenEvery: 3 }, 'contacts', 'orders', 'tasks'],
+  [
+    'whose pages of a chosen size lack rows',
+    { ...allInPages(fromOne(400, true)), hiddenEvery: 7, beside: 'total' },
+    ...(['contacts', 'orders'] as const),
+  ],
+  ['with cursors', { ...continuing('cursor'), idForm: 'uuid' }, 'contacts', 'orders', 'tasks'],
+  ['with links in a header', { ...continuing('cursor'), listPath: [], hiddenEvery: 3 }, 'contacts', 'orders', 'tasks'],
+  ['with links', { ...continuing('offset'), beside: 'links', order: 'newest' }, 'contacts', 'orders', 'tasks'],
+  ['with offsets', { ...continuing('offset'), beside: 'total', idForm: 'uuid' }, 'contacts', 'orders', 'tasks'],
   ['that packs its answers', { encoding: 'gzip', isChunked: true }, 'contacts', 'tasks'],
 ];
 /** Without faults: with them a run may rightly stop, or leave a row for a person. */
@@ -45,7 +56,7 @@ beforeAll(async () => {
     ...cases.map(([, otherwise, ...steps]) => ({ drawn: plainService(otherwise), steps })),
     ...SEEDS.map((seed) => ({ drawn: drawService(seed) })),
   ]);
-}, 120_000);
+}, 240_000);
 
 describe('a service', () => {
   test.each(cases.map(([what], n) => [what, n] as const))('%s is handled', (_what, n) => {

@@ -42,6 +42,11 @@ export type Paging =
       readonly pastEnd: PastEnd;
       /** What page 0 is, if pages are counted from 1. */
       readonly zero: 'refused' | 'the first';
+    }
+  | {
+      /** Page numbers are ignored: the list continues by this query parameter, from 0. */
+      readonly kind: 'cursor' | 'offset';
+      readonly cap: number;
     };
 
 export interface Drawn {
@@ -57,6 +62,10 @@ export interface Drawn {
   readonly words: { readonly status: string; readonly good: unknown; readonly bad: unknown; readonly message: string };
   readonly emptyAs: EmptyAs;
   readonly paging: Readonly<Record<ListedKind, Paging>>;
+  /** Before each so many records, pages have a row that is counted and not shown; 0: never. */
+  readonly hiddenEvery: number;
+  /** What answers say beside a list; cursors are always given. */
+  readonly beside: 'nothing' | 'total' | 'links' | 'headers';
   readonly order: 'oldest' | 'newest' | 'scattered';
   readonly encoding: Encoding;
   readonly isChunked: boolean;
@@ -101,6 +110,8 @@ export function plainService(otherwise: Partial<Drawn> = {}): Drawn {
     words: WORDS[0],
     emptyAs: '[]',
     paging: { contacts: none, customers: none, orders: none, tasks: none },
+    hiddenEvery: 0,
+    beside: 'nothing',
     order: 'oldest',
     encoding: 'identity',
     isChunked: false,
@@ -144,6 +155,21 @@ const LIST_PATHS = [
   ['payload', 'entries'],
 ] as const;
 
+/** Drawn apart, so that the other choices of a seed stay the same. */
+function drawContinuing(seed: number): Pick<Drawn, 'hiddenEvery' | 'beside'> {
+  const { pick } = randomFrom(seed + 2_000_003);
+  return { hiddenEvery: pick([0, 0, 3, 7]), beside: pick(['nothing', 'total', 'links', 'headers']) };
+}
+
+/** Some services have cursors or offsets instead of page numbers. An offset is found only if answers say that more follow. */
+function drawPaging(seed: number, pages: Drawn['paging']): Drawn['paging'] {
+  const { pick, chance, int } = randomFrom(seed + 3_000_017);
+  if (chance(0.6)) return pages;
+  const kind = drawContinuing(seed).beside === 'nothing' ? 'cursor' : pick(['cursor', 'offset'] as const);
+  const other: Paging = { kind, cap: 5 + int(12) };
+  return { contacts: other, customers: other, orders: other, tasks: other };
+}
+
 export function drawService(seed: number): Drawn {
   const drawn = drawContractService(seed);
   const random = randomFrom(seed + 5);
@@ -186,12 +212,13 @@ function drawContractService(seed: number): Drawn {
     listPath: pick(LIST_PATHS),
     words: pick(WORDS),
     emptyAs: pick(['[]', 'null', 'absent']),
-    paging: {
+    paging: drawPaging(seed, {
       contacts: paging(true, true),
       customers: paging(true, true),
       orders: paging(true, true),
       tasks: paging(true, false),
-    },
+    }),
+    ...drawContinuing(seed),
     order: pick(['oldest', 'newest', 'scattered']),
     encoding: pick(['identity', 'identity', 'gzip', 'deflate', 'br']),
     isChunked: chance(0.5),

@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { type Drawn, type ListedKind, randomFrom } from './drawn-service.ts';
+import { type Drawn, type ListedKind, type Paging, randomFrom } from './drawn-service.ts';
 import { FORMS } from './framework-forms.ts';
 import { type Reply, type SeenRequest, startHttpServer, type TestServer } from './http-server.ts';
 import {
@@ -53,7 +53,7 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
     const kind = KINDS_BY_PATH[room];
     const what = rest.join('/');
     if (kind === undefined) throw new Refusal(404, 'no such thing');
-    if (what === 'getall') return { kind, list: listed(drawn, kind, records[kind], request.query) };
+    if (what === 'getall') return { kind, ...listed(drawn, kind, records[kind], request) };
     if (what === 'get' || what === 'getTaskById') {
       const id = request.query.get('id') ?? request.query.get('contact_id') ?? '';
       const one = found(records[kind], id);
@@ -129,12 +129,41 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
 const FAULTS = ['reset before', 'reset after', '503 before', '502 after'] as const;
 const READ_FAULTS = ['reset before', '503 before'] as const;
 
-function listed(drawn: Drawn, kind: ListedKind, kept: readonly Kept[], query: URLSearchParams): unknown[] {
-  const all = ordered(drawn, kept)
+interface Listed {
+  readonly list: readonly unknown[];
+  readonly beside?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const HIDDEN = Symbol('a row that is counted and not shown');
+
+function listed(drawn: Drawn, kind: ListedKind, kept: readonly Kept[], { path, query }: SeenRequest): Listed {
+  const records = ordered(drawn, kept)
     .filter((record) => shownFields(record) !== undefined)
     .map((record) => shown(drawn, kind, record));
+  const { hiddenEvery } = drawn;
+  const all = records.flatMap((record, n) => (hiddenEvery > 0 && n % hiddenEvery === 1 ? [HIDDEN, record] : [record]));
   const paging = drawn.paging[kind];
-  if (paging.kind === 'none') return all;
+  const withoutHidden = (rows: readonly unknown[]) => rows.filter((row) => row !== HIDDEN);
+  const total = drawn.beside === 'nothing' ? {} : { totalCount: records.length };
+  if (paging.kind === 'none') return { list: records, beside: total };
+  if (paging.kind === 'pages') return { list: withoutHidden(pageOf(all, paging, query)), beside: total };
+  const from = Number(query.get(paging.kind) ?? 0);
+  const list = withoutHidden(all.slice(from, from + paging.cap));
+  const end = from + paging.cap;
+  if (end >= all.length) return { list, beside: total };
+  const link = `http://elsewhere.invalid${path}?${paging.kind}=${end}`;
+  if (drawn.beside === 'headers' || drawn.listPath.length === 0)
+    return { list, headers: { link: `<${link}>; rel="next"`, 'x-total-count': String(records.length) } };
+  if (drawn.beside === 'links') return { list, beside: { ...total, _links: { next: { href: link } } } };
+  return { list, beside: { ...total, ...(paging.kind === 'cursor' && { next_cursor: String(end) }) } };
+}
+
+function pageOf(
+  all: readonly unknown[],
+  paging: Extract<Paging, { kind: 'pages' }>,
+  query: URLSearchParams,
+): readonly unknown[] {
   const { first, cap, isSizeHonoured, pastEnd, zero } = paging;
   const asked = Number(query.get('rows_per_page') ?? cap);
   const size = isSizeHonoured ? Math.min(asked, cap) : cap;
@@ -156,11 +185,12 @@ function ordered({ order }: Drawn, kept: readonly Kept[]): readonly Kept[] {
 
 function replyTo(drawn: Drawn, request: SeenRequest, answer: (request: SeenRequest) => unknown): Reply {
   try {
-    const said = answer(request) as { kind: ListedKind; list?: unknown[]; record?: unknown; blank?: boolean };
+    const said = answer(request) as Partial<Listed> & { kind: ListedKind; record?: unknown; blank?: boolean };
     if (said.blank) return { body: '' };
-    if (said.list !== undefined && drawn.framework !== 'contract')
-      return { body: FORMS[drawn.framework].list(said.kind, said.list) };
-    if (said.list !== undefined) return { body: framed(drawn, drawn.listPath, listContent(drawn, said.list)) };
+    const { list, beside, headers = {} } = said;
+    if (list !== undefined && drawn.framework !== 'contract')
+      return { headers, body: FORMS[drawn.framework].list(said.kind, list) };
+    if (list !== undefined) return { headers, body: framed(drawn, drawn.listPath, listContent(drawn, list), beside) };
     return { body: framed(drawn, drawn.listPath.slice(0, 1), said.record ?? null) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -175,11 +205,16 @@ function listContent({ emptyAs, listPath }: Drawn, list: readonly unknown[]): un
   return emptyAs === 'absent' && listPath.length > 0 ? ABSENT : null;
 }
 
-function framed({ words }: Drawn, path: readonly string[], content: unknown): unknown {
+function framed(
+  { words }: Drawn,
+  path: readonly string[],
+  content: unknown,
+  beside: Readonly<Record<string, unknown>> = {},
+): unknown {
   const [first, ...rest] = path;
   if (first === undefined) return content;
   const inner = rest.reduceRight<unknown>((within, name) => (within === ABSENT ? {} : { [name]: within }), content);
-  return { [words.status]: words.good, ...(inner !== ABSENT && { [first]: inner }), [words.message]: '' };
+  return { [words.status]: words.good, ...beside, ...(inner !== ABSENT && { [first]: inner }), [words.message]: '' };
 }
 
 function refusal({ errors, words }: Drawn, { httpStatus, message, asEnvelope }: Refusal): Reply {

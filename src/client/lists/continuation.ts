@@ -36,8 +36,9 @@ export async function findContinuation<R extends { readonly id: string }>(
   const named = Object.keys(next).filter((name) => String(next[name]) === String(first.length));
   for (const parameter of new Set([...named, ...OFFSET_PARAMETERS])) {
     const { records } = await read(0, size, { [parameter]: first.length }).catch(emptyIfRefused);
-    const isOn = records.filter(({ id }) => !known.has(id)).length * 2 > records.length;
-    if (isOn) return { by: 'offset', parameter };
+    // Pages may lack records, so the number of records is at most the offset of the next page: some may be known.
+    const isOther = records[0]?.id !== first[0]?.id && records.some(({ id }) => !known.has(id));
+    if (isOther) return { by: 'offset', parameter };
   }
   return { by: Object.keys(next).length > 0 ? 'links' : 'nothing' };
 }

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../../../src/client/call/json.ts';
+import { type Beside, besideOf } from '../../../src/client/lists/beside.ts';
+
+const PATH = '/contacts/getall';
+const besides = (body: Json, headers = {}) => besideOf(body, headers, PATH);
+const records = [{ id: 1, total: 99, next: '/contacts/getall?x=1' }];
+
+describe('what an answer says beside its list', () => {
+  test.each<[string, Json, Beside | undefined]>([
+    ['nothing', { status: 'success', content: records, message: 'OK' }, undefined],
+    ['a total', { items: records, total: 137 }, { total: 137 }],
+    ['a total as text', { content: { items: records, totalCount: '137' } }, { total: 137 }],
+    ['the larger of two counts', { data: records, meta: { pagination: { count: 50, total: 137 } } }, { total: 137 }],
+    ['no count, but a sum', { data: records, total: 13.5 }, undefined],
+    ['no total of the list: a member of a record', { data: records, owner: { id: 7, count: 4 } }, undefined],
+    ['a page number', { data: records, current_page: 2 }, { page: 2 }],
+    [
+      'a link',
+      { results: records, next: 'https://x.test/api/v1/contacts/getall?cursor=a%2Bb' },
+      { next: { cursor: 'a+b' } },
+    ],
+    [
+      'a link by its path',
+      { data: records, links: { next: '/v1/contacts/getall?page[after]=9' } },
+      { next: { 'page[after]': '9' } },
+    ],
+    ['a link in an object', { _links: { next: { href: '?skip=50&take=50' } } }, { next: { skip: '50', take: '50' } }],
+    ['a link to another path, which is not followed', { next: 'https://x.test/other?cursor=2' }, { next: {} }],
+    ['the last page', { results: records, next: null, has_more: false }, undefined],
+    ['a cursor', { data: records, next_cursor: 'abc' }, { next: { cursor: 'abc' } }],
+    ['a page token', { data: records, nextPageToken: 'abc' }, { next: { pageToken: 'abc' } }],
+    ['a cursor without a name', { data: records, next: 'abc' }, { next: { cursor: 'abc' } }],
+    ['a number of the next page', { data: records, next_page: 2 }, { next: { page: 2 } }],
+    ['more, without a way', { data: records, has_more: true }, { next: {} }],
+    [
+      'more, with a cursor',
+      { data: records, pageInfo: { hasNextPage: true, endCursor: 'c' } },
+      { next: { cursor: 'c' } },
+    ],
+    ['not the last page', { content: records, last: false, totalElements: 3 }, { total: 3, next: {} }],
+    ['a cursor that is too long', { next_cursor: 'x'.repeat(3_000) }, { next: {} }],
+  ])('%s', (_what, body, beside) => {
+    expect(besides(body)).toEqual(beside);
+  });
+
+  test('in headers: the link to the next page, and the total', () => {
+    const link = '</contacts/getall?cursor=0>; rel="first", <https://x.test/v1/contacts/getall?cursor=5,6>; rel="next"';
+    expect(besides(records, { link, 'x-total-count': '12' })).toEqual({ total: 12, next: { cursor: '5,6' } });
+  });
+});
