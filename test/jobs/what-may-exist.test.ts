@@ -97,6 +97,31 @@ test('a service that empties what an update does not send gets whole orders, onc
   expect(book.updates().filter((body) => !('amount' in body))).toHaveLength(1);
 });
 
+test('amounts that cannot be read are not compared, and the run says so', async () => {
+  begin({ show: (record) => ({ ...record, amount: { value: record.amount, currency: 'EUR' } }) });
+  const run = await harness.load(orders('A,1,5,new', 'B,1,6,new'));
+  expect(await fates(run)).toEqual(['created', 'created']);
+  expect(run.notes.join()).toContain('amounts of orders were not compared with the file');
+});
+
+test('a tenant that is another one in the middle of the first load pauses it', async () => {
+  let isOther = false;
+  const show = (record: BookRecord) =>
+    isOther && 'email' in record ? { ...record, full_name: 'Eve', email: 'eve@example.org' } : record;
+  const customers = ['ann', 'ben', 'cy'].map((name) => ({ full_name: name, email: `${name}@example.com` }));
+  const afterCreate = () => {
+    if (!isOther) book.orders.length = 0;
+    isOther = true;
+    return undefined;
+  };
+  begin({ customers, show, afterCreate });
+  const run = await harness.load(
+    csvOf('order_id,customer_email,amount', ['A,ann@example.com,5', 'B,ben@example.com,6']),
+  );
+  expect([run.status, run.errorCode]).toEqual(['paused', 'IDENTITY_UNCLEAR']);
+  expect(run.error).toContain('Before that, the run has sent 2 rows: 1 created, 1 not confirmed.');
+});
+
 test('a load that stops after it has written says how many rows were sent', async () => {
   begin({ show: ({ order_id: _, ...record }) => record });
   const run = await harness.load(orders('A,1,5,new', 'B,1,6,new'));
