@@ -6,12 +6,14 @@
 import { readBaseline } from '../src/engine/ledger/baselines.ts';
 import { linkUpdated } from '../src/engine/ledger/matching/contact-links.ts';
 import { settleContacts } from '../src/engine/ledger/matching/settle-contacts.ts';
-import { checkRead, keepRecords, nextPass } from '../src/engine/ledger/records.ts';
+import { openUpdates } from '../src/engine/ledger/matching/updated-customers.ts';
+import { checkRead, keepRecords, nextPass, type SeenRecord } from '../src/engine/ledger/records.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
 import { exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob } from '../src/engine/worker/job.ts';
 import { readEdited } from '../src/syncs/contacts/edited.ts';
 import { contactsOptions } from '../src/syncs/contacts/options.ts';
+import { readUpdated } from '../src/syncs/contacts/updated.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { readCustomers, toSeenRecord } from '../src/syncs/customers/read-customers.ts';
 import { settleReadBack } from '../src/syncs/read-back.ts';
@@ -30,10 +32,15 @@ export const settleCustomers = defineJob({
       const sent = await openRows(pool, run.id);
       if (sent.acked + sent.unknown > 0) {
         const pass = await nextPass(pool, run.id);
+        const updates = await openUpdates(pool, run.id);
+        const updatedAt = updates.isAnyOther ? undefined : await readUpdated(context, exclusive, pass, updates.ids);
         const before = await readBaseline(pool, run.id);
         const baseline = before && Baseline.of(before);
-        const isNew = ({ recordId }: { readonly recordId: string }) => !baseline?.has(recordId);
-        const { readAt, isWhole } = await readCustomers(context, exclusive, pass, isNew);
+        const updated = new Set(updates.ids);
+        const wants = ({ recordId }: SeenRecord) => !baseline?.has(recordId) || updated.has(recordId);
+        const { readAt, isWhole } = updatedAt
+          ? { readAt: updatedAt, isWhole: false }
+          : await readCustomers(context, exclusive, pass, wants);
         const { settleMs } = account;
         const edited = isWhole ? await readEdited(context, exclusive, { pass, readAt, settleMs }) : [];
         const settled = await settleReadBack(context, {

@@ -4,7 +4,7 @@ import { idOf, isJsonArray, isJsonObject } from '../client/call/dialect.ts';
 import type { Account } from '../engine/account/account.ts';
 import type { WriteReport } from '../engine/account/writes.ts';
 
-/** Undefined if the answer has none. It may also be the id of something else, so whoever uses it reads the record. */
+/** Undefined if the answer has none. It may also be the id of something else: read the record before you rely on it. */
 export function createdId(
   { dialect }: Pick<Account, 'dialect'>,
   kind: 'customers' | 'orders',

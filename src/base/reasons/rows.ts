@@ -182,6 +182,11 @@ export const ROW_REASONS = {
     sentence: 'Order {order} was {action}, but the service shows different content: {differences}.',
     remedy: 'Correct the order at the service by hand.',
   },
+  UPDATE_IGNORED: {
+    meaning: 'The service accepted the update of the customer, and still shows the former values.',
+    sentence: 'Customer {customer} was updated, and the service still shows its former values.',
+    remedy: 'Check the customer at the service. The next run of the sync sends the change again.',
+  },
   OTHER_LETTERS: {
     meaning: 'The customer has an order whose order_id differs only in upper and lower case.',
     sentence: 'Order {order} of this customer has the order_id {name}.',

@@ -33,7 +33,8 @@ const IS_OVER = `(u.ended_at is not null and (u.status <> 'failed' or u.phase is
 const OLDER = (ms: string) => `u.ended_at < clock_timestamp() - ${ms}::float8 * interval '1 ms'`;
 
 /** SQL: reasons that later runs look up, or that no later run repeats. */
-const IS_LASTING = (v: string) => `(${v}.reason in ${MAY_EXIST} or ${v}.reason = 'DUPLICATE')`;
+const IS_LASTING = (v: string) =>
+  `(${v}.reason in ${MAY_EXIST} or ${v}.reason = 'DUPLICATE' or ${v}.facts->>'was' in ${MAY_EXIST})`;
 
 /** SQL: the next run of the same sync has a row `r` for the same record as row `i` of run `u`, which fulfils `more`. */
 const DECIDED_AGAIN = (more: string) => `exists (

@@ -43,7 +43,7 @@ export function contactSender(account: Account, lane: Lane, mode: ImportMode): S
   };
 }
 
-/** The current record of the service with the changes applied; the match index found both. */
+/** The current record of the service with the changes applied; the match index found both. A read shows whether it was stored. */
 async function sendUpdate(
   account: Account,
   row: ClaimedRow,
@@ -53,7 +53,6 @@ async function sendUpdate(
   const body = { ...row.fields, id: toBodyId(row.recordId ?? '', longIds('customers')) };
   const report = await write(account, 'customers.update', { ...options, body });
   const { written } = report;
-  if (written.status === 'applied') return sent(row, 'update', report, { outcome: 'acked', verdict: 'updated' });
   if (written.status === 'refused' && written.httpStatus === 404) {
     const facts = { customer: row.recordId, answer: written.message };
     const gone = { outcome: 'refused', verdict: 'review', reason: 'CUSTOMER_GONE', facts } as const;

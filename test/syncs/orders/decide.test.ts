@@ -99,14 +99,16 @@ test('does not call an amount equal that the list does not show', async () => {
   expect(row?.facts).toEqual({ order: '9', hidesAmount: true });
 });
 
-test('an update keeps what the order says and the row leaves out', async () => {
+test('an update sends what the row says, and stores what the order held', async () => {
   const fields = { order_id: 'A', amount: '5' };
   const run = await aLoadOf([{ fields }], [{ fields: { amount: '4', status: 'open', description: 'kept' } }]);
   await decide(run, 'update');
   expect((await rowsOf(database, run))[0]).toMatchObject({
     ...{ state: 'ready', action: 'update', record_id: '9', sends: 0 },
-    fields: { order_id: 'A', amount: '5', status: 'open', description: 'kept' },
+    fields,
   });
+  const plans = await database.pool.query('select was from ledger.plans where run_id = $1', [run.id]);
+  expect(plans.rows).toEqual([{ was: { amount: '4', status: 'open', description: 'kept' } }]);
 });
 
 test('an order that is not there is created; the same order_id of another customer is another order', async () => {

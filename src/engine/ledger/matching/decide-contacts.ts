@@ -266,7 +266,7 @@ async function keepDecisions(db: Queryable, run: Run, { mappedFields, unchanged 
   await planRows(db, run.id, {
     sql: `select s.n, s.action, s.record_id, case when s.action = 'update' then k.fields || coalesce(
           (select jsonb_object_agg(key, '') from jsonb_object_keys(k.fields) key where key = any($2)), '{}') || i.fields end as fields,
-          null::jsonb as was
+          case when s.action = 'update' then k.fields end as was
         from deciding s left join ledger.records k on s.action = 'update' and ${IS_CUSTOMER} and k.record_id = s.record_id
           left join ledger.inputs i on s.action = 'update' and i.run_id = $1 and i.n = s.n
         where s.state = 'ready'`,

@@ -22,6 +22,7 @@ import type { ContactInput } from './contact-inputs.ts';
 import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
 import { levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
 import { duplicates } from './duplicates.ts';
+import { settleUpdated } from './updated-customers.ts';
 
 export interface SettleOptions extends ReadBack {
   readonly matchBy: readonly MatchKey[];
@@ -40,6 +41,7 @@ export async function settleContacts(db: Queryable, run: Run, options: SettleOpt
   await prepareSetWork(db, run.id);
   await gatherSent(db, run.id);
   await repeatUpdates(db, run.id);
+  await settleUpdated(db, run, options);
   await openUnsettled(db, run, edited);
   await rememberTaken(db, run);
   await takeByContactId(db, run, pass);

@@ -5,7 +5,7 @@
 import { absenceAfterMs } from '../../../base/absence.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../records.ts';
-import type { Run } from '../runs.ts';
+import { addNote, type Run } from '../runs.ts';
 import {
   decideMissing,
   gatherSent,
@@ -32,6 +32,7 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
   await findDoubled(db, run, options.pass);
   await settleUpdated(db, run, options);
   await settleCreated(db, run, options.pass);
+  await noteAmounts(db, run, options.pass);
   await reviseSettled(db, run, options.pass);
   if (options.isWhole) await rejectRefused(db, run.id);
   const toLookUp = await decideMissing(db, run, options, {
@@ -100,6 +101,18 @@ async function settleCreated(db: Queryable, run: Run, pass: number): Promise<voi
   const rows = `select i.n, ${CUSTOMER} as client_id, i.label, i.fields
     from sent t join ${ORDERS} on i.run_id = $1 and i.n = t.n where t.action = 'create'`;
   await settleRows(db, run.id, { sql: FOUND(rows), values: [pass] });
+}
+
+/** Amounts that the service does not show, or in a form that cannot be read, were not compared. */
+async function noteAmounts(db: Queryable, run: Run, pass: number): Promise<void> {
+  const silent = await db.query(
+    `with silent as materialized (select k.label from ${SHOWN} and not k.fields ? 'amount')
+     select from silent join ledger.inputs i on i.run_id = $1 and i.label = silent.label where i.fields ? 'amount' limit 1`,
+    [run.id, pass],
+  );
+  if (silent.rowCount === 0) return;
+  const why = 'the service does not show them, or not in a form that Lockstep can read';
+  await addNote(db, run.id, `amounts of orders were not compared with the file: ${why}`);
 }
 
 /**
