@@ -10,7 +10,7 @@ export const DONE = 0;
 export const DONE_WITH_PROBLEMS = 1;
 /** Usage or settings error. */
 export const WRONG_USE = 2;
-/** The run failed or was cancelled, or the work could not be done. */
+/** The run failed, was cancelled or not approved, or is unfinished; or the work could not be done. */
 export const FAILED = 3;
 
 export type ExitCode = typeof DONE | typeof DONE_WITH_PROBLEMS | typeof WRONG_USE | typeof FAILED;

@@ -9,7 +9,7 @@ import type { Perform, Work } from './session.ts';
 
 const EXIT_CODES = `
 Exit codes: 0 every row succeeded · 1 finished, but some rows were rejected, failed or need review ·
-  2 usage or settings error · 3 the run failed or was cancelled.`;
+  2 usage or settings error · 3 the run failed, was cancelled or not approved, or waits for a person (--json: state).`;
 
 const EXAMPLES = `
 Examples:

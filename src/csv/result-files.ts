@@ -17,7 +17,17 @@ import { type Encoding, encodeText } from './encoding.ts';
 import { guarded } from './formulas.ts';
 
 /** `results` has every line, and the others have those of a verdict. */
-export const RESULT_KINDS = ['results', 'created', 'existing', 'invalid', 'rejected', 'review', 'unprocessed'] as const;
+export const RESULT_KINDS = [
+  'results',
+  'created',
+  'updated',
+  'existing',
+  'invalid',
+  'rejected',
+  'review',
+  'unknown',
+  'unprocessed',
+] as const;
 export type ResultKind = (typeof RESULT_KINDS)[number];
 
 /** `lockstep_id`: the order at the service. `lockstep_order_id`: its label, also where the file gives none. */

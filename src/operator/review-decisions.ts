@@ -34,7 +34,9 @@ export function wordsFor(item: ReviewItem, choice: Choice, record: string | unde
   if (choice === 'ignore') return `ignored until its evidence changes. ${then}`;
   if (choice === 'create') return `${kind === 'order' ? 'sent again' : 'a customer is created for it'}. ${then}`;
   if (item.reason === 'DIFFERS') return `order ${record} is overwritten. ${then}`;
-  const stranger = recordsFor(item).includes(record ?? '') ? '' : ', which was not among the candidates';
+  const stranger = recordsFor(item).includes(record ?? '')
+    ? ''
+    : ', which was not among the candidates: if there is no such customer, the next run drops the decision';
   return `${kind === 'order' ? 'belongs to' : 'linked with'} customer ${record}${stranger}. ${then}`;
 }
 

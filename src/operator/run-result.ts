@@ -1,6 +1,7 @@
 /** The report of a run: the object that --json prints. */
 import { type Audit, auditsOf } from '../engine/ledger/debts.ts';
 import { countDecided } from '../engine/ledger/decisions.ts';
+import { callsOfParts } from '../engine/ledger/parts.ts';
 import { type Counts, countRows, type ReportedRow, reportRows, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { LeftOut, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
 import { splitUnsettled, type Unsettled } from '../engine/ledger/unsettled.ts';
@@ -27,6 +28,7 @@ export interface RunReport {
   readonly unsettled?: Unsettled;
   /** Of the rows counted as `review`: how many a person has decided; the next run of the sync, or a retry of the load, applies it. */
   readonly decided?: number;
+  /** With those of its parts, such as the run that creates a load's customers. */
   readonly calls: number;
   /** While a process worked on it. Waiting for a person or a worker is not included. */
   readonly durationMs: number;
@@ -76,6 +78,7 @@ async function report(db: Queryable, run: Run, settings: Settings, audit: Audit 
   const allowedPerSecond = allowedFor(run, settings);
   const state = await stateOf(db, run, audit);
   const durationMs = workedMs(run, state);
+  const calls = run.calls + (await callsOfParts(db, run.id));
   return {
     run: run.id,
     sync: run.sync,
@@ -87,11 +90,11 @@ async function report(db: Queryable, run: Run, settings: Settings, audit: Audit 
     counts,
     unsettled: counts.unknown === 0 ? undefined : await splitUnsettled(db, run.id, counts.unknown),
     decided: await decidedIn(db, run, counts),
-    calls: run.calls,
+    calls,
     durationMs,
     budget: {
       allowedPerSecond: allowedPerSecond ?? null,
-      used: allowedPerSecond === undefined ? null : shareUsed(run.calls, allowedPerSecond, durationMs),
+      used: allowedPerSecond === undefined ? null : shareUsed(calls, allowedPerSecond, durationMs),
       limited: run.limited,
     },
     scan: run.scan ?? null,

@@ -62,7 +62,8 @@ export function stateWords(state: RunState, run: Run, audit: Audit | undefined):
     case 'failed':
       return `${state}${why}`;
     case 'auditing':
-      return audit?.dueAt ? `auditing until ${formatTime(audit.dueAt)}` : 'auditing';
+      if (!audit?.dueAt) return 'auditing';
+      return `${audit.dueAt.getTime() > Date.now() ? 'auditing until' : 'audit due since'} ${formatTime(audit.dueAt)}`;
     case 'not-approved':
       return 'not approved';
     default:

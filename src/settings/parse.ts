@@ -50,10 +50,11 @@ export function parseSettings({ text, file, env }: SettingsSource): ParsedSettin
 
 /** With these issues, what the schema finds only once names and types are right. */
 function findAll(value: unknown, issues: readonly z.core.$ZodIssue[]): Finding[] {
+  const check = (document: unknown) => settingsFile.safeParse(document, { error: explainIssue }).error?.issues ?? [];
   const guessed = guessDocument(value, VARIANTS);
-  const { error } = settingsFile.safeParse(guessed.value, { error: explainIssue });
-  const findings = listIssues([...issues, ...(error?.issues ?? [])]);
-  return findings.flatMap((finding) => guessed.original(finding) ?? []);
+  // A wrong type below a wrong name is found in the document that has the right names and no other guess.
+  const further = [...check(guessDocument(value, {}).value), ...check(guessed.value)];
+  return listIssues([...issues, ...further]).flatMap((finding) => guessed.original(finding) ?? []);
 }
 
 /** One finding for each place and message. */

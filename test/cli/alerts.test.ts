@@ -57,7 +57,14 @@ describe('lockstep alerts', () => {
       { name: 'chat', waiting: 0, disabled: false, problem: null },
       { name: 'team', waiting: 1, disabled: true, problem: 'HTTP 404', lastSentAt: null },
     ]);
-    expect(open).toMatchObject([{ event: 'run-failed', sync: 'nightly', command: 'lockstep runs show run-1' }]);
+    expect(open).toMatchObject([
+      { event: 'run-failed', sync: 'nightly', command: 'lockstep runs show run-1', goneAt: null },
+    ]);
+
+    await reportChanges(pool, [], { channels: settingsOf(SETTINGS).alerts, complete });
+    const gone = (await lockstep(['alerts'])).stdout;
+    expect(gone).toMatch(/run failed, since .*; gone at 2\d{3}-/);
+    expect(gone).toContain('reported as recovered if it does not return within five minutes');
 
     const listed = await lockstep(['deliveries', '--target', 'alerts.team']);
     expect(listed.stdout).toMatch(

@@ -133,7 +133,7 @@ test('shows a run without a worker as interrupted, and does not count that time'
   expect(await stateNow()).toMatchObject({ state: 'awaiting-approval', stateWords: 'awaiting approval' });
   expect((await stateNow()).durationMs).toBeLessThan(30 * 60_000);
   expect((await runs('show', id)).stdout).toMatch(
-    /1 {2}awaiting approval\n[\s\S]*1 row awaiting approval:\n {2}1 × AWAITS_APPROVAL, waiting\n.*\n +Fix: Approve .*runs resume run-/,
+    /1 {2}awaiting approval\n[\s\S]*1 row awaiting approval:\n {2}1 × AWAITS_APPROVAL, waiting\n.*\n +Fix: See what .*runs resume run-/,
   );
   await endRun(database.pool, id, 'cancelled', { code: 'NOT_APPROVED', message: 'Not approved: nothing was sent.' });
   expect(await stateNow()).toMatchObject({ state: 'not-approved', status: 'cancelled' });

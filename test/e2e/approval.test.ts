@@ -6,7 +6,7 @@ import { type CommandHarness, openCommandHarness } from './commands.ts';
 
 let harness: CommandHarness;
 beforeAll(async () => {
-  harness = await openCommandHarness();
+  harness = await openCommandHarness({ syncs: { contacts: 'job: contacts, options: { approveAbove: 1 }' } });
 });
 beforeEach(async () => {
   await harness.reset();
@@ -40,6 +40,22 @@ test('declined, the command that its summary names sends it after all', async ()
   const { stdout } = await load('n\n');
   expect((await harness.paste(stdout, 'To send it')).code).toBe(0);
   expect((await harness.orders()).length).toBe(4);
+});
+
+test('a sync shows examples of what it would write, and says what an answer of no does', async () => {
+  await harness.addContacts([
+    { first_name: 'Ann', email: 'ann@example.com' },
+    { first_name: 'Ben', email: 'ben@example.com' },
+  ]);
+  const { code, stdout } = await command(['run', 'contacts', '--config', 'lockstep.yaml'], {
+    ...harness.around,
+    isTTY: true,
+    answers: 'n\n',
+  });
+  expect([code, (await latest()).state]).toEqual([3, 'not-approved']);
+  expect(stdout).toMatch(
+    /AWAITS_APPROVAL.*Ann <ann@example\.com>, Ben[\s\S]*Write that\? \(n ends run run-\S+\) \[y\/N\]/,
+  );
 });
 
 test('without an answer, it awaits approval; the time of waiting is not working time', async () => {

@@ -36,6 +36,7 @@ test('Ctrl-C leaves the load unfinished with its results so far, and the same co
   expect([code, json.status, json.error.code]).toEqual([3, 'running', 'INTERRUPTED']);
   expect(await rowsIn(json.results)).toBe(COUNT);
   expect(json.results.unprocessed).toMatch(/orders\.unprocessed\.csv$/);
+  expect(json.results.review).toBeUndefined(); // what was sent and is not confirmed is in `unknown`
   const again = await harness.run(...load);
   expect([again.code, again.json.run, again.json.counts]).toMatchObject([0, json.run, { in: COUNT, created: COUNT }]);
   expect(Object.keys(again.json.results)).toEqual(['results', 'created']);
@@ -43,6 +44,23 @@ test('Ctrl-C leaves the load unfinished with its results so far, and the same co
     ...['orders.created.csv', 'orders.results.csv'],
   ]);
   expect(await harness.orderCommits()).toEqual(eachOnce(COUNT));
+});
+
+test('writes one file of results for each verdict', async () => {
+  const load = ['orders', 'load', await harness.file('two.csv', ordersCsv(2)), ...ACCOUNT];
+  await harness.here(...load);
+  await harness.file('two.csv', ordersCsv(2).replace('2.25', '7.25'));
+  const { json } = await harness.here(...load, '--existing', 'update', '--results', 'updated');
+  expect(json.counts).toMatchObject({ updated: 1, existing: 1 });
+  expect(Object.keys(json.results)).toEqual(['results', 'updated', 'existing']);
+});
+
+test('counts the calls that created its customers', async () => {
+  await harness.file('new.csv', csvOf('order_id,customer_email', ['N-1,new@example.com']));
+  const { json } = await harness.here('orders', 'load', 'new.csv', ...ACCOUNT, '--create-customers');
+  const made = await harness.database.pool.query('select calls from ledger.runs where calls > 0');
+  expect(made.rows.length).toBe(2);
+  expect(json.calls).toBe(made.rows.reduce((sum, { calls }) => sum + calls, 0));
 });
 
 test('a second terminal joins the load, and both end with it', async () => {

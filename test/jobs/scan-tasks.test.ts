@@ -3,6 +3,24 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { noteStateHere } from '../../src/mirror/tasks/note-state.ts';
 import { openTasksHarness, type TasksHarness } from '../support/harness/tasks.ts';
 
+test('a change that its target does not receive leaves a waiting completion as it is', async () => {
+  const harness = await openTasksHarness({ filter: 'events: [created, completed]' });
+  onTestFinished(() => harness.close());
+  await harness.addTasks(1);
+  await harness.scan();
+  await harness.complete(1);
+  await harness.scan();
+  await harness.update(1, { taskName: 'Renamed' });
+  await harness.scan();
+  const found = await harness.database.pool.query(
+    'select event, state, reason from ledger.deliveries order by sequence',
+  );
+  expect(found.rows).toEqual([
+    { event: 'completed', state: 'waiting', reason: null },
+    { event: 'changed', state: 'ended', reason: 'FILTERED' },
+  ]);
+});
+
 describe('a sync of tasks', () => {
   let harness: TasksHarness;
   beforeAll(async () => {

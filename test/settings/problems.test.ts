@@ -281,6 +281,7 @@ test('finds the problems behind a wrong name, type or job in the same round', ()
 syncs:
   nightly: { job: contcts, account: dem, options: { rowsPerPage: 0 } }
   mirror: { tpye: tasks, account: demo, targets: [gh], options: { pollShare: 3 } }
+  "nightly contacts": { type: contact, account: demo }
   odd: { type: xyz, account: demo, schedule: { cron: "0 2 * * *", timezone: Mars }, options: { folder: 3 } }
 targets:
   gh: { type: githb, token: { env: "1X" }, repo: r, timeout: 99h }`;
@@ -293,6 +294,8 @@ targets:
     'syncs.nightly.options.rowsPerPage',
     'syncs.mirror.type',
     'syncs.mirror.options.pollShare',
+    'syncs["nightly', // a name with a space
+    'syncs["nightly',
     'syncs.odd.type',
     'syncs.odd.schedule.timezone',
     'targets.gh.owner',

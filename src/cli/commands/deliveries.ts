@@ -71,10 +71,10 @@ function addShow(deliveries: Command, perform: Perform): void {
 function addReplay(deliveries: Command, perform: Perform): void {
   const command = deliveries
     .command('replay')
-    .summary('send ended deliveries again')
+    .summary('send deliveries again')
     .description(
-      'Queues ended deliveries again, under the same ids, due now and with 0 attempts, and enables a disabled target. At ' +
-        'least one filter is needed. Superseded deliveries are left out unless you select them by --id or --verdict ' +
+      'Queues ended deliveries again, under the same ids, due now and with 0 attempts, and enables a disabled target. A ' +
+        'delivery that waits for its retry is sent now if you name it with --id. At least one filter is needed. Superseded deliveries are left out unless you select them by --id or --verdict ' +
         'superseded. A webhook receives old states again. Any other target receives only the newest delivery of each ' +
         'task, so that it is not reset to an old state.',
     )

@@ -5,6 +5,8 @@ import type { Lane } from '../../client/budget/budget.ts';
 import { AWAITS_CONFIRMATION } from '../../engine/ledger/approval.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { pausedSyncs } from '../../engine/ledger/schedules.ts';
+import { hintsFor } from '../../operator/reasons.ts';
+import { reportRun } from '../../operator/run-result.ts';
 import { pausedWords } from '../../operator/sync-list.ts';
 import { syncNamed } from '../../settings/settings.ts';
 import { askForApproval } from '../approval.ts';
@@ -12,6 +14,7 @@ import { carryAndReport, leaveToWorker, STOP_WORDS } from '../carry.ts';
 import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import type { Replacing } from '../export-file.ts';
 import { planPath, savedPlan } from '../plan-file.ts';
+import { problemLines } from '../problems.ts';
 import type { Perform, Session } from '../session.ts';
 import type { StartHow } from '../start-sync.ts';
 import type { Workspace } from '../wire.ts';
@@ -96,7 +99,10 @@ async function run(session: Session, name: string, options: RunOptions): Promise
     ...(planFile !== undefined && { results: (ended: Run) => savedPlan(session, workspace, ended, planFile) }),
     onPaused: async (paused) => {
       if (paused.errorCode !== AWAITS_CONFIRMATION || !session.canAsk) return 'leave';
-      session.out.say('', paused.error ?? '');
+      const { database, settings } = workspace;
+      const report = await reportRun(database.pool, paused, settings);
+      const samples = await problemLines(database.pool, report, hintsFor(session.hint, paused), ['unknown']);
+      session.out.say('', paused.error ?? '', ...samples);
       return askForApproval(session, workspace, paused, signal);
     },
   });

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { approvalOf } from '../../engine/ledger/approval.ts';
 import { readRowStory } from '../../engine/ledger/row-story.ts';
 import { reasonsOf } from '../../engine/ledger/rows.ts';
-import { listRuns } from '../../engine/ledger/run-list.ts';
+import { latestRun } from '../../engine/ledger/run-list.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting.ts';
 import { hintsFor } from '../../operator/reasons.ts';
@@ -30,17 +30,17 @@ export function addShow(runs: Command, perform: Perform): void {
     .option('--row <row>', 'line of the file, id of the contact, or number of the row')
     .action(
       perform(async (session, named: string | undefined, { row }: { row?: string }) => {
-        const id = named ?? (await latestRun(session));
+        const id = named ?? (await latestId(session));
         return row === undefined ? show(session, id) : showRow(session, id, row);
       }),
     );
 }
 
 /** @throws LockstepError RUN_UNKNOWN */
-async function latestRun(session: Session): Promise<string> {
+async function latestId(session: Session): Promise<string> {
   const { pool } = await session.openLedger();
-  const [latest] = await listRuns(pool, 1);
-  if (latest) return latest.run.id;
+  const latest = await latestRun(pool);
+  if (latest) return latest.id;
   throw wrongUse(`There is no run yet. Start one with: ${session.hint('run SYNC')}`, 'RUN_UNKNOWN');
 }
 

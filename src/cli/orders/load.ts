@@ -3,11 +3,13 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import type { Lane } from '../../client/budget/budget.ts';
+import type { ResultKind } from '../../csv/result-files.ts';
 import { approveRun, awaitsApproval } from '../../engine/ledger/approval.ts';
 import { resumeRun } from '../../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { hintsFor } from '../../operator/reasons.ts';
 import { reportRun } from '../../operator/run-result.ts';
+import { plannedWord } from '../../operator/run-words.ts';
 import { plural, prunedNote } from '../../operator/words.ts';
 import { isGuarded } from '../../syncs/approval.ts';
 import { notDoneAsAsked, type OrdersOptions, ordersOptions } from '../../syncs/orders/options.ts';
@@ -195,9 +197,11 @@ export async function resultsOf(
     return {};
   }
   const files = await writeResults(database.pool, run.id, { dir });
-  const wordsOf = (kind: string): string => {
+  const wordsOf = (kind: ResultKind): string => {
     if (kind === 'results') return 'with results';
-    return run.dryRun && kind === 'created' ? 'would be created' : kind;
+    if (kind === 'unknown') return 'sent, not confirmed';
+    if (kind === 'unprocessed') return 'not sent';
+    return plannedWord(kind, run.dryRun) ?? kind;
   };
   for (const { kind, path: file, rows } of files) out.say(`${plural(rows, 'line')} ${wordsOf(kind)}: ${file}`);
   out.say(...prunedNote(run));

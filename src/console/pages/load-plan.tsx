@@ -63,10 +63,12 @@ export function Results({ run, report, canAct }: { run: Run; report: RunReport; 
   const { counts, unsettled = { sent: 0, neverSent: 0 } } = report;
   const kinds = [
     ['created', counts.created],
-    ['existing', counts.existing + counts.updated + counts.unchanged],
+    ['updated', counts.updated],
+    ['existing', counts.existing + counts.unchanged],
     ['invalid', counts.invalid],
     ['rejected', counts.rejected],
-    ['review', counts.review + unsettled.sent],
+    ['review', counts.review],
+    ['unknown', unsettled.sent],
     ['unprocessed', unsettled.neverSent],
   ] as const;
   return (

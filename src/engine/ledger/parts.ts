@@ -13,6 +13,15 @@ export async function failingFor(db: Queryable, id: string): Promise<number | un
   return found.rows[0]?.ms ?? undefined;
 }
 
+/** Calls that the parts of a run have made. */
+export async function callsOfParts(db: Queryable, id: string): Promise<number> {
+  const found = await db.query<{ calls: number }>(
+    'select coalesce(sum(calls), 0)::float8 as calls from ledger.runs where part_of = $1',
+    [id],
+  );
+  return found.rows[0]?.calls ?? 0;
+}
+
 /** Ends the run and its parts as failed, the parts first: otherwise the run would report their failure as its reason. */
 export async function failRunAndParts(
   db: Queryable,

@@ -65,6 +65,15 @@ const FOLDED = `, numbered as (
   from numbered group by sync, quiet, case when quiet then later::text else id end
   order by max(created_at) desc, 1 desc`;
 
+/** The run that was started last; undefined if there is none. A part of a load, such as its customers, is no run of its own. */
+export async function latestRun(db: Queryable): Promise<Run | undefined> {
+  const [latest] = await runsWhere(
+    db,
+    'id = (select id from ledger.runs where part_of is null order by created_at desc, id desc limit 1)',
+  );
+  return latest;
+}
+
 /** How long an ended run counts as the latest of its sync or file. */
 const LATEST_DAYS = 7;
 

@@ -17,7 +17,8 @@ export interface ReplayHow {
 }
 
 /**
- * Makes the matching ended deliveries wait again, due now and with no attempt spent. A superseded delivery is included
+ * Makes the matching ended deliveries wait again, due now and with no attempt spent; so it does with a delivery that waits for
+ * its retry, if the filter names its id. A superseded delivery is included
  * only if the filter names its id or the verdict `superseded`. A delivery that is not its task's newest is sent only to
  * targets that receive events; for any other target it ends as superseded.
  */
@@ -32,7 +33,7 @@ export async function replay(db: Queryable, filter: DeliveryFilter, how: ReplayH
            and o.task_id = d.task_id and o.sequence > d.sequence and ${IS_RECEIVED}
            and (o.state <> 'ended' or exists (select from matched other where other.id = o.id and other.is_sent))
            order by o.sequence desc limit 1)
-       from matched m where d.id = m.id and m.is_sent and d.state = 'ended' returning d.target),
+       from matched m where d.id = m.id and m.is_sent and d.state <> 'sending' returning d.target),
      superseded as (update ledger.deliveries d set verdict = 'superseded', reason = 'SUPERSEDED', detail = 'by ' || m.newer_id
        from matched m where d.id = m.id and not m.is_sent and d.state = 'ended' returning d.id)
      select (select count(*)::int from again) as again, (select count(*)::int from superseded) as superseded,
@@ -68,7 +69,7 @@ function matching(filter: DeliveryFilter, { tellsOldStates }: ReplayHow) {
        from ledger.deliveries d left join lateral (
          select o.id from ledger.deliveries o where o.target = d.target and o.sync = d.sync and o.kind = d.kind
            and o.task_id = d.task_id and o.sequence > d.sequence and ${IS_RECEIVED} order by o.sequence desc limit 1) n on true
-       where d.state = 'ended' and ${sql} ${isAsked ? '' : `and d.verdict <> 'superseded'`})`,
+       where ${filter.ids === undefined ? `d.state = 'ended'` : `d.state <> 'sending'`} and ${sql} ${isAsked ? '' : `and d.verdict <> 'superseded'`})`,
     values: [...values, tellsOldStates],
   };
 }

@@ -39,13 +39,13 @@ export async function writeResults(
   const load = await readLoad(pool, runId);
   if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${runId} is not a load of a file.`, { exitCode: 2 });
   const { account } = await readRun(pool, runId);
-  const hints = { ...PLAIN_HINTS, about: { run: runId, account, file: load.fileName } };
+  const hints = { ...PLAIN_HINTS, about: { run: runId, account } };
   const base = resultsBase(path.basename(load.fileName));
   const files = new ResultFiles({ base, ...destination, columns: load.header, ...resultFormat.parse(load.form) });
   try {
     for await (const row of loadedRows(pool, runId)) {
       const decided = {
-        verdict: row.verdict ?? 'unprocessed',
+        verdict: row.verdict ?? kindOf(row),
         reason: row.reason ?? '',
         detail: sentenceFor(row.reason ?? null, row.facts ?? null, hints),
         id: row.recordId,
@@ -61,17 +61,18 @@ export async function writeResults(
   }
 }
 
-/** An updated order existed before. A row that could not be settled needs a person. */
+/** `unknown`: sent, and not confirmed. `unprocessed`: not sent. */
 function kindOf({ verdict, state }: LoadedRow): Exclude<ResultKind, 'results'> {
   switch (verdict) {
     case undefined:
-      return state === 'acked' || state === 'unknown' || state === 'intent' ? 'review' : 'unprocessed';
-    case 'updated':
+      return isSent(state) ? 'unknown' : 'unprocessed';
     case 'unchanged':
       return 'existing';
-    case 'unknown':
-      return 'review';
     default:
       return verdict;
   }
+}
+
+function isSent(state: LoadedRow['state']): boolean {
+  return state === 'acked' || state === 'unknown' || state === 'intent';
 }

@@ -55,6 +55,20 @@ describe('a replay', () => {
     expect((await deliveryRows(database))[0]).toMatchObject({ attempts: 0, reason: null, detail: null });
   });
 
+  test('makes a delivery that waits for its retry due now, if it is named', async () => {
+    await queue(database, [change(1)]);
+    await database.pool.query(`update ledger.deliveries set attempts = 3, due_at = now() + interval '1 day'`);
+    expect(await replay(database.pool, { target: 'hook' }, TOLD_ALL)).toMatchObject({ again: 0 });
+    const named = { ids: [deliveryId('hook', change(1))] };
+    expect(await planReplay(database.pool, named, TOLD_NEWEST)).toMatchObject({ again: 1 });
+    expect(await replay(database.pool, named, TOLD_NEWEST)).toMatchObject({ again: 1 });
+    const [row] = await deliveryRows(database);
+    expect([row?.attempts, row?.due_at.getTime()]).toEqual([
+      0,
+      expect.toSatisfy((at: number) => at <= Date.now() + 60_000),
+    ]);
+  });
+
   test('sends old states to a webhook again, in their order', async () => {
     await twoStates();
     expect(await replay(database.pool, { target: 'hook' }, TOLD_ALL)).toMatchObject({ again: 2, superseded: 0 });

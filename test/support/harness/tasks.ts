@@ -18,16 +18,20 @@ export interface Scanned {
   readonly calls: Readonly<Record<string, number>>;
 }
 
-/** With a sync of tasks that has these options, and one target. */
+/** With a sync of tasks that has these options, and one target. `filter`: the changes that it receives. */
 export async function openTasksHarness({
   options = '{}',
+  filter = 'fields: {}',
   ...needs
-}: Pick<Needs, 'behaviour' | 'serviceUrl'> & { readonly options?: string } = {}): Promise<TasksHarness> {
+}: Pick<Needs, 'behaviour' | 'serviceUrl'> & {
+  readonly options?: string;
+  readonly filter?: string;
+} = {}): Promise<TasksHarness> {
   const harness = await openHarness({
     ...needs,
     hasFront: true,
     syncs: { mirror: `job: tasks, targets: [hook], options: ${options}` },
-    targets: { hook: 'type: webhook, url: "https://hook.invalid/", secret: { env: HOOK_SECRET }' },
+    targets: { hook: `type: webhook, url: "https://hook.invalid/", secret: { env: HOOK_SECRET }, ${filter}` },
     env: { HOOK_SECRET: 'x'.repeat(32) },
   });
   return withTasks(harness);
