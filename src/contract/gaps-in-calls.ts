@@ -17,7 +17,8 @@ export const gapsInCalls: readonly Gap[] = [
     question: 'What do creates and updates answer?',
     ourService:
       'HTTP 200 with an envelope whose content is null, because the listing shows no content. The answer to a create therefore has no id.',
-    clientDoes: 'It treats an empty body, or any envelope that reports no error, as success, and finds ids by reading. If the answer to a create has an id, and the list does not show the record, the record is read by this id.',
+    clientDoes:
+      'It treats an empty body, or any envelope that reports no error, as success, and finds ids by reading. If the answer to a create has an id, and the list does not show the record, the record is read by this id.',
   },
   {
     id: 'partial-updates',
@@ -106,7 +107,8 @@ export const gapsInCalls: readonly Gap[] = [
     where: 'Endpoints',
     question: 'Is a create that is sent twice applied twice?',
     ourService: 'Yes. There is no idempotency key.',
-    clientDoes: 'It never sends a create again that was acknowledged. If the outcome is unknown, it does not send it again until it has read that the first one was not applied.',
+    clientDoes:
+      'It never sends a create again that was acknowledged. If the outcome is unknown, it does not send it again until it has read that the first one was not applied.',
   },
   {
     id: 'authentication',
