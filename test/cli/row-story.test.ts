@@ -54,7 +54,7 @@ test('shows a row from its cells to its verdict, with the remedy', () => {
     'create  unknown outcome  HTTP 503  1.2 s  try later\n',
     'create  accepted         HTTP 200\n\nReplaced verdicts\n',
     'Verdict\n  review LOST\n  Record: 7\n  An audit after the run did not find order 7 in the list any more.\n  What to do: ',
-    '`lockstep runs retry run-1 --data D`.',
+    '`lockstep review --data D`.',
   ];
   let at = 0;
   for (const part of parts) {
@@ -76,6 +76,6 @@ test('gives scripts the facts together with their texts', () => {
   expect(storyResult(STORY, HINTS)).toMatchObject({
     input: STORY.input,
     attempts: [{ facts: { said: 'try later' }, statement: 'try later', remedy: null }, { statement: '' }],
-    verdict: { reason: 'LOST', facts: { id: '7' }, remedy: expect.stringContaining('runs retry run-1 --data D') },
+    verdict: { reason: 'LOST', facts: { id: '7' }, remedy: expect.stringContaining('lockstep review --data D') },
   });
 });

@@ -8,6 +8,7 @@ const root = path.join(import.meta.dirname, '../..');
 
 /** Errors of commands and libraries, and names of Jira's permissions. They are never a reason in the ledger. */
 const OTHER_ERRORS = new Set([
+  'ACCOUNT_SUSPENDED',
   'BROWSE_PROJECTS',
   'CONSOLE_CANNOT_LISTEN',
   'CONSOLE_PORT_IN_USE',

@@ -267,3 +267,12 @@ export async function* reportRows(db: Queryable, runId: string, verdict?: Verdic
     if (found.rows.length < PAGE) return;
   }
 }
+
+/** What the record of row `n` held before the row updates it. */
+export async function fieldsBefore(db: Queryable, runId: string, n: number): Promise<Readonly<Record<string, string>>> {
+  const found = await db.query<{ was: Readonly<Record<string, string>> | null }>(
+    'select was from ledger.plans where run_id = $1 and n = $2',
+    [runId, n],
+  );
+  return found.rows[0]?.was ?? {};
+}

@@ -5,6 +5,7 @@
  */
 import type pg from 'pg';
 import { keepLearnt, readLearnt } from '../../engine/ledger/learnt.ts';
+import { fieldsBefore } from '../../engine/ledger/rows.ts';
 
 type OrderFields = Readonly<Record<string, string>>;
 
@@ -32,13 +33,7 @@ export async function openUpdateMode(
       mode.known = learnt;
       await keepLearnt(pool, run.scope, NAME, learnt);
     },
-    async fieldsBefore(n) {
-      const found = await pool.query<{ was: OrderFields | null }>(
-        'select was from ledger.plans where run_id = $1 and n = $2',
-        [run.id, n],
-      );
-      return found.rows[0]?.was ?? {};
-    },
+    fieldsBefore: (n) => fieldsBefore(pool, run.id, n),
   };
   return mode;
 }

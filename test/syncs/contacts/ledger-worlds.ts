@@ -21,6 +21,7 @@ export async function putRecords(
     fields: {},
     first_pass: 0,
     last_pass: 0,
+    is_listed: true,
     ...record,
   }));
   const columns = Object.keys(whole[0] ?? { run_id: '' }).join(', '); // the others keep their defaults
