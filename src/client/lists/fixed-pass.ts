@@ -9,9 +9,14 @@ const REASON = 'the service does not honour page sizes, so windows cannot overla
 /** The list counts as endless after this many pages in a row without a new record. */
 const MAX_STALE_PAGES = 3;
 
+/** Pages a pass may take beyond a multiple of those its records fill: then the list grows as fast as it is read. */
+const PAGES_TO_SPARE = 60;
+const PAGES_PER_FULL_ONE = 4;
+
 /** `reason`: why pages cannot overlap. */
 export async function fixedPass<R extends ScannedRecord>(source: PassSource<R>, reason = REASON): Promise<PassResult> {
   let longest = 0;
+  let kept = 0;
   let stalePages = 0;
   let before: readonly string[] = [];
   /** The last page was short, and its answer said that more records follow. */
@@ -23,7 +28,10 @@ export async function fixedPass<R extends ScannedRecord>(source: PassSource<R>, 
     const isEnd = records.length === 0 ? !source.saysMore(records) : isRepeated && records.length < longest;
     if (isEnd && isOpen) return { status: 'incomplete', reason: 'the last page says that more records follow' };
     if (isEnd) return { status: 'again', reason };
+    if (page > PAGES_TO_SPARE + (PAGES_PER_FULL_ONE * kept) / Math.max(1, longest))
+      return { status: 'incomplete', reason: 'the list grows as fast as it is read, or has no end' };
     const { newInPass } = await source.keep(records);
+    kept += newInPass;
     if (newInPass > 0) stalePages = 0;
     else if (++stalePages === MAX_STALE_PAGES) {
       return {
