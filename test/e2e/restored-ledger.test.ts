@@ -39,7 +39,7 @@ test('syncs and loads write nothing twice, and the next ones write nothing', asy
       await at.run('call', 'contacts.create', '--account', 'acme', '--body', JSON.stringify(body));
     }
     await service.database.pool.query(
-      `update service.contacts set fields = fields || '{"phone_number": "+49 30 5550100"}'::jsonb
+      `update service.contacts set fields = fields || '{"phone": "+49 30 5550100"}'::jsonb
        where id = (select min(id) from service.contacts)`,
     );
     const night = await at.run('run', 'sync-acme');

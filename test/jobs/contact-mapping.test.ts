@@ -84,7 +84,7 @@ describe('a mapping', () => {
       exported.push(line);
     expect(exported).toHaveLength(2);
     expect(exported[0]).toContain(
-      ',unknown,AWAITS_APPROVAL,"It awaits approval, and nothing was sent. The record has full_name Ann Lee instead of Lee, Ann. Approve what the run would write',
+      ',unknown,AWAITS_APPROVAL,"It awaits approval, and nothing was sent. The record has full_name Ann Lee instead of Lee, Ann. See what it would write',
     );
   });
 
@@ -202,7 +202,7 @@ test('a contact that was sent with another mapping, with unknown outcome, is not
   const reasons = new Set(
     (await slow.rows(next)).flatMap(({ verdict, reason }) => (verdict === 'review' ? reason : [])),
   );
-  expect([...reasons]).toEqual(['NOT_RECOGNISED']);
+  expect([...reasons]).toEqual(['NOT_IN_LIST']);
 });
 
 test('a process that is killed while it creates mapped customers creates each once', async () => {

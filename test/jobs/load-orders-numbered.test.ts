@@ -25,13 +25,17 @@ const CSV = csvOf(
   Array.from({ length: 20 }, (_, n) => `000${n + 1},${(n % 2) + 1},${n}.50`),
 );
 
-/** Orders are listed as `change` returns them. */
+/** Orders are shown as `change` returns them. */
 function listing(change: (order: Record<string, unknown>) => unknown): void {
   harness.front.set(async (request, pass) => {
     const reply = await pass();
-    if (!request.path.endsWith('/orders/getall') || reply.status !== 200) return reply;
+    if (!/\/orders\/get(all)?$/.test(request.path) || reply.status !== 200) return reply;
     const answer = JSON.parse(String(reply.body));
-    return { ...reply, body: JSON.stringify({ ...answer, content: answer.content.map(change) }) };
+    const { content } = answer;
+    return {
+      ...reply,
+      body: JSON.stringify({ ...answer, content: Array.isArray(content) ? content.map(change) : change(content) }),
+    };
   });
 }
 

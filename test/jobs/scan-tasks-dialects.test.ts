@@ -76,7 +76,7 @@ describe('a service of another vendor', () => {
   test('that shows completion in an unknown way: the run fails and says how', async () => {
     const { run } = await scanOf({ id: 1, title: 'One', isCompleted: 'perhaps' });
     expect([run.status, run.errorCode]).toEqual(['failed', 'SERVICE_UNREADABLE']);
-    expect(run.error).toMatch(/has isCompleted: "perhaps", which Lockstep cannot read as completed or open/);
+    expect(run.error).toMatch(/has the completion "perhaps", which Lockstep cannot read as completed or open/);
   });
 
   test('whose tasks carry no known id: the run fails and names the setting', async () => {

@@ -10,6 +10,7 @@ import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off.ts';
+import { sentSoFar } from '../../engine/account/sent-so-far.ts';
 import { checkShape } from '../../engine/account/shapes.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
@@ -94,8 +95,8 @@ export async function readOrders(
   await keeping.end();
   await exclusive.transaction((db) => takeAsked(db, keepingFor));
   if (read.shape) await checkShape(context, 'orders', read.shape);
-  if (first && !says.customers) throw fieldNotFound(account, 'client_id', first);
-  if (first && !says.labels) throw fieldNotFound(account, 'order_id', first);
+  if (first && !says.customers) throw fieldNotFound(account, 'client_id', first, await sentSoFar(pool, run.id));
+  if (first && !says.labels) throw fieldNotFound(account, 'order_id', first, await sentSoFar(pool, run.id));
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
   if (read.scan) {
     const why = read.scan.reasons.length === 0 ? '' : `: ${read.scan.reasons.join('; ')}`;

@@ -37,11 +37,12 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
   if (options.isWhole) await rejectRefused(db, run.id);
   const toLookUp = await decideMissing(db, run, options, {
     resource: 'orders',
-    strangers: `select k.client_id from ledger.records k where k.run_id = $1 and k.kind = 'order' and k.last_pass = $5
-      and k.first_pass > 0 and not exists (select from ledger.inputs o where o.run_id = $1 and o.label = k.label)`,
-    mayExist: `(exists (select from strangers where client_id is null)
-      or m.client_id in (select client_id from strangers where client_id is not null))`,
-    values: [options.pass],
+    // An order with the label of another row, of this load or of another one, is that row's.
+    strangers: `select k.client_id, k.fields->>'amount' as amount from ledger.records k
+      where k.run_id = $1 and k.kind = 'order' and k.last_pass = $5 and k.first_pass > 0
+        and not exists (select from ledger.inputs o join ledger.runs u on u.id = o.run_id where o.label = k.label and u.scope = $6)`,
+    mayExist: `exists (select from strangers x where coalesce(x.client_id = m.client_id, true) and coalesce(x.amount = m.amount, true))`,
+    values: [options.pass, run.scope],
   });
   const open = await whatIsOpen(db, run.id, options.settleMs, toLookUp);
   await db.query('drop table sent, doubled');
