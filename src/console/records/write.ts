@@ -2,6 +2,7 @@
  * Writes that people make by hand: through the account's client and budget, stored before they are sent. A form that is sent
  * twice is one call. While it is unknown whether a create was applied, the same content is not sent again.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
 import { toWireId } from '../../client/call/dialect.ts';
@@ -56,12 +57,24 @@ export async function writeByHand(needs: WriteNeeds, taking: Taking, writing: Wr
     const claimed = await claimHandCall(pool, { ...writing, who, scope, isRepeatable: isRepeatable(operation) });
     if (claimed.status === 'known') {
       shown = claimed.call.id;
+      if (shown === id) await whenEnded(pool, id);
       return { said: 'This was sent before.', refused: shown === id ? 'SENT_BEFORE' : 'OUTCOME_UNKNOWN' };
     }
     const { status } = await send(pool, account, writing);
     return { said: status, ...(status !== 'applied' && { refused: status.toUpperCase() }) };
   });
   return handCallOf(pool, shown);
+}
+
+const LONGEST_WAIT_MS = 10_000;
+const LOOK_EVERY_MS = 100;
+
+/** A form that is sent again while its call is being sent gets the outcome of that call. */
+async function whenEnded(db: Queryable, id: string): Promise<void> {
+  for (let waitedMs = 0; waitedMs < LONGEST_WAIT_MS; waitedMs += LOOK_EVERY_MS) {
+    if ((await handCallOf(db, id)).endedAt !== null) return;
+    await delay(LOOK_EVERY_MS);
+  }
 }
 
 /** The answer is waited for even if the person leaves: a call that was sent always gets its outcome noted. */
