@@ -32,7 +32,9 @@ export const FORMS: Readonly<Record<Framework, Form>> = {
         ...(client_id !== undefined && { customer: { id: client_id, display: 'A customer', created_at: null } }),
         ...(amount !== undefined && { amount: { amount: Number(amount).toFixed(2), currency: 'EUR' } }),
         ...(taskName !== undefined && { title: taskName }),
-        ...(isCompleted !== undefined && { completed_at: isCompleted ? '2026-11-02T09:00:00+01:00' : null }),
+        ...(isCompleted !== undefined && {
+          completed_at: Number(isCompleted) === 1 ? '2026-11-02T09:00:00+01:00' : null,
+        }),
         deleted_at: null,
       };
     },
