@@ -14,7 +14,7 @@ import { recordBudgets } from '../engine/account/budget-recorder.ts';
 import { type ServiceWatch, watchServices } from '../engine/account/service-watch.ts';
 import { ledgerMigrations } from '../engine/ledger/migrations.ts';
 import { readRun } from '../engine/ledger/runs.ts';
-import { type DueStart, keepSchedules, MISSED_MS, type ScheduledSync } from '../engine/ledger/schedules.ts';
+import { keepSchedules } from '../engine/ledger/schedules.ts';
 import { createOwnQueue } from '../engine/worker/own-queue.ts';
 import { openQueue, type SharedQueue } from '../engine/worker/queue.ts';
 import { openRedis } from '../engine/worker/redis.ts';
@@ -36,6 +36,7 @@ import { withSharedBudgets } from '../settings/shared-accounts.ts';
 import { migrate } from '../storage/migrate.ts';
 import type { Database } from '../storage/open.ts';
 import { accessTo } from './account-access.ts';
+import { dueStarter, scheduledIn } from './due-syncs.ts';
 import { EmbeddedService } from './embedded-service.ts';
 import type { HealthServer } from './health-server.ts';
 import type { Metrics } from './metrics.ts';
@@ -165,17 +166,6 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     let isDelivering = false;
     let alerting: ReturnType<typeof startAlerting> | undefined;
     const startSync: Workspace['startSync'] = (name, how) => startSyncRun({ database, settings, accounts }, name, how);
-    const inTheWay = new Map<string, string>();
-    const begin = async ({ sync, lateMs }: DueStart): Promise<void> => {
-      const begun = await startSync(sync, { lane: 'batch', dryRun: false });
-      const run = begun.run.id;
-      if (begun.status === 'busy') {
-        if (inTheWay.get(sync) !== run) log.warn({ sync, run }, 'not started: an earlier run is unfinished');
-        inTheWay.set(sync, run);
-        return;
-      }
-      log.info({ sync, run, ...(lateMs > MISSED_MS && { lateMs }) }, 'run started');
-    };
     const startWorking = async (worksOn: RunnerNeeds['worksOn']): Promise<Runner> => {
       const queue = worksOn === 'every-run' ? theQueue() : keep(createOwnQueue({ log }));
       const patienceMs = (account: string) => settings.accounts[account]?.patienceMs ?? 0; // no account: no service to wait for
@@ -276,7 +266,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       },
       keepSchedules: () => keepSchedules(database.pool, scheduledIn(settings)),
       startDueSyncs() {
-        scheduler = keep(startDueSyncs({ pool: database.pool, begin, log }));
+        scheduler = keep(startDueSyncs({ pool: database.pool, begin: dueStarter(startSync, log), log }));
       },
       async serveHealth(address) {
         const [{ createMetrics }, { serveHealth }] = await Promise.all([
@@ -295,8 +285,4 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     await closeAll();
     throw error;
   }
-}
-
-function scheduledIn({ syncs }: Settings): readonly ScheduledSync[] {
-  return Object.values(syncs).flatMap(({ name, schedule }) => (schedule ? [{ sync: name, schedule }] : []));
 }
