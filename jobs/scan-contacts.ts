@@ -165,7 +165,7 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
       const tries = isAnswered ? {} : { tries: TRIES_BEFORE_FIRST_ANSWER };
       const answer = await readCall(account, 'contacts.getall', { lane: run.lane, signal, query, onCalls, ...tries });
       isAnswered = true;
-      const found = listIn(answer.content, account.dialect, 'contacts', 'content');
+      const found = listIn(answer.content, account.dialect, 'contacts', { of: 'content', isPage: true });
       if (!found) throw noList(account, answer.content);
       const { path, list } = found;
       await noteShape(path, list);

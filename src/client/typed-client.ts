@@ -102,7 +102,10 @@ export function openClient(config: TypedClientConfig): TypedClient {
     if (outcome.status !== 'applied') return outcome;
     const { list, result }: { list?: 'paged' | 'all'; result?: z.ZodType } = operations[name];
     if (list !== undefined) {
-      const found = listIn(outcome.content, dialect, kindOf(name), 'content');
+      const found = listIn(outcome.content, dialect, kindOf(name), {
+        of: 'content',
+        isPage: input.query !== undefined,
+      });
       if (found) return { ...outcome, content: found.list };
       return { status: 'unknown', reason: 'no-list', message: `${name}: the answer holds no list of records` };
     }

@@ -234,7 +234,9 @@ export function createClient(config: ClientConfig): Client {
     call: (operation, options) => callAnyPrefix(operation, options, () => SORTED),
     async stream(operation, options) {
       assertList(operation);
-      return callAnyPrefix(operation, options, (call) => createListSink(call, dialect, options.onRecords));
+      const { onRecords, query } = options;
+      const isPage = query !== undefined;
+      return callAnyPrefix(operation, options, (call) => createListSink(call, dialect, { onRecords, isPage }));
     },
     async inspect(operation, options) {
       const wire: Wire = {

@@ -3,6 +3,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { failureIn } from '../../contract/envelope.ts';
+import { isTotal } from '../lists/beside.ts';
 import {
   chooseList,
   explicitPath,
@@ -71,19 +72,21 @@ export function unwrap(body: Json): Json {
   return body;
 }
 
+/** What `listIn` looks at. */
+export interface AskedFor {
+  /** The whole answer, or the content of its envelope. Default the answer. */
+  readonly of?: 'answer' | 'content';
+  /** Whether one page was requested: past the end, an answer may have no list and still count the whole list's records. */
+  readonly isPage?: boolean;
+}
+
 /**
  * The list of records in an answer, in the contract's names, and the path to it, with or without the envelope; undefined if
- * there is none or if two lists fit equally well. The caller reports that and never treats it as an empty list. `of`: the whole answer, or the content of its
- * envelope.
+ * there is none or if two lists fit equally well. The caller reports that and never treats it as an empty list.
  */
-export function listIn(
-  body: unknown,
-  dialect: Dialect,
-  kind: Kind,
-  of: 'answer' | 'content' = 'answer',
-): FoundList | undefined {
+export function listIn(body: unknown, dialect: Dialect, kind: Kind, asked: AskedFor = {}): FoundList | undefined {
   const found = arrayIn(body, dialect, kind);
-  if (found === undefined) return saysEmpty(body, kind, of) ? { path: [], list: [], raw: [] } : undefined;
+  if (found === undefined) return saysEmpty(body, kind, asked) ? { path: [], list: [], raw: [] } : undefined;
   return { path: found.path, raw: found.list, list: found.list.map((record) => contractRecord(record, kind, dialect)) };
 }
 
@@ -116,10 +119,11 @@ function hasNullRecords(value: unknown, path: readonly string[], kind: Kind): bo
 }
 
 /**
- * True if an answer shows an empty list by a null, or by omitting it: it contains only flags, zero counts and text about
- * the call. Text counts only beside a sign of success: an error message does not mean that there are no records.
+ * True if an answer shows an empty list by a null, or by omitting it: it contains only flags, counts and text about the
+ * call. A count must be zero, or the total beside a page. Text counts only beside a sign of success: an error message does
+ * not mean that there are no records.
  */
-export function saysEmpty(body: unknown, kind: Kind, of: 'answer' | 'content'): boolean {
+export function saysEmpty(body: unknown, kind: Kind, { of = 'answer', isPage = false }: AskedFor): boolean {
   if (body === null) return true;
   if (!isJsonObject(body) || failureIn(body) !== undefined) return false;
   const values = Object.values(body);
@@ -129,16 +133,22 @@ export function saysEmpty(body: unknown, kind: Kind, of: 'answer' | 'content'): 
   return Object.entries(body).every(([name, value]) =>
     typeof value === 'string'
       ? value.trim() === '' || !isCalledRecords([name], kind)
-      : holdsNothing(name, value, kind, 1),
+      : holdsNothing(name, value, { kind, isPage, depth: 1 }),
   );
 }
 
-function holdsNothing(name: string, value: Json | undefined, kind: Kind, depth: number): boolean {
+function holdsNothing(
+  name: string,
+  value: Json | undefined,
+  { kind, isPage, depth }: { kind: Kind; isPage: boolean; depth: number },
+): boolean {
   if (value === null || value === '' || typeof value === 'boolean' || /^_?links$/i.test(name)) return true;
-  if (typeof value === 'number') return value === 0 || !isCount(name);
+  if (typeof value === 'number') return value === 0 || !isCount(name) || (isPage && isTotal(name));
   if (isJsonArray(value)) return value.length === 0;
   if (!isJsonObject(value) || depth > MAX_LIST_DEPTH || idFieldOf(value, kind, autoDialect) !== undefined) return false;
-  return Object.entries(value).every(([inner, within]) => holdsNothing(inner, within, kind, depth + 1));
+  return Object.entries(value).every(([inner, within]) =>
+    holdsNothing(inner, within, { kind, isPage, depth: depth + 1 }),
+  );
 }
 
 function isCount(name: string): boolean {

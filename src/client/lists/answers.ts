@@ -34,8 +34,10 @@ export class Answers<R> {
   /** The records of an answer. */
   take({ records, beside }: Page<R>): readonly R[] {
     if (beside !== undefined) this.#beside.set(records, beside);
-    const total = records.length > 0 ? beside?.total : undefined; // past the end, it may be the total of that page
-    if (total === undefined) return records;
+    const total = beside?.total;
+    // An empty page past the end, or before page 1, may state its own total.
+    const isOwn = records.length === 0 && (this.#firstTotal !== undefined || total === 0);
+    if (total === undefined || isOwn) return records;
     this.#firstTotal ??= total;
     this.#moved += Math.abs(total - (this.#total ?? total));
     this.#total = total;

@@ -43,9 +43,9 @@ export function besideOf(body: Json | undefined, headers: Headers, path: string)
   let cursor: string | undefined;
   const visit = (value: JsonObject, depth: number): void => {
     for (const [written, member] of Object.entries(value)) {
-      const name = written.toLowerCase().replace(/[^a-z]/g, '');
+      const name = lettersOf(written);
       const count = countOf(member);
-      if (TOTAL.test(name)) totals.push(count);
+      if (isTotal(written)) totals.push(count);
       if (count !== undefined && PAGE.test(name)) pages.push(count);
       if (NEXT.test(name)) nexts.push(nextOf(written, member, path));
       if (MORE.test(name) && flagOf(member)) nexts.push({});
@@ -66,6 +66,15 @@ export function besideOf(body: Json | undefined, headers: Headers, path: string)
     ...(found.length > 0 && { next: given }),
   };
   return Object.keys(beside).length === 0 ? undefined : beside;
+}
+
+/** Whether a member of this name states how many records the whole list has. */
+export function isTotal(member: string): boolean {
+  return TOTAL.test(lettersOf(member));
+}
+
+function lettersOf(member: string): string {
+  return member.toLowerCase().replace(/[^a-z]/g, '');
 }
 
 /** Where a list continues, by a member such as `next`, `next_cursor` or `links.next`. */

@@ -20,15 +20,21 @@ export interface ListSink {
   finish(exchanged: Exchanged): Promise<StreamOutcome>;
 }
 
-/** A list larger than `maxBytes` counts as endless. */
+export interface ListSinkOptions {
+  readonly onRecords: OnRecords;
+  /** Whether one page was requested, as in `listIn`. */
+  readonly isPage?: boolean;
+  /** A larger list counts as endless. Default 1 GiB. */
+  readonly maxBytes?: number;
+}
+
 export function createListSink(
   call: Call,
   dialect: Dialect,
-  onRecords: OnRecords,
-  maxBytes = MAX_LIST_BYTES,
+  { onRecords, isPage = false, maxBytes = MAX_LIST_BYTES }: ListSinkOptions,
 ): ListSink {
   const kind = kindOf(call.operation);
-  const reader = new ListReader(kind, dialect);
+  const reader = new ListReader(kind, dialect, isPage);
   let records = 0;
   let firstRecord: Json | undefined;
   let longIds: LongIds | undefined;

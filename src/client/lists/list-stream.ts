@@ -63,6 +63,7 @@ interface OpenList {
 export class ListReader {
   readonly #kind: Kind;
   readonly #dialect: Dialect;
+  readonly #isPage: boolean;
   readonly #explicit: readonly string[] | undefined;
   readonly #outline = new GrowingBytes(MAX_OUTLINE_BYTES);
   readonly #walker = new OutlineWalker(this.#outline);
@@ -77,8 +78,10 @@ export class ListReader {
   #whole = false;
   #path: readonly string[] = [];
 
-  constructor(kind: Kind, dialect: Dialect) {
+  /** `isPage`: see `AskedFor`. */
+  constructor(kind: Kind, dialect: Dialect, isPage = false) {
     this.#kind = kind;
+    this.#isPage = isPage;
     this.#dialect = dialect;
     this.#explicit = explicitPath(dialect, kind);
   }
@@ -123,7 +126,11 @@ export class ListReader {
     if (message !== undefined) return { status: 'failing', message };
     const choice = this.#explicit === undefined ? chooseList(this.#spots, this.#kind) : this.#spots.length - 1;
     const spot = choice === undefined ? undefined : this.#spots[choice];
-    if (spot === undefined && this.#spots.length === 0 && saysEmpty(outline.value, this.#kind, 'answer')) {
+    if (
+      spot === undefined &&
+      this.#spots.length === 0 &&
+      saysEmpty(outline.value, this.#kind, { isPage: this.#isPage })
+    ) {
       this.#whole = true;
       return { status: 'whole', outline: outline.value };
     }

@@ -97,7 +97,9 @@ async function readPages(
   for (let echoes = 0, reads = 0; records.length < PAGE && reads < MAX_PAGES; reads++) {
     const outcome = await account.client.call(KIND_LIST[kind], { ...options, query: pageQuery(account, kind, page) });
     const isNone = outcome.status === 'refused';
-    const list: Read<readonly Listed[]> = isNone ? { status: 'read', value: [] } : listFrom(account, outcome, kind);
+    const list: Read<readonly Listed[]> = isNone
+      ? { status: 'read', value: [] }
+      : listFrom(account, outcome, kind, true);
     if (list.status === 'failed') return { records, next: cursor(), problem: list.why };
     const ids = list.value.map(({ id }) => id);
     const isEcho = before !== undefined && ids[0] === before;
@@ -193,9 +195,14 @@ function limited(): Pick<CallOptions, 'lane' | 'maxWaitMs'> & { readonly signal:
 
 const UNREADABLE = 'The answer of the service has no record that Lockstep recognises.';
 
-function listFrom(account: Account, outcome: Outcome, kind: RecordKind | 'subtasks'): Read<readonly Listed[]> {
+function listFrom(
+  account: Account,
+  outcome: Outcome,
+  kind: RecordKind | 'subtasks',
+  isPage = false,
+): Read<readonly Listed[]> {
   if (outcome.status !== 'applied') return failed(account, outcome);
-  const found = listIn(outcome.content, account.dialect, kind, 'content');
+  const found = listIn(outcome.content, account.dialect, kind, { of: 'content', isPage });
   return found ? { status: 'read', value: withIds(found.list, account, kind) } : { status: 'failed', why: UNREADABLE };
 }
 

@@ -32,7 +32,7 @@ export function taskListReader(context: JobContext<unknown>, operation: Operatio
   return async (asked) => {
     const onCalls = (made: { calls: number; limited: number }) => recordProgress(pool, run.id, made);
     const { content, beside } = await readCall(account, operation, { ...asked, lane: run.lane, signal, onCalls });
-    const found = listIn(content, account.dialect, kind, 'content');
+    const found = listIn(content, account.dialect, kind, { of: 'content', isPage: asked.query !== undefined });
     if (!found) throw noList(account, operation, kind, content);
     const { path, list } = found;
     if (!isShapeKnown && list.length > 0) {

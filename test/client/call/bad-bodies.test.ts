@@ -168,7 +168,10 @@ test('cuts off an endless list of records at its limit, with little memory', asy
   const count = async (batch: readonly unknown[]) => {
     records += batch.length;
   };
-  const pouring = createListSink({ operation, label: 'GET /' }, autoDialect, count, 100_000_000);
+  const pouring = createListSink({ operation, label: 'GET /' }, autoDialect, {
+    onRecords: count,
+    maxBytes: 100_000_000,
+  });
   const exchanged = await exchange(
     pool,
     { method: 'GET', path: '/', headers: {} },

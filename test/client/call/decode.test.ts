@@ -65,6 +65,19 @@ const missing: [what: string, body: unknown][] = [
   ['only in errors', { errors: others }],
   ['eight objects deep', { a: { b: { c: { d: { e: { f: { g: rows } } } } } } }],
 ];
+test('a page past the end has no list, and counts the records of the whole list', () => {
+  const bodies: Json[] = [
+    { items: null, total: 3 },
+    { success: true, content: { page: 9, totalCount: 3 } },
+    { data: { rows: null, meta: { total_items: 3 } } },
+  ];
+  for (const body of bodies) {
+    expect(listIn(body, autoDialect, 'contacts', { isPage: true })?.list).toEqual([]);
+    expect(listIn(body, autoDialect, 'contacts')).toBeUndefined();
+  }
+  expect(listIn({ items: null, unread_records: 3 }, autoDialect, 'contacts', { isPage: true })).toBeUndefined();
+});
+
 test.each(missing)('no list is found %s', (_, body) => {
   expect(listIn(body, autoDialect, 'contacts')?.list).toBeUndefined();
 });

@@ -17,9 +17,10 @@ function readAll(
   size = 65_536,
   dialect: Dialect = autoDialect,
   kind: Kind = 'contacts',
+  isPage = false,
 ): Read {
   const bytes = Buffer.from(text);
-  const reader = new ListReader(kind, dialect);
+  const reader = new ListReader(kind, dialect, isPage);
   const list: Json[] = [];
   let largestBatch = 0;
   const drain = () => {
@@ -219,7 +220,7 @@ test('stops a record or a frame without end', () => {
 
 const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('"', '\\', '[{', '}]', ',', '\\"'));
 const name = fc.oneof(
-  fc.constantFrom('content', 'data', 'items', 'contacts', 'errors', 'status', 'id', '__proto__'),
+  fc.constantFrom('content', 'data', 'items', 'contacts', 'total', 'errors', 'status', 'id', '__proto__'),
   text,
 );
 const json = fc.letrec<{ value: Json }>((tie) => ({
@@ -235,12 +236,13 @@ const json = fc.letrec<{ value: Json }>((tie) => ({
 
 test('any JSON in any chunks gives the list that the decoded answer gives', () => {
   fc.assert(
-    fc.property(json, fc.integer({ min: 1, max: 40 }), fc.constantFrom(0, 2), (value, size, indent) => {
-      const read = readAll(JSON.stringify(value, null, indent), size);
+    fc.property(json, fc.integer({ min: 1, max: 40 }), fc.constantFrom(0, 2), fc.boolean(), (value, size, ...how) => {
+      const [indent, isPage] = how;
+      const read = readAll(JSON.stringify(value, null, indent), size, autoDialect, 'contacts', isPage);
       // Decoded again, because JSON has no -0.
       const body: Json = JSON.parse(JSON.stringify(value));
       const failing = failureIn(body);
-      const list = listIn(body, autoDialect, 'contacts')?.list;
+      const list = listIn(body, autoDialect, 'contacts', { isPage })?.list;
       if ('failing' in read) expect(failing).toBeDefined();
       else if ('list' in read) expect([read.list, failing]).toEqual([list, undefined]);
       else expect(failing === undefined && list === undefined, read.message).toBe(true);

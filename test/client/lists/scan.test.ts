@@ -360,6 +360,16 @@ test('reads a list that fits no known paging to its end, page by page', async ()
   expect([report.proof, keep.seen.size]).toEqual(['weak', 100]);
 });
 
+test.each([3, 0])('a list whose every page is empty is proven unless it counts records: %i', async (total) => {
+  const read = async () => ({ records: [], beside: { total } });
+  const report = await scan({
+    rowsPerPage: 100,
+    keep: async () => ({ newInPass: 0, newInAll: 0, otherwise: [] }),
+    read,
+  });
+  expect(report.proof).toBe(total === 0 ? 'proven' : 'unproven');
+});
+
 test('a page that cannot be read ends the scan with that error', async () => {
   const read = async () => {
     throw new Error('the page is away');
