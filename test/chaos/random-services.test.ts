@@ -3,7 +3,7 @@
  *   npm run test:chaos -- random-services
  */
 import { expect, test } from 'vitest';
-import { drawService } from '../support/drawn-service.ts';
+import { drawService, REFUSABLE } from '../support/drawn-service.ts';
 import { type Checked, checkServices } from '../support/random-check.ts';
 
 const from = Number(process.env.FROM ?? 1);
@@ -16,14 +16,16 @@ test(
     process.stdout.write(`${report(checked)}\n`);
     expect(checked.filter(({ status }) => status === 'wrong')).toEqual([]);
   },
-  30 * 60_000,
+  count * 60_000,
 );
 
 function report(checked: readonly Checked[]): string {
   const of = (status: Checked['status']) => checked.filter((one) => one.status === status);
   const lines = [...of('wrong'), ...of('refused')].map(
-    ({ drawn, status, why }) => `seed ${drawn.seed} ${status}\n  ${why.join('\n  ')}`,
+    ({ drawn, status, why }) => `seed ${drawn.seed} (${drawn.oddity}) ${status}\n  ${why.join('\n  ')}`,
   );
-  const [handled, refused, wrong] = [of('handled').length, of('refused').length, of('wrong').length];
-  return [...lines, `${checked.length} services: ${handled} handled, ${refused} refused, ${wrong} wrong`].join('\n');
+  const [handled, refused, wrong] = [of('handled').length, of('refused'), of('wrong').length];
+  const rightly = refused.filter(({ drawn }) => REFUSABLE.has(drawn.oddity)).length;
+  const counts = `${handled} handled, ${refused.length} refused (${rightly} of them odd services), ${wrong} wrong`;
+  return [...lines, `${checked.length} services: ${counts}`].join('\n');
 }

@@ -3,10 +3,10 @@
  * the end the services have exactly what must be there. test/chaos/random-services.test.ts draws many more of them.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Drawn, drawService, type Paging, plainService } from '../support/drawn-service.ts';
+import { type Drawn, drawService, type Paging, type PastEnd, plainService } from '../support/drawn-service.ts';
 import { type Checked, checkServices, type Step } from '../support/random-check.ts';
 
-const fromOne = (pastEnd: 400 | 'failing 200', isSizeHonoured: boolean): Paging => ({
+const fromOne = (pastEnd: PastEnd, isSizeHonoured: boolean): Paging => ({
   kind: 'pages',
   first: 1,
   cap: 9,
@@ -45,6 +45,11 @@ const cases: readonly (readonly [string, Partial<Drawn>, ...Step[]])[] = [
   ['with links in a header', { ...continuing('cursor'), listPath: [], hiddenEvery: 3 }, 'contacts', 'orders', 'tasks'],
   ['with links', { ...continuing('offset'), beside: 'links', order: 'newest' }, 'contacts', 'orders', 'tasks'],
   ['with offsets', { ...continuing('offset'), beside: 'total', idForm: 'uuid' }, 'contacts', 'orders', 'tasks'],
+  [
+    'whose missing pages have no list beside a total',
+    { ...allInPages(fromOne('empty', true)), emptyAs: 'null', beside: 'total' },
+    ...(['contacts', 'orders', 'tasks'] as const),
+  ],
   ['that packs its answers', { encoding: 'gzip', isChunked: true }, 'contacts', 'tasks'],
 ];
 /** Without faults: with them a run may rightly stop, or leave a row for a person. */

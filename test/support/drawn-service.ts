@@ -49,6 +49,32 @@ export type Paging =
       readonly cap: number;
     };
 
+/** What a few services do. With those of `REFUSABLE`, a run may rightly stop, or leave rows for a person. */
+export const ODDITIES = [
+  'ignores updates',
+  'capitalizes labels',
+  'renames states',
+  'rounds amounts',
+  'redirects to paths with a slash',
+  'counts a page as the total',
+  'counts one record too few',
+  'has nulls in lists',
+  'masks e-mails',
+  'accepts writes with 202',
+  'answers slowly',
+] as const;
+export type Oddity = (typeof ODDITIES)[number];
+
+export const REFUSABLE: ReadonlySet<Oddity | 'none'> = new Set([
+  'ignores updates',
+  'capitalizes labels',
+  'renames states',
+  'rounds amounts',
+  'redirects to paths with a slash',
+  'has nulls in lists',
+  'masks e-mails',
+]);
+
 export interface Drawn {
   readonly seed: number;
   readonly idName: 'id' | 'Id' | 'ID' | 'kind_id' | 'KindId' | 'uid' | 'uuid' | '_id';
@@ -91,6 +117,7 @@ export interface Drawn {
   /** Calls that a connection takes before it is closed; 0: any number. */
   readonly callsPerConnection: number;
   readonly prefix: 'both' | '/api/v1' | '/v1';
+  readonly oddity: Oddity | 'none';
   /** Share of the calls that end in a fault. */
   readonly faults: number;
   /** Number of records at the start; the first contacts and the first customers are the same people. */
@@ -131,6 +158,7 @@ export function plainService(otherwise: Partial<Drawn> = {}): Drawn {
     saysRetryAfter: false,
     callsPerConnection: 0,
     prefix: 'both',
+    oddity: 'none',
     faults: 0,
     sizes: { contacts: 17, customers: 9, orders: 9, tasks: 8 },
     ...otherwise,
@@ -159,6 +187,12 @@ const LIST_PATHS = [
 function drawContinuing(seed: number): Pick<Drawn, 'hiddenEvery' | 'beside'> {
   const { pick } = randomFrom(seed + 2_000_003);
   return { hiddenEvery: pick([0, 0, 3, 7]), beside: pick(['nothing', 'total', 'links', 'headers']) };
+}
+
+/** Drawn apart too. */
+function drawOddity(seed: number): Drawn['oddity'] {
+  const { pick, chance } = randomFrom(seed + 4_000_037);
+  return chance(0.5) ? 'none' : pick(ODDITIES);
 }
 
 /** Some services have cursors or offsets instead of page numbers. An offset is found only if answers say that more follow. */
@@ -219,6 +253,7 @@ function drawContractService(seed: number): Drawn {
       tasks: paging(true, false),
     }),
     ...drawContinuing(seed),
+    oddity: drawOddity(seed),
     order: pick(['oldest', 'newest', 'scattered']),
     encoding: pick(['identity', 'identity', 'gzip', 'deflate', 'br']),
     isChunked: chance(0.5),

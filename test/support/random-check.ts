@@ -210,11 +210,18 @@ async function checkOrders(world: World): Promise<void> {
     const customer = customers[isOld ? n % customers.length : random.int(customers.length)] as Kept; // safe: in range
     return { label: isOld ? `OLD-${n}` : `NEW-${n}`, customer, byMail: random.chance(0.4) };
   });
+  const written = (label: string) => (world.drawn.oddity === 'capitalizes labels' ? label.toLowerCase() : label);
   const csv = (amount: (n: number) => string) =>
     [
       'order_id,client_id,customer_email,amount,status',
       ...rows.map(({ label, customer, byMail }, n) =>
-        [label, byMail ? '' : customer.id, byMail ? customer.fields.email : '', amount(n), 'new'].join(','),
+        [
+          label.startsWith('OLD') ? label : written(label),
+          byMail ? '' : customer.id,
+          byMail ? customer.fields.email : '',
+          amount(n),
+          'new',
+        ].join(','),
       ),
       '',
     ].join('\n');

@@ -40,6 +40,17 @@ export function stored(drawn: Drawn, kind: ListedKind, fields: Record<string, un
   };
 }
 
+/** What an odd service makes of a write. */
+export function changed({ oddity }: Drawn, fields: Record<string, unknown>): Record<string, unknown> {
+  const { order_id, status, amount } = fields;
+  return {
+    ...fields,
+    ...(oddity === 'capitalizes labels' && order_id !== undefined && { order_id: String(order_id).toUpperCase() }),
+    ...(oddity === 'renames states' && status !== undefined && { status: `${status}ly made` }),
+    ...(oddity === 'rounds amounts' && amount !== undefined && { amount: Math.round(Number(amount)) }),
+  };
+}
+
 function phoneAs(form: Drawn['phones'], phone: string): string {
   const digits = phone.replaceAll(/\D/g, '');
   if (form === 'digits') return digits;
@@ -100,8 +111,10 @@ function idNameOf({ idName }: Drawn, kind: ListedKind): string {
   return idName;
 }
 
-export function shown(drawn: Drawn, kind: ListedKind, kept: Kept): Record<string, unknown> {
+export function shown(drawn: Drawn, kind: ListedKind, kept: Kept, isInList = false): Record<string, unknown> {
   const members = membersShown(drawn, kind, kept);
+  if (isInList && drawn.oddity === 'masks e-mails' && typeof members.email === 'string')
+    members.email = members.email.replace(/^(.).*@/, '$1***@');
   const { framework } = drawn;
   return framework === 'contract' ? members : FORMS[framework].record(kind, members);
 }

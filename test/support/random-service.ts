@@ -3,11 +3,13 @@
  * ids that come back must equal the ones it has shown, digit by digit, and a long number must come back as a number.
  */
 import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { type Drawn, type ListedKind, type Paging, randomFrom } from './drawn-service.ts';
 import { FORMS } from './framework-forms.ts';
 import { type Reply, type SeenRequest, startHttpServer, type TestServer } from './http-server.ts';
 import {
+  changed,
   found,
   incoming,
   type Kept,
@@ -62,13 +64,15 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
     }
     writes++;
     const sent = readBody(request.body);
-    if (what === 'create') return written(kind, checked(kind, sent));
+    if (what === 'create') return written(kind, checked(kind, changed(drawn, sent)));
     if (kind === 'customers' && what === 'import') return importContact(sent);
     if (what === 'update') {
       const kept = found(records[kind], incoming(drawn, sent.id));
       const { id: _, ...fields } = sent;
+      const written = checked(kind, { ...kept.fields, ...changed(drawn, fields) });
+      if (drawn.oddity === 'ignores updates') return { nothing: true };
       kept.lagging = { fields: kept.fields, untilMs: Date.now() + drawn.lagMs };
-      kept.fields = stored(drawn, kind, checked(kind, { ...kept.fields, ...fields }));
+      kept.fields = stored(drawn, kind, written);
       return { nothing: true };
     }
     throw new Refusal(404, 'no such operation');
@@ -118,6 +122,9 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
     const fault = random.chance(drawn.faults) ? random.pick(isRead ? READ_FAULTS : FAULTS) : 'none';
     if (fault === 'reset before') return reset(response);
     if (fault === '503 before') return { status: 503 };
+    const { oddity } = drawn;
+    if (oddity === 'redirects to paths with a slash') return redirect(request);
+    if (oddity === 'answers slowly') await delay(random.int(60));
     const reply = replyTo(drawn, request, answer);
     if (fault === 'reset after') return reset(response);
     if (fault === '502 after') return { status: 502, body: '<html>Bad gateway</html>' };
@@ -140,14 +147,19 @@ const HIDDEN = Symbol('a row that is counted and not shown');
 function listed(drawn: Drawn, kind: ListedKind, kept: readonly Kept[], { path, query }: SeenRequest): Listed {
   const records = ordered(drawn, kept)
     .filter((record) => shownFields(record) !== undefined)
-    .map((record) => shown(drawn, kind, record));
+    .map((record) => shown(drawn, kind, record, true));
   const { hiddenEvery } = drawn;
   const all = records.flatMap((record, n) => (hiddenEvery > 0 && n % hiddenEvery === 1 ? [HIDDEN, record] : [record]));
   const paging = drawn.paging[kind];
   const withoutHidden = (rows: readonly unknown[]) => rows.filter((row) => row !== HIDDEN);
-  const total = drawn.beside === 'nothing' ? {} : { totalCount: records.length };
+  const count = drawn.oddity === 'counts one record too few' ? Math.max(0, records.length - 1) : records.length;
+  const total = drawn.beside === 'nothing' ? {} : { totalCount: count };
   if (paging.kind === 'none') return { list: records, beside: total };
-  if (paging.kind === 'pages') return { list: withoutHidden(pageOf(all, paging, query)), beside: total };
+  if (paging.kind === 'pages') {
+    const page = withoutHidden(pageOf(all, paging, query));
+    const ofPage = drawn.oddity === 'counts a page as the total' && drawn.beside !== 'nothing';
+    return { list: page, beside: ofPage ? { totalCount: page.length } : total };
+  }
   const from = Number(query.get(paging.kind) ?? 0);
   const list = withoutHidden(all.slice(from, from + paging.cap));
   const end = from + paging.cap;
@@ -191,7 +203,8 @@ function replyTo(drawn: Drawn, request: SeenRequest, answer: (request: SeenReque
     if (list !== undefined && drawn.framework !== 'contract')
       return { headers, body: FORMS[drawn.framework].list(said.kind, list) };
     if (list !== undefined) return { headers, body: framed(drawn, drawn.listPath, listContent(drawn, list), beside) };
-    return { body: framed(drawn, drawn.listPath.slice(0, 1), said.record ?? null) };
+    const isAccepted = drawn.oddity === 'accepts writes with 202' && said.record === undefined;
+    return { status: isAccepted ? 202 : 200, body: framed(drawn, drawn.listPath.slice(0, 1), said.record ?? null) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return refusal(drawn, error);
@@ -200,7 +213,8 @@ function replyTo(drawn: Drawn, request: SeenRequest, answer: (request: SeenReque
 
 const ABSENT = Symbol('absent');
 
-function listContent({ emptyAs, listPath }: Drawn, list: readonly unknown[]): unknown {
+function listContent({ emptyAs, listPath, oddity }: Drawn, list: readonly unknown[]): unknown {
+  if (list.length > 2 && oddity === 'has nulls in lists') return list.toSpliced(1, 0, null);
   if (list.length > 0 || emptyAs === '[]') return list;
   return emptyAs === 'absent' && listPath.length > 0 ? ABSENT : null;
 }
@@ -225,6 +239,10 @@ function refusal({ errors, words }: Drawn, { httpStatus, message, asEnvelope }: 
     return { status: httpStatus, headers: { 'content-type': 'text/html' }, body: page };
   }
   return { status: httpStatus, body: errors === 'empty' ? '' : body };
+}
+
+function redirect({ path }: SeenRequest): Reply {
+  return { status: 301, headers: { location: `${path}/` } };
 }
 
 function reset(response: ServerResponse): undefined {
