@@ -43,7 +43,13 @@ const cases: readonly (readonly [string, Partial<Drawn>, ...Step[]])[] = [
   ],
   ['with cursors', { ...continuing('cursor'), idForm: 'uuid' }, 'contacts', 'orders', 'tasks'],
   ['with links in a header', { ...continuing('cursor'), listPath: [], hiddenEvery: 3 }, 'contacts', 'orders', 'tasks'],
-  ['with links', { ...continuing('offset'), beside: 'links', order: 'newest' }, 'contacts', 'orders', 'tasks'],
+  [
+    'with links',
+    { ...continuing('offset'), beside: 'links', order: 'newest', hiddenEvery: 3 },
+    'contacts',
+    'orders',
+    'tasks',
+  ],
   ['with offsets', { ...continuing('offset'), beside: 'total', idForm: 'uuid' }, 'contacts', 'orders', 'tasks'],
   [
     'whose missing pages have no list beside a total',
@@ -60,12 +66,19 @@ beforeAll(async () => {
   checked = await checkServices([
     ...cases.map(([, otherwise, ...steps]) => ({ drawn: plainService(otherwise), steps })),
     ...SEEDS.map((seed) => ({ drawn: drawService(seed) })),
+    { drawn: plainService({ seed: 0, oddity: 'masks e-mails' }) },
   ]);
 }, 240_000);
 
 describe('a service', () => {
   test.each(cases.map(([what], n) => [what, n] as const))('%s is handled', (_what, n) => {
     expect([checked[n]?.status, checked[n]?.why]).toEqual(['handled', []]);
+  });
+
+  test('that masks e-mails is refused, and no masked e-mail is written or compared', () => {
+    const masking = checked.find(({ drawn }) => drawn.seed === 0);
+    expect(masking?.status).toBe('refused');
+    expect(masking?.why.join()).toMatch(/MASKED: The service shows only a part of it: p\*\*\*@example.com/);
   });
 
   test.each(SEEDS)('drawn by the seed %i is handled', (seed) => {

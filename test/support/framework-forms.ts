@@ -82,7 +82,7 @@ export const FORMS: Readonly<Record<Framework, Form>> = {
     record: (kind, { id, client_id, isCompleted, taskName, ...rest }) => ({
       ...renamed(rest, camel),
       ...(taskName !== undefined && { subject: taskName }),
-      ...(isCompleted !== undefined && { done: isCompleted ? 'Y' : 'N' }),
+      ...(isCompleted !== undefined && { done: Number(isCompleted) === 1 ? 'Y' : 'N' }),
       _links: {
         self: { href: `http://host/${kind}/${id}` },
         ...(client_id !== undefined && { customer: { href: `http://host/customers/${client_id}{?projection}` } }),

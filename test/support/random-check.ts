@@ -165,7 +165,9 @@ async function isWell({ database, why }: World, run: Run, step: string): Promise
     if (['review', 'rejected', 'invalid', 'unknown'].includes(row.verdict))
       reasons.add(`${row.reason}: ${statementFor(row.reason, row.facts)}`);
   }
-  why.refused.push(`${step}: ${review + rejected + invalid + unknown} rows: ${[...reasons].slice(0, 2).join(' | ')}`);
+  const notes = run.notes.map((note) => ` | ${note}`);
+  const rows = review + rejected + invalid + unknown;
+  why.refused.push(`${step}: ${rows} rows: ${[...reasons].slice(0, 2).join(' | ')}${notes.join('')}`);
   return false;
 }
 

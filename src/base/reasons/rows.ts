@@ -121,6 +121,11 @@ export const ROW_REASONS = {
     sentence: 'The contact has no e-mail, phone or name: a customer made from it could not be recognised.',
     remedy: 'Add one of them to the contact.',
   },
+  MASKED: {
+    meaning: 'The service shows the e-mail or the phone of the contact in part only. Nothing was sent.',
+    sentence: 'The service shows only a part of it: {value}.',
+    remedy: 'Use a key that may see whole e-mails and phones, and run the sync again.',
+  },
   MAP_EMPTY: {
     meaning: 'The mapping of the sync requires a field, and it is empty for this contact. Nothing was sent.',
     sentence: 'The mapping requires {field}, and it is empty.',

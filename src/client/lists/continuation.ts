@@ -33,14 +33,17 @@ export async function findContinuation<R extends { readonly id: string }>(
   if (!answers.isPart(first)) return undefined;
   const next = answers.next(first) ?? {};
   const known = new Set(idsOf(first));
-  const named = Object.keys(next).filter((name) => String(next[name]) === String(first.length));
+  const given = Object.keys(next);
+  const named = given.filter((name) => String(next[name]) === String(first.length));
+  // A link that counts in another way knows better: the page may lack rows that the service hides.
+  if (given.length > 0 && named.length === 0) return { by: 'links' };
   for (const parameter of new Set([...named, ...OFFSET_PARAMETERS])) {
     const { records } = await read(0, size, { [parameter]: first.length }).catch(emptyIfRefused);
     // Pages may lack records, so the number of records is at most the offset of the next page: some may be known.
     const isOther = records[0]?.id !== first[0]?.id && records.some(({ id }) => !known.has(id));
     if (isOther) return { by: 'offset', parameter };
   }
-  return { by: Object.keys(next).length > 0 ? 'links' : 'nothing' };
+  return { by: given.length > 0 ? 'links' : 'nothing' };
 }
 
 /** The reason for a list of which only the first page can be read. */

@@ -10,7 +10,7 @@ import { keepContacts } from '../../engine/ledger/matching/contact-inputs.ts';
 import { linksOf } from '../../engine/ledger/matching/contact-links.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { type Keys, keysOf, labelOf } from '../customers/keys.ts';
+import { type Keys, keysOf, labelOf, maskedIn } from '../customers/keys.ts';
 import { fieldsHash, UNMAPPED } from './mapping.ts';
 import type { ContactSightings } from './sightings.ts';
 
@@ -28,7 +28,10 @@ export interface ScannedContact extends ScannedRecord, Keys {
 export function toScannedContact(record: Json, account: Account, mapping = UNMAPPED): ScannedContact {
   const id = idOf(record, 'contacts', account.dialect);
   if (id === undefined || !isJsonObject(record)) throw withoutId('contact', record, account);
-  const { fields, failures } = mapping.map(record);
+  const { fields, failures: ofMapping } = mapping.map(record);
+  const masked = maskedIn(fields);
+  const failures =
+    masked === undefined ? ofMapping : [{ code: 'MASKED', facts: { value: masked } } as const, ...ofMapping];
   const isSelected = mapping.selects(record);
   return { id, label: labelOf(fields), hash: fieldsHash(fields), fields, failures, isSelected, ...keysOf(fields) };
 }

@@ -57,6 +57,13 @@ export function labelOf(customer: CustomerFields): string {
   return name || email || phone || '(no name)';
 }
 
+/** The first e-mail or phone that the service shows in part only, such as `a***@example.com`. */
+export function maskedIn({ email, phone_number }: CustomerFields): string | undefined {
+  return [email, phone_number].find((key) => key !== undefined && MASK.test(key));
+}
+
+const MASK = /[*•●]{2}|…/;
+
 function normaliseEmail(email: string | undefined): string | undefined {
   const normal = email?.normalize('NFC').trim().toLowerCase() ?? '';
   return normal.includes('@') ? normal : undefined;

@@ -18,7 +18,7 @@ import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import { ledgerNow } from '../../engine/ledger/set-clock.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
-import { customerFieldsOf, keysOf } from './keys.ts';
+import { customerFieldsOf, keysOf, maskedIn } from './keys.ts';
 import { keysNotFound, memberWithMail } from './unread.ts';
 
 /** The pass before the first write of a run. */
@@ -51,6 +51,7 @@ export async function readCustomers(
   const witnesses = await openWitnesses(context, 'customers');
   let hasKeys = false;
   let mailMember: string | undefined;
+  let masked: string | undefined;
   const read = await readWholeList(account, 'customers.getall', {
     lane: run.lane,
     signal,
@@ -61,6 +62,7 @@ export async function readCustomers(
       const records = batch.map((record) => toSeenRecord(record, account));
       for (const [i, { recordId }] of records.entries()) witnesses.note(recordId, batch[i] ?? null);
       hasKeys ||= records.some(({ email, phone, name }) => (email ?? phone ?? name) !== undefined);
+      masked ??= records.map(({ fields }) => maskedIn(fields)).find((key) => key !== undefined);
       if (!hasKeys) mailMember ??= batch.map(memberWithMail).find((member) => member !== undefined);
       const wanted = records.filter(wants);
       const isWanted = new Set(wanted);
@@ -79,12 +81,17 @@ export async function readCustomers(
   if (!hasKeys && mailMember !== undefined) throw keysNotFound(account, 'customers', mailMember);
   if (read.shape) await checkShape(context, 'customers', read.shape);
   if (read.scan) await noteScan(context, read.scan);
-  const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
+  if (masked !== undefined) await addNote(pool, run.id, maskedNote(masked));
+  const isProven = (read.scan === undefined || read.scan.proof !== 'unproven') && masked === undefined;
   const hasWitnesses = await witnesses.isWhole();
   const isWhole = isProven && hasWitnesses && !(await isCutOff(context, 'customers', read));
   const audit = { resource: 'customers', pass, readAt, isComplete: isWhole, matches: SAME_CUSTOMER } as const;
   await payAudits(context, exclusive, audit);
   return { readAt, isWhole };
+}
+
+function maskedNote(masked: string): string {
+  return `the list of customers shows e-mails or phones in part only, such as ${masked}, so it does not show which customers are missing`;
 }
 
 async function noteScan({ pool, run }: JobContext<unknown>, { proof, reasons }: ScanReport): Promise<void> {
