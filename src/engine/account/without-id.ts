@@ -1,15 +1,25 @@
 /** Reports a record without a usable id. */
-import { whyNoId } from '../../client/call/dialect.ts';
+import { isJsonObject, whyNoId } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import type { Account } from './account.ts';
 import { RunFailed } from './failure.ts';
 
-/** The error for a record whose id member has an unknown name. */
+const MOST_SHOWN = 40;
+
+/** The error for a record whose id member has an unknown name, and for what is no record. */
 export function withoutId(
   kind: 'contact' | 'customer' | 'order' | 'task' | 'subtask',
   record: Json,
   account: Account,
 ): RunFailed {
+  if (!isJsonObject(record)) {
+    const what = JSON.stringify(record).slice(0, MOST_SHOWN);
+    return new RunFailed(
+      'RECORD_WITHOUT_ID',
+      `The service of account "${account.name}" lists ${what} among its ${kind}s, which is not a record. Have the service ` +
+        'corrected: Lockstep leaves out no part of a list.',
+    );
+  }
   return new RunFailed(
     'RECORD_WITHOUT_ID',
     `${kind === 'order' ? 'An' : 'A'} ${kind} has no id; ${whyNoId(record, `${kind}s`, account.dialect)}. ` +
