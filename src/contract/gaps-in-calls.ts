@@ -85,7 +85,7 @@ export const gapsInCalls: readonly Gap[] = [
     question: 'Are lists of customers, orders, subtasks and search results complete, whatever their size?',
     ourService: 'Yes, and they are streamed. A list has everything that was committed before the read began.',
     clientDoes:
-      'It reads them as a stream, with a limit on the bytes. Then it asks for a later page: if that page has records that the list did not have, or if the answer reports a larger total or a next page, the list is paged, and the client scans it: by page numbers, or else by an offset, or by the cursor or link of each answer. A list that is null, or missing from a successful answer, is empty.',
+      'It reads them as a stream, with a limit on the bytes. Then it asks for a later page: if that page has records that the list did not have, or if the answer reports a larger total, several pages or a next page, the list is paged, and the client scans it: by page numbers, or else by an offset, or by the cursor or link of each answer. A list that is null, or missing from a successful answer, is empty.',
   },
   {
     id: 'search-match',

@@ -11,8 +11,9 @@ export interface Page<R> {
 }
 
 /** Whether an answer with so many records says that it is not the whole list. */
-export function isPart(records: number, { next, total = 0 }: Beside = {}): boolean {
-  return next !== undefined || total > records;
+export function isPart(records: number, { next, total = 0, pages = 1, page = 1 }: Beside = {}): boolean {
+  const isPages = pages !== records; // some services call the number of rows of a page so
+  return next !== undefined || total > records || (isPages && pages > Math.max(1, page));
 }
 
 export class Answers<R> {
@@ -22,6 +23,8 @@ export class Answers<R> {
   /** How much the total has changed from answer to answer. */
   #moved = 0;
   #openEnd: string | undefined;
+  #longestPage = 0;
+  #isPart = false;
 
   /** Begins a pass. */
   begin(): void {
@@ -29,11 +32,15 @@ export class Answers<R> {
     this.#total = undefined;
     this.#moved = 0;
     this.#openEnd = undefined;
+    this.#longestPage = 0;
+    this.#isPart = false;
   }
 
   /** The records of an answer. */
   take({ records, beside }: Page<R>): readonly R[] {
     if (beside !== undefined) this.#beside.set(records, beside);
+    this.#longestPage = Math.max(this.#longestPage, records.length);
+    this.#isPart ||= isPart(records.length, beside);
     const total = beside?.total;
     // An empty page past the end, or before page 1, may state its own total.
     const isOwn = records.length === 0 && (this.#firstTotal !== undefined || total === 0);
@@ -67,8 +74,9 @@ export class Answers<R> {
     return isShort ? `the service reports ${this.#total} records, and its pages have ${found}` : undefined;
   }
 
-  /** Whether the service reports just as many records. */
+  /** Whether the service reports just as many records. Some services report the number of records on the page instead. */
   confirm(found: number): boolean {
-    return this.#openEnd === undefined && this.#total === found && this.#moved === 0;
+    const isOfPage = this.#isPart && found <= this.#longestPage;
+    return this.#openEnd === undefined && this.#total === found && this.#moved === 0 && !isOfPage;
   }
 }

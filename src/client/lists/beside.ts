@@ -4,7 +4,7 @@
  * "unpaged-lists").
  */
 import { flagOf, isJsonObject } from '../call/dialect.ts';
-import type { Json, JsonObject } from '../call/json.ts';
+import { type Json, type JsonObject, parseJson } from '../call/json.ts';
 import { MAX_LIST_DEPTH } from './list-choice.ts';
 
 /** Query parameters by name. */
@@ -15,6 +15,8 @@ export interface Beside {
   readonly total?: number;
   /** The number of this page. */
   readonly page?: number;
+  /** How many pages the whole list has. */
+  readonly pages?: number;
   /** Set if more records follow: the query parameters that the answer gives for them; empty if it gives none. */
   readonly next?: Query;
 }
@@ -24,12 +26,18 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** In lower case, and letters only: `total_count` and `totalCount` are `totalcount`. */
 const TOTAL =
-  /^(total|count|odatacount|total(count|items|records|elements|rows|results|entries|hits)|(records|items|results)total|(record|item)count)$/;
+  /^(total|count|odatacount|total(count|items|records|elements|rows|results|entries|hits|size|found)|(records|items|results)total|(record|item)count|numfound)$/;
 const PAGE = /^(page|currentpage|page(number|no))$/;
-const MORE = /^(has(more|next)(page|items|records|results)?|more(items|records|results)?)$/;
-const NEXT = /^(odata)?next(page)?(cursor|token|offset|link|url|uri|marker|start|skip)?$/;
-const CURSOR = /^(end)?cursor$/;
-const TOTAL_HEADERS = ['x-total-count', 'x-total'];
+const PAGES = /^(pages|total(of)?pages|pages(count|total)|pagecount|num(berof)?pages|lastpage)$/;
+const MORE =
+  /^(is)?(has(more|next)(page|items|records|results)?|more(items|records|results)?(incollection)?|(list)?truncated)$/;
+const LAST = /^(is)?(last|end)(page)?$/;
+const NEXT =
+  /^((odata)?next(page|records|results)?(cursor|token|offset|link|url|uri|marker|start|skip|id|key)?|lastevaluatedkey)$/;
+/** Answers give it at the end of a list too, so it is no sign that more records follow. */
+const END_CURSOR = /^endcursor$/;
+/** A sign that more records follow, unless the answer says that none do. */
+const CONTINUATION = /^(cursor|offset|marker|scrollid|continuation(token)?)$/;
 const MAX_LINK_LENGTH = 2_000;
 
 /**
@@ -37,32 +45,47 @@ const MAX_LINK_LENGTH = 2_000;
  * path. Only the query of a link to this path is used, so a link never leads a request to another address.
  */
 export function besideOf(body: Json | undefined, headers: Headers, path: string): Beside | undefined {
-  const totals = TOTAL_HEADERS.map((name) => countOf(textOf(headers[name])));
-  const pages: number[] = [];
+  const totals = [totalInRange(headers['content-range'])];
+  const pages: (number | undefined)[] = [];
+  const numbers: number[] = [];
   const nexts: (Query | undefined)[] = [nextInHeader(headers.link, path)];
   let cursor: string | undefined;
+  let continuation: Query | undefined;
+  let saysEnd = false;
   const visit = (value: JsonObject, depth: number): void => {
     for (const [written, member] of Object.entries(value)) {
       const name = lettersOf(written);
       const count = countOf(member);
       if (isTotal(written)) totals.push(count);
-      if (count !== undefined && PAGE.test(name)) pages.push(count);
-      if (NEXT.test(name)) nexts.push(nextOf(written, member, path));
-      if (MORE.test(name) && flagOf(member)) nexts.push({});
-      if (name === 'last' && member === false) nexts.push({});
-      if (CURSOR.test(name) && typeof member === 'string' && member !== '') cursor ??= member;
+      if (count !== undefined && PAGE.test(name)) numbers.push(count);
+      if (PAGES.test(name)) pages.push(count);
+      if (NEXT.test(name)) {
+        const next = nextOf(written, member, path);
+        nexts.push(next);
+        saysEnd ||= next === undefined;
+        continue; // what it says is of the next page
+      }
+      const isMore = moreOf(name, member);
+      if (isMore) nexts.push({});
+      saysEnd ||= isMore === false;
+      if (END_CURSOR.test(name) && isText(member)) cursor ??= member;
+      if (CONTINUATION.test(name) && isText(member) && countOf(member) === undefined)
+        continuation ??= givenBy(written, member);
       // An object with an id is a record, such as the owner of the list.
       if (isJsonObject(member) && depth < MAX_LIST_DEPTH && !Object.hasOwn(member, 'id')) visit(member, depth + 1);
     }
   };
+  visit(signsInHeaders(headers), 0);
   if (isJsonObject(body)) visit(body, 0);
   const total = Math.max(...totals.filter((count) => count !== undefined));
-  const found = nexts.filter((next) => next !== undefined);
+  const lastPage = Math.max(...pages.filter((count) => count !== undefined));
+  const found = [...nexts, saysEnd ? undefined : continuation].filter((next) => next !== undefined);
   const given = found.find((next) => Object.keys(next).length > 0) ?? (cursor === undefined ? {} : { cursor });
-  const [page] = pages;
+  const [page] = numbers;
   const beside = {
     ...(total >= 0 && { total }),
     ...(page !== undefined && { page }),
+    ...(lastPage >= 0 && { pages: lastPage }),
     ...(found.length > 0 && { next: given }),
   };
   return Object.keys(beside).length === 0 ? undefined : beside;
@@ -77,22 +100,61 @@ function lettersOf(member: string): string {
   return member.toLowerCase().replace(/[^a-z]/g, '');
 }
 
+/** `X-WP-TotalPages` is read like a member `TotalPages`, and the JSON of `X-Pagination` like an object. */
+function signsInHeaders(headers: Headers): JsonObject {
+  const signs = Object.entries(headers).flatMap(([name, value]): [string, Json][] => {
+    const sign = /^x-(?:wp-)?(.*)$/.exec(name)?.[1];
+    return sign === undefined ? [] : [[sign, jsonOf(textOf(value))]];
+  });
+  return Object.fromEntries(signs);
+}
+
+function jsonOf(text: string): Json {
+  if (!text.startsWith('{')) return text;
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+/** `items 0-49/120`: 120. */
+function totalInRange(header: Headers[string]): number | undefined {
+  return countOf(/\/(\d+)$/.exec(textOf(header).trim())?.[1]);
+}
+
+/** Whether a flag says that more records follow; undefined if it says neither. */
+function moreOf(name: string, member: Json | undefined): boolean | undefined {
+  if (MORE.test(name)) return flagOf(member);
+  return LAST.test(name) && typeof member === 'boolean' ? !member : undefined; // a number is a page or a row
+}
+
 /** Where a list continues, by a member such as `next`, `next_cursor` or `links.next`. */
 function nextOf(written: string, member: Json | undefined, path: string): Query | undefined {
   if (isJsonObject(member)) {
-    const { href, url } = member;
-    const link = href ?? url;
-    return typeof link === 'string' ? nextOf(written, link, path) : undefined;
+    const { href, url, link, ...others } = member;
+    const given = [href, url, link].find(isText);
+    const query = given === undefined ? {} : (nextOf(written, given, path) ?? {});
+    const parameters = Object.entries(others).flatMap(([name, value]) => Object.entries(givenBy(name, value) ?? {}));
+    if (given === undefined && parameters.length === 0) return undefined;
+    return Object.keys(query).length > 0 ? query : Object.fromEntries(parameters);
   }
   if (member === true) return {};
-  const isText = typeof member === 'string' && member !== '';
-  if (!isText && !(typeof member === 'number' && member > 0)) return undefined;
-  if (isText && /^https?:|^\/|\?/i.test(member)) return queryOf(member, path);
+  if (!isText(member) && !(typeof member === 'number' && member > 0)) return undefined;
+  if (isText(member) && /^https?:|^\/|\?/i.test(member)) return queryOf(member, path);
   const named = written.replace(/^.*next[_-]?/i, '');
-  const fallback = isText ? 'cursor' : 'page';
-  return String(member).length > MAX_LINK_LENGTH
-    ? {}
-    : { [named === '' ? fallback : named.charAt(0).toLowerCase() + named.slice(1)]: member };
+  const fallback = isText(member) ? 'cursor' : 'page';
+  return givenBy(named === '' ? fallback : named.charAt(0).toLowerCase() + named.slice(1), member);
+}
+
+/** The parameter for a value; empty if the value is too long for one, undefined if there is none. */
+function givenBy(name: string, value: Json | undefined): Query | undefined {
+  if (!isText(value) && typeof value !== 'number') return undefined;
+  return String(value).length > MAX_LINK_LENGTH ? {} : { [name]: value };
+}
+
+function isText(value: Json | undefined): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 function nextInHeader(header: Headers[string], path: string): Query | undefined {

@@ -6,6 +6,7 @@
 import type { Answers, Page } from './answers.ts';
 import type { Query } from './beside.ts';
 import { isPageRefused } from './missing-page.ts';
+import { isPageSize } from './page-size.ts';
 import { idsOf } from './window.ts';
 
 /** Reads the page of this number and size, or, with `instead`, the page that these parameters name. */
@@ -17,7 +18,7 @@ export type Continuation =
   /** The service says that more records follow, but no known way leads to them. */
   | { readonly by: 'nothing' };
 
-const OFFSET_PARAMETERS = ['offset', 'skip', 'start'];
+export const OFFSET_PARAMETERS = ['offset', 'skip', 'start'];
 
 interface Continuing<R> {
   readonly read: ReadPage<R>;
@@ -25,25 +26,38 @@ interface Continuing<R> {
   readonly size: number;
 }
 
-/** How a list continues whose pages are all `first`; undefined if that is the whole list, as far as the answer says. */
+/**
+ * How a list continues whose pages are all `first`; undefined if that is the whole list, as far as the answer says. A list
+ * with as many records as a page may continue without a sign.
+ */
 export async function findContinuation<R extends { readonly id: string }>(
   { read, answers, size }: Continuing<R>,
   first: readonly R[],
 ): Promise<Continuation | undefined> {
-  if (!answers.isPart(first)) return undefined;
+  const isPart = answers.isPart(first);
+  if (!isPart && !isPageSize(first.length)) return undefined;
   const next = answers.next(first) ?? {};
   const known = new Set(idsOf(first));
+  const readOther = async (query: Query) => {
+    const { records } = await read(0, size, query).catch(emptyIfRefused);
+    return { records, hasNew: records.some(({ id }) => !known.has(id)) };
+  };
   const given = Object.keys(next);
   const named = given.filter((name) => String(next[name]) === String(first.length));
+  const hasLink = async () => {
+    if (given.length === 0) return false;
+    const { records, hasNew } = await readOther(next);
+    return hasNew || records.length === 0;
+  };
   // A link that counts in another way knows better: the page may lack rows that the service hides.
-  if (given.length > 0 && named.length === 0) return { by: 'links' };
+  if (named.length === 0 && (await hasLink())) return { by: 'links' };
   for (const parameter of new Set([...named, ...OFFSET_PARAMETERS])) {
-    const { records } = await read(0, size, { [parameter]: first.length }).catch(emptyIfRefused);
+    const { records, hasNew } = await readOther({ [parameter]: first.length });
     // Pages may lack records, so the number of records is at most the offset of the next page: some may be known.
-    const isOther = records[0]?.id !== first[0]?.id && records.some(({ id }) => !known.has(id));
-    if (isOther) return { by: 'offset', parameter };
+    if (hasNew && records[0]?.id !== first[0]?.id) return { by: 'offset', parameter };
   }
-  return { by: given.length > 0 ? 'links' : 'nothing' };
+  if (!isPart) return undefined;
+  return { by: named.length > 0 && (await hasLink()) ? 'links' : 'nothing' };
 }
 
 /** The reason for a list of which only the first page can be read. */

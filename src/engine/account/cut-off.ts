@@ -1,6 +1,7 @@
 /**
  * Lists that the service cuts off without a sign. The doctor finds some of them and tells the ledger; a run then treats the
- * list as incomplete, and says what the doctor said.
+ * list as incomplete, and says what the doctor said. A list that was only ever seen with as many records as a page is
+ * incomplete as well, unless its ids are numbers: then witnessing.ts asks for the number before the lowest.
  */
 import type pg from 'pg';
 import { isPageSize, type WholeKind } from '../../client/lists/page-size.ts';
@@ -11,6 +12,8 @@ import { type Account, EMBEDDED } from './account.ts';
 import type { WholeListRead } from './whole-list.ts';
 
 const NAME = (kind: WholeKind) => `cut-off:${kind}`;
+/** The first length of a list that is no page size. */
+const LENGTH = (kind: WholeKind) => `list-length:${kind}`;
 
 /** Keeps what the doctor found about a list; undefined: it is not cut off. */
 export async function keepCutOff(pool: pg.Pool, scope: string, kind: WholeKind, found?: string): Promise<void> {
@@ -19,23 +22,30 @@ export async function keepCutOff(pool: pg.Pool, scope: string, kind: WholeKind, 
 }
 
 /**
- * Whether the list is known to be cut off. Notes that in the run, and also if its length is suspicious; lists of the embedded
+ * Whether the list is cut off, or may be. Notes that in the run, and also if its length is suspicious; lists of the embedded
  * service are whole, whatever their length.
  */
 export async function isCutOff(
   { pool, run, account }: Pick<JobContext<unknown>, 'pool' | 'run'> & { readonly account: Pick<Account, 'service'> },
   kind: WholeKind,
-  { records, hasEnd }: Pick<WholeListRead, 'records' | 'hasEnd'>,
+  { records, hasEnd, isNumbered }: Pick<WholeListRead, 'records' | 'hasEnd' | 'isNumbered'>,
 ): Promise<boolean> {
-  const found = (await readLearnt(pool, run.scope)).get(NAME(kind));
+  const learnt = await readLearnt(pool, run.scope);
+  const found = learnt.get(NAME(kind));
   if (typeof found === 'string') {
     const safe = `records missing from it may exist, so none of them are created. Run \`lockstep doctor --account ${run.account}\` again once the list is complete`;
     await addNote(pool, run.id, `the doctor found that the list of ${kind} is ${found}; ${safe}`);
     return true;
   }
-  if (records !== undefined && !hasEnd && isPageSize(records) && account.service !== EMBEDDED) {
-    const check = `check on the service’s platform whether it has more, because Lockstep would create missing records again`;
-    await addNote(pool, run.id, `the list of ${kind} has ${records} records, which looks like a page size: ${check}`);
+  if (records === undefined || hasEnd || account.service === EMBEDDED) return false;
+  if (!isPageSize(records)) {
+    if (!run.dryRun && !learnt.has(LENGTH(kind))) await keepLearnt(pool, run.scope, LENGTH(kind), records);
+    return false;
   }
-  return false;
+  const isUnclear = !isNumbered && !learnt.has(LENGTH(kind));
+  const check = isUnclear
+    ? `nothing shows whether it has more, so none of the records missing from it are created. If it has more, set the name of the page parameter in the account’s dialect.pageParam. If it is complete, create one more ${kind.slice(0, -1)} at the service, and start again`
+    : `check on the service’s platform whether it has more, because Lockstep would create missing records again`;
+  await addNote(pool, run.id, `the list of ${kind} has ${records} records, which looks like a page size: ${check}`);
+  return isUnclear;
 }

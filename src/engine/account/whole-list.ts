@@ -14,6 +14,9 @@ import { idOf, kindOf } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import type { ListShape } from '../../client/call/shape.ts';
 import { isPart } from '../../client/lists/answers.ts';
+import type { Query } from '../../client/lists/beside.ts';
+import { OFFSET_PARAMETERS } from '../../client/lists/continuation.ts';
+import { isPageSize } from '../../client/lists/page-size.ts';
 import { notUnique } from '../../client/lists/repeated-ids.ts';
 import { pageQuery, type ScanReport, scan } from '../../client/lists/scan.ts';
 import { SeenIds } from '../../client/lists/seen-ids.ts';
@@ -39,6 +42,8 @@ export interface WholeListRead {
   readonly records: number | undefined;
   /** Whether a page after them was empty: then there are no more. */
   readonly hasEnd: boolean;
+  /** Whether all ids are numbers that a service counts. */
+  readonly isNumbered: boolean;
 }
 
 /** How many records of one answer are compared with each other (64 MB); later records are compared with these only. */
@@ -60,17 +65,18 @@ export async function readWholeList(
     if (codeOf(error) === 'ID_NOT_UNIQUE') return read('compared');
     throw error;
   });
+  const seen = { shape, isNumbered: first.areNumbers };
   const isFirstPage = isPart(records, beside);
   if (records === 0 || records > LARGEST_CAP) {
-    if (isFirstPage) return { shape, scan: cutOff(records, beside?.total), records: undefined, hasEnd: false };
-    return { shape, scan: undefined, records, hasEnd: false };
+    if (isFirstPage) return { ...seen, scan: cutOff(records, beside?.total), records: undefined, hasEnd: false };
+    return { ...seen, scan: undefined, records, hasEnd: false };
   }
   if (!isFirstPage) {
     const after = await lookAfter(account, operation, first, records, options);
     const hasEnd = after === 'no records' || beside?.total === records;
-    if (after !== 'new records') return { shape, scan: undefined, records, hasEnd };
+    if (after !== 'new records') return { ...seen, scan: undefined, records, hasEnd };
   }
-  return { shape, scan: await scanPages(account, operation, records, options), records: undefined, hasEnd: true };
+  return { ...seen, scan: await scanPages(account, operation, records, options), records: undefined, hasEnd: true };
 }
 
 /** For a list that is only a part by its own answer, and cannot be read in pages. */
@@ -100,6 +106,7 @@ async function readAnswer(account: Account, operation: OperationName, repeats: R
 
 /** The ids of one answer. */
 class Ids {
+  areNumbers = true;
   readonly #seen = new SeenIds();
   readonly #idOf: (record: Json) => string | undefined;
   readonly #repeats: Repeats;
@@ -115,6 +122,7 @@ class Ids {
     for (const record of records) {
       const id = this.#idOf(record);
       if (id === undefined) continue; // the consumer reports what is wrong with it
+      this.areNumbers &&= /^[1-9]\d{0,14}$/.test(id);
       if (this.#seen.size >= MOST_COMPARED && !this.#seen.has(id)) continue;
       const isCompared = this.#repeats === 'compared';
       const { lastPass, otherwiseAt } = this.#seen.note(id, 0, isCompared ? JSON.stringify(record) : '');
@@ -136,12 +144,19 @@ async function lookAfter(
   options: WholeListOptions,
 ): Promise<Looked> {
   const isNew = (record: Json) => first.isNew(record);
-  const look = (page: number) => lookAt(account, operation, { page, size, isNew }, options);
-  const behind = await look(2);
-  if (behind === 'new records' || behind === 'nothing new') return behind;
+  const look = (...asked: [page: number, size: number, instead?: Query]) =>
+    lookAt(account, operation, { query: pageQuery(account.dialect, ...asked), size, isNew }, options);
+  const behind = await look(2, size);
+  if (behind === 'new records') return behind;
+  if (behind === 'nothing new') {
+    if (!isPageSize(size)) return behind;
+    for (const parameter of OFFSET_PARAMETERS)
+      if ((await look(0, size, { [parameter]: size })) === 'new records') return 'new records';
+    return behind;
+  }
   // A refusal may be temporary; if a page were treated as absent, all its records would look missing.
   for (let tries = 1; ; tries++) {
-    const next = await look(1);
+    const next = await look(1, size);
     if (next !== 'refused' || tries === REFUSALS_TO_BELIEVE) return next;
   }
 }
@@ -151,7 +166,7 @@ type Looked = 'new records' | 'nothing new' | 'no records' | 'refused';
 async function lookAt(
   account: Account,
   operation: OperationName,
-  { page, size, isNew }: { page: number; size: number; isNew: (record: Json) => boolean },
+  { query, size, isNew }: { query: Query; size: number; isNew: (record: Json) => boolean },
   { lane, signal, onCalls }: WholeListOptions,
 ): Promise<Looked> {
   const enough = new Error('the beginning is enough');
@@ -161,7 +176,7 @@ async function lookAt(
       lane,
       signal,
       ...(onCalls && { onCalls }),
-      query: pageQuery(account.dialect, page, size),
+      query,
       onRecords: async (batch) => {
         if (batch.length === 0) return;
         // A repeated whole list begins with the records of the first answer, even if more were added meanwhile.

@@ -39,9 +39,41 @@ describe('what an answer says beside its list', () => {
       { next: { cursor: 'c' } },
     ],
     ['not the last page', { content: records, last: false, totalElements: 3 }, { total: 3, next: {} }],
+    ['not the last page, under another name', { items: records, is_last_page: false }, { next: {} }],
+    ['the row where a page ends', { items: records, start: 0, end: 0 }, undefined],
+    ['a truncated list', { items: records, IsTruncated: true, NextMarker: 'm' }, { next: { marker: 'm' } }],
+    ['more in a collection', { data: records, page: { more_items_in_collection: true } }, { next: {} }],
+    ['how many pages there are', { data: records, page: 1, total_pages: 3 }, { page: 1, pages: 3 }],
+    ['the last page’s number', { data: records, last_page: 3 }, { pages: 3 }],
+    [
+      'an object with a cursor and a link',
+      { results: records, paging: { next: { after: 'abc', link: '?after=abc' } } },
+      { next: { after: 'abc' } },
+    ],
+    [
+      'an object with parameters',
+      { data: records, pages: { next: { page: 2, starting_after: 'abc' } } },
+      { next: { page: 2, starting_after: 'abc' } },
+    ],
+    ['a link to more records', { records, done: false, nextRecordsUrl: '/services/query/01g' }, { next: {} }],
+    ['a cursor alone', { items: records, cursor: 'abc' }, { next: { cursor: 'abc' } }],
+    ['a cursor at the end', { items: records, cursor: 'abc', has_more: false }, undefined],
+    ['an offset that is a text', { records, offset: 'itr1/rec2' }, { next: { offset: 'itr1/rec2' } }],
+    ['the offset of this page', { records, offset: '50' }, undefined],
+    ['a token to continue with', { value: records, continuationToken: 'abc' }, { next: { continuationToken: 'abc' } }],
+    ['the key of the last record', { Items: records, LastEvaluatedKey: { pk: 'a' } }, { next: { pk: 'a' } }],
     ['a cursor that is too long', { next_cursor: 'x'.repeat(3_000) }, { next: {} }],
   ])('%s', (_what, body, beside) => {
     expect(besides(body)).toEqual(beside);
+  });
+
+  test.each<[string, Record<string, string>, Beside]>([
+    ['x-wp-total', { 'x-wp-total': '120', 'x-wp-totalpages': '3' }, { total: 120, pages: 3 }],
+    ['x-next-page', { 'x-next-page': '2', 'x-page': '1' }, { page: 1, next: { page: '2' } }],
+    ['content-range', { 'content-range': 'items 0-49/120' }, { total: 120 }],
+    ['x-pagination', { 'x-pagination': '{"TotalCount":120,"HasNext":true}' }, { total: 120, next: {} }],
+  ])('in the header %s', (_name, headers, beside) => {
+    expect(besides(records, headers)).toEqual(beside);
   });
 
   test('in headers: the link to the next page, and the total', () => {

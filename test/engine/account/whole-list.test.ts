@@ -1,24 +1,32 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../../src/client/call/json.ts';
+import type { Beside } from '../../../src/client/lists/beside.ts';
 import { readWholeList } from '../../../src/engine/account/whole-list.ts';
 import { anAccount } from '../worker/an-account.ts';
 
 /** A number means the order with that id. */
-type Pages = (page: number | undefined, read: number) => readonly Json[];
+type Pages = (page: number | undefined, read: number, query: Query) => readonly Json[];
+
+interface Query {
+  readonly page?: number;
+  readonly offset?: number;
+}
 
 /** Reads a list of orders from a service that answers pages so; `read` counts the reads. */
-async function listFrom(pages: Pages) {
+async function listFrom(pages: Pages, beside?: Beside) {
   const asked: (number | undefined)[] = [];
   const account = anAccount(async () => {
     throw new Error('lists are streamed');
   });
   const client = {
     ...account.client,
-    stream: async (_operation: string, { query, onRecords }: { query?: { page?: number }; onRecords: Keep }) => {
-      asked.push(query?.page);
-      const records = pages(query?.page, asked.length).map((item) => (typeof item === 'number' ? order(item) : item));
+    stream: async (_operation: string, { query = {}, onRecords }: { query?: Query; onRecords: Keep }) => {
+      asked.push(query.page);
+      const records = pages(query.page, asked.length, query).map((item) =>
+        typeof item === 'number' ? order(item) : item,
+      );
       await onRecords(records);
-      return { status: 'applied', httpStatus: 200, records: records.length };
+      return { status: 'applied', httpStatus: 200, records: records.length, ...(beside && { beside }) };
     },
   };
   const ids = new Set<number>();
@@ -82,4 +90,21 @@ test('a record that changed while the list was written is no conflict, and two r
   const { read } = await listFrom((_page, nth) => (nth === 1 ? [1, 2, 3, changed] : [1, 3, changed]));
   expect(read.records).toBe(3);
   await expect(listFrom(() => [1, 2, 3, changed])).rejects.toMatchObject({ code: 'ID_NOT_UNIQUE' });
+});
+
+test('reads a list to its end that ignores page numbers and continues by an offset without saying so', async () => {
+  const { ids, read } = await listFrom((_page, _read, { offset = 0 }) => slice(upTo(120), offset, 50));
+  expect([ids.size, read.records, read.scan?.proof]).toEqual([120, undefined, 'proven']);
+});
+
+test.each<[string, Beside]>([
+  ['names the number of its pages', { pages: 3 }],
+  ['counts the records of the page', { total: 50, next: {} }],
+  ['names a next page that is the first one again', { total: 50, next: { page: 2 } }],
+])('a list of which only the first page can be read is unproven: its answer %s', async (_what, beside) => {
+  const { read } = await listFrom(() => upTo(50), beside);
+  expect([read.scan?.proof, read.scan?.reasons.join()]).toEqual([
+    'unproven',
+    expect.stringContaining('dialect.pageParam'),
+  ]);
 });
