@@ -472,7 +472,8 @@ test('a list with as many records as a page has is named in the notes, unless it
   const run = await harness.runSync();
   expect(run.notes.join()).toContain('the list of customers has 10 records, which looks like a page size');
   const { pool } = harness.database;
-  const seen = { records: 20, hasEnd: false, isNumbered: false };
-  await isCutOff({ pool, run, account: { service: EMBEDDED } }, 'customers', seen);
+  const seen = { records: 20, hasEnd: false, highestId: undefined };
+  const account = { ...(await harness.workspace.accounts.open('test')), service: EMBEDDED };
+  await isCutOff({ pool, run, account, signal: new AbortController().signal }, 'customers', seen);
   expect((await readRun(pool, run.id)).notes).toEqual(run.notes);
 });

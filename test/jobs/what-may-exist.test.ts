@@ -128,3 +128,13 @@ test('a load that stops after it has written says how many rows were sent', asyn
   expect(run.errorCode).toBe('SERVICE_UNREADABLE');
   expect(run.error).toContain('Before that, the run has sent 2 rows: 2 not confirmed.');
 });
+
+test('orders after the last one of a list that is cut off at its beginning are not created again', async () => {
+  begin({ show: (record, how) => (how === 'list' && record.id > 59 ? undefined : record) });
+  for (let id = 10; id < 65; id++)
+    book.orders.push({ id, order_id: `O-${id}`, client_id: 1, amount: 5, status: 'new' });
+  const run = await harness.load(orders('O-59,1,5,new', 'O-60,1,5,new'));
+  expect(await fates(run)).toEqual(['existing EXISTS', 'review LIST_PARTIAL']);
+  expect(run.notes.join()).toContain('has 50 records, which looks like a page size: nothing shows that it is complete');
+  expect(book.orders).toHaveLength(55);
+});

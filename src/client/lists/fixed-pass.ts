@@ -1,11 +1,14 @@
 /**
  * One pass over a list whose pages cannot overlap: page after page to the first empty one, or to a short one that is
- * repeated. A shift between two reads can hide a record: a second pass has to agree with the first.
+ * repeated. A shift between two reads can hide a record: a second pass has to agree with the first. A record on two pages
+ * shows that the list moved or has no stable order, so such a pass confirms no other: for each record shown twice, one may
+ * be hidden, and in every pass the same one if the order depends on the request.
  */
 import type { PassResult, PassSource, ScannedRecord } from './pass.ts';
 import { idsOf, isEcho } from './window.ts';
 
 const REASON = 'the service does not honour page sizes, so windows cannot overlap';
+const MOVED = 'pages shared records, so the list moved or has no stable order';
 /** The list counts as endless after this many pages in a row without a new record. */
 const MAX_STALE_PAGES = 3;
 
@@ -18,6 +21,7 @@ export async function fixedPass<R extends ScannedRecord>(source: PassSource<R>, 
   let longest = 0;
   let kept = 0;
   let stalePages = 0;
+  let isMoved = false;
   let before: readonly string[] = [];
   /** The last page was short, and its answer said that more records follow. */
   let isOpen = false;
@@ -27,11 +31,12 @@ export async function fixedPass<R extends ScannedRecord>(source: PassSource<R>, 
     const isRepeated = ids.length === before.length && isEcho(before, ids);
     const isEnd = records.length === 0 ? !source.saysMore(records) : isRepeated && records.length < longest;
     if (isEnd && isOpen) return { status: 'incomplete', reason: 'the last page says that more records follow' };
-    if (isEnd) return { status: 'again', reason };
+    if (isEnd) return { status: 'again', reason: isMoved ? MOVED : reason, isMoved };
     if (page > PAGES_TO_SPARE + (PAGES_PER_FULL_ONE * kept) / Math.max(1, longest))
       return { status: 'incomplete', reason: 'the list grows as fast as it is read, or has no end' };
     const { newInPass } = await source.keep(records);
     kept += newInPass;
+    isMoved ||= !source.mayOverlap && newInPass < new Set(ids).size;
     if (newInPass > 0) stalePages = 0;
     else if (++stalePages === MAX_STALE_PAGES) {
       return {

@@ -114,12 +114,13 @@ function finished(isOrdered: boolean): PassResult {
   return isOrdered ? { status: 'complete' } : { status: 'again', reason: 'the list has no stable order' };
 }
 
-/** Whether the beginning of the list, read again, has the same order. */
+/** Whether the beginning of the list, read again, has the same order, also with another size: it may depend on the request. */
 async function keepsOrder<R extends ScannedRecord>(
   { read }: PassSource<R>,
   before: readonly string[],
 ): Promise<boolean> {
-  return compareShared(before, idsOf(await read(0, before.length))) !== 'reordered';
+  const isSame = async (size: number) => compareShared(before, idsOf(await read(0, size))) === 'same';
+  return (await isSame(before.length)) && (await isSame(before.length - 1));
 }
 
 /** No witness: read again with a wider overlap, then from further back, if necessary from the beginning. */

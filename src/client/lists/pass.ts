@@ -16,8 +16,8 @@ export interface Kept {
 /** The result of one pass over the list. */
 export type PassResult =
   | { readonly status: 'complete' }
-  /** Read to the end, but one pass proves nothing here: another pass has to agree. */
-  | { readonly status: 'again'; readonly reason: string }
+  /** Read to the end, but one pass proves nothing here: another pass has to agree, in which no record moved. */
+  | { readonly status: 'again'; readonly reason: string; readonly isMoved?: boolean }
   /** Given up: another pass would not help. */
   | { readonly status: 'incomplete'; readonly reason: string }
   /** Page numbers or sizes mean something else than assumed. */
@@ -33,4 +33,6 @@ export interface PassSource<R extends ScannedRecord> {
   /** Whether the answer with these records says that more follow. */
   readonly saysMore: (records: readonly R[]) => boolean;
   readonly rowsPerPage: number;
+  /** Pages are read by offsets: where pages lack records, the next page begins within the page before. */
+  readonly mayOverlap?: boolean;
 }

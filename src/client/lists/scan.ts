@@ -96,10 +96,14 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
   let pages = 0;
   let seen = 0;
   let misfits = 0;
+  /** The number of records on the largest page. */
+  let largest = 0;
   let previous: number | undefined;
-  const readCounted: ReadPage<R> = (...asked) => {
+  const readCounted: ReadPage<R> = async (...asked) => {
     pages++;
-    return source.read(...asked);
+    const page = await source.read(...asked);
+    largest = Math.max(largest, page.records.length);
+    return page;
   };
   const continuing = { read: readCounted, answers, size: rowsPerPage };
   let paging = PAGES;
@@ -122,7 +126,10 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
       if (total.newInPass > maxRecords) throw endless(maxRecords);
       return kept;
     };
-    const view: PassSource<R> = { read, keep, rowsPerPage, saysMore: (records) => answers.next(records) !== undefined };
+    // The order of records may depend on the request, so each pass reads other windows.
+    const size = pass === 1 || paging.kind !== 'sized' ? rowsPerPage : largest - Math.floor((largest * (pass - 1)) / 8);
+    const saysMore = (records: readonly R[]) => answers.next(records) !== undefined;
+    const view: PassSource<R> = { read, keep, rowsPerPage: size, saysMore };
     answers.begin();
     let result = await onePass(paging, view);
     while (result.status === 'misfit') {
@@ -145,7 +152,7 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
       if (answers.confirm(total.newInPass)) return { proof: 'weak', ...report };
     }
     if (result.status === 'incomplete') return { proof: 'unproven', ...report };
-    if (previous === total.newInPass && total.newInAll === 0)
+    if (previous === total.newInPass && total.newInAll === 0 && !(result.status === 'again' && result.isMoved))
       return { proof: lack === undefined ? 'weak' : 'unproven', ...report };
     previous = total.newInPass;
   }
@@ -172,12 +179,18 @@ function readerOf<R extends ScannedRecord>(
   return (page, size) => readPage(page + firstPage, size);
 }
 
-async function onePass<R extends ScannedRecord>(paging: Paging, source: PassSource<R>): Promise<PassResult> {
-  switch (paging.kind) {
+async function onePass<R extends ScannedRecord>(
+  { kind, continues }: Paging,
+  source: PassSource<R>,
+): Promise<PassResult> {
+  switch (kind) {
     case 'sized':
       return overlappingPass(source);
     case 'fixed':
-      return fixedPass(source, paging.continues?.by === 'links' ? BY_LINKS : undefined);
+      return fixedPass(
+        { ...source, mayOverlap: continues?.by === 'offset' },
+        continues?.by === 'links' ? BY_LINKS : undefined,
+      );
     case 'whole':
       await source.keep(await source.read(0, source.rowsPerPage));
       return { status: 'again', reason: 'the service ignores page numbers and answers the whole list at once' };

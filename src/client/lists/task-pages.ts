@@ -51,9 +51,12 @@ export async function passOverTasks<R extends ScannedRecord>({
     found += kept.newInPass;
     return kept;
   };
-  const pass = (readPage: PassSource<R>['read'], reason?: string) => {
+  const pass = (
+    readPage: PassSource<R>['read'],
+    { reason, mayOverlap = false }: { reason?: string; mayOverlap?: boolean } = {},
+  ) => {
     const saysMore = (records: readonly R[]) => answers.next(records) !== undefined;
-    return fixedPass({ ...checkedKeep(readPage, keepCounted), saysMore, rowsPerPage: ANY_SIZE }, reason);
+    return fixedPass({ ...checkedKeep(readPage, keepCounted), saysMore, rowsPerPage: ANY_SIZE, mayOverlap }, reason);
   };
   const readAll = async (): Promise<PassResult> => {
     const begin = firstPage === 'auto' ? await findBeginning(ahead) : firstPage;
@@ -62,9 +65,9 @@ export async function passOverTasks<R extends ScannedRecord>({
     const continues = await findContinuation(continuing, first);
     switch (continues?.by) {
       case 'links':
-        return pass(oneByOne(continuing), BY_LINKS);
+        return pass(oneByOne(continuing), { reason: BY_LINKS });
       case 'offset':
-        return pass(emptyPastEnd(oneByOne(continuing, offsetAfter(continues.parameter))));
+        return pass(emptyPastEnd(oneByOne(continuing, offsetAfter(continues.parameter))), { mayOverlap: true });
       case 'nothing':
         await keepCounted(first);
         return { status: 'incomplete', reason: unreachable(first.length) };

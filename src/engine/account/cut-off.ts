@@ -1,14 +1,16 @@
 /**
  * Lists that the service cuts off without a sign. The doctor finds some of them and tells the ledger; a run then treats the
  * list as incomplete, and says what the doctor said. A list that was only ever seen with as many records as a page is
- * incomplete as well, unless its ids are numbers: then witnessing.ts asks for the number before the lowest.
+ * incomplete as well, unless its ids are numbers: then only if there is a record with the number after the highest;
+ * witnessing.ts asks for the one before the lowest.
  */
 import type pg from 'pg';
 import { isPageSize, type WholeKind } from '../../client/lists/page-size.ts';
 import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/learnt.ts';
 import { addNote } from '../ledger/runs.ts';
 import type { JobContext } from '../worker/job.ts';
-import { type Account, EMBEDDED } from './account.ts';
+import { EMBEDDED } from './account.ts';
+import { lookUp } from './look-up.ts';
 import type { WholeListRead } from './whole-list.ts';
 
 const NAME = (kind: WholeKind) => `cut-off:${kind}`;
@@ -26,9 +28,9 @@ export async function keepCutOff(pool: pg.Pool, scope: string, kind: WholeKind, 
  * service are whole, whatever their length.
  */
 export async function isCutOff(
-  { pool, run, account }: Pick<JobContext<unknown>, 'pool' | 'run'> & { readonly account: Pick<Account, 'service'> },
+  { pool, run, account, signal }: Pick<JobContext<unknown>, 'pool' | 'run' | 'account' | 'signal'>,
   kind: WholeKind,
-  { records, hasEnd, isNumbered }: Pick<WholeListRead, 'records' | 'hasEnd' | 'isNumbered'>,
+  { records, hasEnd, highestId }: Pick<WholeListRead, 'records' | 'hasEnd' | 'highestId'>,
 ): Promise<boolean> {
   const learnt = await readLearnt(pool, run.scope);
   const found = learnt.get(NAME(kind));
@@ -42,9 +44,11 @@ export async function isCutOff(
     if (!run.dryRun && !learnt.has(LENGTH(kind))) await keepLearnt(pool, run.scope, LENGTH(kind), records);
     return false;
   }
-  const isUnclear = !isNumbered && !learnt.has(LENGTH(kind));
+  const hasNext = async (id: number) =>
+    (await lookUp(account, kind, String(id + 1), { lane: run.lane, signal })).status === 'found';
+  const isUnclear = !learnt.has(LENGTH(kind)) && (highestId === undefined || (await hasNext(highestId)));
   const check = isUnclear
-    ? `nothing shows whether it has more, so none of the records missing from it are created. If it has more, set the name of the page parameter in the account’s dialect.pageParam. If it is complete, create one more ${kind.slice(0, -1)} at the service, and start again`
+    ? `nothing shows that it is complete, so none of the records missing from it are created. If it has more, set the name of the page parameter in the account’s dialect.pageParam. If it is complete, create one more ${kind.slice(0, -1)} at the service, and start again`
     : `check on the service’s platform whether it has more, because Lockstep would create missing records again`;
   await addNote(pool, run.id, `the list of ${kind} has ${records} records, which looks like a page size: ${check}`);
   return isUnclear;

@@ -42,8 +42,8 @@ export interface WholeListRead {
   readonly records: number | undefined;
   /** Whether a page after them was empty: then there are no more. */
   readonly hasEnd: boolean;
-  /** Whether all ids are numbers that a service counts. */
-  readonly isNumbered: boolean;
+  /** The highest id, if all ids are numbers that a service counts. */
+  readonly highestId: number | undefined;
 }
 
 /** How many records of one answer are compared with each other (64 MB); later records are compared with these only. */
@@ -65,7 +65,7 @@ export async function readWholeList(
     if (codeOf(error) === 'ID_NOT_UNIQUE') return read('compared');
     throw error;
   });
-  const seen = { shape, isNumbered: first.areNumbers };
+  const seen = { shape, highestId: Number.isNaN(first.highest) ? undefined : first.highest };
   const isFirstPage = isPart(records, beside);
   if (records === 0 || records > LARGEST_CAP) {
     if (isFirstPage) return { ...seen, scan: cutOff(records, beside?.total), records: undefined, hasEnd: false };
@@ -106,7 +106,8 @@ async function readAnswer(account: Account, operation: OperationName, repeats: R
 
 /** The ids of one answer. */
 class Ids {
-  areNumbers = true;
+  /** NaN if an id is not a number that a service counts. */
+  highest = 0;
   readonly #seen = new SeenIds();
   readonly #idOf: (record: Json) => string | undefined;
   readonly #repeats: Repeats;
@@ -122,7 +123,7 @@ class Ids {
     for (const record of records) {
       const id = this.#idOf(record);
       if (id === undefined) continue; // the consumer reports what is wrong with it
-      this.areNumbers &&= /^[1-9]\d{0,14}$/.test(id);
+      this.highest = Math.max(this.highest, /^[1-9]\d{0,14}$/.test(id) ? Number(id) : Number.NaN);
       if (this.#seen.size >= MOST_COMPARED && !this.#seen.has(id)) continue;
       const isCompared = this.#repeats === 'compared';
       const { lastPass, otherwiseAt } = this.#seen.note(id, 0, isCompared ? JSON.stringify(record) : '');

@@ -123,11 +123,11 @@ export async function scanTaskList(scan: ListScan): Promise<ListScanned> {
     }
     const missing = await scan.missing(seen);
     const complete = { proof: 'weak', reason: result.reason, seen, pages } as const;
-    if (pass === 1 && scan.hasBaseline && missing.length <= lookUpsFor(pages)) {
+    if (pass === 1 && !result.isMoved && scan.hasBaseline && missing.length <= lookUpsFor(pages)) {
       if (missing.length === 0) return { ...complete, missing };
       if (await scan.lookUp(missing, seen)) return { ...complete, missing: missing.filter((id) => !seen.has(id)) };
     }
-    if (previous === total.newInPass && total.newInAll === 0) return { ...complete, missing };
+    if (previous === total.newInPass && total.newInAll === 0 && !result.isMoved) return { ...complete, missing };
     if (pass === MAX_PASSES) {
       return { proof: 'unproven', reason: `${MAX_PASSES} passes did not agree`, seen, missing: [], pages };
     }

@@ -1,5 +1,6 @@
 /** A numbered-page list that changes between reads, to check scans against. */
 import { LockstepError } from '../../../src/base/errors.ts';
+import { hashInto } from '../../../src/base/text-hash.ts';
 import type { Page } from '../../../src/client/lists/answers.ts';
 import type { Query } from '../../../src/client/lists/beside.ts';
 import type { Kept, ScannedRecord } from '../../../src/client/lists/pass.ts';
@@ -11,7 +12,8 @@ export interface ListOptions {
   readonly seed?: number;
   readonly changesPerRead?: number;
   readonly deletesShare?: number;
-  readonly order?: 'oldest' | 'newest' | 'random';
+  /** `tied`: by a name that a tenth of the records share; these come in an order that depends on the request. */
+  readonly order?: 'oldest' | 'newest' | 'random' | 'tied';
   readonly inserts?: 'end' | 'anywhere';
   readonly firstPage?: 0 | 1;
   readonly pageZero?: 'empty' | 'first' | 'missing';
@@ -97,8 +99,21 @@ export class DriftingList {
       index = 0;
     }
     if (missingPastEnd && index > 0 && index * rows >= this.#records.length) throw missing(page);
+    if (order === 'tied') this.#sortTies(`${index}/${rows}`);
     const from = endless ? (index * rows) % this.#records.length : index * rows;
     return this.#records.slice(from, from + rows);
+  }
+
+  /** As a database sorts without a unique key: another limit or offset is another plan. */
+  #sortTies(request: string): void {
+    const { seed = 1 } = this.#options;
+    const hash = new Uint32Array(2);
+    const rank = ({ id }: ScannedRecord) => {
+      hashInto(hash, 0, `${id} ${request}`, seed);
+      return (Number(id) % 10) + (hash[0] ?? 0) / 2 ** 32;
+    };
+    const ranks = new Map(this.#records.map((record) => [record, rank(record)]));
+    this.#records.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
   }
 
   /** What a ledger does with the records of a window. */

@@ -165,6 +165,23 @@ describe('a list that is paged in another way', () => {
     expect(wrongly).toBeLessThanOrEqual(5);
   });
 
+  test.each<[string, Partial<ListOptions>, number]>([
+    ['of a fixed size', { fixedSize: 20 }, 120],
+    ['of a chosen size', {}, 120],
+    ['of a chosen size, in a longer list', { cap: 50 }, 420],
+  ])(
+    'of records whose order depends on the request, in pages %s: none is missed silently',
+    async (_how, how, length) => {
+      let silently = 0;
+      for (let seed = 0; seed < 100; seed++) {
+        const list = new DriftingList({ length, cap: 20, order: 'tied', seed, ...how });
+        const { report, seen } = await scanOf(list, 500);
+        if (report.proof !== 'unproven' && seen.size < length) silently++;
+      }
+      expect(silently).toBeLessThanOrEqual(1);
+    },
+  );
+
   test('gives up an endless list within a bounded number of calls', async () => {
     const list = new DriftingList({ length: 100, cap: 20, fixedSize: 20, endless: true });
     const { report } = await scanOf(list);
