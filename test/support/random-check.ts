@@ -53,7 +53,8 @@ export async function checkServices(
   const database = await freshDatabase();
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-random-'));
   const services = await Promise.all(wanted.map(({ drawn }) => startRandomService(drawn)));
-  const env = { KEY: 'a-key-of-the-random-services', HOOK_SECRET: 'x'.repeat(32) };
+  const keys = services.map((_, n): [string, string] => [`KEY_${n}`, `a-key-of-the-random-service-${n}`]);
+  const env = { ...Object.fromEntries(keys), HOOK_SECRET: 'x'.repeat(32) };
   const workspace = await testWorkspace({ text: settingsText(services), dataDir, env, database });
   await workspace.work();
   const checked: Checked[] = [];
@@ -86,7 +87,9 @@ export async function checkServices(
 }
 
 function settingsText(services: readonly RandomService[]): string {
-  const accounts = services.map(({ url }, n) => `  ${nameOf(n)}: { url: "${url}", apiKey: { env: KEY }, ${BUDGET} }`);
+  const accounts = services.map(
+    ({ url }, n) => `  ${nameOf(n)}: { url: "${url}", apiKey: { env: KEY_${n} }, ${BUDGET} }`,
+  );
   const syncs = services.flatMap((_, n) => [
     `  contacts-${n}: { job: contacts, account: ${nameOf(n)}, options: { rowsPerPage: 20 } }`,
     `  tasks-${n}: { job: tasks, account: ${nameOf(n)}, targets: [hook] }`,

@@ -134,7 +134,7 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
     let result = await onePass(paging, view);
     while (result.status === 'misfit') {
       reasons.add(result.reason);
-      if (misfits++ < MAX_MISFITS) {
+      if (result.then === undefined && misfits++ < MAX_MISFITS) {
         use(PAGES);
         use(await detectPaging(read, rowsPerPage, (first) => findContinuation(continuing, first)));
       } else {
@@ -155,6 +155,8 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
     if (previous === total.newInPass && total.newInAll === 0 && !(result.status === 'again' && result.isMoved))
       return { proof: lack === undefined ? 'weak' : 'unproven', ...report };
     previous = total.newInPass;
+    // A window of hidden rows alone looks like the end; larger pages have others.
+    if (lack !== undefined && paging.kind === 'sized') use({ ...paging, kind: 'fixed' });
   }
   reasons.add(`${MAX_PASSES} scans did not agree`);
   return { proof: 'unproven', reasons: [...reasons], seen, pages, passes: MAX_PASSES };

@@ -66,6 +66,23 @@ describe('a list that drifts during the scan', () => {
     );
   });
 
+  test('a scan of short pages that lack records, and count only what they show, finds all the same', async () => {
+    for (let length = 0; length <= 60; length++) {
+      for (const [cap, hides] of [
+        [6, 7],
+        [6, 8],
+        [5, 4],
+        [8, 3],
+      ] as const) {
+        const list = new DriftingList({ length, cap, hides, total: 'shown' });
+        const { report, seen } = await scanOf(list);
+        expect([length, cap, hides, report.proof === 'unproven', missed(list, seen)]).toEqual([
+          ...[length, cap, hides, false, []],
+        ]);
+      }
+    }
+  });
+
   test('nearly every scan under ordinary drift is proven', async () => {
     const proofs: Proof[] = [];
     for (let seed = 0; seed < 100; seed++) {
