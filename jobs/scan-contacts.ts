@@ -20,6 +20,7 @@ import { chosenCustomers } from '../src/engine/ledger/decisions.ts';
 import { forgetRows } from '../src/engine/ledger/forget.ts';
 import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
 import type { LinksDisagree } from '../src/engine/ledger/matching/check-links.ts';
+import { noteGone } from '../src/engine/ledger/matching/contact-notes.ts';
 import { oweForEarlierCustomers } from '../src/engine/ledger/matching/customer-levels.ts';
 import { decideContacts } from '../src/engine/ledger/matching/decide-contacts.ts';
 import { recallContacts } from '../src/engine/ledger/matching/recall-contacts.ts';
@@ -89,6 +90,8 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
   const decided = await exclusive.transaction(async (db) => {
     if (!(await checkRead(db, run.id, { kind: 'customer', pass: BASELINE })))
       return { status: 'again', inMs: 0 } as const;
+    const gone = await noteGone(db, run, sightings);
+    if (gone !== undefined) await addNote(db, run.id, gone);
     const unchanged = await recallContacts(db, run, sightings);
     const how = { matchBy, onChange, action, isWhole, unchanged, mappedFields: mapping.written } as const;
     const links = await decideContacts(db, run, how);

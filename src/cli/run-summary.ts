@@ -43,7 +43,7 @@ function headlineWords({ state, stateWords: words }: RunReport): string {
 
 /** Counts, calls and the proof of the scan, one per line. */
 export function figures(report: RunReport, notes: readonly string[]): readonly string[] {
-  const { counts, calls, budget } = report;
+  const { counts, calls, callsMissed, budget } = report;
   const lines: (readonly [string, string])[] = [
     [formatCount(counts.in), counts.in === 1 ? 'row in all' : 'rows in all'],
   ];
@@ -62,7 +62,10 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
       ? ''
       : `, ${formatShare(budget.used)} of the ${formatRate(budget.allowedPerSecond)} allowed`;
   const limited = budget.limited === 0 ? '' : `; the service said "slow down" ${plural(budget.limited, 'time')}`;
-  lines.push([formatCount(calls), `${calls === 1 ? 'call' : 'calls'} made${allowed}${limited}`]);
+  lines.push([
+    formatCount(calls),
+    `${calls === 1 ? 'call' : 'calls'} made${callsMissed ? ' at least: a process was killed, or a read got no answer' : ''}${allowed}${limited}`,
+  ]);
   const width = Math.max(...lines.map(([n]) => n.length));
   const scan = report.scan === null ? [] : [`The scan is ${SCAN_WORDS[report.scan]}.`];
   return [

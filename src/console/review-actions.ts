@@ -2,13 +2,7 @@
 import { createHash } from 'node:crypto';
 import { LockstepError } from '../base/errors.ts';
 import { type Choice, type Decision, listDecisions, lockDecisions } from '../engine/ledger/decisions.ts';
-import {
-  cursorOf,
-  type ReviewFilter,
-  type ReviewItem,
-  reviewItems,
-  reviewPage,
-} from '../engine/ledger/review-items.ts';
+import { cursorOf, type ReviewFilter, type ReviewItem, reviewItems } from '../engine/ledger/review-items.ts';
 import { longId, oneNamed, reviewUnknown, subjectOf } from '../operator/review.ts';
 import { choiceWords, decideAll, isLive, nameOf, undo, wordsFor } from '../operator/review-decisions.ts';
 import { plural } from '../operator/words.ts';
@@ -128,6 +122,6 @@ export function decideGroup(needs: ActionNeeds, taking: Taking, group: Group, ch
 
 /** The id of the item that follows in the list; undefined after the last. */
 export async function nextAfter(db: Queryable, item: ReviewItem): Promise<string | undefined> {
-  const [next] = (await reviewPage(db, {}, { limit: 1, after: cursorOf(item) })).items;
+  const [next] = await reviewItems(db, {}, { limit: 1, after: cursorOf(item) });
   return next && longId(next);
 }

@@ -47,7 +47,7 @@ export interface Header {
 }
 
 export interface MappingChoices {
-  /** `--map`: field → a column's header or number (from 1); empty where no column fills it. */
+  /** `--map`: field → a column's header or number (from 1: `4` or `#4`); empty where no column fills it. */
   readonly told?: ReadonlyMap<Field, string>;
   /** What was told for this header before. */
   readonly remembered?: ReadonlyMap<Field, string>;
@@ -133,6 +133,11 @@ export function headerSignature(names: readonly string[]): string {
     .slice(0, 16);
 }
 
+/** What a column without a name is called: `#4`. `index`: from 0. */
+export function namelessColumn(index: number): string {
+  return `#${index + 1}`;
+}
+
 /** Names for the columns of a file without a header. */
 export function numberedColumns(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `column_${index + 1}`);
@@ -201,10 +206,13 @@ export function columnIndex({ names, isGiven }: Header, given: string, column: s
   const wanted = column.trim();
   const byName = isGiven ? names.indexOf(wanted) : -1;
   if (byName !== -1) return byName;
+  const number = /^#?(\d{1,4})$/.exec(wanted);
+  const at = number ? Number(number[1]) - 1 : -1;
+  const isNumber = at >= 0 && at < names.length;
+  if (isNumber && wanted.startsWith('#')) return at;
   const folded = isGiven ? names.filter((name) => plainWords(name) === plainWords(wanted)) : [];
   if (folded.length === 1) return names.indexOf(folded[0] ?? '');
-  const number = /^\d{1,4}$/.test(wanted) ? Number(wanted) : 0;
-  if (number >= 1 && number <= names.length) return number - 1;
+  if (isNumber) return at;
   const guess = isGiven ? closest(wanted, names) : undefined;
   const has = isGiven
     ? `${guess === undefined ? '' : `Did you mean "${short(guess)}"? `}It has ${listColumns(names)}`

@@ -1,16 +1,19 @@
 /**
- * What a person should know about the orders of a file before they are sent: how many the filter leaves out, and which
- * statuses and currencies the others have.
+ * What a person should know about the orders of a file before they are sent: how many the filter leaves out, which statuses
+ * and currencies the others have, and which of them were refunded or never paid.
  */
 import { shellWord } from '../base/reasons/template.ts';
 import type { ColumnMapping } from './columns.ts';
 import { cellOf } from './combine.ts';
+import type { Preset } from './presets.ts';
 import type { CheckedRow } from './validate.ts';
 import { type ColumnCondition, selectorOf } from './where.ts';
 
 /** A column with more values than this says what differs in each order, not what kind of order it is. */
 const MOST_VALUES = 10;
 const MOST_LETTERS = 40;
+/** Orders that a note names. */
+const MOST_NAMED = 3;
 
 /** The parts of a sheet that it is made from. */
 interface Columns {
@@ -18,6 +21,8 @@ interface Columns {
   readonly mapping: ColumnMapping;
   readonly where: readonly ColumnCondition[];
   readonly currencyIndex: number | undefined;
+  readonly refundedIndex: number | undefined;
+  readonly preset: Preset | undefined;
 }
 
 export class Overview {
@@ -26,16 +31,18 @@ export class Overview {
   readonly #currency: Tally | undefined;
   /** Of the orders that are left out. */
   readonly #others: readonly Tally[];
+  readonly #reversals: Reversals;
   #taken = 0;
   #leftOut = 0;
 
-  constructor({ mapping, columns, where, currencyIndex }: Columns) {
-    const tally = (index: number) => new Tally(index, columns[index] ?? '');
+  constructor({ mapping, columns, where, currencyIndex, refundedIndex, preset }: Columns) {
+    const tally = (index: number | undefined) => (index === undefined ? undefined : new Tally(index, columns[index]));
     const status = mapping.columns.find(({ field, also, take }) => field === 'status' && !also && !take);
     this.#takes = selectorOf(where);
-    this.#status = status && tally(status.index);
-    this.#currency = currencyIndex === undefined ? undefined : tally(currencyIndex);
-    this.#others = where.map(({ index }) => tally(index));
+    this.#status = tally(status?.index);
+    this.#currency = tally(currencyIndex);
+    this.#reversals = new Reversals(tally(refundedIndex), tally(status?.index), preset?.reversed?.status);
+    this.#others = where.map(({ index }) => new Tally(index, columns[index]));
   }
 
   /** How many orders the filter has left out. */
@@ -48,13 +55,19 @@ export class Overview {
     const isTaken = this.#takes(row);
     if (isTaken) this.#taken += 1;
     else this.#leftOut += 1;
+    if (isTaken) this.#reversals.add(row);
     for (const tally of isTaken ? [this.#status, this.#currency] : this.#others) tally?.add(row);
     return isTaken;
   }
 
   /** Sentences without a full stop. `signs`: the currencies that are written in the amounts. */
   notes(signs: readonly string[]): readonly string[] {
-    return [...this.#filterNote(), ...this.#statusNote(), ...this.#currencyNote(signs)];
+    return [
+      ...this.#filterNote(),
+      ...this.#statusNote(),
+      ...this.#reversals.note(this.#taken),
+      ...this.#currencyNote(signs),
+    ];
   }
 
   #filterNote(): readonly string[] {
@@ -81,16 +94,59 @@ export class Overview {
   }
 }
 
+/** Orders that were refunded, in whole or in part, or never paid: their whole amount is loaded. */
+class Reversals {
+  readonly #refunded: Tally | undefined;
+  readonly #status: Tally | undefined;
+  readonly #statuses: ReadonlySet<string>;
+  readonly #examples: string[] = [];
+  #count = 0;
+  #refundedCount = 0;
+
+  constructor(refunded: Tally | undefined, status: Tally | undefined, statuses: readonly string[] = []) {
+    this.#refunded = refunded;
+    this.#status = status;
+    this.#statuses = new Set(statuses.map((one) => one.toLowerCase()));
+  }
+
+  add(row: CheckedRow): void {
+    const refunded = this.#refunded?.cellOf(row) ?? '';
+    const status = this.#status?.cellOf(row) ?? '';
+    const isRefunded = /[1-9]/.test(refunded);
+    const isUnpaid = this.#statuses.has(status.toLowerCase());
+    if (isRefunded) this.#refundedCount += 1;
+    else this.#refunded?.add(row); // the values of the orders that the remedy keeps
+    if (!isRefunded && isUnpaid) this.#status?.add(row);
+    if (!isRefunded && !isUnpaid) return;
+    this.#count += 1;
+    if (this.#examples.length === MOST_NAMED) return;
+    const why = [isRefunded && `${this.#refunded?.name} ${refunded}`, isUnpaid && `${this.#status?.name} ${status}`];
+    this.#examples.push(`line ${row.line} (${why.filter(Boolean).join(', ')})`);
+  }
+
+  note(of: number): readonly string[] {
+    if (this.#count === 0) return [];
+    const more = this.#count - this.#examples.length;
+    const lines = `${this.#examples.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    const kept = this.#refundedCount === 0 ? [] : (this.#refunded?.options('=') ?? []);
+    const remedy = [...kept, ...(this.#status?.options('!=') ?? [])].join(' ');
+    const what = `${this.#count} of ${of} orders were refunded in whole or in part, or not paid, and are loaded with their whole amount: ${lines}`;
+    return [
+      `${what}. To leave them out, ${remedy === '' ? 'delete them from the file' : `add ${remedy} to orders load`}`,
+    ];
+  }
+}
+
 /** How many orders have which value in a column. */
 class Tally {
   readonly #index: number;
-  readonly #name: string;
+  readonly name: string;
   readonly #values = new Map<string, { readonly text: string; count: number }>();
   #more = 0;
 
-  constructor(index: number, name: string) {
+  constructor(index: number, name = '') {
     this.#index = index;
-    this.#name = name;
+    this.name = name;
   }
 
   /** Whether the column tells several kinds of orders apart. */
@@ -98,8 +154,12 @@ class Tally {
     return this.#values.size > 1 && this.#more === 0;
   }
 
+  cellOf(row: CheckedRow): string {
+    return cellOf(row, this.#index).slice(0, MOST_LETTERS);
+  }
+
   add(row: CheckedRow): void {
-    const text = cellOf(row, this.#index).slice(0, MOST_LETTERS);
+    const text = this.cellOf(row);
     const key = text.toLowerCase();
     const known = this.#values.get(key);
     if (known) known.count += 1;
@@ -110,13 +170,18 @@ class Tally {
   /** `column "Status" has Paid 5, (empty) 2`, the most frequent first */
   words(): string {
     const values = this.#sorted().map(({ text, count }) => `${text === '' ? '(empty)' : text} ${count}`);
-    return `column "${this.#name}" has ${[...values, ...(this.#more > 0 ? [`others ${this.#more}`] : [])].join(', ')}`;
+    return `column "${this.name}" has ${[...values, ...(this.#more > 0 ? [`others ${this.#more}`] : [])].join(', ')}`;
   }
 
   /** An option that selects the orders with the most frequent value. */
   example(): string {
     const value = this.#sorted().find(({ text }) => text !== '')?.text ?? '';
-    return `add --where ${shellWord(`${this.#name}=${value}`)} to orders load`;
+    return `add --where ${shellWord(`${this.name}=${value}`)} to orders load`;
+  }
+
+  /** Options that select the orders with one of the values, or without all of them. */
+  options(sign: '=' | '!='): readonly string[] {
+    return this.#sorted().map(({ text }) => `--where ${shellWord(`${this.name}${sign}${text}`)}`);
   }
 
   #sorted() {

@@ -47,6 +47,9 @@ const presetFile = z.strictObject({
     Object.fromEntries(FIELDS.map((field) => [field, rule.optional()])) as Record<Field, z.ZodOptional<typeof rule>>,
   ),
   currency: columnName.optional(),
+  reversed: z
+    .strictObject({ amount: columnName.optional(), status: z.array(z.string().min(1)).min(1).optional() })
+    .optional(),
   where: z
     .record(columnName, condition)
     .transform((where): Where => new Map(Object.entries(where)))
@@ -163,6 +166,13 @@ export function currencyIndexOf(names: readonly string[], preset?: Preset): numb
     preset?.currency === undefined
       ? names.findIndex((name) => CURRENCY_NAMES.includes(plainWords(name)))
       : indexOf(names, preset.currency);
+  return index === -1 ? undefined : index;
+}
+
+/** The column with what was refunded of each order, as the preset says. From 0. */
+export function refundedIndexOf(names: readonly string[], preset?: Preset): number | undefined {
+  const column = preset?.reversed?.amount;
+  const index = column === undefined ? -1 : indexOf(names, column);
   return index === -1 ? undefined : index;
 }
 

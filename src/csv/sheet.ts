@@ -7,7 +7,7 @@ import { type CombineChoice, type CombineLines, combinationOf, combined } from '
 import type { Field } from './fields.ts';
 import { type DetectedDecimal, detectDecimal } from './format.ts';
 import { Overview } from './overview.ts';
-import { currencyIndexOf, type Preset, presetFor, type Where } from './presets.ts';
+import { currencyIndexOf, type Preset, presetFor, refundedIndexOf, type Where } from './presets.ts';
 import type { Received } from './receive.ts';
 import { examineTable, type Table, type TableChoices, tableRows } from './table.ts';
 import { type CheckedRow, RowValidator } from './validate.ts';
@@ -44,6 +44,8 @@ export interface Sheet extends Table {
   readonly where: readonly ColumnCondition[];
   /** The column with the currency of the amounts, from 0. */
   readonly currencyIndex: number | undefined;
+  /** The column with what was refunded of each order, from 0. */
+  readonly refundedIndex: number | undefined;
   readonly limit: number | undefined;
 }
 
@@ -66,7 +68,6 @@ export function examineSheet(received: Received, choices: SheetChoices = {}): Sh
   const where = choices.where
     ? conditionsOn(header, choices.where, '--where')
     : conditionsOn(header, preset?.where ?? new Map(), `where in the preset ${preset?.name}:`);
-  const currencyIndex = currencyIndexOf(columns, preset);
   return {
     ...table,
     signature,
@@ -76,7 +77,8 @@ export function examineSheet(received: Received, choices: SheetChoices = {}): Sh
     preset,
     combine,
     where,
-    currencyIndex,
+    currencyIndex: currencyIndexOf(columns, preset),
+    refundedIndex: refundedIndexOf(columns, preset),
     limit: choices.limit,
   };
 }

@@ -1,6 +1,6 @@
 /** A received CSV as a table of any kind: its format, what is above its header, its columns and its rows. */
 import { LockstepError } from '../base/errors.ts';
-import { listColumns, numberedColumns } from './columns.ts';
+import { listColumns, namelessColumn, numberedColumns } from './columns.ts';
 import { type DetectedEncoding, decodeSample, decodeText, detectEncoding, type Encoding } from './encoding.ts';
 import { belowLines, detectFormat, type Format, type FormatChoices } from './format.ts';
 import { withoutGuard } from './formulas.ts';
@@ -17,7 +17,10 @@ export interface TableChoices extends FormatChoices {
 export interface Table {
   readonly encoding: DetectedEncoding;
   readonly format: Format;
-  /** The original columns, without columns that Lockstep added to a file of results. Without a header they are numbered. */
+  /**
+   * The original columns, without columns that Lockstep added to a file of results. Without a header they are numbered; so is a
+   * column without a name (`#4`).
+   */
   readonly columns: readonly string[];
   readonly addedColumns: number;
   /** The line of the header, or of the first row. */
@@ -58,7 +61,7 @@ export function examineTable(
   const [first = [], ...others] = rows;
   const added = format.hasHeader ? addedColumnsOf(first.map((cell) => cell.trim())) : 0;
   const columns = format.hasHeader
-    ? first.slice(added).map((cell) => kept(cell, added))
+    ? first.slice(added).map((cell, index) => kept(cell, added) || namelessColumn(index))
     : numberedColumns(first.length);
   const firstRows = (format.hasHeader ? others : rows).map((row) => row.slice(added));
   if (format.hasHeader && knownNamesIn(columns) > 0 && knownNamesIn(firstRows[0] ?? []) >= SECOND_HEADER)

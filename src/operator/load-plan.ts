@@ -7,6 +7,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { checkpointOf } from '../syncs/orders/load-checkpoint.ts';
 import { allowedFor } from './run-result.ts';
+import { formatAmount } from './words.ts';
 
 export interface LoadPlan {
   /** Orders to create, and to update. */
@@ -40,6 +41,7 @@ export async function planOf(db: Queryable, run: Run, settings: Settings): Promi
   const creates = all.unknown + all.created + all.updated - updates;
   const calls = creates + updates + customers + (customers > 0 ? 2 * READS : READS);
   const allowed = allowedFor(run, settings);
+  const samples = await sampleOrders(db, run.id, SAMPLES);
   return {
     creates,
     updates,
@@ -47,6 +49,6 @@ export async function planOf(db: Queryable, run: Run, settings: Settings): Promi
     calls,
     leastMs: allowed === undefined ? undefined : (calls / allowed) * 1_000,
     counts: { ...all, created: 0, updated: 0, unknown: 0 },
-    samples: await sampleOrders(db, run.id, SAMPLES),
+    samples: samples.map((one) => ({ ...one, amount: one.amount === null ? null : formatAmount(one.amount) })),
   };
 }

@@ -2,14 +2,25 @@
 import { LockstepError } from '../base/errors.ts';
 import { type Hints, statementFor } from '../base/reasons/reasons.ts';
 import type { Choice } from '../engine/ledger/decisions.ts';
-import type { ReviewItem, Subject } from '../engine/ledger/review-items.ts';
+import { MOST_COUNTED, type ReviewItem, type ReviewPage, type Subject } from '../engine/ledger/review-items.ts';
 import { didYouMean, quote } from '../settings/words.ts';
+import { formatCount, plural } from './words.ts';
 
 /** Customers shown beside a contact on the command line, at most. */
 export const MOST_CUSTOMERS = 4;
 
 /** The keys of a record, as people call them. */
 export const KEY_WORDS = { name: 'name', email: 'e-mail', phone: 'phone', org: 'organization' };
+
+/** How many wait. */
+export function waitWords({ total, isMore }: Pick<ReviewPage, 'total' | 'isMore'>): string {
+  return `${isMore ? 'At least ' : ''}${plural(total, 'row waits', 'rows wait')} for a person.`;
+}
+
+/** How many wait with one reason; more may. */
+export function groupCount(n: number): string {
+  return n === MOST_COUNTED ? `${formatCount(n)} rows or more` : plural(n, 'row');
+}
 
 type Named = Pick<ReviewItem, 'kind' | 'subject' | 'account'>;
 

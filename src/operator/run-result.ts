@@ -1,7 +1,7 @@
 /** The report of a run: the object that --json prints. */
 import { type Audit, auditsOf } from '../engine/ledger/debts.ts';
 import { countDecided } from '../engine/ledger/decisions.ts';
-import { callsOfParts } from '../engine/ledger/parts.ts';
+import { callsWithParts } from '../engine/ledger/parts.ts';
 import { type Counts, countRows, type ReportedRow, reportRows, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { LeftOut, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
 import { splitUnsettled, type Unsettled } from '../engine/ledger/unsettled.ts';
@@ -30,12 +30,14 @@ export interface RunReport {
   readonly decided?: number;
   /** With those of its parts, such as the run that creates a load's customers. */
   readonly calls: number;
+  /** It has made more calls than these: of a process that was killed, or of reads that got no answer. */
+  readonly callsMissed: boolean;
   /** While a process worked on it. Waiting for a person or a worker is not included. */
   readonly durationMs: number;
   readonly budget: {
     /** Null if the settings no longer name the account, or if its limit is discovered. */
     readonly allowedPerSecond: number | null;
-    /** The share of the calls allowed in this time that was used, 0 to 1. */
+    /** The share of the calls allowed in this time that was used, 0 to 1; null if it is not known. */
     readonly used: number | null;
     /** Answers that said "slow down". */
     readonly limited: number;
@@ -78,7 +80,7 @@ async function report(db: Queryable, run: Run, settings: Settings, audit: Audit 
   const allowedPerSecond = allowedFor(run, settings);
   const state = await stateOf(db, run, audit);
   const durationMs = workedMs(run, state);
-  const calls = run.calls + (await callsOfParts(db, run.id));
+  const { calls, callsMissed } = await callsWithParts(db, run.id);
   return {
     run: run.id,
     sync: run.sync,
@@ -91,10 +93,11 @@ async function report(db: Queryable, run: Run, settings: Settings, audit: Audit 
     unsettled: counts.unknown === 0 ? undefined : await splitUnsettled(db, run.id, counts.unknown),
     decided: await decidedIn(db, run, counts),
     calls,
+    callsMissed,
     durationMs,
     budget: {
       allowedPerSecond: allowedPerSecond ?? null,
-      used: allowedPerSecond === undefined ? null : shareUsed(calls, allowedPerSecond, durationMs),
+      used: allowedPerSecond === undefined || callsMissed ? null : shareUsed(calls, allowedPerSecond, durationMs),
       limited: run.limited,
     },
     scan: run.scan ?? null,

@@ -1,6 +1,6 @@
 /** How a file was read, in words for people: the command line and the console show the same. */
 import { conditionWords } from '../base/condition.ts';
-import type { ColumnMapping, MappedColumn, UnusedColumn } from '../csv/columns.ts';
+import { type ColumnMapping, type MappedColumn, namelessColumn, type UnusedColumn } from '../csv/columns.ts';
 import type { CombineLines } from '../csv/combine.ts';
 import type { Fits } from '../csv/fits.ts';
 import type { DetectedDecimal } from '../csv/format.ts';
@@ -56,7 +56,8 @@ export function whereWords(where: readonly ColumnCondition[]): string {
   return `only orders where ${where.map(({ name, condition }) => `${JSON.stringify(name)} ${conditionWords(condition)}`).join(' and ')}`;
 }
 
-export function unusedWords({ name, unfit }: UnusedColumn): string {
+export function unusedWords({ name, index, unfit }: UnusedColumn): string {
+  if (name === namelessColumn(index)) return `${name} (column ${index + 1}, which has no name)`;
   const why = unfit ? ` (not ${unfit.field}: ${fitWords(unfit.fits)})` : '';
   return `${JSON.stringify(name)}${why}`;
 }

@@ -29,6 +29,12 @@ export function formatRate(perSecond: number): string {
   return perSecond >= 1 ? `${formatCount(perSecond)} a second` : `${formatCount(perSecond * 60)} a minute`;
 }
 
+/** An exact decimal as money: `59.8` becomes `59.80`. */
+export function formatAmount(amount: string): string {
+  const [whole, fraction = ''] = amount.split('.');
+  return `${whole}.${fraction.padEnd(2, '0')}`;
+}
+
 /** `512 B`, `1.2 KB`, `34 MB`, `5.6 GB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB'];

@@ -26,6 +26,7 @@ const RUN: Run = {
   rowsPruned: 0,
   rowsSettled: 500,
   calls: 504,
+  callsMissed: false,
   limited: 0,
   errorCode: undefined,
   error: undefined,

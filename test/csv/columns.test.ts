@@ -3,6 +3,9 @@ import { expect, test } from 'vitest';
 import { headerSignature, type MappingChoices, mapColumns } from '../../src/csv/columns.ts';
 import { FIELDS, SYNONYMS } from '../../src/csv/fields.ts';
 import { recognise } from '../../src/csv/recognise.ts';
+import { unusedWords } from '../../src/operator/sheet-words.ts';
+import { tellingForm } from '../../src/syncs/orders/remembered-columns.ts';
+import { loaded } from './files.ts';
 
 const mapped = (names: readonly string[], told: MappingChoices['told'] = new Map(), more: MappingChoices = {}) =>
   mapColumns({ names, isGiven: true, line: 1 }, { told, ...more });
@@ -128,6 +131,29 @@ test('refuses a column that --map names and the file lacks, and lists the fileâ€
   expect(telling).toThrow(
     expect.objectContaining({ code: 'CSV_UNKNOWN_COLUMN', message: expect.stringContaining('"net"') }),
   );
+});
+
+test('a column without a name is called by its number, which --map takes, is remembered and is shown', async () => {
+  const map = new Map([['description', '#3']] as const);
+  const text = 'client_id,amount,,\n1,2.50,Desk,extra\n2,3,Lamp,\n';
+  const { sheet, rows } = await loaded(text, { map });
+  expect(rows.map(({ values, cells }) => [values.description, cells])).toEqual([
+    ['Desk', ['1', '2.50', 'Desk', 'extra']],
+    ['Lamp', ['2', '3', 'Lamp', '']],
+  ]);
+  expect(sheet.mapping.unmapped.map(unusedWords)).toEqual(['#4 (column 4, which has no name)']);
+  const { columns } = tellingForm(sheet);
+  const again = await loaded(text, { recall: () => new Map([['description', columns?.told.description ?? '']]) });
+  expect(again.rows.map(({ values }) => values.description)).toEqual(['Desk', 'Lamp']);
+});
+
+test('--map takes the number of any column with a #, and a column of that name goes first', () => {
+  const at = (names: readonly string[], column: string) =>
+    mapped(names, new Map([['client_id', column]] as const)).columns.find(({ field }) => field === 'client_id')?.index;
+  expect([at(['a', 'b'], '#2'), at(['2', 'b'], '#2'), at(['2', 'b'], '2'), at(['#2', 'b'], '#2')]).toEqual([
+    1, 1, 0, 0,
+  ]);
+  expect(() => at(['a', 'b'], '#3')).toThrow(expect.objectContaining({ code: 'CSV_UNKNOWN_COLUMN' }));
 });
 
 test('a field mapped to no column stays without one, whatever column resembles it', () => {

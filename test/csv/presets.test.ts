@@ -199,6 +199,40 @@ test('a note counts the statuses and the currencies of the orders, with the opti
   ]);
 });
 
+const REFUNDS: readonly (readonly [file: string, rows: string, note: string])[] = [
+  [
+    'stripe-payments.csv',
+    'ch_F,,,,10.00,0.00,eur,,,,,,,Failed,,,,eve@example.com,,,,,,,,,,\nch_P,,,,10.00,2.50,eur,,,,,,,Paid,,,,eve@example.com,,,,,,,,,,\n',
+    "line 4 (Amount Refunded 1290.00, Status Refunded), line 5 (Status Failed), line 6 (Amount Refunded 2.50). To leave them out, add --where 'Amount Refunded=0.00' --where 'Status!=Failed' to orders load",
+  ],
+  [
+    'shopify-orders.csv',
+    '',
+    "line 7 (Refunded Amount 20.90, Financial Status refunded). To leave them out, add --where 'Refunded Amount=0.00' to orders load",
+  ],
+];
+
+test.each(REFUNDS)(
+  'a note names the refunded and unpaid orders of %s, and how to leave them out',
+  async (name, rows, note) => {
+    const text = await readFile(path.join(SAMPLES, name), 'utf8');
+    const presets = await readPresets();
+    const { rows: all, overview } = await loaded(`${text.trimEnd()}\n${rows}`, { presets });
+    const [found = ''] = overview.notes([]).filter((one) => one.includes('refunded in whole or in part'));
+    expect(found).toMatch(new RegExp(`^\\d of ${all.length} orders`));
+    expect(found).toContain(`loaded with their whole amount: ${note}`);
+    const where = new Map(
+      [...note.matchAll(/--where '([^'=!]+)(!?)=([^']+)'/g)].map(([, column = '', not, value = '']) => [
+        column,
+        not ? { not: value } : value,
+      ]),
+    );
+    const kept = await loaded(`${text.trimEnd()}\n${rows}`, { presets, where });
+    expect(kept.overview.notes([]).join()).not.toContain('refunded in whole');
+    expect(kept.rows.length).toBe(all.length - Number(found[0]));
+  },
+);
+
 test('where of a preset leaves orders out, and its note says which; rows that cannot be read stay', async () => {
   const { orders, notes, words, leftOut } = await told(
     `${OWN_WITH_STATUS}where: { state: { not: [FAILED, refunded] } }\n`,

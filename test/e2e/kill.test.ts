@@ -37,7 +37,7 @@ test.concurrent.for([
     expect(kills).toBeGreaterThanOrEqual(5);
     const run = (await listRuns(harness.database.pool, 5))[0]?.run;
     if (!run) throw new Error('there is no run');
-    expect([run.status, run.error]).toEqual(['done', undefined]);
+    expect([run.status, run.error, run.callsMissed]).toEqual(['done', undefined, true]);
     expect(await harness.counts(run)).toMatchObject({ in: CONTACTS, created: CONTACTS });
     expect([...(await harness.commits()).values()].reduce((sum, n) => sum + n, 0)).toBe(CONTACTS);
     const again = await harness.runSync();

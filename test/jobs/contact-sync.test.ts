@@ -40,6 +40,29 @@ describe('a sync that runs repeatedly', () => {
     expect(await leftInIndex(harness)).toBe(0);
   });
 
+  test('notes contacts that were imported and are gone, and new contacts that are alike; neither changes what is done', async () => {
+    await harness.addContacts([ann, ben, cho, cho]);
+    const first = await syncTo({ in: 4, created: 4 }, 4);
+    expect(first.notes).toEqual([
+      '2 new contacts have the same name, e-mail and phone as another new contact, and each becomes a customer of its own: contacts 3 and 4',
+    ]);
+    await harness.database.pool.query('delete from service.contacts where id = 2');
+    const second = await syncTo({ in: 3, unchanged: 3 }, 0);
+    expect(second.notes).toEqual([
+      '1 contact that was imported is not in the list any more, and nothing is done about the customers: contact 2 (customer 2)',
+    ]);
+    expect(await harness.customers()).toHaveLength(4);
+  });
+
+  test('counts its calls exactly while no process is killed', async () => {
+    await harness.addContacts([ann]);
+    await harness.runSync();
+    await harness.addContacts([ben]);
+    const before = harness.service.traffic.total();
+    const run = await harness.runSync();
+    expect([run.calls, run.callsMissed]).toEqual([harness.service.traffic.total() - before, false]);
+  });
+
   test('updates the customer of a changed contact with one update', async () => {
     await harness.addContacts([ann, ben]);
     await syncTo({ in: 2, created: 2 }, 2);

@@ -49,6 +49,15 @@ test('an order goes to the customer that a person chose, and the retried run end
   expect((await harness.here('review', 'undo', item.id)).code).toBe(2);
 });
 
+test('an order of a chosen customer that does not exist is rejected, and nothing is written', async () => {
+  await harness.addCustomers([{ full_name: 'Twin' }, { full_name: 'Twin' }]);
+  const run = await loadTo(csvOf('order_id,customer_name', ['A,Twin']), { in: 1, review: 1 });
+  await done('review', 'decide', `${run.id}/2`, '--use', '999');
+  const { code, json } = await harness.here('runs', 'retry', run.id, '--json');
+  expect([code, json?.counts]).toMatchObject([1, { in: 1, created: 0, rejected: 1 }]);
+  expect(await harness.orders()).toEqual([]);
+});
+
 test('of orders that differ, a retry overwrites those that a person chose, and leaves the others', async () => {
   await loadTo(ordersCsv(2), { in: 2, created: 2 });
   const changed = ordersCsv(2).replace('1.25', '98.5').replace('2.25', '99.5');

@@ -187,7 +187,8 @@ test('a decision is not applied to evidence that its person has not seen', async
   await decide('contact-3', '--use', '5');
   await harness.addCustomers([{ full_name: 'Ann Lee-Orr', email: ann.email }]);
   await harness.call('customers.update', { id: 5, full_name: 'Another Person', email: cho.email });
-  await syncTo({ in: 3, review: 3 }, 0);
+  const { notes } = await syncTo({ in: 3, review: 3 }, 0);
+  expect(notes).toContain('contact 2 stays in review: customer 99, which was chosen for it, is not in the list');
   expect(await states()).toEqual([
     'contact-3 lapsed: the evidence changed',
     'contact-2 lapsed: the customer is not in the list',

@@ -1,10 +1,10 @@
 /** `lockstep review …`: lists what waits for a person, and takes decisions about it. */
 import type { Command } from 'commander';
 import { type Decision, listDecisions } from '../../engine/ledger/decisions.ts';
-import { type ReviewItem, reviewPage } from '../../engine/ledger/review-items.ts';
-import { idsOf, itemResult } from '../../operator/review.ts';
+import { type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/review-items.ts';
+import { idsOf, itemResult, waitWords } from '../../operator/review.ts';
 import { choiceWords, stateOf } from '../../operator/review-decisions.ts';
-import { formatCount, formatTime, plural } from '../../operator/words.ts';
+import { formatCount, formatTime } from '../../operator/words.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { groupLines } from '../review.ts';
 import type { Perform, Session } from '../session.ts';
@@ -49,21 +49,25 @@ async function list(session: Session, { limit, decided, ...filter }: Options): P
   const { pool } = await session.openLedger();
   const { account } = filter;
   if (decided) return listDecided(session, await listDecisions(pool, { account }), limit);
-  const { items, total, accounts } = await reviewPage(pool, filter, { limit });
+  const page = await reviewPage(pool, filter, { limit });
+  const { items, total, isMore, accounts } = page;
   if (account !== undefined && total === 0) accountNamed(await session.settings(), account);
   const { out, hint } = session;
   const named = [...idsOf(items, accounts)];
   for (const [reason, group] of byReason(named)) out.say(...groupLines(reason, group, hint));
-  out.say(total === 0 ? 'Nothing waits for a person.' : summary(total, named.length));
+  out.say(total === 0 ? 'Nothing waits for a person.' : summary(page));
   out.result({
     items: named.map(([id, item]) => itemResult(id, item, hint)),
     total,
+    isMore,
   });
 }
 
-function summary(total: number, shown: number): string {
-  const wait = `${plural(total, 'row waits', 'rows wait')} for a person.`;
-  return shown < total ? `${wait} These are the first ${formatCount(shown)}: --limit ${total} lists all.` : wait;
+function summary(page: ReviewPage): string {
+  const { total, isMore, items } = page;
+  if (items.length === total && !isMore) return waitWords(page);
+  const more = isMore ? '--limit N lists more' : `--limit ${total} lists all`;
+  return `${waitWords(page)} These are the first ${formatCount(items.length)}: ${more}.`;
 }
 
 function byReason(named: readonly (readonly [string, ReviewItem])[]): ReadonlyMap<string, [string, ReviewItem][]> {

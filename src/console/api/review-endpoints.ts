@@ -28,14 +28,21 @@ export const reviewEndpoints: readonly Endpoint[] = [
     path: '/review',
     params: nothing,
     query: reviewQuery.extend({ limit }),
-    answer: z.object({ items: z.array(item), total: z.number(), groups: z.record(z.string(), z.number()), next }),
+    answer: z.object({
+      items: z.array(item),
+      total: z.number(),
+      isMore: z.boolean().describe('More wait than total, which counts at most 1,000 rows of each reason.'),
+      groups: z.record(z.string(), z.number()),
+      next,
+    }),
     async work({ pool, hint }, { query: { limit, after, ...filter } }) {
-      const { items, total, groups } = await reviewPage(pool, filter, { limit: limit + 1, after });
+      const { items, total, isMore, groups } = await reviewPage(pool, filter, { limit: limit + 1, after });
       const shown = items.slice(0, limit);
       const last = items.length > limit ? shown.at(-1) : undefined;
       return {
         items: shown.map((one) => itemResult(longId(one), one, hint)),
         total,
+        isMore,
         groups,
         next: last ? JSON.stringify(cursorOf(last)) : null,
       };

@@ -106,7 +106,7 @@ export function ColumnNames({ names }: { readonly names: readonly string[] }) {
     <>
       {names.map((name) => (
         <th scope="col">
-          <Foreign text={name || '(no name)'} most={40} />
+          <Foreign text={name} most={40} />
         </th>
       ))}
     </>

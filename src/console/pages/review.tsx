@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { meaningOf } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { cursorOf, type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/review-items.ts';
-import { longId, recordsFor, statementOf } from '../../operator/review.ts';
-import { formatCount, plural } from '../../operator/words.ts';
+import { groupCount, longId, recordsFor, statementOf, waitWords } from '../../operator/review.ts';
+import { plural } from '../../operator/words.ts';
 import { reviewQuery } from '../api/review-query.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { addressOf, Chip, Empty, Foreign, More, Section, Select, Words } from '../parts.tsx';
@@ -44,7 +44,7 @@ export const review = definePage({
           <Nothing isFiltered={options.length > 0 || after !== undefined} />
         ) : (
           <>
-            <p>{plural(page.total, 'row waits', 'rows wait')} for a person. A decision is applied by the next run.</p>
+            <p>{waitWords(page)} A decision is applied by the next run.</p>
             <Overview groups={page.groups} query={query} />
             {Object.keys(page.groups)
               .filter((reason) => items.some((item) => item.reason === reason))
@@ -86,7 +86,7 @@ function Overview({ groups, query }: { readonly groups: ReviewPage['groups']; re
           <a id={`only-${reason}`} href={addressOf('/review', { account, sync, reason })}>
             {reason}
           </a>{' '}
-          {formatCount(count)}
+          {groupCount(count)}
         </li>
       ))}
     </ul>
@@ -109,7 +109,7 @@ function ReasonGroup({ reason, items, page, query: { account, sync }, context: {
   ));
   const title = (
     <>
-      {reason} <span class="dim">{plural(page.groups[reason] ?? 0, 'row')}</span>
+      {reason} <span class="dim">{groupCount(page.groups[reason] ?? 0)}</span>
     </>
   );
   return (

@@ -211,7 +211,7 @@ function StateNotice({ run, report, hint }: OfRun & { readonly hint: PageContext
 }
 
 function Figures({ run, report }: OfRun) {
-  const { counts, calls, budget, scan, audit } = report;
+  const { counts, calls, callsMissed, budget, scan, audit } = report;
   const isPartial = budget.allowedPerSecond !== null && budget.used !== null;
   return (
     <Section
@@ -237,6 +237,7 @@ function Figures({ run, report }: OfRun) {
         ))}
         <dl class="facts">
           <Fact name="Calls">
+            {callsMissed && 'at least '}
             {formatCount(calls)}
             {isPartial && (
               <span class="dim">

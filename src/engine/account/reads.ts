@@ -23,8 +23,15 @@ export const LIMITED_IN_A_ROW = 20;
 const SLOW_DOWN_MS = 2_000;
 
 export interface ReadOptions {
-  /** Receives the number of calls once the read got an answer: a run with no calls has never had an answer. */
-  readonly onCalls?: (calls: { readonly calls: number; readonly limited: number }) => Promise<unknown>;
+  /**
+   * Receives the number of calls once the read got an answer: a run with no calls has never had an answer. Of a read that got none, it
+   * only receives that there were calls.
+   */
+  readonly onCalls?: (calls: {
+    readonly calls: number;
+    readonly limited: number;
+    readonly callsMissed?: true;
+  }) => Promise<unknown>;
   /** Immediate tries. Default 5. */
   readonly tries?: number;
   /** Called before each try: discard the records of earlier tries. */
@@ -48,9 +55,19 @@ export function readStream(
   operation: OperationName,
   options: StreamOptions & ReadOptions,
 ): Promise<Streamed> {
-  return untilApplied(account, operation, options, (isRetry) => {
+  return untilApplied(account, operation, options, async (isRetry) => {
     options.onTry?.();
-    return account.client.stream(operation, { ...options, isRetry });
+    let hasRecords = false;
+    const onRecords: StreamOptions['onRecords'] = (records) => {
+      hasRecords = true;
+      return options.onRecords(records);
+    };
+    try {
+      return await account.client.stream(operation, { ...options, isRetry, onRecords });
+    } catch (error) {
+      if (hasRecords) await options.onCalls?.({ calls: 1, limited: 0 }); // its reader has seen enough
+      throw error;
+    }
   });
 }
 
@@ -69,17 +86,31 @@ export function nothingButLimited(what: string): RetryLater {
 async function untilApplied<T extends { status: 'applied' }>(
   account: Account,
   operation: OperationName,
-  { signal, tries = MAX_ATTEMPTS, onCalls }: CallOptions & ReadOptions,
+  options: CallOptions & ReadOptions,
   call: (isRetry: boolean) => Promise<T | Failure>,
 ): Promise<T> {
   const made = { calls: 0, limited: 0 };
+  try {
+    const outcome = await answered(account, operation, options, call, made);
+    await options.onCalls?.(made);
+    return outcome;
+  } catch (error) {
+    if (made.calls > 0) await options.onCalls?.({ calls: 0, limited: 0, callsMissed: true });
+    throw error;
+  }
+}
+
+async function answered<T extends { status: 'applied' }>(
+  account: Account,
+  operation: OperationName,
+  { signal, tries = MAX_ATTEMPTS }: CallOptions & ReadOptions,
+  call: (isRetry: boolean) => Promise<T | Failure>,
+  made: { calls: number; limited: number },
+): Promise<T> {
   for (let attempt = 1; ; ) {
     const outcome = await call(attempt > 1);
     if (outcome.status !== 'not-sent') made.calls++;
-    if (outcome.status === 'applied') {
-      await onCalls?.(made);
-      return outcome;
-    }
+    if (outcome.status === 'applied') return outcome;
     const decision = decideRetry(operation, outcome, { attempt, random: Math.random() });
     if (decision.status === 'suspend') throw await stopAfterRefusal(account, outcome, operation);
     const stop = stopFor(decision, outcome, account, operation);

@@ -106,21 +106,28 @@ export async function dropClaims(db: Queryable, ids: readonly number[]): Promise
        from held h join ledger.plans p on p.run_id = h.run_id and p.n = h.n
        returning run_id
      )
-     update ledger.runs set open_since = clock_timestamp()
-     where id in (select run_id from lost) and status not in ('running', 'paused')`,
+     update ledger.runs set calls_missed = true,
+       open_since = case when status in ('running', 'paused') then open_since else clock_timestamp() end
+     where id in (select run_id from lost)`,
     [ids],
   );
 }
 
-/** Takes over expired claims, and claims of dead processes on this host. */
+/** Takes over expired claims, and claims of dead processes on this host: they may have made calls that are not recorded. */
 export async function dropDeadClaims(db: Queryable): Promise<number> {
-  const held = await db.query<{ id: number; worker: unknown; expired: boolean }>(
+  const held = await db.query<{ id: number; run: string; worker: unknown; expired: boolean }>(
     // Expires the claim for good: it cannot be renewed between this check and the next statement.
     `with expired as (update ledger.claims set expires_at = '-infinity' where expires_at < clock_timestamp() returning id)
-     select c.id::int, worker, e.id is not null as expired from ledger.claims c left join expired e using (id)`,
+     select c.id::int, c.run_id as run, worker, e.id is not null as expired from ledger.claims c left join expired e using (id)`,
   );
-  const dead = held.rows.filter((row) => row.expired || isDead(workerIdentity.parse(row.worker))).map((row) => row.id);
-  if (dead.length > 0) await dropClaims(db, dead);
+  const dead = held.rows.filter((row) => row.expired || isDead(workerIdentity.parse(row.worker)));
+  if (dead.length === 0) return 0;
+  const runs = dead.map(({ run }) => run);
+  await db.query('update ledger.runs set calls_missed = true where id = any($1) and not calls_missed', [runs]);
+  await dropClaims(
+    db,
+    dead.map(({ id }) => id),
+  );
   return dead.length;
 }
 

@@ -13,13 +13,17 @@ export async function failingFor(db: Queryable, id: string): Promise<number | un
   return found.rows[0]?.ms ?? undefined;
 }
 
-/** Calls that the parts of a run have made. */
-export async function callsOfParts(db: Queryable, id: string): Promise<number> {
-  const found = await db.query<{ calls: number }>(
-    'select coalesce(sum(calls), 0)::float8 as calls from ledger.runs where part_of = $1',
+/** Calls that a run and its parts have made, and whether they have made more than these. */
+export async function callsWithParts(
+  db: Queryable,
+  id: string,
+): Promise<{ readonly calls: number; readonly callsMissed: boolean }> {
+  const found = await db.query<{ calls: number; callsMissed: boolean }>(
+    `select coalesce(sum(calls), 0)::float8 as calls, coalesce(bool_or(calls_missed), false) as "callsMissed"
+     from ledger.runs where id = $1 or part_of = $1`,
     [id],
   );
-  return found.rows[0]?.calls ?? 0;
+  return found.rows[0] ?? { calls: 0, callsMissed: false };
 }
 
 /** Ends the run and its parts as failed, the parts first: otherwise the run would report their failure as its reason. */

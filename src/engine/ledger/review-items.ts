@@ -1,4 +1,7 @@
-/** What waits for a person: rows in review, each from the newest run of its record. */
+/**
+ * What waits for a person: rows in review, each from the newest run of its record. Rows are looked up in the order in which
+ * they are shown, and no more of them than are shown or counted.
+ */
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { CONTACT_LINK } from './matching/contact-links.ts';
@@ -53,106 +56,191 @@ export function cursorOf({ reason, account, run, n }: ReviewItem): ReviewCursor 
 /** Items in the order of their reasons, accounts and rows. */
 export interface ReviewPage {
   readonly items: readonly ReviewItem[];
-  /** How many wait in all. */
+  /** How many wait. At most MOST_COUNTED of each reason are counted: then `isMore`. */
   readonly total: number;
-  /** The accounts whose contacts wait. */
-  readonly accounts: number;
-  /** How many wait in all, by reason. */
   readonly groups: Readonly<Record<string, number>>;
+  readonly isMore: boolean;
+  /** The accounts that have contacts in review. */
+  readonly accounts: number;
 }
+
+/** Each row that is counted is looked up, so that decided and repeated ones do not count. */
+export const MOST_COUNTED = 1_000;
+
+interface Selection {
+  /** Default: all. */
+  readonly limit?: number;
+  readonly after?: ReviewCursor | undefined;
+}
+
+/** The rows in review of one run with one reason. `held`: how many, with those that a person has decided. */
+interface Group {
+  readonly kind: Subject['kind'];
+  readonly run: string;
+  readonly account: string;
+  readonly reason: string;
+  readonly held: number;
+  /** No other run of contacts is newer. */
+  readonly isNewest: boolean;
+  /** Its rows that follow the cursor have higher numbers; null: all are before it. */
+  readonly above: number | null;
+}
+
+type Waiting = Pick<ReviewItem, 'scope' | 'kind' | 'subject' | 'account' | 'sync' | 'run' | 'n' | 'isLater'>;
 
 /** SQL: the keys of input `i` as people name them. */
 const KEYS = `jsonb_strip_nulls(jsonb_build_object('email', i.email, 'phone', i.phone, 'name', i.name, 'org', i.org))`;
 const IDS_ONLY = `(select jsonb_object_agg(c.id, null) from jsonb_array_elements_text(${NAMED_CUSTOMERS('v.facts')}) c (id))`;
-
-/** SQL: review rows of the runs `u (id, scope, account, title)`, with their inputs `i`. */
-const ITEMS = (kind: Subject['kind'], subject: string, runs: string, condition: string) => `
-  select u.scope, '${kind}' as kind, ${subject} as subject, u.account, u.title as sync, u.id as run, v.n, v.reason, v.at
-  from (${runs}) u join ledger.verdicts v on v.run_id = u.id and v.verdict = 'review'
-    -- looked up for each item; otherwise Postgres may read all inputs
-    cross join lateral (select * from ledger.inputs i where i.run_id = v.run_id and i.n = v.n offset 0) i
-  where ${condition}`;
 
 const RUNS = (job: string) =>
   `select r.id, r.sync, r.scope, r.account, coalesce(r.title, r.sync) as title, r.created_at, ${FILTER_OF('r')} as filter from ledger.runs r
    where r.job = '${job}' and r.status = 'done' and not r.dry_run`;
 
 /**
- * SQL: the newest run of each contact sync, unless a newer run has read the same contacts, or all. `is_newest`: no other run of its scope
- * is newer.
+ * SQL: `contact_runs`: the newest run of each contact sync, unless a newer run has read the same contacts, or all. `is_newest`: no
+ * other run of its scope is newer.
  */
-const CONTACT_RUNS = `with latest as (
-    select distinct on (scope, sync) * from (${RUNS('contacts')}) r order by scope, sync, created_at desc, id desc)
-  select *, row_number() over (partition by scope order by created_at desc, id desc) = 1 as is_newest from latest u
-  where not exists (select from latest newer where newer.scope = u.scope and (newer.created_at, newer.id) > (u.created_at, u.id)
-    and (newer.filter is null or newer.filter = u.filter))`;
+const WITH_CONTACT_RUNS = `with latest as (
+    select distinct on (scope, sync) * from (${RUNS('contacts')}) r order by scope, sync, created_at desc, id desc
+  ), contact_runs as materialized (
+    select *, row_number() over (partition by scope order by created_at desc, id desc) = 1 as is_newest from latest u
+    where not exists (select from latest newer where newer.scope = u.scope and (newer.created_at, newer.id) > (u.created_at, u.id)
+      and (newer.filter is null or newer.filter = u.filter))
+  )`;
 
-/** SQL: a newer run of another sync has contact \`i\` of run \`u\` as a row, or has linked it. */
+/** SQL: a newer run of another sync has contact `i` of run `u` as a row, or has linked it. */
 const IS_IN_NEWER_RUN = `(
-    exists (select from (${CONTACT_RUNS}) newer join ledger.inputs j on j.run_id = newer.id and j.source_id = i.source_id
+    exists (select from contact_runs newer join ledger.inputs j on j.run_id = newer.id and j.source_id = i.source_id
       where newer.scope = u.scope and (newer.created_at, newer.id) > (u.created_at, u.id))
     or exists (select from ledger.links l join ledger.runs newer on newer.id = l.run_id
       where l.scope = u.scope and l.kind = '${CONTACT_LINK}' and l.source_id = i.source_id
         and (newer.created_at, newer.id) > (u.created_at, u.id)))`;
 
-/** A contact that several syncs have is an item of the newest run. */
-const CONTACTS = ITEMS(
-  'contact',
-  'coalesce(i.source_id, i.n::text)',
-  CONTACT_RUNS,
-  `u.is_newest or not ${IS_IN_NEWER_RUN}`,
-);
+/** SQL: a later load has the order of input `i` of run `u`. */
+const IS_IN_LATER_LOAD = `exists (select from ledger.inputs o join ledger.runs later on later.id = o.run_id
+    where o.label = i.label and o.cells is not null and (o.client_id, o.email, o.phone, o.name) is not distinct from (i.client_id, i.email, i.phone, i.name)
+      and later.scope = u.scope and later.created_at > u.created_at and later.job = 'orders' and later.status = 'done' and not later.dry_run)`;
 
-/** An order that a later load has too is an item of that load. */
-const ORDERS = ITEMS(
-  'order',
-  `u.id || '/' || v.n`,
-  RUNS('orders'),
-  `not exists (select from (${RUNS('orders')}) later join ledger.inputs o on o.run_id = later.id and o.cells is not null
-     where later.scope = u.scope and later.created_at > u.created_at and o.label = i.label
-       and (o.client_id, o.email, o.phone, o.name) is not distinct from (i.client_id, i.email, i.phone, i.name))`,
-);
+const SUBJECT = `case u.kind when 'contact' then coalesce(i.source_id, i.n::text) else u.id || '/' || i.n end`;
 
-/** All items that wait for a decision. */
-export async function reviewItems(db: Queryable, filter: ReviewFilter = {}): Promise<readonly ReviewItem[]> {
-  return (await reviewPage(db, filter)).items;
+/** SQL: decision `d` is about row `i` of run `u`. */
+const IS_ABOUT = `d.scope = u.scope and d.kind = u.kind and d.subject = ${SUBJECT}`;
+
+/** SQL: a person has decided about row `v`. */
+const IS_DECIDED = `exists (select from ledger.decisions d where ${IS_ABOUT} and d.choice <> 'later'
+    and d.undone_at is null and d.lapsed_at is null and (${IN_FORCE} or d.run_id = u.id and d.decided_at > v.at)
+    offset 0)`; // looked up for each row; otherwise Postgres may compare every row with every decision
+
+/** SQL: a person wants to decide it later. */
+const IS_LATER = `exists (select from ledger.decisions d where ${IS_ABOUT} and d.choice = 'later' and ${IN_FORCE})`;
+
+/** The items that wait for a decision, in their order. */
+export async function reviewItems(
+  db: Queryable,
+  filter: ReviewFilter = {},
+  selection: Selection = {},
+): Promise<readonly ReviewItem[]> {
+  return itemsIn(db, await groupsOf(db, filter, selection), filter, selection);
 }
 
-/** The first items that wait for a decision, at most `limit`, from the one that follows `after`. */
-export async function reviewPage(
+/** The first items that wait for a decision, at most `limit`, from the one that follows `after`, and how many wait. */
+export async function reviewPage(db: Queryable, filter: ReviewFilter, selection: Selection = {}): Promise<ReviewPage> {
+  const all = await groupsOf(db, filter, selection);
+  const items = await itemsIn(db, all, filter, selection);
+  const groups: Record<string, number> = {};
+  let isMore = false;
+  for (const reason of new Set(all.map((group) => group.reason))) {
+    const whole = all.flatMap((group) => (group.reason === reason ? [{ ...group, above: -1 }] : []));
+    const { length } = await waitingIn(db, whole, filter, MOST_COUNTED + 1);
+    isMore ||= length > MOST_COUNTED;
+    if (length > 0) groups[reason] = Math.min(length, MOST_COUNTED);
+  }
+  const total = Object.values(groups).reduce((sum, n) => sum + n, 0);
+  const accounts = new Set(all.flatMap(({ kind, account }) => (kind === 'contact' ? [account] : []))).size;
+  return { items, total, groups, isMore, accounts };
+}
+
+async function groupsOf(
   db: Queryable,
-  { account, sync, reason, kind, subject }: ReviewFilter,
-  { limit, after = [] }: { readonly limit?: number; readonly after?: ReviewCursor | undefined | readonly [] } = {},
-): Promise<ReviewPage> {
-  const placed = [0, 1, 2, 3].map((i) => after[i] ?? null);
-  const found = await db.query<ReviewItem & Omit<ReviewPage, 'items'>>(
-    `with waiting as materialized (
-       select t.* from (${CONTACTS} union all ${ORDERS}) t
-       where ($1::text is null or t.account = $1) and ($2::text is null or t.sync = $2) and ($3::text is null or t.reason = $3)
-         and ($4::text is null or t.kind = $4) and ($5::text is null or t.subject = $5)
-         and not exists (select from ledger.decisions d
-           where d.scope = t.scope and d.kind = t.kind and d.subject = t.subject and d.choice <> 'later'
-             and d.undone_at is null and d.lapsed_at is null and (${IN_FORCE} or d.run_id = t.run and d.decided_at > t.at)
-           offset 0) -- looked up for each item; otherwise Postgres may compare every item with every decision
-     ), page as (
-       select * from waiting where $7::text is null or (reason, account, run, n) > ($7, $8, $9, $10::bigint)
-       order by reason, account, run, n limit $6
-     ), shown as (
-       select p.*, v.facts, i.label, i.hash, ${KEYS} as keys, coalesce(e.customers, ${IDS_ONLY}, '{}') as customers
-       from page p join ledger.verdicts v on v.run_id = p.run and v.n = p.n
-         join ledger.inputs i on i.run_id = p.run and i.n = p.n
-         left join ledger.evidence e on e.run_id = p.run and e.n = p.n
-     )
-     select scope, kind, subject, account, sync, run, n::float8 as n, reason, facts, label, hash, keys, customers,
-       left(md5(concat(reason, hash, customers)), 8) as version, exists (select from ledger.decisions d
-         where d.scope = s.scope and d.kind = s.kind and d.subject = s.subject and d.choice = 'later' and ${IN_FORCE}) as "isLater",
-       (select count(*)::int from waiting) as total,
-       (select count(distinct account)::int from waiting where kind = 'contact') as accounts,
-       (select json_object_agg(reason, count order by reason) from (select reason, count(*) from waiting group by reason) g) as groups
-     from shown s order by reason, account, run, s.n`,
-    [...[account, sync, reason, kind, subject, limit].map((one) => one ?? null), ...placed],
+  { account, sync, reason, kind }: ReviewFilter,
+  { after }: Selection,
+): Promise<readonly Group[]> {
+  const place = '(v.reason, u.account, u.id)';
+  const found = await db.query<Group>(
+    `${WITH_CONTACT_RUNS}
+     select u.kind, u.id as run, u.account, v.reason, v.held, u.is_newest as "isNewest",
+       case when $5::text is null or ${place} > ($5, $6, $7) then -1 when ${place} = ($5, $6, $7) then $8::float8 end as above
+     from (select 'contact' as kind, id, account, title, is_newest from contact_runs
+         union all select 'order', id, account, title, true from (${RUNS('orders')}) r) u join (select run_id, reason, count(*)::int as held from ledger.verdicts
+       where verdict = 'review' group by run_id, reason) v on v.run_id = u.id
+     where ($1::text is null or u.account = $1) and ($2::text is null or u.title = $2) and ($3::text is null or v.reason = $3)
+       and ($4::text is null or u.kind = $4)
+     order by v.reason, u.account, u.id`,
+    [account, sync, reason, kind, ...(after ?? [null, null, null, null])].map((one) => one ?? null),
   );
-  const { total = 0, accounts = 0, groups = {} } = found.rows[0] ?? {};
-  const items = found.rows.map(({ total: _, accounts: __, groups: ___, ...item }) => item);
-  return { items, total, accounts, groups };
+  return found.rows;
+}
+
+/** Later batches are larger: most rows of the earlier ones were decided. */
+const GROWTH = 4;
+
+/** The first rows of the groups that wait, at most `limit`: batch by batch of groups, until there are enough. */
+async function waitingIn(
+  db: Queryable,
+  groups: readonly Group[],
+  { subject }: ReviewFilter,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<readonly Waiting[]> {
+  const left = groups.filter(({ above }) => above !== null);
+  const found: Waiting[] = [];
+  for (let wanted = limit; left.length > 0 && found.length < limit; wanted *= GROWTH) {
+    const batch: Group[] = [];
+    for (let held = 0; left.length > 0 && held < wanted; held += batch.at(-1)?.held ?? 0)
+      batch.push(...left.splice(0, 1));
+    const rows = await db.query<Waiting>(
+      `${WITH_CONTACT_RUNS}
+       select u.scope, u.kind, w.subject, u.account, u.sync, u.id as run, w.n::float8 as n, w."isLater"
+       from (select r.id, r.scope, r.account, coalesce(r.title, r.sync) as sync, r.created_at, g.*
+           from unnest($1::text[], $2::text[], $3::bigint[], $6::text[], $7::bool[]) with ordinality g (run, reason, above, kind, is_newest, place)
+             join ledger.runs r on r.id = g.run) u
+         cross join lateral (
+           select v.n, ${SUBJECT} as subject, ${IS_LATER} as "isLater" from ledger.verdicts v
+             cross join lateral (select * from ledger.inputs i where i.run_id = v.run_id and i.n = v.n offset 0) i
+           where v.run_id = u.id and v.verdict = 'review' and v.reason = u.reason and v.n > u.above
+             and ($5::text is null or ${SUBJECT} = $5) and not ${IS_DECIDED}
+             and case u.kind when 'contact' then u.is_newest or not ${IS_IN_NEWER_RUN} else not ${IS_IN_LATER_LOAD} end
+           order by v.n limit $4) w
+       order by u.place, w.n limit $4`,
+      [
+        batch.map(({ run }) => run),
+        batch.map(({ reason }) => reason),
+        batch.map(({ above }) => above),
+        Number.isFinite(limit) ? limit - found.length : null,
+        subject ?? null,
+        batch.map(({ kind }) => kind),
+        batch.map(({ isNewest }) => isNewest),
+      ],
+    );
+    found.push(...rows.rows);
+  }
+  return found;
+}
+
+async function itemsIn(
+  db: Queryable,
+  groups: readonly Group[],
+  filter: ReviewFilter,
+  { limit }: Selection,
+): Promise<readonly ReviewItem[]> {
+  const waiting = await waitingIn(db, groups, filter, limit);
+  const shown = await db.query<Omit<ReviewItem, keyof Waiting>>(
+    `select reason, facts, label, hash, keys, customers, left(md5(concat(reason, hash, customers)), 8) as version
+     from (select k.place, v.reason, v.facts, i.label, i.hash, ${KEYS} as keys, coalesce(e.customers, ${IDS_ONLY}, '{}') as customers
+       from unnest($1::text[], $2::bigint[]) with ordinality k (run, n, place)
+         join ledger.verdicts v on v.run_id = k.run and v.n = k.n join ledger.inputs i on i.run_id = k.run and i.n = k.n
+         left join ledger.evidence e on e.run_id = k.run and e.n = k.n) s
+     order by place`,
+    [waiting.map(({ run }) => run), waiting.map(({ n }) => n)],
+  );
+  return shown.rows.flatMap((item, at) => ({ ...item, ...waiting[at] }) as ReviewItem); // safe: one for each that waits
 }

@@ -41,6 +41,8 @@ export interface Run {
   /** Rows that were deleted because of their age; they are still counted. */
   readonly rowsPruned: number;
   readonly calls: number;
+  /** It has made more calls than these: of killed processes, and of reads that got no answer. */
+  readonly callsMissed: boolean;
   readonly limited: number;
   readonly errorCode: string | undefined;
   readonly error: string | undefined;
@@ -80,7 +82,7 @@ export interface NewRun {
 }
 
 const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, scan,
-  left_out as "leftOut", rows_seen as "rowsSeen", rows_settled as "rowsSettled", counts, (select coalesce(sum(value::bigint), 0)::float8 from jsonb_each_text(pruned)) as "rowsPruned", calls, limited, error_code as "errorCode", error,
+  left_out as "leftOut", rows_seen as "rowsSeen", rows_settled as "rowsSettled", counts, (select coalesce(sum(value::bigint), 0)::float8 from jsonb_each_text(pruned)) as "rowsPruned", calls, calls_missed as "callsMissed", limited, error_code as "errorCode", error,
   trouble_since as "failingSince", created_at as "createdAt", ended_at as "endedAt",
   attended_at as "attendedAt", idle_ms as "idleMs", is_bound as "isBound"`;
 
@@ -176,6 +178,8 @@ export interface RunProgress {
   readonly checkpoint?: Checkpoint;
   readonly scan?: ScanProof;
   readonly calls?: number;
+  /** Calls were made that are not counted. */
+  readonly callsMissed?: boolean;
   readonly limited?: number;
   readonly rowsSeen?: number;
   readonly rowsSettled?: number;
@@ -185,7 +189,7 @@ export interface RunProgress {
 export async function recordProgress(db: Queryable, id: string, progress: RunProgress): Promise<RunStatus | undefined> {
   const recorded = await db.query<{ status: RunStatus }>(
     `update ledger.runs set calls = calls + $2, limited = limited + $3, rows_seen = rows_seen + $4,
-       rows_settled = rows_settled + $5, checkpoint = coalesce($6, checkpoint), scan = coalesce($7, scan),
+       rows_settled = rows_settled + $5, checkpoint = coalesce($6, checkpoint), scan = coalesce($7, scan), calls_missed = calls_missed or $8,
        open_since = case when status in ('running', 'paused') then open_since else clock_timestamp() end
      where id = $1 returning status`,
     [
@@ -196,6 +200,7 @@ export async function recordProgress(db: Queryable, id: string, progress: RunPro
       progress.rowsSettled ?? 0,
       progress.checkpoint ?? null,
       progress.scan ?? null,
+      progress.callsMissed ?? false,
     ],
   );
   return recorded.rows[0]?.status;

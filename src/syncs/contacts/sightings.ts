@@ -32,6 +32,7 @@ export class ContactSightings implements Sightings {
   readonly #rowKeys = new KeyFilter();
   readonly #matchBy: readonly MatchKey[];
   lastN = 0;
+  linked = 0;
 
   constructor(matchBy: readonly MatchKey[]) {
     this.#matchBy = matchBy.filter((key) => key !== 'name');
@@ -51,6 +52,8 @@ export class ContactSightings implements Sightings {
   }
 
   hasContact = (id: string): boolean => this.contacts.has(id) && !this.#leftOut.has(id);
+
+  isInList = (id: string): boolean => this.contacts.has(id);
 
   isLost = (customer: string): boolean => this.#linked.sighting(customer)?.pass === LINKED;
 

@@ -70,6 +70,7 @@ export async function stageContacts(
     run,
     fresh.map(({ contact }) => contact.id),
   );
+  sightings.linked += found.length;
   const links = new Map(found.map((link) => [link.contact, link]));
   const inputs = fresh.filter(({ contact, n }) => {
     const link = links.get(contact.id);

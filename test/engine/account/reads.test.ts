@@ -88,6 +88,21 @@ test('reports the calls that an answer took, including those that broke off', as
   expect(told).toEqual([{ calls: 3, limited: 1 }]);
 });
 
+test('a read without an answer reports that there were calls, unless none was sent', async () => {
+  const told: unknown[] = [];
+  const onCalls = async (made: unknown) => void told.push(made);
+  const read = (answer: typeof BROKEN | typeof CLOSED) =>
+    readCall(
+      anAccount(async () => answer),
+      'contacts.getall',
+      { lane: 'batch', tries: 2, onCalls },
+    );
+  await expect(read(CLOSED)).rejects.toThrow();
+  expect(told).toEqual([]);
+  await expect(read(BROKEN)).rejects.toThrow();
+  expect(told).toEqual([{ calls: 0, limited: 0, callsMissed: true }]);
+});
+
 test('a read can be given fewer tries', async () => {
   const account = anAccount(async () => BROKEN);
   await expect(readCall(account, 'contacts.getall', { lane: 'batch', tries: 1 })).rejects.toBeInstanceOf(RetryLater);

@@ -18,7 +18,7 @@ import {
   recordAttempts,
 } from '../../../src/engine/ledger/rows.ts';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
-import { movePhase } from '../../../src/engine/ledger/runs.ts';
+import { movePhase, readRun } from '../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, claimOn, freshLedger, putRows, readyRows, rowsOf, WORKER } from './fresh-ledger.ts';
@@ -55,6 +55,7 @@ describe('a claim fences writes', () => {
     const rows = await rowsOf(database, run);
     expect(rows).toEqual(rows.map((row) => ({ ...row, state: 'unknown', sends: 0 })));
     expect(rows.every((row) => row.since !== null)).toBe(true);
+    expect((await readRun(database.pool, run.id)).callsMissed).toBe(true);
   });
 
   test('a claim writes only the rows it holds itself', async () => {
@@ -256,6 +257,7 @@ describe('claims of processes that are gone', () => {
     await claimOn(database, run, { worker });
     await dropDeadClaims(database.pool);
     expect(await claimsOn(run.id)).toBe(left);
+    expect((await readRun(database.pool, run.id)).callsMissed).toBe(left === 0);
   });
 
   test('expired claims of any host are taken over', async () => {

@@ -1,6 +1,7 @@
 /** Pages of what waits for a person, and the rows of a run grouped by what is wrong with them. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reviewItems, reviewPage } from '../../../src/engine/ledger/review-items.ts';
+import { decide } from '../../../src/engine/ledger/decisions.ts';
+import { cursorOf, MOST_COUNTED, reviewItems, reviewPage } from '../../../src/engine/ledger/review-items.ts';
 import { groupRows } from '../../../src/engine/ledger/row-groups.ts';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
@@ -41,6 +42,44 @@ test('a page has the first items, how many wait in all, and of how many accounts
     total: 0,
     accounts: 0,
     groups: {},
+    isMore: false,
+  });
+});
+
+test('pages follow one another by the last item, and more rows than are counted are said to be more', async () => {
+  const labels = Array.from({ length: MOST_COUNTED + 2 }, (_, i) => `p-${i}`);
+  const { account } = await reviewed('orders', labels, 'many');
+  await reviewed('orders', ['q-1', 'q-2'], account);
+  const all = await reviewItems(database.pool, { account });
+  expect(all).toHaveLength(MOST_COUNTED + 4);
+  const [first, second] = [all.slice(0, 700), all.slice(700, 1400)];
+  const after = first.at(-1);
+  expect(await reviewPage(database.pool, { account }, { limit: 700 })).toMatchObject({
+    items: first,
+    total: MOST_COUNTED,
+    isMore: true,
+    groups: { AMBIGUOUS_MATCH: MOST_COUNTED },
+  });
+  expect(await reviewItems(database.pool, { account }, { limit: 700, after: after && cursorOf(after) })).toEqual(
+    second,
+  );
+});
+
+test('rows that a person has decided are passed over until the page is full', async () => {
+  const labels = Array.from({ length: 30 }, (_, i) => `d-${i}`);
+  const { account } = await reviewed('orders', labels, 'decided');
+  await reviewed('orders', ['e-1', 'e-2', 'e-3'], account);
+  const items = await reviewItems(database.pool, { account });
+  const [some, left] = [items.slice(0, -2), items.slice(-2)];
+  await decide(
+    database.pool,
+    some.map((item) => ({ item, choice: 'use', record: '7', note: undefined })),
+    'ann',
+  );
+  expect(await reviewPage(database.pool, { account }, { limit: 1 })).toMatchObject({
+    items: left.slice(0, 1),
+    total: 2,
+    isMore: false,
   });
 });
 

@@ -140,6 +140,7 @@ function onItsMerits(row: Columns, { rows, records }: Night, matchBy: readonly M
       return;
     case 'MATCHED':
       expect(records.filter((k) => k.record_id === row.record_id).every(isCandidate)).toBe(true);
+      expect(free.filter((k) => isNamedBesides(k, row, records))).toEqual([]);
       return;
     case 'DUPLICATE':
       expect(free.some((k) => k.contact_id === row.source_id || isSamePerson(row, k))).toBe(true);
@@ -153,6 +154,16 @@ function onItsMerits(row: Columns, { rows, records }: Night, matchBy: readonly M
     default:
       expect([row.state, row.action, isKeyed, free]).toEqual(['ready', 'import', true, []]);
   }
+}
+
+/** A phone or an e-mail that counts names customer `k`, and not the customer that the row was matched with. */
+function isNamedBesides(k: Columns, row: Columns, records: readonly Columns[]): boolean {
+  const matched = records.find(({ record_id }) => record_id === row.record_id);
+  const by = (row.facts as { by?: unknown }).by;
+  if (by === 'contact id' || isSamePerson(row, k)) return false;
+  return (['email', 'phone'] as const).some(
+    (key) => row[key] !== null && k[key] === row[key] && matched?.[key] !== row[key],
+  );
 }
 
 const inReview = (row: Columns) => row.verdict === 'review';

@@ -37,6 +37,18 @@ const cases: readonly Case[] = [
     become: ['existing 1'],
   },
   {
+    name: 'not if the e-mail names one customer and the phone another one',
+    contacts: [{ ...ann, ...mail, ...phone }],
+    customers: [asCustomer('Ann Lee', mail), asCustomer('A. Lee', { phone_number })],
+    become: ['review AMBIGUOUS_MATCH 1, 2'],
+  },
+  {
+    name: 'by e-mail, where its customer has the phone that another one has too',
+    contacts: [{ ...ann, ...mail, ...phone }],
+    customers: [asCustomer('Ann Lee', { ...mail, phone_number }), asCustomer('A. Lee', { phone_number })],
+    become: ['existing 1'],
+  },
+  {
     name: 'by phone in another form, where the customer has no e-mail',
     contacts: [{ ...ann, ...mail, ...phone }],
     customers: [asCustomer('A. Lee', { phone_number })],

@@ -105,13 +105,17 @@ function expectedOf(row: Row, w: number, customers: readonly Customer[], keepMis
   }
 }
 
-/** The strongest kind of evidence decides; among several people it is the one that agrees in all the row says. */
+/**
+ * The strongest kind of evidence decides; among several people it is the one that agrees in all the row says. A phone that names
+ * other people than the e-mail makes the row ambiguous.
+ */
 function find(row: Keys, customers: readonly Customer[]): Found {
   for (const evidence of [hasEmail, hasPhone, hasNameAndOrganization, hasName]) {
     const candidates = customers.filter((one) => evidence(row, one));
     const closest = candidates.length > 1 ? candidates.filter((one) => agreesInAll(row, one)) : candidates;
     const [only] = closest;
-    if (only && closest.length === 1) return { status: 'found', id: only.id };
+    const isDisputed = only?.phone !== row.phone && customers.some((one) => hasPhone(row, one));
+    if (only && closest.length === 1) return isDisputed ? { status: 'ambiguous' } : { status: 'found', id: only.id };
     if (candidates.length > 0) return { status: 'ambiguous' };
   }
   return { status: 'missing' };

@@ -7,8 +7,11 @@
 
 import type { Queryable } from '../../../storage/queryable.ts';
 import { FILTER_OF, IN_FORCE, NAMED_CUSTOMERS } from '../review-sql.ts';
-import type { Run } from '../runs.ts';
+import { addNote, type Run } from '../runs.ts';
 import { LINKED_CUSTOMER } from './contact-links.ts';
+
+/** Decisions that lapsed and are named in notes, at most. */
+const MOST_NAMED = 10;
 
 const CUSTOMER = (id: string) => `k.run_id = $1 and k.kind = 'customer' and k.record_id = ${id}`;
 
@@ -161,13 +164,22 @@ async function keepOutcome(db: Queryable, run: Run): Promise<void> {
      from decided j where j.id = d.id and j.lapse is null`,
     [run.id],
   );
-  await db.query(
+  const lapsed = await db.query<{ contact: string; customer: string; because: string }>(
     `update ledger.decisions d set lapsed_at = clock_timestamp(), lapsed_because = j.lapse
      from decided j join ledger.runs u on u.id = $1
      where j.id = d.id and j.lapse is not null and d.decided_at < u.created_at
-       and (j.n is not null or u.scan is distinct from 'unproven' and ${READS_THE_SAME})`,
+       and (j.n is not null or u.scan is distinct from 'unproven' and ${READS_THE_SAME})
+     returning d.subject as contact, d.record_id as customer, d.lapsed_because as because`,
     [run.id],
   );
+  for (const { contact, customer } of lapsed.rows
+    .filter(({ because }) => because === 'record missing')
+    .slice(0, MOST_NAMED))
+    await addNote(
+      db,
+      run.id,
+      `contact ${contact} stays in review: customer ${customer}, which was chosen for it, is not in the list`,
+    );
   await db.query(
     `insert into ledger.evidence (run_id, n, customers)
      select $1, e.n, e.customers from evidence e join deciding s on s.n = e.n where s.verdict = 'review'`,

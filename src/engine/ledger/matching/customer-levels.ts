@@ -1,6 +1,7 @@
 /**
  * The keys that match a contact and a customer, strongest first. A weaker key counts only if each stronger one is missing
- * on at least one side: two people with one switchboard number but different e-mails are two people.
+ * on at least one side: two people with one switchboard number but different e-mails are two people. If two keys that count name
+ * two records, neither is chosen.
  */
 
 import type { Queryable } from '../../../storage/queryable.ts';
@@ -15,6 +16,8 @@ export interface Level {
   readonly by: string;
   /** SQL: whether row `s` and record `k` agree at this level. */
   readonly agrees: string;
+  /** The key of the level, if it may name another record than a stronger key. */
+  readonly key?: 'email' | 'phone';
 }
 
 /** SQL: row `s` and record `k` are equal in all keys: any of these rows may belong to any of these records. */
@@ -48,6 +51,7 @@ const apart = (key: string) => `(s.${key} is null or k.${key} is null)`;
 export function levelsFor(wanted: readonly MatchKey[]): readonly Level[] {
   const matchBy = wanted.filter((key) => key !== 'name');
   const keyed = matchBy.map((key, i) => ({
+    key,
     by: key === 'email' ? `'e-mail'` : `'phone'`,
     agrees: [`s.${key} = k.${key}`, ...matchBy.slice(0, i).map(apart)].join(' and '),
   }));

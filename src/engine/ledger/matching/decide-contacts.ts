@@ -8,12 +8,13 @@ import type { Queryable } from '../../../storage/queryable.ts';
 import { holdDecisions } from '../decisions.ts';
 import { forgetRows } from '../forget.ts';
 import { prepareSetWork } from '../records.ts';
-import type { Run } from '../runs.ts';
+import { addNote, type Run } from '../runs.ts';
 import { matchRows, planRows, settleRows } from '../transitions.ts';
 import { IS_ACKED, MAY_EXIST, MAY_HAVE_ARRIVED } from '../unsettled.ts';
 import { applyDecisions } from './apply-decisions.ts';
 import { checkLinks, type LinksDisagree, refreshLinks } from './check-links.ts';
 import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
+import { noteTwins } from './contact-notes.ts';
 import { KEYS_OF_ROW, type Level, levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
 import { changesTo } from './differences.ts';
 import { duplicates } from './duplicates.ts';
@@ -49,13 +50,18 @@ export async function decideContacts(
   await reopenLostLinks(db, run);
   await takeLinked(db, run);
   await matchLevel(db, run, { by: `'contact id'`, agrees: 's.source_id = k.contact_id' });
-  for (const level of levelsFor(options.matchBy)) await matchLevel(db, run, level);
+  for (const level of levelsFor(options.matchBy)) {
+    await matchLevel(db, run, level);
+    if (level.key !== undefined) await reviewDisagreeing(db, run, { ...level, key: level.key });
+  }
   await matchLevel(db, run, { by: KEYS_OF_ROW, agrees: SAME_PERSON }); // regardless of matchBy
   await reviewDuplicates(db, run);
   await reviewTheUnclear(db, run);
   if (!options.isWhole) await reviewTheUnproven(db);
   await applyDecisions(db, run, options);
   await sendTheRest(db, options.action);
+  const twins = await noteTwins(db);
+  if (twins !== undefined) await addNote(db, run.id, twins);
   if (!run.dryRun) await keepLinks(db, run);
   await keepDecisions(db, run, options);
   return { status: 'decided' };
@@ -64,6 +70,10 @@ export async function decideContacts(
 /** SQL: the sync of contacts of run `u` had another mapping than that of run `run`. */
 const IS_REMAPPED = (u: string, run: string) =>
   `(${u}.job = 'contacts' and ${u}.options->'map' is distinct from (select options->'map' from ledger.runs where id = ${run}))`;
+
+/** SQL: customer `k` does not come from another contact of the run. */
+const MAY_BE_ITS = `(k.contact_id is null or k.contact_id = s.source_id or not exists
+  (select from deciding o where o.source_id = k.contact_id))`;
 
 const IS_CUSTOMER = `k.run_id = $1 and k.kind = 'customer'`;
 
@@ -131,8 +141,7 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
        select s.n, s.source_id, k.record_id, s.name = k.name as same_name, k.is_disputed, ${level.by} as by,
          s.state = 'staged' and k.taken_by is null as is_open
        from deciding s join ledger.records k on ${IS_CUSTOMER} and ${level.agrees}
-       where ${among} and (k.contact_id is null or k.contact_id = s.source_id or not exists
-         (select from deciding o where o.source_id = k.contact_id))`;
+       where ${among} and ${MAY_BE_ITS}`;
   // In two halves, each over few rows or few records, so that a thousand linked people with one switchboard do not form a
   // million pairs.
   await db.query(
@@ -163,6 +172,33 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
      update deciding s set state = 'settled', verdict = decided.verdict, reason = decided.reason, facts = decided.facts,
        by = decided.by, record_id = coalesce(decided.record_id, s.record_id)
      from decided where s.n = decided.n`,
+    [run.id],
+  );
+}
+
+/**
+ * Undoes a match by a stronger key if the key of this level names other customers and not the matched one. A customer with an
+ * id of its contact is certain.
+ */
+async function reviewDisagreeing(
+  db: Queryable,
+  run: Run,
+  { key, by, agrees }: Level & { key: MatchKey },
+): Promise<void> {
+  await db.query(
+    `with disagreeing as (
+       select s.n, s.by || ' and ' || ${by} as by, a.record_id as matched, array_agg(k.record_id) as others
+       from deciding s join ledger.records a on a.run_id = $1 and a.kind = 'customer' and a.record_id = s.record_id
+         join ledger.records k on ${IS_CUSTOMER} and k.taken_by is null and ${agrees} and ${MAY_BE_ITS}
+       where s.reason = 'MATCHED' and s.by <> 'contact id' and a.${key} is distinct from s.${key}
+       group by s.n, s.by, a.record_id
+     ), freed as (
+       update ledger.records k set taken_by = null, is_disputed = true from disagreeing d
+       where ${IS_CUSTOMER} and (k.record_id = d.matched or k.record_id = any(d.others))
+     )
+     update deciding s set verdict = 'review', reason = 'AMBIGUOUS_MATCH', record_id = null, by = null,
+       facts = jsonb_build_object('by', d.by, 'customers', to_jsonb(d.matched || d.others))
+     from disagreeing d where s.n = d.n`,
     [run.id],
   );
 }

@@ -8,7 +8,7 @@ import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../records.ts';
 import type { Run } from '../runs.ts';
 import { matchRows, settleRows } from '../transitions.ts';
-import { KEYS_OF_ROW, type Level, levelsFor } from './customer-levels.ts';
+import { KEYS_OF_ROW, type Level, levelsFor, type MatchKey } from './customer-levels.ts';
 import { STAGED } from './staged-orders.ts';
 
 /** SQL: two rows `a` and `b` name a customer with the same text. */
@@ -72,7 +72,10 @@ export async function resolveCustomers(db: Queryable, run: Run, resolving: Resol
   await prepareSetWork(db, run.id);
   await checkIds(db, run, resolving.isWhole);
   await collectReferences(db, run);
-  for (const level of [...levelsFor(['email', 'phone']), BY_NAME]) await matchLevel(db, run, level);
+  for (const level of [...levelsFor(['email', 'phone']), BY_NAME]) {
+    await matchLevel(db, run, level);
+    if (level.key !== undefined) await unmatchDisagreeing(db, run, { ...level, key: level.key });
+  }
   await keepFound(db, run, resolving);
   await db.query('drop table refs');
   const missing = await db.query<{ n: number }>(
@@ -133,6 +136,23 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
      update refs s set by = case when n > 1 and n_in_all = 1 then ${KEYS_OF_ROW} else ${level.by} end,
        record_id = case when n = 1 then one when n_in_all = 1 then one_in_all end, candidates = judged.candidates
      from judged where s.id = judged.id`,
+    [run.id],
+  );
+}
+
+/** Undoes a match by a stronger key if the key of this level names other customers and not the matched one. */
+async function unmatchDisagreeing(
+  db: Queryable,
+  run: Run,
+  { key, by, agrees }: Level & { key: MatchKey },
+): Promise<void> {
+  await db.query(
+    `update refs s set by = s.by || ' and ' || ${by}, record_id = null, candidates = disagreeing.matched || disagreeing.others
+     from (select s.id, s.record_id as matched, (array_agg(k.record_id order by length(k.record_id), k.record_id))[1:9] as others
+       from refs s join ${CUSTOMERS} on ${agrees}
+         join ledger.records a on a.run_id = $1 and a.kind = 'customer' and a.record_id = s.record_id
+       where a.${key} is distinct from s.${key} group by s.id, s.record_id) disagreeing
+     where s.id = disagreeing.id`,
     [run.id],
   );
 }

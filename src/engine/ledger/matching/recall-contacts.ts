@@ -13,6 +13,10 @@ export interface Sightings {
   readonly unchanged: number;
   /** The highest number of a row. */
   readonly lastN: number;
+  /** How many contacts of the list are linked with a customer. */
+  readonly linked: number;
+  /** Whether the list has the contact, also if the filter leaves it out. */
+  isInList(id: string): boolean;
   hasContact(id: string): boolean;
   /** How many customers of contacts without rows are missing from the list. */
   readonly lost: number;
@@ -81,16 +85,22 @@ async function linksAlike(
 
 async function lostLinks(db: Queryable, run: Run, { hasContact, isLost }: Sightings): Promise<readonly Link[]> {
   const lost: Link[] = [];
+  for await (const link of linksInOrder(db, run))
+    if (hasContact(link.contact) && isLost(link.customer)) lost.push(link);
+  return lost;
+}
+
+/** All links of the scope, in batches. */
+export async function* linksInOrder(db: Queryable, run: Run): AsyncGenerator<Link> {
   const LOOK = 10_000;
-  for (let after = ''; ; ) {
-    const found = await db.query<Link>(
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const found: { rows: Link[] } = await db.query<Link>(
       `select source_id as contact, record_id as customer from ledger.links
        where scope = $1 and kind = $2 and source_id > $3 order by source_id limit ${LOOK}`,
       [run.scope, CONTACT_LINK, after],
     );
-    for (const link of found.rows) if (hasContact(link.contact) && isLost(link.customer)) lost.push(link);
-    if (found.rows.length < LOOK) return lost;
-    after = found.rows.at(-1)?.contact ?? '';
+    yield* found.rows;
+    after = found.rows.length < LOOK ? undefined : found.rows.at(-1)?.contact;
   }
 }
 

@@ -1,0 +1,52 @@
+/** What a person should know about the contacts of a run, although nothing is decided by it. */
+
+import type { Queryable } from '../../../storage/queryable.ts';
+import type { Run } from '../runs.ts';
+import { CONTACT_LINK } from './contact-links.ts';
+import { linksInOrder, type Sightings } from './recall-contacts.ts';
+
+/** Examples in a note, at most. */
+const MOST_NAMED = 3;
+
+/** Contacts that were imported and are not in the list any more, as a note; none after a scan that may have missed contacts. */
+export async function noteGone(
+  db: Queryable,
+  run: Run,
+  sightings: Pick<Sightings, 'isInList' | 'linked'>,
+): Promise<string | undefined> {
+  const found = await db.query<{ linked: number; scan: Run['scan'] | null }>(
+    `select count(*)::int as linked, (select scan from ledger.runs where id = $3) as scan
+     from ledger.links where scope = $1 and kind = $2`,
+    [run.scope, CONTACT_LINK, run.id],
+  );
+  const [{ linked = 0, scan } = {}] = found.rows;
+  if (linked === sightings.linked || (scan ?? 'unproven') === 'unproven') return undefined;
+  let gone = 0;
+  const examples: string[] = [];
+  for await (const { contact, customer } of linksInOrder(db, run)) {
+    if (sightings.isInList(contact)) continue;
+    gone++;
+    if (examples.length < MOST_NAMED) examples.push(`contact ${contact} (customer ${customer})`);
+  }
+  if (gone === 0) return undefined;
+  const what = gone === 1 ? '1 contact that was imported is' : `${gone} contacts that were imported are`;
+  return `${what} not in the list any more, and nothing is done about the customers: ${listed(examples, gone)}`;
+}
+
+/** New contacts with the same name, e-mail and phone, which become several customers, as a note. Needs the table `deciding`. */
+export async function noteTwins(db: Queryable): Promise<string | undefined> {
+  const found = await db.query<{ ids: string[]; all: number }>(
+    `select (array_agg(source_id order by n))[1:${MOST_NAMED}] as ids, (sum(count(*)) over ())::int as all
+     from deciding where state = 'ready' and action <> 'update'
+     group by coalesce(email, ''), coalesce(phone, ''), coalesce(name, '') having count(*) > 1 order by min(n) limit ${MOST_NAMED}`,
+  );
+  const [{ all = 0 } = {}] = found.rows;
+  if (all === 0) return undefined;
+  const examples = found.rows.map(({ ids }) => `contacts ${ids.join(' and ')}`);
+  const named = found.rows.reduce((sum, { ids }) => sum + ids.length, 0);
+  return `${all} new contacts have the same name, e-mail and phone as another new contact, and each becomes a customer of its own: ${listed(examples, all - named + examples.length)}`;
+}
+
+function listed(examples: readonly string[], of: number): string {
+  return `${examples.join(', ')}${of > examples.length ? ` and ${of - examples.length} more` : ''}`;
+}
