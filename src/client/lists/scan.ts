@@ -96,6 +96,8 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
   let pages = 0;
   let seen = 0;
   let misfits = 0;
+  /** Passes begun, those that were given up included. */
+  let begun = 0;
   /** The number of records on the largest page. */
   let largest = 0;
   let previous: number | undefined;
@@ -119,8 +121,13 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
   const { read } = checked;
   for (let pass = 1; pass <= MAX_PASSES; pass++) {
     const total = { newInPass: 0, newInAll: 0 };
+    const begin = () => {
+      answers.begin();
+      total.newInPass = 0;
+      begun++;
+    };
     const keep = async (records: readonly R[]) => {
-      const kept = await checked.keep(records, pass);
+      const kept = await checked.keep(records, begun);
       total.newInPass += kept.newInPass;
       total.newInAll += kept.newInAll;
       if (total.newInPass > maxRecords) throw endless(maxRecords);
@@ -130,7 +137,7 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
     const size = pass === 1 || paging.kind !== 'sized' ? rowsPerPage : largest - Math.floor((largest * (pass - 1)) / 8);
     const saysMore = (records: readonly R[]) => answers.next(records) !== undefined;
     const view: PassSource<R> = { read, keep, rowsPerPage: size, saysMore };
-    answers.begin();
+    begin();
     let result = await onePass(paging, view);
     while (result.status === 'misfit') {
       reasons.add(result.reason);
@@ -140,7 +147,7 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
       } else {
         use({ ...paging, kind: 'fixed' }); // works with any page size, and proves less
       }
-      answers.begin();
+      begin();
       result = await onePass(paging, view);
     }
     seen += total.newInAll;
@@ -155,8 +162,6 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
     if (previous === total.newInPass && total.newInAll === 0 && !(result.status === 'again' && result.isMoved))
       return { proof: lack === undefined ? 'weak' : 'unproven', ...report };
     previous = total.newInPass;
-    // A window of hidden rows alone looks like the end; larger pages have others.
-    if (lack !== undefined && paging.kind === 'sized') use({ ...paging, kind: 'fixed' });
   }
   reasons.add(`${MAX_PASSES} scans did not agree`);
   return { proof: 'unproven', reasons: [...reasons], seen, pages, passes: MAX_PASSES };
