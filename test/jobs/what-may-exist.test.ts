@@ -59,11 +59,11 @@ test('customers that the list shows with masked e-mails and other names are crea
     'A,ben@example.com,Ben,5',
     'B,ben@example.com,Ben,6',
   ]);
-  for (const salt of ['', 'again']) {
-    const run = await harness.load(csv, { salt, createCustomers: true });
-    expect(await fates(run)).toEqual(['review CUSTOMER_UNCLEAR', 'review CUSTOMER_UNCLEAR']);
-    expect((await harness.loaded(run))[0]?.facts).toMatchObject({ because: { code: 'NOT_RECOGNISED' } });
-  }
+  const run = await harness.load(csv, { createCustomers: true });
+  expect(await fates(run)).toEqual(['review CUSTOMER_UNCLEAR', 'review CUSTOMER_UNCLEAR']);
+  expect((await harness.loaded(run))[0]?.facts).toMatchObject({ because: { code: 'NOT_RECOGNISED' } });
+  const again = await harness.load(csv, { salt: 'again', createCustomers: true });
+  expect(await fates(again)).toEqual(['review LIST_PARTIAL', 'review LIST_PARTIAL']);
   expect([book.customers.length, book.orders.length]).toEqual([1, 0]);
 });
 

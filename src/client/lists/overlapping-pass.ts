@@ -65,7 +65,7 @@ export async function overlappingPass<R extends ScannedRecord>(source: PassSourc
         if (compareShared(firstIds, idsOf(await read(0, sizeMax))) === 'none')
           return { status: 'incomplete', reason: 'the list changes as fast as it is read, or has no end' };
         // Rows that the service hides can be where each witness should be: pages of one size need no witnesses.
-        return { status: 'misfit', reason: 'windows do not overlap as expected', then: 'fixed' };
+        return { status: 'misfit', reason: 'windows do not overlap as expected', readAs: 'fixed' };
       }
       const { window, records } = await windows.next(chain.end, overlap);
       const ids = idsOf(records);

@@ -20,8 +20,8 @@ export type PassResult =
   | { readonly status: 'again'; readonly reason: string; readonly isMoved?: boolean }
   /** Given up: another pass would not help. */
   | { readonly status: 'incomplete'; readonly reason: string }
-  /** Page numbers or sizes mean something else than assumed. `then`: how to read the list, if that is known. */
-  | { readonly status: 'misfit'; readonly reason: string; readonly then?: 'fixed' };
+  /** Page numbers or sizes mean something else than assumed. `readAs`: how to read the list, if that is known. */
+  | { readonly status: 'misfit'; readonly reason: string; readonly readAs?: 'fixed' };
 
 /**
  * One pass's view of the list: pages counted from 0 whatever the service does, records kept for this pass. A short page may

@@ -141,7 +141,7 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
     let result = await onePass(paging, view);
     while (result.status === 'misfit') {
       reasons.add(result.reason);
-      if (result.then === undefined && misfits++ < MAX_MISFITS) {
+      if (result.readAs === undefined && misfits++ < MAX_MISFITS) {
         use(PAGES);
         use(await detectPaging(read, rowsPerPage, (first) => findContinuation(continuing, first)));
       } else {
