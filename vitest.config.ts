@@ -15,6 +15,7 @@ const E2E = [
   'cli/doctor',
   'engine/worker/runner',
   'mirror/inbound/**/*',
+  'mirror/outbox/details',
   'mirror/own-targets/**/*',
   'storage/embedded/**/*',
 ].map((files) => `test/${files}.test.ts`);
