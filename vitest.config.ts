@@ -15,6 +15,7 @@ const E2E = [
   'cli/doctor',
   'engine/worker/runner',
   'mirror/inbound/**/*',
+  'mirror/outbox/details',
   'mirror/own-targets/**/*',
   'storage/embedded/**/*',
 ].map((files) => `test/${files}.test.ts`);
@@ -26,6 +27,8 @@ export default defineConfig({
     // Starts one Postgres and one Redis for all projects.
     globalSetup: './test/support/global-setup.ts',
     pool: 'forks',
+    // Keeps compiled modules in node_modules: a run of one file compiles for longer than it tests.
+    experimental: { fsModuleCache: true },
     expect: { poll: PATIENT },
     // Only for what hangs: a machine that does much else takes ten times as long.
     testTimeout: 120_000,

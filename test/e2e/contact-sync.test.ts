@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 test('a dry run plans, a run imports, a second run writes nothing, and rows for a person are exported', async () => {
-  workspace = await openWorkspace({ contacts: 300 });
+  workspace = await openWorkspace({ contacts: 100 });
   const { run, here, commits } = workspace;
   const planned = await here('run', 'nightly', '--dry-run');
   expect(planned.json).toMatchObject({ dryRun: true, status: 'done', scan: 'proven' });
@@ -40,11 +40,11 @@ test('a dry run plans, a run imports, a second run writes nothing, and rows for 
   expect(first.json.counts).toEqual(planned.json.counts);
   const { in: total, ...verdicts } = first.json.counts;
   expect(Object.values<number>(verdicts).reduce((sum, n) => sum + n)).toBe(total);
-  expect([total, await commits('customers.import')]).toEqual([300, first.json.counts.created]);
+  expect([total, await commits('customers.import')]).toEqual([100, first.json.counts.created]);
   expect(first.code).toBe(first.json.counts.review > 0 ? 1 : 0);
 
   const second = await here('run', 'nightly');
-  expect(second.json.counts).toMatchObject({ in: 300, created: 0, updated: 0 });
+  expect(second.json.counts).toMatchObject({ in: 100, created: 0, updated: 0 });
   expect(await commits('customers.import')).toBe(first.json.counts.created);
 
   const exported = await here('runs', 'export', first.json.run, '--verdict', 'created', '--out', 'made.csv');
@@ -55,7 +55,7 @@ test('a dry run plans, a run imports, a second run writes nothing, and rows for 
 
 test('SIGTERM leaves a run unfinished, and the same command finishes it', async () => {
   workspace = await openWorkspace({
-    contacts: 400,
+    contacts: 200,
     budget: '{ requests: 60, per: 1s, burst: 60, settle: 400ms, timeout: 2s }',
   });
   const { here, cwd, env, commits } = workspace;
@@ -66,11 +66,11 @@ test('SIGTERM leaves a run unfinished, and the same command finishes it', async 
   const stopped = await first.ended;
   expect([stopped.code, stopped.stderr]).toEqual([3, expect.stringContaining('lockstep run nightly --config')]);
   const before = await commits('customers.import');
-  expect(before).toBeLessThan(350);
+  expect(before).toBeLessThan(150);
 
   const resumed = await here('run', 'nightly');
   expect(stopped.stdout).toContain(resumed.json.run);
-  expect(resumed.json).toMatchObject({ status: 'done', counts: { in: 400, unknown: 0 } });
+  expect(resumed.json).toMatchObject({ status: 'done', counts: { in: 200, unknown: 0 } });
   expect(await commits('customers.import')).toBe(resumed.json.counts.created);
 });
 

@@ -3,7 +3,7 @@
  * is not answered, or runs a statement that waits for a lock held by the test.
  */
 import pg from 'pg';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { FreshDatabase } from '../support/database.ts';
 import type { Between, FrontServer } from '../support/harness/front-server.ts';
 
@@ -15,7 +15,7 @@ export interface Failpoint {
 export interface Armed {
   /** Resolves once the process has stopped there. */
   readonly reached: Promise<void>;
-  /** Releases everything. */
+  /** Releases everything; the end of the test does, too. */
   release(): Promise<void>;
 }
 
@@ -62,16 +62,13 @@ export function writing(table: string, event: 'insert' | 'update' | 'delete', wh
       const waits = () =>
         pool.query(`select 1 from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
           where l.locktype = 'advisory' and l.objid = 4711 and not l.granted`);
-      const reached = expect
-        .poll(async () => (await waits()).rowCount, { timeout: 20_000, interval: 5 })
-        .toBeGreaterThan(0);
-      return {
-        reached,
-        async release() {
-          await holder.end();
-          await pool.query(`drop trigger stand_still on ${table}`);
-        },
+      const release = async () => {
+        await holder.end();
+        await pool.query(`drop trigger if exists stand_still on ${table}`);
       };
+      onTestFinished(release); // or the next tests would stop there, too, if this one fails
+      const reached = expect.poll(async () => (await waits()).rowCount).toBeGreaterThan(0);
+      return { reached, release };
     },
   };
 }

@@ -6,14 +6,15 @@ import { listRuns } from '../../src/engine/ledger/run-list.ts';
 import { FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import { people } from '../support/people.ts';
+import { byLength } from '../support/property-runs.ts';
 
 const CONTACTS = 80;
 
+const told = ['customers say which contact they came from', true] as const;
+const untold = ['customers do not say it', false] as const;
+
 // In parallel, because they wait more than they work.
-test.concurrent.for([
-  ['customers say which contact they came from', true],
-  ['customers do not say it', false],
-] as const)(
+test.concurrent.for(byLength({ few: [untold], all: [told, untold] }))(
   'killed every few calls, faults on, %s: nothing is lost and nothing doubled',
   async ([, customersCarryContactId], { expect, onTestFinished }) => {
     const harness = await openContactsHarness({
@@ -33,8 +34,8 @@ test.concurrent.for([
       return worker;
     };
     // Each worker lives longer than the one before, so that the run ends.
-    for (let calls = 3; (await untilKilledOrDone(start(), harness, calls)) === 'killed'; calls *= 1.6) kills++;
-    expect(kills).toBeGreaterThanOrEqual(5);
+    for (let calls = 4; (await untilKilledOrDone(start(), harness, calls)) === 'killed'; calls *= 2) kills++;
+    expect(kills).toBeGreaterThanOrEqual(4);
     const run = (await listRuns(harness.database.pool, 5))[0]?.run;
     if (!run) throw new Error('there is no run');
     expect([run.status, run.error, run.callsMissed]).toEqual(['done', undefined, true]);

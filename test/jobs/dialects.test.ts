@@ -1,6 +1,5 @@
-/** The sync against services that fill the contract's gaps in other ways, and whose lists change while they are read. */
+/** The sync against services whose lists change while they are read. dialect-combinations.test.ts has the other ways. */
 import { expect, onTestFinished, test } from 'vitest';
-import type { ScanProof } from '../../src/engine/ledger/runs.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import { people } from '../support/people.ts';
@@ -17,40 +16,6 @@ async function harnessWith(behaviour: BehaviourOptions, rowsPerPage: number): Pr
   onTestFinished(() => harness.close());
   return harness;
 }
-
-const cases: readonly [string, BehaviourOptions, ScanProof][] = [
-  ['pages capped at seven', { maxRowsPerPage: 7, order: 'newest' }, 'proven'],
-  [
-    'ids as text under a name of each kind',
-    { idType: 'string', idField: 'kind_id', createAnswers: 'nothing' },
-    'proven',
-  ],
-  ['lists deep inside', { listShape: { path: 'content.data.items' }, createAnswers: 'id' }, 'proven'],
-  ['every page the first one, and whole', { ignorePaging: true, ignoreRowsPerPage: true }, 'weak'],
-  ['page sizes ignored', { ignoreRowsPerPage: true, defaultRowsPerPage: 5 }, 'weak'],
-  [
-    'lists bare, and customers that do not say which contact they were',
-    { listShape: 'bare', customersCarryContactId: false, prefixes: ['/v1'] },
-    'proven',
-  ],
-];
-
-test.each(cases)(
-  '%s: each contact once, nothing the next night, and updates arrive',
-  async (_name, behaviour, proof) => {
-    const harness = await harnessWith(behaviour, 10);
-    await harness.addContacts(people(CONTACTS));
-    const first = await harness.runSync();
-    expect([first.status, first.error, first.scan]).toEqual(['done', undefined, proof]);
-    expect(await harness.counts(first)).toMatchObject({ in: CONTACTS, created: CONTACTS });
-    await harness.editContact(3, { first_name: 'Another', last_name: 'Person' });
-    const second = await harness.runSync();
-    expect(await harness.counts(second)).toMatchObject({ in: CONTACTS, unchanged: CONTACTS - 1, updated: 1 });
-    const customers = await harness.customers();
-    expect(customers).toHaveLength(CONTACTS);
-    expect(customers.filter(({ full_name }) => full_name === 'Another Person')).toHaveLength(1);
-  },
-);
 
 test('another order at every read: each contact seen has one customer, and the run says that some may be missing', async () => {
   const harness = await harnessWith({ order: 'unstable' }, 10);

@@ -1,6 +1,6 @@
 /**
- * Loads of orders against our own service in every way that it can answer about customers and orders, any two of them
- * together, with no client settings. One worker and one database for all; each case has a service and a tenant.
+ * Loads of orders against our own service in every way that it can answer about customers and orders, with the long tests
+ * any two of them together, with no client settings. One worker and one database for all; each case has a service and a tenant.
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,8 @@ import type { OrdersOptions } from '../../src/syncs/orders/options.ts';
 import { type Cases, nameOf, openCases } from '../support/harness/cases.ts';
 import { ended } from '../support/harness/ended.ts';
 import { csvOf, receiveFile } from '../support/harness/orders.ts';
-import { allPairs } from '../support/pairwise.ts';
+import { allPairs, allValues } from '../support/pairwise.ts';
+import { byLength } from '../support/property-runs.ts';
 
 vi.setConfig({ maxConcurrency: 11 }); // they wait more than they work
 
@@ -20,7 +21,7 @@ const TOKEN = 'a-token-of-the-test';
 const limit = { requestsPerSecond: 100, burst: 10 };
 
 /** The options visible in customers and orders; the contact sync's tests cover contacts and tasks. */
-const cases = allPairs({
+const options = {
   idField: ['id', 'kind_id', { customer: 'client_id', order: 'orderId' }],
   idType: ['number', 'string'],
   listShape: ['bare', 'content', { path: 'content.data.items' }, { path: 'payload.page.entries' }],
@@ -33,7 +34,9 @@ const cases = allPairs({
   rateLimit: [undefined, { ...limit, retryAfter: 'seconds' }, { ...limit, retryAfter: 'none' }],
   faults: [undefined, { seed: 9, rate: 0.1, kinds: ['reset-after', '5xx-before', 'truncate'] }],
   requiredAuthorization: [undefined, { scheme: 'Token', token: TOKEN }],
-} as const).map((one, n) => [n, one] as const);
+} as const;
+
+const cases = byLength({ few: allValues, all: allPairs })(options).map((one, n) => [n, one] as const);
 
 let at: Cases;
 

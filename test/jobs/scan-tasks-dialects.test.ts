@@ -11,16 +11,15 @@ async function harnessWith(options: Parameters<typeof openTasksHarness>[0]): Pro
 }
 
 const WAYS: readonly (readonly [string, BehaviourOptions])[] = [
-  ['whose pages begin at 1', { tasksFirstPage: 1 }],
-  ['that lists the newest first', { order: 'newest' }],
   ['that lists the newest first and whose pages begin at 1', { order: 'newest', tasksFirstPage: 1 }],
   ['that answers everything on every page', { ignorePaging: true, ignoreRowsPerPage: true }],
-  ['that writes 0 and 1', { booleans01: true }],
-  ['with ids as text under other names', { idField: 'kind_id', idType: 'string' }],
-  ['whose list stands deeper', { listShape: { path: 'result.page.tasks' } }],
+  [
+    'that writes 0 and 1, and ids as text under other names',
+    { booleans01: true, idField: 'kind_id', idType: 'string' },
+  ],
+  ['whose pages begin at 1 and have the list deeper', { tasksFirstPage: 1, listShape: { path: 'result.page.tasks' } }],
   ['that answers bare, and errors with HTTP 200', { listShape: 'bare', errors: 'envelope200' }],
-  ['that answers errors as web pages', { errors: 'html' }],
-  ['under one prefix only', { prefixes: ['/v1'] }],
+  ['under one prefix only, that answers errors as web pages', { errors: 'html', prefixes: ['/v1'] }],
 ];
 
 describe('a service', () => {

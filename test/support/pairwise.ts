@@ -1,5 +1,5 @@
 /**
- * All-pairs cases: few cases in which every value of an option meets every value of every other one. They find a fault of
+ * Cases of many options. All-pairs cases: few cases in which every value of an option meets every value of every other one. They find a fault of
  * one option alone, or of two together; the full product of twenty options has thousands of millions of cases.
  */
 
@@ -10,6 +10,15 @@ type Case<O extends Options> = { readonly [Name in keyof O]: O[Name][number] };
 interface Choice {
   readonly option: number;
   readonly value: number;
+}
+
+/** As few cases as the option with the most values has values: every value is in one of them. Deterministic. */
+export function allValues<O extends Options>(options: O): readonly Case<O>[] {
+  const all = Object.entries(options);
+  const cases = Array.from({ length: Math.max(...all.map(([, values]) => values.length)) }, (_, n) =>
+    Object.fromEntries(all.map(([name, values], option) => [name, values[(n + option) % values.length]])),
+  );
+  return cases as Case<O>[]; // safe: each name has one of its values
 }
 
 /** Deterministic. Of two options at least, with one value each at least; the values may be anything. */

@@ -5,7 +5,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { vi } from 'vitest';
 import { statementFor } from '../../src/base/reasons/reasons.ts';
 import type { Workspace } from '../../src/cli/wire.ts';
 import { countRows, reportRows } from '../../src/engine/ledger/rows.ts';
@@ -13,7 +12,9 @@ import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
 import { type Drawn, type Random, randomFrom } from './drawn-service.ts';
+import { ended as stopped } from './harness/ended.ts';
 import { receiveFile } from './harness/orders.ts';
+import { isScanned } from './harness/tasks.ts';
 import { testWorkspace } from './harness/test-workspace.ts';
 import type { Kept } from './random-records.ts';
 import { type RandomService, startRandomService } from './random-service.ts';
@@ -176,18 +177,14 @@ async function isWell({ database, why }: World, run: Run, step: string): Promise
 
 /** A run that does not end is as wrong as one that ends wrong. */
 async function ended({ database, why }: World, runId: string): Promise<Run> {
-  const isOver = async () => {
-    const run = await readRun(database.pool, runId);
-    if (run.status === 'running') throw new Error(`run ${runId} is still running (${run.phase})`);
-    return run;
-  };
-  return vi.waitFor(isOver, { timeout: 240_000, interval: 25 }).catch(async (error: Error) => {
+  return stopped(database, runId, { timeout: 240_000 }).catch(async () => {
     const run = await readRun(database.pool, runId);
     const rows = await database.pool.query(
       'select state, verdict, reason, count(*)::int as n from ledger.rows where run_id = $1 group by 1, 2, 3',
       [runId],
     );
-    why.wrong.push(`${error.message}: ${run.error ?? ''} ${run.notes.join('; ')} ${JSON.stringify(rows.rows)}`);
+    const seen = `${run.error ?? ''} ${run.notes.join('; ')} ${JSON.stringify(rows.rows)}`;
+    why.wrong.push(`run ${runId} is still running (${run.phase}): ${seen}`);
     return run;
   });
 }
@@ -312,12 +309,7 @@ async function scan(world: World, step: string): Promise<readonly string[] | und
   const { database, workspace, why } = world;
   const begun = await workspace.startSync(`tasks-${world.n}`, { lane: 'batch', dryRun: false });
   await (await workspace.work()).attend(begun.run);
-  const isOver = async () => {
-    const run = await readRun(database.pool, begun.run.id);
-    if (run.status === 'running' && run.phase === 'scan-tasks') throw new Error('the scan is not over');
-    return run;
-  };
-  const run = await vi.waitFor(isOver, { timeout: 240_000, interval: 25 });
+  const run = await stopped(database, begun.run.id, { hasStopped: isScanned, timeout: 240_000 });
   if (run.status === 'failed' || run.status === 'paused') {
     why.refused.push(`${step}: ${run.status}: ${run.errorCode}: ${run.error}`);
     await endRun(database.pool, run.id, 'done').catch(() => undefined);

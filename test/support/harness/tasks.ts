@@ -1,9 +1,9 @@
 /** For tests of scans: tasks of the service, and the changes that a scan passes to the outbox. Nothing is delivered. */
-import { expect, vi } from 'vitest';
 import type { Counts } from '../../../src/engine/ledger/rows.ts';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { createPipeline, type MadePipeline, type NewPipeline } from '../../../src/service/administration.ts';
+import { ended } from './ended.ts';
 import { type Harness, openHarness, type SyncHow } from './harness.ts';
 import type { Needs } from './needs.ts';
 
@@ -37,16 +37,15 @@ export async function openTasksHarness({
   return withTasks(harness);
 }
 
+/** Whether the scan of a run is over; its deliveries may not be. */
+export const isScanned = ({ status, phase }: Run) => status !== 'running' || phase !== 'scan-tasks';
+
 export function withTasks(harness: Harness) {
   const { service, tenantId, call } = harness;
   const { pool } = harness.database;
   /** Waits until the scan of a run is over, and ends the run. */
   const scanned = async (begun: Run): Promise<Scanned> => {
-    const isOver = async () => {
-      const { status, phase } = await readRun(pool, begun.id);
-      expect(status === 'running' && phase === 'scan-tasks').toBe(false);
-    };
-    await vi.waitFor(isOver, { timeout: 60_000, interval: 10 });
+    await ended(harness.database, begun.id, { hasStopped: isScanned });
     const counts = await harness.tally(begun);
     await endRun(pool, begun.id, 'done');
     const found = await pool.query<{ change: string }>(
