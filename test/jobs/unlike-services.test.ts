@@ -16,7 +16,7 @@ const fromOne = (pastEnd: PastEnd, isSizeHonoured: boolean): Paging => ({
   zero: 'refused',
 });
 const allInPages = (of: Paging): Partial<Drawn> => ({ paging: { contacts: of, customers: of, orders: of, tasks: of } });
-const continuing = (kind: 'cursor' | 'offset'): Partial<Drawn> => allInPages({ kind, cap: 7 });
+const continuing = (kind: 'cursor' | 'offset' | 'starting_after'): Partial<Drawn> => allInPages({ kind, cap: 7 });
 const ALL = ['contacts', 'orders', 'tasks'] as const;
 const fresh = { contacts: 3, customers: 0, orders: 0, tasks: 0 };
 
@@ -52,6 +52,7 @@ const cases: readonly (readonly [string, Partial<Drawn>, ...Step[]])[] = [
   ['with cursors', { ...continuing('cursor'), idForm: 'uuid' }, ...ALL],
   ['with links in a header', { ...continuing('cursor'), listPath: [], hiddenEvery: 3 }, ...ALL],
   ['with links', { ...continuing('offset'), beside: 'links', order: 'newest', hiddenEvery: 3 }, ...ALL],
+  ['with ids of the last record', { ...continuing('starting_after'), beside: 'total', idForm: 'uuid' }, ...ALL],
   ['with offsets', { ...continuing('offset'), beside: 'total', idForm: 'uuid' }, ...ALL],
   [
     'whose missing pages have no list beside a total',

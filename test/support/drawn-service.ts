@@ -44,8 +44,8 @@ export type Paging =
       readonly zero: 'refused' | 'the first';
     }
   | {
-      /** Page numbers are ignored: the list continues by this query parameter, from 0. */
-      readonly kind: 'cursor' | 'offset';
+      /** Page numbers are ignored: the list continues by this query parameter: from 0, or after the record of this id. */
+      readonly kind: 'cursor' | 'offset' | 'starting_after';
       readonly cap: number;
     };
 
@@ -195,11 +195,12 @@ function drawOddity(seed: number): Drawn['oddity'] {
   return chance(0.5) ? 'none' : pick(ODDITIES);
 }
 
-/** Some services have cursors or offsets instead of page numbers. An offset is found only if answers say that more follow. */
+/** Some services have cursors or the like instead of page numbers. Most are found only if answers say that more follow. */
 function drawPaging(seed: number, pages: Drawn['paging']): Drawn['paging'] {
   const { pick, chance, int } = randomFrom(seed + 3_000_017);
   if (chance(0.6)) return pages;
-  const kind = drawContinuing(seed).beside === 'nothing' ? 'cursor' : pick(['cursor', 'offset'] as const);
+  const kind =
+    drawContinuing(seed).beside === 'nothing' ? 'cursor' : pick(['cursor', 'offset', 'starting_after'] as const);
   const other: Paging = { kind, cap: 5 + int(12) };
   return { contacts: other, customers: other, orders: other, tasks: other };
 }

@@ -145,9 +145,14 @@ interface Listed {
 const HIDDEN = Symbol('a row that is counted and not shown');
 
 function listed(drawn: Drawn, kind: ListedKind, kept: readonly Kept[], { path, query }: SeenRequest): Listed {
+  const ids = new Map<unknown, string>();
   const records = ordered(drawn, kept)
     .filter((record) => shownFields(record) !== undefined)
-    .map((record) => shown(drawn, kind, record, true));
+    .map((record) => {
+      const row = shown(drawn, kind, record, true);
+      ids.set(row, record.id);
+      return row;
+    });
   const { hiddenEvery } = drawn;
   const all = records.flatMap((record, n) => (hiddenEvery > 0 && n % hiddenEvery === 1 ? [HIDDEN, record] : [record]));
   const paging = drawn.paging[kind];
@@ -160,15 +165,20 @@ function listed(drawn: Drawn, kind: ListedKind, kept: readonly Kept[], { path, q
     const ofPage = drawn.oddity === 'counts a page as the total' && drawn.beside !== 'nothing';
     return { list: page, beside: ofPage ? { totalCount: page.length } : total };
   }
-  const from = Number(query.get(paging.kind) ?? 0);
+  const after = query.get('starting_after');
+  const from =
+    after === null ? Number(query.get(paging.kind) ?? 0) : 1 + all.findIndex((row) => ids.get(row) === after);
   const list = withoutHidden(all.slice(from, from + paging.cap));
   const end = from + paging.cap;
-  if (end >= all.length) return { list, beside: total };
-  const link = `http://elsewhere.invalid${path}?${paging.kind}=${end}`;
+  const last = list.at(-1);
+  if (end >= all.length || last === undefined) return { list, beside: total };
+  const next = paging.kind === 'starting_after' ? (ids.get(last) ?? '') : String(end);
+  const link = `http://elsewhere.invalid${path}?${paging.kind}=${next}`;
   if (drawn.beside === 'headers' || drawn.listPath.length === 0)
     return { list, headers: { link: `<${link}>; rel="next"`, 'x-total-count': String(records.length) } };
   if (drawn.beside === 'links') return { list, beside: { ...total, _links: { next: { href: link } } } };
-  return { list, beside: { ...total, ...(paging.kind === 'cursor' && { next_cursor: String(end) }) } };
+  if (paging.kind === 'starting_after') return { list, beside: { ...total, has_more: true } };
+  return { list, beside: { ...total, ...(paging.kind === 'cursor' && { next_cursor: next }) } };
 }
 
 function pageOf(

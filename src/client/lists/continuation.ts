@@ -14,11 +14,14 @@ export type ReadPage<R> = (page: number, size: number, instead?: Query) => Promi
 
 export type Continuation =
   | { readonly by: 'offset'; readonly parameter: string }
+  /** By the id of the last record of the page before. */
+  | { readonly by: 'id'; readonly parameter: string }
   | { readonly by: 'links' }
   /** The service says that more records follow, but no known way leads to them. */
   | { readonly by: 'nothing' };
 
 export const OFFSET_PARAMETERS = ['offset', 'skip', 'start'];
+const ID_PARAMETERS = ['starting_after', 'after', 'after_id', 'since_id', 'last_id'];
 
 interface Continuing<R> {
   readonly read: ReadPage<R>;
@@ -57,6 +60,10 @@ export async function findContinuation<R extends { readonly id: string }>(
     if (hasNew && records[0]?.id !== first[0]?.id) return { by: 'offset', parameter };
   }
   if (!isPart) return undefined;
+  for (const parameter of ID_PARAMETERS) {
+    const { records, hasNew } = await readOther(afterId<R>(parameter)(first, first.length) ?? {});
+    if (hasNew && !records.some(({ id }) => known.has(id))) return { by: 'id', parameter };
+  }
   return { by: named.length > 0 && (await hasLink()) ? 'links' : 'nothing' };
 }
 
@@ -65,7 +72,7 @@ export function unreachable(rows: number): string {
   return `the service ignores page numbers, so the records after the first ${rows} cannot be read: set the name of the page parameter in the account’s dialect.pageParam`;
 }
 
-export const BY_LINKS = 'the list is read by the cursors or links of its answers, so windows cannot overlap';
+export const ONE_BY_ONE = 'each page of the list is found by the page before, so windows cannot overlap';
 
 /** Pages of exactly the requested size, or the rest of the list: windows may overlap. */
 export function byOffset<R>({ read, answers }: Continuing<R>, parameter: string) {
@@ -80,6 +87,13 @@ type After<R> = (records: readonly R[], position: number) => Query | undefined;
 
 export function offsetAfter<R>(parameter: string): After<R> {
   return (records, position) => (records.length === 0 ? undefined : { [parameter]: position });
+}
+
+export function afterId<R extends { readonly id: string }>(parameter: string): After<R> {
+  return (records) => {
+    const last = records.at(-1);
+    return last === undefined ? undefined : { [parameter]: last.id };
+  };
 }
 
 /** Pages of the service's own size, one after another. */

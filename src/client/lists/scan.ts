@@ -14,10 +14,11 @@ import type { Dialect } from '../call/dialect.ts';
 import { Answers } from './answers.ts';
 import type { Query } from './beside.ts';
 import {
-  BY_LINKS,
+  afterId,
   byOffset,
   type Continuation,
   findContinuation,
+  ONE_BY_ONE,
   offsetAfter,
   oneByOne,
   type ReadPage,
@@ -174,6 +175,8 @@ function readerOf<R extends ScannedRecord>(
 ): Read<R> {
   const { read, answers } = continuing;
   if (continues?.by === 'links') return emptyPastEnd<[size: number], R>(oneByOne(continuing));
+  if (continues?.by === 'id')
+    return emptyPastEnd<[size: number], R>(oneByOne(continuing, afterId(continues.parameter)));
   if (continues?.by === 'offset') {
     const { parameter } = continues;
     return emptyPastEnd<[size: number], R>(
@@ -196,7 +199,7 @@ async function onePass<R extends ScannedRecord>(
     case 'fixed':
       return fixedPass(
         { ...source, mayOverlap: continues?.by === 'offset' },
-        continues?.by === 'links' ? BY_LINKS : undefined,
+        continues?.by === 'links' || continues?.by === 'id' ? ONE_BY_ONE : undefined,
       );
     case 'whole':
       await source.keep(await source.read(0, source.rowsPerPage));
@@ -238,7 +241,7 @@ async function detectPaging<R extends ScannedRecord>(
   return { kind: isSized ? 'first-only' : 'whole', firstPage: 0 };
 }
 
-const KIND_BY = { offset: 'sized', links: 'fixed', nothing: 'first-only' } as const;
+const KIND_BY = { offset: 'sized', id: 'fixed', links: 'fixed', nothing: 'first-only' } as const;
 
 /** Whether a page returns half as many rows if the request asks for half as many. */
 async function honoursSize<R extends ScannedRecord>(

@@ -5,7 +5,7 @@
  */
 import { Answers, type Page } from './answers.ts';
 import type { Query } from './beside.ts';
-import { BY_LINKS, findContinuation, offsetAfter, oneByOne, unreachable } from './continuation.ts';
+import { afterId, findContinuation, ONE_BY_ONE, offsetAfter, oneByOne, unreachable } from './continuation.ts';
 import { fixedPass } from './fixed-pass.ts';
 import { emptyPastEnd } from './missing-page.ts';
 import type { Kept, PassResult, PassSource, ScannedRecord } from './pass.ts';
@@ -65,7 +65,9 @@ export async function passOverTasks<R extends ScannedRecord>({
     const continues = await findContinuation(continuing, first);
     switch (continues?.by) {
       case 'links':
-        return pass(oneByOne(continuing), { reason: BY_LINKS });
+        return pass(oneByOne(continuing), { reason: ONE_BY_ONE });
+      case 'id':
+        return pass(oneByOne(continuing, afterId(continues.parameter)), { reason: ONE_BY_ONE });
       case 'offset':
         return pass(emptyPastEnd(oneByOne(continuing, offsetAfter(continues.parameter))), { mayOverlap: true });
       case 'nothing':

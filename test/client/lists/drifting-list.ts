@@ -29,8 +29,11 @@ export interface ListOptions {
   readonly hides?: number;
   /** Each answer says how many records the list has: all, or without the hidden ones. */
   readonly total?: 'all' | 'shown';
-  /** Page numbers are ignored: the list continues by this parameter. With a cursor, answers give the next one. */
-  readonly continues?: 'offset' | 'cursor';
+  /**
+   * Page numbers are ignored: the list continues by this parameter. With a cursor, answers give the next one; with an id,
+   * they say whether there are more.
+   */
+  readonly continues?: 'offset' | 'cursor' | 'starting_after';
 }
 
 export class DriftingList {
@@ -56,14 +59,19 @@ export class DriftingList {
 
   /** One page, and what the answer says beside it. */
   answer(page: number, size: number, instead: Query = {}): Page<ScannedRecord> {
-    const { continues, cap, total } = this.#options;
-    const from = Number(instead[continues ?? ''] ?? 0);
+    const { continues, cap, order, total } = this.#options;
+    const asked = Number(instead[continues ?? ''] ?? 0);
+    const isBehind = ({ id }: ScannedRecord) => (order === 'newest' ? Number(id) < asked : Number(id) > asked);
+    const behind = this.#records.findIndex(isBehind);
+    const from = continues === 'starting_after' && asked > 0 ? (behind < 0 ? this.#records.length : behind) : asked;
     const rows = continues === undefined ? this.page(page, size) : this.#from(from, Math.min(size, cap));
     const records = rows.filter(({ id }) => this.#isShown(id));
     const end = from + rows.length;
     const all = total === 'shown' ? this.#records.filter(({ id }) => this.#isShown(id)) : this.#records;
-    const hasNext = continues === 'cursor' && rows.length > 0 && end < this.#records.length;
-    return { records, beside: { ...(total && { total: all.length }), ...(hasNext && { next: { cursor: end } }) } };
+    const hasNext = rows.length > 0 && end < this.#records.length;
+    const next: Query | undefined =
+      continues === 'cursor' ? { cursor: end } : continues === 'starting_after' ? {} : undefined;
+    return { records, beside: { ...(total && { total: all.length }), ...(hasNext && next && { next }) } };
   }
 
   #from(from: number, rows: number): readonly ScannedRecord[] {

@@ -31,7 +31,7 @@ const drifting: fc.Arbitrary<ListOptions> = fc.record({
   order: fc.constantFrom('oldest', 'newest'),
   inserts: fc.constantFrom('end', 'anywhere'),
   total: fc.constantFrom(undefined, 'all'),
-  continues: fc.constantFrom(undefined, undefined, 'offset', 'cursor'),
+  continues: fc.constantFrom(undefined, undefined, 'offset', 'cursor', 'starting_after'),
 }) as fc.Arbitrary<ListOptions>; // safe: fast-check adds undefined to optional members
 
 describe('a list that drifts during the scan', () => {
@@ -52,7 +52,7 @@ describe('a list that drifts during the scan', () => {
       cap: fc.integer({ min: 8, max: 50 }),
       hides: fc.integer({ min: 3, max: 40 }), // no page lacks all of its records
       total: fc.constantFrom(undefined, 'all', 'shown'),
-      continues: fc.constantFrom(undefined, 'cursor', 'offset'),
+      continues: fc.constantFrom(undefined, 'cursor', 'offset', 'starting_after'),
       fixedSize: fc.constantFrom(undefined, 20),
     }) as fc.Arbitrary<ListOptions>; // safe: as above
     await fc.assert(
@@ -402,6 +402,12 @@ test.each([3, 0])('a list whose every page is empty is proven unless it counts r
     read,
   });
   expect(report.proof).toBe(total === 0 ? 'proven' : 'unproven');
+});
+
+test('reads a list that continues behind the id of its last record to its end', async () => {
+  const list = new DriftingList({ length: 57, cap: 10, continues: 'starting_after' });
+  const { report, seen } = await scanOf(list);
+  expect([report.proof, seen.size]).toEqual(['weak', 57]);
 });
 
 test('a page that cannot be read ends the scan with that error', async () => {
