@@ -207,7 +207,11 @@ function isUnfinished({ state }: { state: string }): boolean {
 async function killPostgres(cwd: string): Promise<void> {
   const text = await readFile(path.join(cwd, '.lockstep/postgres/data/postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number(text.split('\n')[0]);
-  if (pid > 0) process.kill(pid, 'SIGKILL');
+  try {
+    if (pid > 0) process.kill(pid, 'SIGKILL');
+  } catch {
+    // It was killed before, and its file is still there.
+  }
 }
 
 async function flush(url: string): Promise<void> {
