@@ -1,6 +1,6 @@
 /** Rows sent over the time of runs. Each reads all attempts of a run, so viewers of the same run share one. */
 import type pg from 'pg';
-import { type Throughput, throughputOf } from '../engine/ledger/run-charts.ts';
+import { type Throughput, throughputOf } from '../engine/ledger/run-figures.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 
 /** That of an unfinished run is this old at most. */

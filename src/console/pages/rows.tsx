@@ -3,10 +3,11 @@
 import { z } from 'zod';
 import { statementFor } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
+import { reasonsOf } from '../../engine/ledger/row-groups.ts';
 import { type NumberedRow, pageOfRows } from '../../engine/ledger/row-pages.ts';
-import { reasonsOf, VERDICTS } from '../../engine/ledger/rows.ts';
+import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
-import { countsOf, verdictWords } from '../../operator/run-result.ts';
+import { verdictWords } from '../../operator/run-result.ts';
 import { rowQuery, toRowFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';
 import { addressOf, Empty, Foreign, More, Table } from '../parts.tsx';
@@ -20,8 +21,7 @@ export const rows = definePage({
   async show({ pool }, { params, query }) {
     const run = await readRun(pool, params.run);
     const page = await pageOfRows(pool, run.id, toRowFilter(query), { limit: PER_PAGE, after: query.after });
-    const { unknown } = await countsOf(pool, run);
-    const reasons = [...new Set((await reasonsOf(pool, run.id, unknown)).map(({ reason }) => reason))].sort();
+    const reasons = [...new Set((await reasonsOf(pool, run.id)).map(({ reason }) => reason))].sort();
     const path = `/runs/${run.id}/rows`;
     const verdict = query.verdict === undefined ? '' : ` --verdict ${query.verdict}`;
     return {

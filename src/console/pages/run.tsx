@@ -1,8 +1,8 @@
 /** One run: what it does now, its counts, the rows that need a person, and what to do about it. */
 import { z } from 'zod';
 import { listActions } from '../../engine/ledger/console-actions.ts';
-import { openRows, reasonsOf } from '../../engine/ledger/rows.ts';
-
+import { reasonsOf } from '../../engine/ledger/row-groups.ts';
+import { openRows, VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting.ts';
 import { type LoadPlan, planOf } from '../../operator/load-plan.ts';
@@ -27,6 +27,7 @@ const SHOWN_ACTIONS = 10;
 const LEAST_PARTS = 5;
 /** While a run is unfinished, a row without a verdict is no problem yet. */
 const DECIDED = PROBLEMS.filter((verdict) => verdict !== 'unknown');
+const SETTLED_WELL = VERDICTS.filter((verdict) => !PROBLEMS.includes(verdict));
 /** A worker takes a new run sooner. */
 const TAKEN_WITHIN_MS = 10_000;
 
@@ -41,7 +42,7 @@ export const run = definePage({
     const isUnfinished = shown.status === 'running' || shown.status === 'paused';
     const [sections, reasons, throughput, actions] = [
       await problemSections(pool, report, hintsFor(hint, shown), isUnfinished ? DECIDED : PROBLEMS),
-      (await reasonsOf(pool, shown.id, report.counts.unknown)).filter(({ verdict }) => !PROBLEMS.includes(verdict)),
+      await reasonsOf(pool, shown.id, SETTLED_WELL),
       await sharedThroughput(pool, shown),
       await listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id }),
     ];
