@@ -29,7 +29,7 @@ export async function nightsOf(
          when bool_or(status = 'done' and counts ?| array['rejected', 'review', 'invalid', 'unknown']) then 'problems'
          when bool_or(status in ('running', 'paused')) then 'running' else 'good' end as outcome
      from unnest($1::text[], $2::text[]) as z (sync, zone) join ledger.runs using (sync)
-     where not dry_run and part_of is null and created_at > clock_timestamp() - ($3::int + 1) * interval '1 day'
+     where not dry_run and part_of is null and created_at > now() - ($3::int + 1) * interval '1 day'
      group by 1, 2`,
     [Object.keys(zones), Object.values(zones), days],
   );

@@ -11,3 +11,7 @@ create table ledger.run_figures (
   -- How many rows were sent in each part of the run's time; null: none.
   sends jsonb
 );
+
+-- The runs of the last days and the unfinished ones, which every page reads, without a scan of all runs.
+create index runs_ended on ledger.runs (ended_at) where part_of is null and not dry_run;
+create index runs_unfinished on ledger.runs (created_at) where status in ('running', 'paused');
