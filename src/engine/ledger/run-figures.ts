@@ -32,8 +32,14 @@ export interface Throughput {
 const FIRST = 3;
 const PARTS = 60;
 
-/** SQL: the verdicts that verdicts_explained has all rows of. */
-const NEED_A_PERSON = `('invalid', 'rejected', 'review', 'unknown')`;
+/** The verdicts that verdicts_explained has all rows of. */
+const EXPLAINED: readonly Verdict[] = ['invalid', 'rejected', 'review', 'unknown'];
+const EXPLAINED_SQL = `('${EXPLAINED.join(`', '`)}')`;
+
+/** All rows with this verdict are in groups. */
+export function isGrouped(verdict: Verdict): boolean {
+  return EXPLAINED.includes(verdict);
+}
 
 /** SQL: the groups of run `$1` as JSON, the largest first. `isWanted`: SQL about a verdict; rows without one are `unknown`. */
 const GROUPS = (isWanted: (verdict: string) => string) => `(with open as materialized (
@@ -45,7 +51,7 @@ const GROUPS = (isWanted: (verdict: string) => string) => `(with open as materia
     from ledger.attempts a where a.run_id = $1 and a.n in (select n from open) group by a.n
   ), judged as (
     select n, verdict, reason, facts->>'column' as "column", false as arrived, true as is_given from ledger.verdicts
-    where run_id = $1 and (reason is not null or verdict in ${NEED_A_PERSON}) and ${isWanted('verdict')}
+    where run_id = $1 and (reason is not null or verdict in ${EXPLAINED_SQL}) and ${isWanted('verdict')}
     union all
     select o.n, 'unknown', coalesce(t.reason, case when has.arrived then 'NOT_CONFIRMED' else ${NOT_SENT} end), null, has.arrived,
       t.reason is not null
@@ -111,14 +117,19 @@ async function readRecorded(db: Queryable, runId: string): Promise<Recorded | un
   return again?.groups ? again : undefined;
 }
 
+/** Undefined for a run that has not ended. */
+export async function recordedGroups(db: Queryable, runId: string): Promise<readonly OutcomeGroup[] | undefined> {
+  return (await readRecorded(db, runId))?.groups;
+}
+
 /** The groups with these verdicts; `unknown` also means the rows without a verdict. The largest come first. */
 export async function outcomeGroups(
   db: Queryable,
   runId: string,
   verdicts: readonly Verdict[],
 ): Promise<readonly OutcomeGroup[]> {
-  const recorded = await readRecorded(db, runId);
-  if (recorded) return recorded.groups.filter(({ verdict }) => verdicts.includes(verdict));
+  const recorded = await recordedGroups(db, runId);
+  if (recorded) return recorded.filter(({ verdict }) => verdicts.includes(verdict));
   const groups = GROUPS((verdict) => `${verdict} = any($2)`);
   const found = await db.query<Pick<Recorded, 'groups'>>(`select ${groups} as groups`, [runId, verdicts]);
   return found.rows[0]?.groups ?? [];
