@@ -14,7 +14,6 @@ export default defineConfig({
     ],
     env: { PROPERTY_RUNS: '40' },
     setupFiles: './test/e2e/end-processes.ts',
-    setupFiles: './test/e2e/end-processes.ts',
     globalSetup: './test/support/global-setup.ts',
     pool: 'forks',
     expect: { poll: PATIENT },

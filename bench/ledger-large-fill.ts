@@ -1,5 +1,6 @@
 /** Fills a ledger with the rows of a year: contacts, loads of orders, polls that found nothing, rows that wait, deliveries. */
 import type pg from 'pg';
+import { recordFigures } from '../src/engine/ledger/run-figures.ts';
 
 export const SYNCS = 200;
 
@@ -7,7 +8,7 @@ const CONTACT_SYNCS = 4;
 const NIGHTS = 365;
 const CONTACTS = 100_000;
 const CHANGED = 40;
-const LARGEST = 1_000_000;
+const LARGEST = 2_000_000;
 const LARGE = 100_000;
 const SMALL = 500;
 const SMALL_LOADS = 600;
@@ -79,7 +80,10 @@ const VERDICT = `case r.kind
 /** SQL: rows of unfinished and failed runs from here on were never sent. */
 const SENT_TO = `case r.kind when 'unsettled' then 80000 when 'running' then 45000 else r.rows end`;
 
-const STATEMENTS: readonly string[] = [
+/** SQL: the rows of all runs, the oldest first. Each run is in order by itself, so nothing has to be sorted. */
+const EACH_ROW = '(select * from filling order by started) r cross join lateral generate_series(1, r.rows) n';
+
+const RUNS: readonly string[] = [
   `insert into ledger.scopes (id, tenant, service) values ('shop', '1', 'http://shop.invalid')`,
   `insert into ledger.accounts (name, scope) values ('shop', 'shop')`,
   `insert into ledger.runs (id, sync, job, account, scope, resource, lane, dry_run, options, status, phase, title, scan, calls, rows_seen,
@@ -93,7 +97,12 @@ const STATEMENTS: readonly string[] = [
   `insert into ledger.loads (run_id, scope, load_id, file_name, sha256, bytes, header, form, is_received, receiver)
    select id, 'shop', md5(id), id || '.csv', md5(id) || md5(id), rows * 60, '["order_id","email","amount","date"]', '{}', true, '{}'
    from filling r where job = 'orders'`,
-  `insert into ledger.inputs (run_id, n, source_id, label, email, phone, name, org, hash, fields, customer, cells)
+];
+
+/** Two lists of statements that can run at the same time. */
+const ROWS: readonly (readonly string[])[] = [
+  [
+    `insert into ledger.inputs (run_id, n, source_id, label, email, phone, name, org, hash, fields, customer, cells)
    select r.id, n, case when job = 'contacts' then 'c' || n end, case when job = 'contacts' then 'Person ' || n else r.id || '-' || n end,
      'person' || (n * 37 % 100000) || '@example.org', case when job = 'contacts' then '4930' || 1000000 + n end, 'person ' || n,
      case when job = 'contacts' then 'org ' || n % 5000 end, case when job = 'contacts' then md5(n::text) end,
@@ -101,42 +110,15 @@ const STATEMENTS: readonly string[] = [
        else jsonb_build_object('order_id', r.id || '-' || n, 'amount', (n % 500)::text || '.90', 'date', '2026-01-02') end,
      case when job = 'orders' then jsonb_build_object('email', 'person' || (n * 37 % 100000) || '@example.org') end,
      case when job = 'orders' then json_build_array(r.id || '-' || n, 'person' || (n * 37 % 100000) || '@example.org', (n % 500)::text || '.90', '2026-01-02') end
-   from filling r, generate_series(1, r.rows) n order by r.started, n`,
-  `insert into ledger.verdicts (run_id, n, verdict, reason, facts, record_id, at)
-   select r.id, n, verdict,
-     case verdict when 'review' then case job when 'contacts' then 'AMBIGUOUS_MATCH' else 'AMBIGUOUS_CUSTOMER' end
-       when 'rejected' then 'REFUSED' when 'invalid' then 'AMOUNT_UNREADABLE' when 'existing' then 'SAME' end,
-     case verdict when 'review' then jsonb_build_object('customers', jsonb_build_array(n, n + 1), 'by', 'e-mail')
-       when 'rejected' then jsonb_build_object('said', 'refused', 'http', 422) when 'invalid' then jsonb_build_object('column', 'amount', 'line', n) end,
-     case when verdict in ('created', 'updated', 'existing') then (n + 1000000)::text end, r.started + interval '3 min'
-   from filling r, generate_series(1, r.rows) n, lateral (select ${VERDICT} as verdict) v where verdict is not null order by r.started, n`,
-  `insert into ledger.evidence (run_id, n, customers)
-   select v.run_id, v.n, jsonb_build_object(v.n::text, jsonb_build_object('email', 'one@example.org'), (v.n + 1)::text, null)
-   from ledger.verdicts v join filling r on r.id = v.run_id and r.job = 'contacts' where v.verdict = 'review'`,
-  `insert into ledger.matches (run_id, n, kind, record_id, by)
-   select r.id, n, 'customer', (n * 37 % 100000)::text, 'e-mail' from filling r, generate_series(1, r.rows) n,
+   from ${EACH_ROW}`,
+    `insert into ledger.matches (run_id, n, kind, record_id, by)
+   select r.id, n, 'customer', (n * 37 % 100000)::text, 'e-mail' from ${EACH_ROW},
      lateral (select ${VERDICT} as verdict) v
-   where job = 'orders' and coalesce(verdict, '') not in ('review', 'invalid') order by r.started, n`,
-  `insert into ledger.plans (run_id, n, action, attempts_before)
-   select r.id, n, case job when 'contacts' then 'import' else 'create' end, 0 from filling r, generate_series(1, r.rows) n,
-     lateral (select ${VERDICT} as verdict) v
-   where coalesce(verdict, 'created') in ('created', 'updated', 'rejected') order by r.started, n`,
-  `insert into ledger.attempts (run_id, n, at, action, outcome, sends, http, reason, facts, ms)
-   select r.id, n, r.started + interval '2 min', case job when 'contacts' then 'import' else 'create' end,
-     case when verdict = 'rejected' then 'refused' when verdict is null and n % 10 = 0 then 'unknown' else 'acked' end, 1,
-     case when verdict = 'rejected' then 422 else 200 end, case when verdict = 'rejected' then 'REFUSED' end, null, 20 + n % 60
-   from filling r, generate_series(1, r.rows) n, lateral (select ${VERDICT} as verdict) v
-   where coalesce(verdict, 'created') in ('created', 'updated', 'rejected') and n <= ${SENT_TO} order by r.started, n`,
-  `update ledger.runs u set counts = coalesce((select jsonb_object_agg(verdict, n) from (
-       select verdict, count(*) as n from ledger.verdicts v where v.run_id = u.id group by 1
-       union all select 'unchanged', u.unchanged where u.unchanged > 0
-       union all select 'unknown', r.rows - (select count(*) from ledger.verdicts v where v.run_id = u.id)
-         where r.kind = 'unsettled') each), '{}')
-   from filling r where r.id = u.id and u.status <> 'running'`,
-  `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id)
+   where job = 'orders' and coalesce(verdict, '') not in ('review', 'invalid')`,
+    `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id)
    select 'shop', 'contact-' || s, 'c' || n, n::text, md5(n::text), 'run-c' || s || '-${NIGHTS}'
    from generate_series(1, ${CONTACT_SYNCS}) s, generate_series(1, ${CONTACTS}) n order by 1, 2, 3`,
-  `insert into ledger.deliveries (id, target, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at, state, verdict, reason,
+    `insert into ledger.deliveries (id, target, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at, state, verdict, reason,
      attempts, due_at, created_at, ended_at)
    select 'msg_' || md5(n::text), 'hook-' || n % 4, 'shop', 'task-mirror', 'run-p' || 1 + (${DELIVERIES} - n) % ${POLLS}, 'task', (n % 5000)::text, n / 5000 + 1,
      'changed', json_build_object('id', (n % 5000)::text, 'title', 'Task ' || n), at, state, verdict,
@@ -144,6 +126,36 @@ const STATEMENTS: readonly string[] = [
    from generate_series(1, ${DELIVERIES}) n, lateral (select now() - (${DELIVERIES} - n) * interval '30 s' as at,
      case when n > ${DELIVERIES} - 500 then 'waiting' else 'ended' end as state,
      case when n > ${DELIVERIES} - 500 then null when n % 1000 = 0 then 'dead' else 'delivered' end as verdict) made order by at`,
+  ],
+  [
+    `insert into ledger.verdicts (run_id, n, verdict, reason, facts, record_id, at)
+   select r.id, n, verdict,
+     case verdict when 'review' then case job when 'contacts' then 'AMBIGUOUS_MATCH' else 'AMBIGUOUS_CUSTOMER' end
+       when 'rejected' then 'REFUSED' when 'invalid' then 'AMOUNT_UNREADABLE' when 'existing' then 'SAME' end,
+     case verdict when 'review' then jsonb_build_object('customers', jsonb_build_array(n, n + 1), 'by', 'e-mail')
+       when 'rejected' then jsonb_build_object('said', 'refused', 'http', 422) when 'invalid' then jsonb_build_object('column', 'amount', 'line', n) end,
+     case when verdict in ('created', 'updated', 'existing') then (n + 1000000)::text end, r.started + interval '3 min'
+   from ${EACH_ROW}, lateral (select ${VERDICT} as verdict) v where verdict is not null`,
+    `insert into ledger.evidence (run_id, n, customers)
+   select v.run_id, v.n, jsonb_build_object(v.n::text, jsonb_build_object('email', 'one@example.org'), (v.n + 1)::text, null)
+   from ledger.verdicts v join filling r on r.id = v.run_id and r.job = 'contacts' where v.verdict = 'review'`,
+    `insert into ledger.plans (run_id, n, action, attempts_before)
+   select r.id, n, case job when 'contacts' then 'import' else 'create' end, 0 from ${EACH_ROW},
+     lateral (select ${VERDICT} as verdict) v
+   where coalesce(verdict, 'created') in ('created', 'updated', 'rejected')`,
+    `insert into ledger.attempts (run_id, n, at, action, outcome, sends, http, reason, facts, ms)
+   select r.id, n, r.started + n * interval '3 min' / r.rows, case job when 'contacts' then 'import' else 'create' end,
+     case when verdict = 'rejected' then 'refused' when verdict is null and n % 10 = 0 then 'unknown' else 'acked' end, 1,
+     case when verdict = 'rejected' then 422 else 200 end, case when verdict = 'rejected' then 'REFUSED' end, null, 20 + n % 60
+   from ${EACH_ROW}, lateral (select ${VERDICT} as verdict) v
+   where coalesce(verdict, 'created') in ('created', 'updated', 'rejected') and n <= ${SENT_TO}`,
+    `update ledger.runs u set counts = coalesce((select jsonb_object_agg(verdict, n) from (
+       select verdict, count(*) as n from ledger.verdicts v where v.run_id = u.id group by 1
+       union all select 'unchanged', u.unchanged where u.unchanged > 0
+       union all select 'unknown', r.rows - (select count(*) from ledger.verdicts v where v.run_id = u.id)
+         where r.kind = 'unsettled') each), '{}')
+   from filling r where r.id = u.id and u.status <> 'running'`,
+  ],
 ];
 
 /** Adds `rows` rows and what belongs to them; without `analyze` Postgres has no statistics about them. */
@@ -151,16 +163,40 @@ export async function fillLedger(pool: pg.Pool, rows: number): Promise<void> {
   const db = await pool.connect();
   try {
     await db.query(
-      'create temp table filling (id text, job text, sync text, rows int, kind text, status text, started timestamptz)',
+      'create table filling (id text, job text, sync text, rows int, kind text, status text, started timestamptz)',
     );
     await db.query(
       `insert into filling select id, job, sync, rows, kind, status, now() - "minutesAgo" * interval '1 min'
        from json_to_recordset($1) r (id text, job text, sync text, rows int, kind text, status text, "minutesAgo" float8)`,
       [JSON.stringify(runsOf(rows))],
     );
-    for (const sql of STATEMENTS) await db.query(sql);
+    await inTurn(db, RUNS);
+    await withoutIndexes(db, async () => {
+      const [first = [], second = []] = ROWS;
+      await Promise.all([inTurn(db, first), inTurn(pool, second)]);
+    });
+    // As when they ended.
+    const ended = await db.query<{ id: string }>(`select id from filling where status <> 'running' and rows > 0`);
+    for (const { id } of ended.rows) await recordFigures(db, id);
     await db.query('drop table filling');
   } finally {
     db.release();
   }
+}
+
+/** Indexes are made twice as fast once all rows are there. */
+async function withoutIndexes(db: pg.PoolClient, fill: () => Promise<void>): Promise<void> {
+  const indexes = await db.query<{ name: string; sql: string }>(
+    `select indexname as name, indexdef as sql from pg_indexes where schemaname = 'ledger'
+       and tablename in ('inputs', 'matches', 'plans', 'attempts', 'verdicts') and not exists (select from pg_constraint where conname = indexname)`,
+  );
+  for (const { name } of indexes.rows) await db.query(`drop index ledger.${name}`);
+  await fill();
+  await db.query(`set maintenance_work_mem = '256MB'`);
+  for (const { sql } of indexes.rows) await db.query(sql);
+  await db.query('analyze');
+}
+
+async function inTurn(db: pg.Pool | pg.PoolClient, statements: readonly string[]): Promise<void> {
+  for (const sql of statements) await db.query(sql);
 }

@@ -14,7 +14,6 @@ import { waysOn } from '../src/engine/account/identity.ts';
 import { readCall } from '../src/engine/account/reads.ts';
 import { checkShape } from '../src/engine/account/shapes.ts';
 import { openWitnesses } from '../src/engine/account/witnessing.ts';
-import { AWAITS_CONFIRMATION } from '../src/engine/ledger/approval.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { chosenCustomers } from '../src/engine/ledger/decisions.ts';
 import { forgetRows } from '../src/engine/ledger/forget.ts';
@@ -29,6 +28,7 @@ import { checkRead } from '../src/engine/ledger/records.ts';
 import { countRows, openRows } from '../src/engine/ledger/rows.ts';
 import { endRun, pauseRun, supersedeRuns } from '../src/engine/ledger/run-status.ts';
 import {
+  AWAITS_CONFIRMATION,
   addNote,
   movePhase,
   type Run,

@@ -1,6 +1,6 @@
 /** Charts of bars: rows sent over the time of a run, and how long deliveries took. */
 import type { BudgetMinute } from '../engine/ledger/budget-minutes.ts';
-import type { Throughput } from '../engine/ledger/run-charts.ts';
+import type { Throughput } from '../engine/ledger/run-figures.ts';
 import type { Lag } from '../mirror/outbox/lag.ts';
 import { formatCount, formatTook, plural } from '../operator/words.ts';
 import { Time } from './parts.tsx';

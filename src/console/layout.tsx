@@ -46,7 +46,7 @@ const READ_SHARE = 0.3;
 
 /** The whole page, and a mark of what it shows: while the mark is the same, a page that is open stays as it is. */
 export function renderPage(shown: Shown, frame: Frame): { readonly html: string; readonly mark: string } {
-  const { title, tab, command, head, body, assets, isBusy = false, isStill = false } = shown;
+  const { title, tab, command, head, body, assets, continuesAt, isBusy = false, isStill = false } = shown;
   const mark = createHash('sha256').update(String(body)).digest('base64url').slice(0, 16);
   const leastS = frame.tookMs / READ_SHARE / 1_000;
   const everyS = isBusy ? (BUSY_S.find((s) => s >= leastS) ?? 60) : Math.max(IDLE_S, Math.ceil(leastS));
@@ -63,8 +63,8 @@ export function renderPage(shown: Shown, frame: Frame): { readonly html: string;
       ) : (
         <div
           id="live"
-          hx-get={frame.address}
-          hx-trigger={`every ${everyS}s`}
+          hx-get={continuesAt ?? frame.address}
+          hx-trigger={continuesAt === undefined ? `every ${everyS}s` : 'load'}
           hx-select="#live"
           hx-swap="outerHTML"
           hx-headers={JSON.stringify({ 'X-Seen': mark })}

@@ -42,6 +42,8 @@ export interface Shown {
   readonly body: Child;
   /** Whether something on it is under way, so that it is read every second. Default: false, every 15 s. */
   readonly isBusy?: boolean;
+  /** The page that continues a search which has found nothing yet: it is read at once, instead of this one. */
+  readonly continuesAt?: string | undefined;
   /** Styles and scripts that other pages do not use. */
   readonly assets?: readonly AssetName[];
   /** Whether it stays as it is: nothing on it changes by itself. */

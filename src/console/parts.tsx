@@ -31,6 +31,35 @@ export function Foreign({ text, most }: { readonly text: string; readonly most?:
   );
 }
 
+interface CrumbsProps {
+  /** The name of each page above this one, by its address. */
+  readonly to: Readonly<Record<string, string>>;
+  /** The name of this page, if no heading has it. */
+  readonly here?: string;
+}
+
+/** Where the page is: links to the pages above it. */
+export function Crumbs({ to, here }: CrumbsProps) {
+  return (
+    <p class="crumbs">
+      {Object.entries(to).map(([path, name], i) => (
+        <>
+          {i > 0 && ' / '}
+          <a id={`up-${path}`} href={path}>
+            <Foreign text={name} most={80} />
+          </a>
+        </>
+      ))}
+      {here !== undefined && (
+        <>
+          {' / '}
+          <Foreign text={here} most={80} />
+        </>
+      )}
+    </p>
+  );
+}
+
 /** A sentence of Lockstep, with its commands in backticks. */
 export function Words({ text, most }: { readonly text: string; readonly most?: number }) {
   const parts = (most === undefined || text.length <= most ? text : `${text.slice(0, most)}…`).split('`');

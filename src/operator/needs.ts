@@ -6,12 +6,11 @@
 import { meaningOf } from '../base/reasons/reasons.ts';
 import { type Audit, auditsOf } from '../engine/ledger/debts.ts';
 import { emptyRuns, lateSyncs, runsInNeed } from '../engine/ledger/needs.ts';
-import { groupRows } from '../engine/ledger/row-groups.ts';
+import { groupRows, splitUnsettled } from '../engine/ledger/row-groups.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import { scopeNamed } from '../engine/ledger/scopes.ts';
 import { downServices } from '../engine/ledger/service-states.ts';
 import { suspensionOf } from '../engine/ledger/suspensions.ts';
-import { splitUnsettled } from '../engine/ledger/unsettled.ts';
 import { type TargetState, targetStates } from '../mirror/outbox/target-states.ts';
 import { type Undelivered, undelivered } from '../mirror/outbox/undelivered.ts';
 import type { Settings } from '../settings/settings.ts';

@@ -2,9 +2,9 @@
 import { type Audit, auditsOf } from '../engine/ledger/debts.ts';
 import { countDecided } from '../engine/ledger/decisions.ts';
 import { callsWithParts } from '../engine/ledger/parts.ts';
+import { splitUnsettled, type Unsettled } from '../engine/ledger/row-groups.ts';
 import { type Counts, countRows, type ReportedRow, reportRows, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { LeftOut, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
-import { splitUnsettled, type Unsettled } from '../engine/ledger/unsettled.ts';
 import { type AccountSettings, budgetLimits, type Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { type RunState, stateOf, stateWords } from './run-state.ts';

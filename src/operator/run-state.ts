@@ -2,10 +2,10 @@
  * The state of a run as people see it. The ledger knows that a run is unfinished; whether a process works on it, and what it
  * waits for, follows from other facts.
  */
-import { AWAITS_CONFIRMATION, NOT_APPROVED } from '../engine/ledger/approval.ts';
+import { NOT_APPROVED } from '../engine/ledger/approval.ts';
 import { isAttended } from '../engine/ledger/attended.ts';
 import type { Audit } from '../engine/ledger/debts.ts';
-import type { Run } from '../engine/ledger/runs.ts';
+import { AWAITS_CONFIRMATION, type Run } from '../engine/ledger/runs.ts';
 import { WAITS_FOR_RUN, waitsFor } from '../engine/ledger/waiting.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { formatTime } from './words.ts';

@@ -1,6 +1,6 @@
 /** What an operator looks at first: what needs a person, what runs, what starts next, and how accounts and targets are. */
 
-import { unfinishedAndLatest } from '../engine/ledger/run-list.ts';
+import { unfinishedAndAuditing } from '../engine/ledger/run-list.ts';
 import { type PausedSync, pausedSyncs } from '../engine/ledger/schedules.ts';
 import { scopeNamed } from '../engine/ledger/scopes.ts';
 import { suspensionOf } from '../engine/ledger/suspensions.ts';
@@ -46,7 +46,7 @@ export interface Need extends Pick<Problem, 'event' | 'what' | 'why' | 'command'
 
 /** Reads the ledger only, and calls no service. */
 export async function statusOf(db: Queryable, settings: Settings): Promise<Status> {
-  const reported = await reportRuns(db, await unfinishedAndLatest(db), settings);
+  const reported = await reportRuns(db, await unfinishedAndAuditing(db), settings);
   const runs = reported.map(({ run: { title }, report }) => ({ ...report, title }));
   const needs = (await findProblems(db, settings)).map(needOf);
   const [accounts, targets, paused] = [await accountsOf(db, settings), await targetStates(db), await pausedSyncs(db)];

@@ -2,8 +2,7 @@
 import { type Command, Option } from 'commander';
 import { LockstepError } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
-import { AWAITS_CONFIRMATION } from '../../engine/ledger/approval.ts';
-import type { Run } from '../../engine/ledger/runs.ts';
+import { AWAITS_CONFIRMATION, type Run } from '../../engine/ledger/runs.ts';
 import { pausedSyncs } from '../../engine/ledger/schedules.ts';
 import { hintsFor } from '../../operator/reasons.ts';
 import { reportRun } from '../../operator/run-result.ts';

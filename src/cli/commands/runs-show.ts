@@ -1,8 +1,8 @@
 /** `lockstep runs show`: the result of a run, or of one of its rows. */
 import type { Command } from 'commander';
 import { approvalOf } from '../../engine/ledger/approval.ts';
+import { reasonsOf } from '../../engine/ledger/row-groups.ts';
 import { readRowStory } from '../../engine/ledger/row-story.ts';
-import { reasonsOf } from '../../engine/ledger/rows.ts';
 import { latestRun } from '../../engine/ledger/run-list.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting.ts';
@@ -49,7 +49,7 @@ async function show(session: Session, id: string): Promise<void> {
   const { pool } = await session.openLedger();
   const run = await readRun(pool, id);
   const report = await reportRun(pool, run, await session.settings());
-  const reasons = await reasonsOf(pool, id, report.counts.unknown);
+  const reasons = await reasonsOf(pool, id);
   const approval = await approvalOf(pool, id);
   const { account, lane, phase, createdAt, endedAt, notes } = run;
   out.say(headline(report, run.title), `Account ${account}, lane ${lane}, started ${formatTime(createdAt)}.`);

@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
 import { listActions } from '../../engine/ledger/console-actions.ts';
+import { reasonsOf } from '../../engine/ledger/row-groups.ts';
 import { pageOfRows } from '../../engine/ledger/row-pages.ts';
 import { readRowStory } from '../../engine/ledger/row-story.ts';
-import { reasonsOf, VERDICTS } from '../../engine/ledger/rows.ts';
+import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { pageOfRuns } from '../../engine/ledger/run-pages.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { problemSections } from '../../operator/problems.ts';
@@ -78,7 +79,7 @@ export const endpoints: readonly Endpoint[] = [
       const run = await readRun(pool, params.run);
       const shown = await reported({ pool, settings }, run);
       const problems = await problemSections(pool, shown, hintsFor(hint, run));
-      return { ...shown, notes: run.notes, reasons: await reasonsOf(pool, run.id, shown.counts.unknown), problems };
+      return { ...shown, notes: run.notes, reasons: await reasonsOf(pool, run.id), problems };
     },
   }),
   defineEndpoint({

@@ -8,7 +8,7 @@ import { lastExamination } from '../../operator/examination.ts';
 import { formatCount, plural } from '../../operator/words.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Fact, Foreign, Section, Table, Time } from '../parts.tsx';
+import { Act, addressOf, Crumbs, Fact, Foreign, Section, Table, Time } from '../parts.tsx';
 import { AccountChips, AccountProblems, RateNow } from './account-parts.tsx';
 import { Examined } from './examination.tsx';
 
@@ -44,9 +44,7 @@ export const account = definePage({
       assets: ['uplot.css', 'uplot.js', 'chart.js'],
       head: (
         <>
-          <p class="crumbs">
-            <a href="/accounts">Accounts</a>
-          </p>
+          <Crumbs to={{ '/accounts': 'Accounts' }} />
           <h1>{name}</h1>
         </>
       ),

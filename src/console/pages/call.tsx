@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { HandCall } from '../../engine/ledger/hand-calls.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { definePage } from '../page.ts';
-import { Chip, Foreign, Section, Time } from '../parts.tsx';
+import { Chip, Crumbs, Foreign, Section, Time } from '../parts.tsx';
 import { accountOf, Unread } from '../records/parts.tsx';
 import { findSent, type Sent } from '../records/sent.ts';
 import { type CallState, isRepeatable, lookFrom, stateOf } from '../records/state.ts';
@@ -30,11 +30,7 @@ export const handCall = definePage({
       isStill: state !== 'under way',
       body: (
         <>
-          <p class="crumbs">
-            <a id="back" href={page}>
-              Back to where it was entered
-            </a>
-          </p>
+          <Crumbs to={{ [page]: 'Back to where it was entered' }} />
           <h1>
             {operation} <Chip tone={TONE[state]}>{state}</Chip>
           </h1>

@@ -7,7 +7,7 @@ import { readDelivery } from '../../operator/deliveries.ts';
 import { plural } from '../../operator/words.ts';
 import { plainText } from '../api/review-query.ts';
 import { definePage } from '../page.ts';
-import { Act, addressOf, Fact, Foreign, Section, Time } from '../parts.tsx';
+import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts.tsx';
 import { DeliveryState } from './deliveries.tsx';
 
 /** Characters of an answer or of the content that are shown, at most. */
@@ -27,9 +27,7 @@ export const delivery = definePage({
       isBusy: shown.state === 'sending',
       head: (
         <>
-          <p class="crumbs">
-            <a href="/deliveries">Deliveries</a> / {id}
-          </p>
+          <Crumbs to={{ '/deliveries': 'Deliveries' }} here={id} />
           <h1>
             <Foreign text={shown.task.title || shown.source} most={200} />
           </h1>

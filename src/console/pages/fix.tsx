@@ -6,7 +6,7 @@ import { formatCount, plural } from '../../operator/words.ts';
 import { type BadLine, badFile, badLines, cellKey } from '../fixes.ts';
 import { requireOperator } from '../guard.ts';
 import { definePage } from '../page.ts';
-import { Empty, Foreign, Section, Words } from '../parts.tsx';
+import { Crumbs, Empty, Foreign, Section, Words } from '../parts.tsx';
 import { ColumnNames } from './load-columns.tsx';
 
 const SHOWN_LINES = 50;
@@ -43,11 +43,7 @@ export const fix = definePage({
       command: `orders load ${shellWord(run.title)} --account ${shellWord(run.account)} --results results/`,
       body: (
         <>
-          <p class="crumbs">
-            <a href={`/runs/${run.id}`}>
-              <Foreign text={run.title} most={80} />
-            </a>
-          </p>
+          <Crumbs to={{ [`/runs/${run.id}`]: run.title }} />
           <h1>Correct {plural(count, 'line')}</h1>
           <p class="dim">
             They become a new file, <Foreign text={name} most={120} />, which you then look at and load. The loaded file

@@ -15,6 +15,7 @@ import { LastHour } from '../charts.tsx';
 import { Legend, NIGHTS, Nights } from '../nights.tsx';
 import { definePage, type PageContext } from '../page.ts';
 import { addressOf, Command, Counts, Empty, Foreign, Progress, Section, State, Time } from '../parts.tsx';
+import { sharedRead } from '../shared-reads.ts';
 import { accountPath } from './account.tsx';
 import { RateNow } from './account-parts.tsx';
 import { targetPath } from './target-parts.tsx';
@@ -25,8 +26,7 @@ export const home = definePage({
   query: z.object({}),
   async show(context) {
     const { pool, settings } = context;
-    const status = await statusOf(pool, settings);
-    const running = await Promise.all(status.running.map((run) => progressOf(context, run)));
+    const { status, running } = await sharedRead(settings, 'home', () => readStatus(context));
     const zones = zonesOf(settings);
     const nights = await nightsOf(pool, zones, NIGHTS);
     const budgets = await budgetsOf(context, status);
@@ -63,6 +63,11 @@ export const home = definePage({
     };
   },
 });
+
+async function readStatus(context: PageContext) {
+  const status = await statusOf(context.pool, context.settings);
+  return { status, running: await Promise.all(status.running.map((run) => progressOf(context, run))) };
+}
 
 function FirstSteps({ context: { settings, hint } }: { readonly context: PageContext }) {
   const [sync] = Object.keys(settings.syncs);

@@ -9,7 +9,7 @@ import { requireOperator } from '../guard.ts';
 import { commandOf, type LoadForm, loadForm } from '../load-form.ts';
 import type { LoadState } from '../loads.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Fact, Foreign, Section, Words } from '../parts.tsx';
+import { addressOf, Crumbs, Fact, Foreign, Section, Words } from '../parts.tsx';
 import type { Checked, Upload } from '../uploads.ts';
 import { ColumnNames, Columns } from './load-columns.tsx';
 import { Options, Reading } from './load-options.tsx';
@@ -132,9 +132,7 @@ function Heading({ upload, preview }: { upload: Upload; preview: Preview | undef
   const size = preview && `${formatBytes(preview.file.sizeBytes)}${preview.file.isGzip ? ', gzip' : ''} · `;
   return (
     <>
-      <p class="crumbs">
-        <a href="/load">Choose another file</a>
-      </p>
+      <Crumbs to={{ '/load': 'Choose another file' }} />
       <h1>
         <Foreign text={upload.name} most={120} />
       </h1>

@@ -4,7 +4,7 @@ import { type ListedJob, QUEUE_STATES, type QueueState } from '../../engine/work
 import { phaseWords } from '../../operator/phases.ts';
 import { formatCount, plural } from '../../operator/words.ts';
 import { definePage } from '../page.ts';
-import { Chip, Empty, Section, Table, Time } from '../parts.tsx';
+import { Chip, Crumbs, Empty, Section, Table, Time } from '../parts.tsx';
 
 /** Jobs of one state that are listed. */
 const MOST = 50;
@@ -31,9 +31,7 @@ export const queues = definePage({
       command: 'status',
       head: (
         <>
-          <p class="crumbs">
-            <a href="/settings">Settings</a>
-          </p>
+          <Crumbs to={{ '/settings': 'Settings' }} />
           <h1>Queues</h1>
           <p class="dim">
             A job names a run that a worker continues. A lost queue is filled again from the ledger, so there is nothing

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { listDecisions } from '../../engine/ledger/decisions.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Empty, More } from '../parts.tsx';
+import { addressOf, Crumbs, Empty, More } from '../parts.tsx';
 import { DecisionTable } from './review-parts.tsx';
 
 const PER_PAGE = 50;
@@ -20,9 +20,7 @@ export const reviewDecisions = definePage({
       command: 'review --decided',
       head: (
         <>
-          <p class="crumbs">
-            <a href="/review">Review</a>
-          </p>
+          <Crumbs to={{ '/review': 'Review' }} />
           <h1>Decisions</h1>
         </>
       ),

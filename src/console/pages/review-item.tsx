@@ -7,7 +7,7 @@ import { choicesFor, KEY_WORDS, longId, recordsFor, statementOf } from '../../op
 import { nameOf } from '../../operator/review-decisions.ts';
 import { plainText } from '../api/review-query.ts';
 import { definePage } from '../page.ts';
-import { Chip, Empty, Foreign, Section, Words } from '../parts.tsx';
+import { Chip, Crumbs, Empty, Foreign, Section, Words } from '../parts.tsx';
 import { markOf, type Reviewed, readReviewed } from '../review-actions.ts';
 import { DecisionTable, itemAddress } from './review-parts.tsx';
 
@@ -29,9 +29,7 @@ export const reviewItem = definePage({
       command: item ? `review decide ${shellWord(id)} --ignore` : 'review --decided',
       head: (
         <>
-          <p class="crumbs">
-            <a href="/review">Review</a> / <Foreign text={id} most={80} />
-          </p>
+          <Crumbs to={{ '/review': 'Review' }} here={id} />
           {named && (
             <h1>
               <Foreign text={nameOf(named)} most={200} />

@@ -10,7 +10,7 @@ import { OUTCOME_WORDS, STATE_WORDS } from '../../operator/row-words.ts';
 import { verdictWords } from '../../operator/run-result.ts';
 import { formatTook } from '../../operator/words.ts';
 import { definePage } from '../page.ts';
-import { Foreign, Section, Table, Time, Words } from '../parts.tsx';
+import { Crumbs, Foreign, Section, Table, Time, Words } from '../parts.tsx';
 
 export const row = definePage({
   path: '/runs/:run/rows/:row',
@@ -28,10 +28,7 @@ export const row = definePage({
       isBusy: story.state === 'intent',
       head: (
         <>
-          <p class="crumbs">
-            <a href="/runs">Runs</a> / <a href={`/runs/${run.id}`}>{run.id}</a> /{' '}
-            <a href={`/runs/${run.id}/rows`}>rows</a>
-          </p>
+          <Crumbs to={{ '/runs': 'Runs', [`/runs/${run.id}`]: run.id, [`/runs/${run.id}/rows`]: 'rows' }} />
           <h1>
             <Foreign text={story.label === null || story.label === '' ? story.sourceId : story.label} most={200} />
           </h1>

@@ -3,13 +3,15 @@
 import { z } from 'zod';
 import { statementFor } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
+import { reasonsOf } from '../../engine/ledger/row-groups.ts';
 import { type NumberedRow, pageOfRows } from '../../engine/ledger/row-pages.ts';
-import { reasonsOf, VERDICTS } from '../../engine/ledger/rows.ts';
+import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
-import { countsOf, verdictWords } from '../../operator/run-result.ts';
+import { verdictWords } from '../../operator/run-result.ts';
+import { formatCount, plural } from '../../operator/words.ts';
 import { rowQuery, toRowFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Empty, Foreign, More, Table } from '../parts.tsx';
+import { addressOf, Crumbs, Empty, Foreign, More, Table } from '../parts.tsx';
 
 const PER_PAGE = 100;
 
@@ -20,9 +22,9 @@ export const rows = definePage({
   async show({ pool }, { params, query }) {
     const run = await readRun(pool, params.run);
     const page = await pageOfRows(pool, run.id, toRowFilter(query), { limit: PER_PAGE, after: query.after });
-    const { unknown } = await countsOf(pool, run);
-    const reasons = [...new Set((await reasonsOf(pool, run.id, unknown)).map(({ reason }) => reason))].sort();
+    const reasons = [...new Set((await reasonsOf(pool, run.id)).map(({ reason }) => reason))].sort();
     const path = `/runs/${run.id}/rows`;
+    const next = page.next === undefined ? undefined : addressOf(path, { ...query, after: page.next });
     const verdict = query.verdict === undefined ? '' : ` --verdict ${query.verdict}`;
     return {
       title: `Rows of ${run.id}`,
@@ -30,9 +32,7 @@ export const rows = definePage({
       command: `runs export ${shellWord(run.id)}${verdict} --out -`,
       head: (
         <>
-          <p class="crumbs">
-            <a href="/runs">Runs</a> / <a href={`/runs/${run.id}`}>{run.id}</a>
-          </p>
+          <Crumbs to={{ '/runs': 'Runs', [`/runs/${run.id}`]: run.id }} />
           <h1>
             Rows of <Foreign text={run.title} most={80} />
           </h1>
@@ -65,8 +65,9 @@ export const rows = definePage({
           </form>
         </>
       ),
+      continuesAt: page.rows.length === 0 ? next : undefined,
       body:
-        page.rows.length === 0 ? (
+        page.rows.length === 0 && next === undefined ? (
           <Empty title="No row matches">
             <p>
               <a href={path}>Show all rows of the run</a>
@@ -74,12 +75,20 @@ export const rows = definePage({
           </Empty>
         ) : (
           <>
-            <Table columns={['Row', 'Verdict', 'Reason', 'Record', { title: 'Sends', as: 'number' }]}>
-              {page.rows.map((row) => (
-                <Row run={run} row={row} />
-              ))}
-            </Table>
-            <More to={page.next === undefined ? undefined : addressOf(path, { ...query, after: page.next })} />
+            {page.rows.length > 0 && (
+              <Table columns={['Row', 'Verdict', 'Reason', 'Record', { title: 'Sends', as: 'number' }]}>
+                {page.rows.map((row) => (
+                  <Row run={run} row={row} />
+                ))}
+              </Table>
+            )}
+            {page.searchedTo !== undefined && (
+              <p class="dim">
+                {page.rows.length > 0 && `${plural(page.rows.length, 'row matches', 'rows match')} on this page. `}
+                The search has reached row {formatCount(page.searchedTo)}.
+              </p>
+            )}
+            <More to={next} label={page.searchedTo === undefined ? 'More rows' : 'Search further'} />
           </>
         ),
     };

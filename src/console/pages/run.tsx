@@ -1,8 +1,9 @@
 /** One run: what it does now, its counts, the rows that need a person, and what to do about it. */
 import { z } from 'zod';
 import { listActions } from '../../engine/ledger/console-actions.ts';
-import { openRows, reasonsOf } from '../../engine/ledger/rows.ts';
-
+import { type ReasonCount, reasonsOf } from '../../engine/ledger/row-groups.ts';
+import { openRows, type RowState, VERDICTS } from '../../engine/ledger/rows.ts';
+import { type Throughput, throughputOf } from '../../engine/ledger/run-figures.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting.ts';
 import { type LoadPlan, planOf } from '../../operator/load-plan.ts';
@@ -18,7 +19,7 @@ import { definePage, type PageContext } from '../page.ts';
 import { Act, addressOf, Command, Counts, CountsBar, Fact, Foreign, Section, State, Time, Words } from '../parts.tsx';
 import { Phases } from '../phases.tsx';
 import { ProblemGroups } from '../problem-groups.tsx';
-import { sharedThroughput } from '../throughputs.ts';
+import { sharedRead } from '../shared-reads.ts';
 import { ActionList } from './activity.tsx';
 import { isLarge, Plan, Results } from './load-plan.tsx';
 
@@ -27,6 +28,9 @@ const SHOWN_ACTIONS = 10;
 const LEAST_PARTS = 5;
 /** While a run is unfinished, a row without a verdict is no problem yet. */
 const DECIDED = PROBLEMS.filter((verdict) => verdict !== 'unknown');
+/** Viewers read the page of a running run every second. */
+const FRESH_MS = 500;
+const SETTLED_WELL = VERDICTS.filter((verdict) => !PROBLEMS.includes(verdict));
 /** A worker takes a new run sooner. */
 const TAKEN_WITHIN_MS = 10_000;
 
@@ -37,15 +41,8 @@ export const run = definePage({
   async show(context, { params }) {
     const { pool, settings, person, hint } = context;
     const shown = await readRun(pool, params.run);
-    const report = await reportRun(pool, shown, settings);
-    const isUnfinished = shown.status === 'running' || shown.status === 'paused';
-    const [sections, reasons, throughput, actions] = [
-      await problemSections(pool, report, hintsFor(hint, shown), isUnfinished ? DECIDED : PROBLEMS),
-      (await reasonsOf(pool, shown.id, report.counts.unknown)).filter(({ verdict }) => !PROBLEMS.includes(verdict)),
-      await sharedThroughput(pool, shown),
-      await listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id }),
-    ];
-    const open = isUnfinished ? await openRows(pool, shown.id) : undefined;
+    const { report, sections, reasons, throughput, open, rowsSettled } = await figuresOf(context, shown);
+    const actions = await listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id });
     const isLoad = (await readLoad(pool, shown.id)) !== undefined;
     const plan = isLoad && report.state === 'awaiting-approval' ? await planOf(pool, shown, settings) : undefined;
     return {
@@ -57,7 +54,7 @@ export const run = definePage({
         <>
           <Headline run={shown} report={report} plan={plan} canAct={person.role === 'operator'} />
           <StateNotice run={shown} report={report} hint={hint} />
-          <Phases run={shown} report={report} open={open} throughput={throughput} />
+          <Phases run={{ ...shown, rowsSettled }} report={report} open={open} throughput={throughput} />
           {plan && <Plan plan={plan} />}
           <Figures run={shown} report={report} />
           {isLoad && report.counts.in > 0 && shown.rowsPruned === 0 && (
@@ -109,6 +106,37 @@ export const run = definePage({
     };
   },
 });
+
+interface Figures {
+  readonly report: RunReport;
+  readonly sections: readonly ProblemSection[];
+  readonly reasons: readonly ReasonCount[];
+  readonly throughput: Throughput | undefined;
+  /** Undefined once the run has ended. */
+  readonly open: Readonly<Record<RowState, number>> | undefined;
+  readonly rowsSettled: number;
+}
+
+/** The rows of an unfinished run are counted once for all its viewers. */
+function figuresOf(context: PageContext, run: Run): Promise<Figures> {
+  const { id, status, phase, errorCode, attendedAt, endedAt } = run;
+  if (endedAt !== undefined) return readFigures(context, run);
+  const key = [id, status, phase, errorCode, attendedAt === undefined].join(' ');
+  return sharedRead(context.settings, key, () => readFigures(context, run), { freshMs: FRESH_MS });
+}
+
+async function readFigures({ pool, settings, hint }: PageContext, run: Run): Promise<Figures> {
+  const report = await reportRun(pool, run, settings);
+  const isUnfinished = run.status === 'running' || run.status === 'paused';
+  return {
+    report,
+    sections: await problemSections(pool, report, hintsFor(hint, run), isUnfinished ? DECIDED : PROBLEMS),
+    reasons: await reasonsOf(pool, run.id, SETTLED_WELL),
+    throughput: await throughputOf(pool, run.id),
+    open: isUnfinished ? await openRows(pool, run.id) : undefined,
+    rowsSettled: run.rowsSettled,
+  };
+}
 
 interface OfRun {
   readonly run: Run;

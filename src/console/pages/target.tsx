@@ -12,7 +12,7 @@ import { formatCount } from '../../operator/words.ts';
 import { plainText } from '../api/review-query.ts';
 import { Lags } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Chip, Fact, Section, Words } from '../parts.tsx';
+import { Act, addressOf, Chip, Crumbs, Fact, Section, Words } from '../parts.tsx';
 import { Health, Signing, targetPath } from './target-parts.tsx';
 
 const LAG_HOURS = 24;
@@ -40,9 +40,7 @@ export const target = definePage({
       isStill: query.check !== undefined,
       head: (
         <>
-          <p class="crumbs">
-            <a href="/deliveries">Deliveries</a>
-          </p>
+          <Crumbs to={{ '/deliveries': 'Deliveries' }} />
           <h1>{name}</h1>
         </>
       ),

@@ -1,10 +1,7 @@
 /** Approval by a person of what a run would write, and plans: both bind a run to the writes that the person has seen. */
 import type { Queryable } from '../../storage/queryable.ts';
 import { endRun, resumeRun } from './run-status.ts';
-import { addNote, type Run } from './runs.ts';
-
-/** The error code of a paused run that waits until a person approves what it would write. */
-export const AWAITS_CONFIRMATION = 'AWAITS_CONFIRMATION';
+import { AWAITS_CONFIRMATION, addNote, type Run } from './runs.ts';
 
 /** The error code of a cancelled run that a person did not approve. */
 export const NOT_APPROVED = 'NOT_APPROVED';

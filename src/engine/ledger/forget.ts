@@ -62,7 +62,7 @@ export async function pruneRows(
 ): Promise<{ readonly count: number; readonly last: number }> {
   const pruned = await db.query<{ count: number; last: number }>(
     `with chosen as materialized (${sql}), ${DELETES}, counted as (
-       update ledger.runs u set pruned = (select jsonb_object_agg(verdict, n) from (
+       update ledger.runs u set revision = revision + 1, pruned = (select jsonb_object_agg(verdict, n) from (
          select verdict, sum(n) as n from (
            select verdict, 1::bigint as n from chosen union all
            select key, value::bigint from jsonb_each_text(u.pruned)) each group by 1) summed)

@@ -52,8 +52,8 @@ export async function* sourceIds(db: Queryable, runId: string): AsyncGenerator<r
   const BATCH = 5_000;
   for (let after = -1; ; ) {
     const found = await db.query<{ id: string; n: number }>(
-      `select coalesce(source_id, n::text) as id, n::float8 as n from ledger.inputs
-       where run_id = $1 and n > $2 order by n limit ${BATCH}`,
+      `select coalesce(i.source_id, i.n::text) as id, i.n::float8 as n from ledger.inputs i
+       where i.run_id = $1 and i.n > $2 order by i.n limit ${BATCH}`,
       [runId, after],
     );
     if (found.rows.length > 0) yield found.rows.map(({ id }) => id);

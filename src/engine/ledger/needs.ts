@@ -11,7 +11,7 @@ const MANY_ROWS = 10;
 /** SQL: the latest run of each sync and loaded file with one of these statuses. */
 const LATEST = (statuses: string) => `select distinct on (sync, scope) id, status, counts from ledger.runs
   where status in (${statuses}) and not dry_run and part_of is null
-    and (ended_at > clock_timestamp() - interval '${LATEST_DAYS} days' or id = any($2))
+    and (ended_at > now() - interval '${LATEST_DAYS} days' or id = any($2))
   order by sync, scope, created_at desc`;
 
 /**
@@ -24,12 +24,12 @@ export async function runsInNeed(
 ): Promise<readonly Run[]> {
   const runs = await runsWhere(
     db,
-    `part_of is null and (status in ('running', 'paused') or id in (
-       select u.id from (${LATEST(`'done', 'failed'`)}) u where u.status = 'failed'
+    `part_of is null and id in (select id from ledger.runs where status in ('running', 'paused')
+       union all select u.id from (${LATEST(`'done', 'failed'`)}) u where u.status = 'failed'
        union all select u.id from (${LATEST(`'done'`)}) u
        where u.counts ?| $1 or exists (
          select from ledger.audit_debts d left join ledger.runs part on part.id = d.run_id
-         where d.violation is not null and (d.run_id = u.id or part.part_of = u.id))))`,
+         where d.violation is not null and (d.run_id = u.id or part.part_of = u.id)))`,
     [verdicts, kept],
   );
   return runs.toReversed();

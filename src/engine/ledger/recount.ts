@@ -1,4 +1,4 @@
-/** The stored counts of ended runs, after a verdict was replaced. */
+/** The stored counts of ended runs, after a verdict was replaced. Their figures (run-figures.ts) are read again. */
 import type { Queryable } from '../../storage/queryable.ts';
 import type { Verdict } from './rows.ts';
 
@@ -13,7 +13,7 @@ export async function recount(db: Queryable, changed: readonly Recounted[]): Pro
   if (changed.length === 0) return;
   await db.query(
     `with changed as (select * from unnest($1::text[], $2::text[], $3::text[]) as t (run_id, was, became))
-     update ledger.runs u set counts = (
+     update ledger.runs u set revision = revision + 1, counts = (
        select jsonb_object_agg(verdict, n) from (
          select verdict, sum(n) as n from (
            select key as verdict, value::bigint as n from jsonb_each_text(u.counts)

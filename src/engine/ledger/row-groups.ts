@@ -1,21 +1,11 @@
-/** The rows of a run that need a person, grouped by what is wrong with them. */
+/** The rows of a run, grouped by what became of them and why. */
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { SHOWN_CHANGES } from './matching/differences.ts';
-import type { Verdict } from './rows.ts';
-import { ARRIVED, NOT_SENT } from './unsettled.ts';
+import { VERDICTS, type Verdict } from './rows.ts';
+import { type OutcomeGroup, outcomeGroups } from './run-figures.ts';
 
-const EXAMPLES = 3;
-
-/** SQL: the verdicts that verdicts_explained has all rows of. */
-const NEED_A_PERSON = `('invalid', 'rejected', 'review', 'unknown')`;
-
-export interface RowGroup {
-  readonly verdict: Verdict;
-  readonly reason: string | null;
-  /** Column of the file, if the reason is about a cell. */
-  readonly column: string | null;
-  readonly count: number;
+export interface RowGroup extends Pick<OutcomeGroup, 'verdict' | 'reason' | 'column' | 'count'> {
   /** The first rows of the group, at most three. */
   readonly examples: readonly GroupExample[];
 }
@@ -28,32 +18,54 @@ export interface GroupExample {
 
 /** `verdicts`: which of the rows that need a person are wanted; `unknown` also means the rows without a verdict. The largest groups come first. */
 export async function groupRows(db: Queryable, runId: string, verdicts: readonly Verdict[]): Promise<RowGroup[]> {
-  const found = await db.query<RowGroup>(
-    `with open as materialized (
-       select i.n from ledger.inputs i where i.run_id = $1 and 'unknown' = any($2)
-         and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = i.n)
-     ), tried as (
-       select a.n, bool_or(a.outcome in ${ARRIVED}) as arrived,
-         (array_agg(a.reason order by a.id desc))[1] as reason, (array_agg(a.facts order by a.id desc))[1] as facts
-       from ledger.attempts a where a.run_id = $1 and a.n in (select n from open) group by a.n
-     ), judged as (
-       select n, verdict, reason, facts from ledger.verdicts where run_id = $1 and verdict = any($2) and verdict in ${NEED_A_PERSON}
-       union all
-       select o.n, 'unknown', coalesce(t.reason, case when t.arrived or h.n is not null then 'NOT_CONFIRMED' else ${NOT_SENT} end), t.facts
-       from open o left join tried t on t.n = o.n
-         left join (select unnest(rows) as n from ledger.chunks where run_id = $1) h on h.n = o.n
-     ), grouped as (
-       select verdict, reason, facts->>'column' as "column", count(*)::int as count, (array_agg(n order by n))[1:${EXAMPLES}] as first
-       from judged group by 1, 2, 3
-     )
-     select g.verdict, g.reason, g."column", g.count, (
-       select jsonb_agg(jsonb_build_object('sourceId', coalesce(i.source_id, i.n::text), 'label', i.label,
-         'facts', case when v.n is not null then v.facts else coalesce((
-           select a.facts from ledger.attempts a where a.run_id = $1 and a.n = i.n order by a.id desc limit 1), ${SHOWN_CHANGES('i.n')}) end) order by i.n)
-       from ledger.inputs i left join ledger.verdicts v on v.run_id = $1 and v.n = i.n
-       where i.run_id = $1 and i.n = any(g.first)) as examples
-     from grouped g order by count desc, verdict, reason, "column"`,
-    [runId, verdicts],
+  const groups = await outcomeGroups(db, runId, verdicts);
+  const found = await db.query<GroupExample & { n: number }>(
+    `select i.n::float8 as n, coalesce(i.source_id, i.n::text) as "sourceId", i.label,
+       case when v.n is not null then v.facts else coalesce((
+         select a.facts from ledger.attempts a where a.run_id = $1 and a.n = i.n order by a.id desc limit 1), ${SHOWN_CHANGES('i.n')}) end as facts
+     from ledger.inputs i left join ledger.verdicts v on v.run_id = $1 and v.n = i.n
+     where i.run_id = $1 and i.n = any($2)`,
+    [runId, groups.flatMap(({ first }) => first)],
   );
-  return found.rows;
+  const examples = new Map(found.rows.map(({ n, ...example }) => [n, example]));
+  return groups.map(({ verdict, reason, column, count, first }) => {
+    return { verdict, reason, column, count, examples: first.flatMap((n) => examples.get(n) ?? []) };
+  });
+}
+
+export interface ReasonCount {
+  readonly verdict: Verdict;
+  readonly reason: string;
+  readonly count: number;
+}
+
+/** The reasons of verdicts and attempts, the most frequent first; rows without one are left out. */
+export async function reasonsOf(
+  db: Queryable,
+  runId: string,
+  verdicts: readonly Verdict[] = VERDICTS,
+): Promise<readonly ReasonCount[]> {
+  const counts = new Map<string, ReasonCount>();
+  for (const { verdict, reason, count, isGiven } of await outcomeGroups(db, runId, verdicts)) {
+    if (reason === null || !isGiven) continue;
+    const key = `${verdict} ${reason}`;
+    counts.set(key, { verdict, reason, count: count + (counts.get(key)?.count ?? 0) });
+  }
+  return [...counts.values()].toSorted((a, b) => b.count - a.count);
+}
+
+export interface Unsettled {
+  /** Sent, or claimed to be sent, and neither an answer nor a read has confirmed them. */
+  readonly sent: number;
+  readonly neverSent: number;
+}
+
+/** Of `open` rows without a verdict: how many may have arrived. */
+export async function splitUnsettled(db: Queryable, runId: string, open: number): Promise<Unsettled> {
+  const groups = open === 0 ? [] : await outcomeGroups(db, runId, ['unknown']);
+  const sent = Math.min(
+    open,
+    groups.reduce((sum, { arrived }) => sum + arrived, 0),
+  );
+  return { sent, neverSent: open - sent };
 }

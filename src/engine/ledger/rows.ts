@@ -206,29 +206,6 @@ export async function countRows(db: Queryable, runId: string): Promise<Counts> {
   return counts;
 }
 
-export interface ReasonCount {
-  readonly verdict: Verdict;
-  readonly reason: string;
-  readonly count: number;
-}
-
-/**
- * The reasons of the verdicts, the most frequent first; rows without a reason are left out. `open`: how many rows have no
- * verdict.
- */
-export async function reasonsOf(db: Queryable, runId: string, open: number): Promise<readonly ReasonCount[]> {
-  const found = await db.query<ReasonCount>(
-    `select verdict, reason, count(*)::int as count from (
-       select verdict, reason from ledger.verdicts where run_id = $1 and reason is not null
-       union all select 'unknown', a.reason from ledger.attempts a where $2 > 0 and a.run_id = $1 and a.reason is not null
-         and not exists (select from ledger.attempts l where l.run_id = $1 and l.n = a.n and l.id > a.id)
-         and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n)) each
-     group by 1, 2 order by 3 desc, 1, 2`,
-    [runId, open],
-  );
-  return found.rows;
-}
-
 /** A row as shown in exports and `runs show`. */
 export interface ReportedRow {
   readonly sourceId: string;

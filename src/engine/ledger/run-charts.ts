@@ -1,4 +1,4 @@
-/** Figures of runs over time, for charts. */
+/** The outcomes of the last nights, for a chart. */
 import type { Queryable } from '../../storage/queryable.ts';
 
 export type NightOutcome = 'good' | 'running' | 'problems' | 'failed';
@@ -29,36 +29,9 @@ export async function nightsOf(
          when bool_or(status = 'done' and counts ?| array['rejected', 'review', 'invalid', 'unknown']) then 'problems'
          when bool_or(status in ('running', 'paused')) then 'running' else 'good' end as outcome
      from unnest($1::text[], $2::text[]) as z (sync, zone) join ledger.runs using (sync)
-     where not dry_run and part_of is null and created_at > clock_timestamp() - ($3::int + 1) * interval '1 day'
+     where not dry_run and part_of is null and created_at > now() - ($3::int + 1) * interval '1 day'
      group by 1, 2`,
     [Object.keys(zones), Object.values(zones), days],
   );
   return found.rows;
-}
-
-export interface Throughput {
-  /** How long each part of the run took, in seconds. */
-  readonly widthS: number;
-  readonly startedAt: Date;
-  /** Rows that were sent in each part, without a gap. */
-  readonly sent: readonly number[];
-}
-
-const PARTS = 60;
-
-/** Undefined if the run sent nothing. */
-export async function throughputOf(db: Queryable, runId: string): Promise<Throughput | undefined> {
-  const found = await db.query<{ startedAt: Date; widthS: number; part: number; sent: number }>(
-    `with sent as (select at from ledger.attempts where run_id = $1 and outcome <> 'unsent'),
-       span as (select min(at) as first, greatest(1, ceil(extract(epoch from max(at) - min(at)) / ${PARTS})) as width from sent)
-     select first as "startedAt", width::float8 as "widthS",
-       floor(extract(epoch from at - first) / width)::int as part, count(*)::int as sent
-     from sent, span group by 1, 2, 3 order by 3`,
-    [runId],
-  );
-  const [first] = found.rows;
-  if (first === undefined) return undefined;
-  const sent = Array.from({ length: (found.rows.at(-1)?.part ?? 0) + 1 }, () => 0);
-  for (const { part, sent: n } of found.rows) sent[part] = n;
-  return { widthS: first.widthS, startedAt: first.startedAt, sent };
 }

@@ -77,15 +77,17 @@ export async function latestRun(db: Queryable): Promise<Run | undefined> {
 /** How long an ended run counts as the latest of its sync or file. */
 const LATEST_DAYS = 7;
 
-/** Every unfinished run, and the latest ended run of each sync and each loaded file of the last days. The newest come first. */
-export async function unfinishedAndLatest(db: Queryable): Promise<readonly Run[]> {
+/** Every unfinished run, and the latest run of each sync and each loaded file of the last days if its audit is open. The newest come first. */
+export async function unfinishedAndAuditing(db: Queryable): Promise<readonly Run[]> {
   const runs = await runsWhere(
     db,
-    `part_of is null and (status in ('running', 'paused') or id in (
-       select distinct on (sync, scope) id from ledger.runs
-       where status in ('done', 'failed') and not dry_run and part_of is null
-         and ended_at > clock_timestamp() - interval '${LATEST_DAYS} days'
-       order by sync, scope, created_at desc))`,
+    `part_of is null and id in (select id from ledger.runs where status in ('running', 'paused') union all
+       select u.id from (select distinct on (sync, scope) id from ledger.runs
+         where status in ('done', 'failed') and not dry_run and part_of is null
+           and ended_at > now() - interval '${LATEST_DAYS} days'
+         order by sync, scope, created_at desc) u
+       where u.id in (select coalesce(part.part_of, d.run_id) from ledger.audit_debts d
+         left join ledger.runs part on part.id = d.run_id where d.paid_at is null))`,
   );
   return runs.toReversed();
 }

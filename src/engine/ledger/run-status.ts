@@ -2,6 +2,7 @@
 import type { Queryable } from '../../storage/queryable.ts';
 import { IDLE_SINCE_MS } from './attended.ts';
 import { forgetReads, thinOut } from './forget.ts';
+import { recordFigures } from './run-figures.ts';
 import type { Run } from './runs.ts';
 
 /** Ends a run; false if it has already ended. Its counts are stored with it; only a failed run can be resumed. */
@@ -12,7 +13,7 @@ export async function endRun(
   error?: { code: string; message: string },
 ): Promise<boolean> {
   const ended = await db.query(
-    `update ledger.runs set status = $2, phase = case when $2 = 'failed' then phase end, ended_at = now(),
+    `update ledger.runs set status = $2, revision = revision + 1, phase = case when $2 = 'failed' then phase end, ended_at = now(),
        idle_ms = idle_ms + case when status = 'paused' or is_left then ${IDLE_SINCE_MS} else 0 end,
        error_code = $3, error = $4, open_since = ${OPEN_SINCE}, counts = (select jsonb_object_agg(verdict, n) from
          (select verdict, sum(n) as n from
@@ -27,6 +28,7 @@ export async function endRun(
   if (status !== 'failed') await forgetReads(db, [id]);
   if (status === 'done') await thinOut(db, id);
   if (status === 'cancelled') await cancelParts(db, id);
+  await recordFigures(db, id);
   return ended.rowCount === 1;
 }
 

@@ -7,6 +7,9 @@ import type { Queryable } from '../../storage/queryable.ts';
 export type RunStatus = 'running' | 'paused' | 'done' | 'failed' | 'cancelled';
 export type ScanProof = 'proven' | 'weak' | 'unproven';
 
+/** The error code of a paused run that waits until a person approves what it would write. */
+export const AWAITS_CONFIRMATION = 'AWAITS_CONFIRMATION';
+
 export interface Run {
   readonly id: string;
   readonly sync: string;

@@ -4,7 +4,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 /** What the tables hold, in the words of the settings where retention applies. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   rows: ['inputs', 'matches', 'plans', 'again', 'chunks', 'attempts', 'verdicts', 'former_verdicts'],
-  runs: ['runs', 'claims', 'loads', 'history', 'sync_notes', 'shown', 'plan_files'],
+  runs: ['runs', 'run_figures', 'claims', 'loads', 'history', 'sync_notes', 'shown', 'plan_files'],
   reads: ['records', 'reads', 'baselines', 'order_keys'],
   deliveries: ['deliveries', 'delivery_claims', 'target_states', 'kept_secrets'],
   inbox: ['hooks_seen', 'item_reports'],

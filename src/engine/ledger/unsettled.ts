@@ -1,13 +1,5 @@
 /** Rows without a verdict: sent, not confirmed, or never sent. */
-
-import type { Queryable } from '../../storage/queryable.ts';
-import { AWAITS_CONFIRMATION } from './approval.ts';
-
-export interface Unsettled {
-  /** Sent, or claimed to be sent, and neither an answer nor a read has confirmed them. */
-  readonly sent: number;
-  readonly neverSent: number;
-}
+import { AWAITS_CONFIRMATION } from './runs.ts';
 
 /** SQL: outcomes of attempts that may have arrived at the service. */
 export const ARRIVED = `('acked', 'unknown', 'lost')`;
@@ -37,18 +29,3 @@ export const NOT_SENT = `(select case when status = 'paused' and error_code = '$
 /** SQL: the reason of row `n` of run `$1`, which has no verdict and no reason of its own. */
 export const OPEN_REASON = (n: string) =>
   `case when ${MAY_HAVE_ARRIVED('$1', n)} then 'NOT_CONFIRMED' else ${NOT_SENT} end`;
-
-/** Of `open` rows without a verdict: how many may have arrived. */
-export async function splitUnsettled(db: Queryable, runId: string, open: number): Promise<Unsettled> {
-  if (open === 0) return { sent: 0, neverSent: 0 };
-  const found = await db.query<{ sent: number }>(
-    // All at once: the same as above, read in one pass.
-    `select count(*)::int as sent from (
-       select n from ledger.attempts where run_id = $1 and outcome in ${ARRIVED}
-       union select unnest(rows) from ledger.chunks where run_id = $1) s
-     where not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = s.n)`,
-    [runId],
-  );
-  const sent = Math.min(open, found.rows[0]?.sent ?? 0);
-  return { sent, neverSent: open - sent };
-}

@@ -1,6 +1,7 @@
 /** The verdict on a file of a watched folder, from the load of its rows. */
 import type { Facts } from '../../base/reasons/reason.ts';
-import { countRows, reasonsOf, type Verdict } from '../../engine/ledger/rows.ts';
+import { reasonsOf } from '../../engine/ledger/row-groups.ts';
+import { countRows, type Verdict } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { FileVerdict } from './file-rows.ts';
@@ -33,7 +34,7 @@ export async function verdictOfLoad(
     if (isBefore) return { verdict: 'existing', reason: 'LOADED_BEFORE', facts: { load: load.id } };
     return { verdict: 'created', reason: 'LOADED', facts: { load: load.id, rows } };
   }
-  const why = (await reasonsOf(db, load.id, unknown)).filter((one) => LEFT.has(one.verdict));
+  const why = await reasonsOf(db, load.id, LEFT);
   const reasons = why.map(({ reason, count }) => `${reason} ${count}`);
   const facts = {
     load: load.id,
@@ -50,4 +51,4 @@ export function saidBy({ id, error }: Run): Facts {
   return { load: id, ...(error !== undefined && { said: error }) };
 }
 
-const LEFT: ReadonlySet<Verdict> = new Set(['invalid', 'rejected', 'review', 'unknown']);
+const LEFT: readonly Verdict[] = ['invalid', 'rejected', 'review', 'unknown'];

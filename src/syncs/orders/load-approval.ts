@@ -1,10 +1,9 @@
 /** A load that a person has to approve: because the person is at a terminal, or because of its guards. */
-import { AWAITS_CONFIRMATION } from '../../engine/ledger/approval.ts';
 import { undecide } from '../../engine/ledger/matching/decide-orders.ts';
 import { keepShown } from '../../engine/ledger/matching/shown.ts';
 import { countRows } from '../../engine/ledger/rows.ts';
 import { pauseRun } from '../../engine/ledger/run-status.ts';
-import type { Run } from '../../engine/ledger/runs.ts';
+import { AWAITS_CONFIRMATION, type Run } from '../../engine/ledger/runs.ts';
 import type { JobContext, JobResult } from '../../engine/worker/job.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { exceeds, exceedsMessage } from '../approval.ts';

@@ -1,0 +1,51 @@
+/** The page of the rows of a run that is too large to be searched at once. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Console } from '../../src/console/server.ts';
+import { startRun } from '../../src/engine/ledger/runs.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { openConsole } from './open-console.ts';
+
+let database: FreshDatabase;
+let web: Console;
+beforeAll(async () => {
+  database = await freshDatabase();
+  web = await openConsole({ database });
+});
+afterAll(async () => {
+  await web?.close();
+  await database.close();
+});
+
+/** As the script of the page reads it: the address that it reads next, and when. */
+async function read(path: string) {
+  const html = await (await fetch(web.url + path, { headers: { 'hx-request': 'true' } })).text();
+  const [, next = '', when = ''] = /hx-get="([^"]+)" hx-trigger="([^"]+)"/.exec(html) ?? [];
+  return { html, next: next.replaceAll('&amp;', '&'), when };
+}
+
+test('says how far a search has looked, and continues by itself until a row matches', async () => {
+  const begun = await startRun(database.pool, {
+    sync: 'nightly',
+    job: 'contacts',
+    account: 'acme',
+    resource: 'customers',
+    lane: 'batch',
+    dryRun: false,
+    options: {},
+    phase: 'scan-contacts',
+  });
+  await database.pool.query(
+    `insert into ledger.inputs (run_id, n, label) select $1, n, 'Person ' || n || repeat(' of a family with a long name', 40)
+     from generate_series(1, 20000) n`,
+    [begun.run.id],
+  );
+  const path = `/runs/${begun.run.id}/rows?text=person+19999`;
+  let page = await read(path);
+  expect(page.html).toMatch(/The search has reached row [\d,]+\./);
+  expect(page.html).toContain('Search further');
+  let reads = 1;
+  for (; page.when === 'load'; reads++) page = await read(page.next);
+  expect(reads).toBeGreaterThan(2);
+  expect(page.html).toContain('Person 19999');
+  expect(page.when).toMatch(/^every \d+s$/);
+});
