@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { LockstepError } from '../base/errors.ts';
 import { PLAIN_HINTS, sentenceFor } from '../base/reasons/reasons.ts';
 import { resultsBase } from '../csv/file-names.ts';
-import { loadedRows } from '../engine/ledger/matching/staged-orders.ts';
+import { firstRefused, type RefusedOrder, refusedOrders } from '../engine/ledger/matching/refused-orders.ts';
 import { readLoad } from '../syncs/orders/begin.ts';
 
 export interface BadLine {
@@ -40,20 +40,31 @@ export async function badFile(
   return { name: `${resultsBase(path.basename(load.fileName))}.corrected.csv`, columns: load.header };
 }
 
-/** Lines that were never applied: invalid or rejected, in the order of the file. */
-export async function* badLines(pool: pg.Pool, run: string): AsyncGenerator<BadLine> {
-  for await (const { lines, verdict, reason, facts } of loadedRows(pool, run)) {
-    if (verdict !== 'invalid' && verdict !== 'rejected') continue;
-    const why = sentenceFor(reason ?? null, facts ?? null, PLAIN_HINTS);
-    for (const { line, cells } of lines) yield { line, cells, why };
-  }
+export interface BadOrders {
+  /** Their lines: an order may have several. */
+  readonly lines: readonly BadLine[];
+  /** The orders of `lines`, and of all lines. */
+  readonly shown: number;
+  readonly count: number;
+}
+
+/** The first orders that were never applied, in the order of the file. */
+export async function badOrders(pool: pg.Pool, run: string, limit: number): Promise<BadOrders> {
+  const { orders, count } = await firstRefused(pool, run, limit);
+  return { lines: orders.flatMap(badLines), shown: orders.length, count };
+}
+
+function badLines({ lines, reason, facts }: RefusedOrder): readonly BadLine[] {
+  const why = sentenceFor(reason, facts, PLAIN_HINTS);
+  return lines.map(({ line, cells }) => ({ line, cells, why }));
 }
 
 /** The new file, in UTF-8 with commas: the header, and all lines that were not accepted. */
 export async function* fixedFile(pool: pg.Pool, run: string, fixes: Fixes): AsyncGenerator<Uint8Array> {
   const { columns } = await badFile(pool, run);
   yield Buffer.from(csv(columns));
-  for await (const bad of badLines(pool, run)) yield Buffer.from(csv(fixed(bad, fixes)));
+  for await (const order of refusedOrders(pool, run))
+    for (const bad of badLines(order)) yield Buffer.from(csv(fixed(bad, fixes)));
 }
 
 function fixed({ line, cells }: BadLine, { cells: corrected, replacement }: Fixes): readonly string[] {

@@ -2,14 +2,14 @@
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { formatCount, plural } from '../../operator/words.ts';
-import { type BadLine, badFile, badLines, cellKey } from '../fixes.ts';
+import { plural } from '../../operator/words.ts';
+import { type BadOrders, badFile, badOrders, cellKey } from '../fixes.ts';
 import { requireOperator } from '../guard.ts';
 import { definePage } from '../page.ts';
 import { Crumbs, Empty, Foreign, Section, Words } from '../parts.tsx';
 import { ColumnNames } from './load-columns.tsx';
 
-const SHOWN_LINES = 50;
+const SHOWN_ORDERS = 50;
 const SHOWN_COLUMNS = 40;
 /** Longer cells are shown and not edited. */
 const LONGEST_CELL = 300;
@@ -22,11 +22,9 @@ export const fix = definePage({
     requireOperator(person);
     const run = await readRun(pool, params.run);
     const { name, columns } = await badFile(pool, run.id);
-    const shown: BadLine[] = [];
-    let count = 0;
-    for await (const bad of badLines(pool, run.id)) if (++count <= SHOWN_LINES) shown.push(bad);
+    const bad = await badOrders(pool, run.id, SHOWN_ORDERS);
     const page = { title: 'Correct lines', tab: 'runs', isStill: true } as const;
-    if (count === 0) {
+    if (bad.count === 0) {
       return {
         ...page,
         body: (
@@ -44,15 +42,15 @@ export const fix = definePage({
       body: (
         <>
           <Crumbs to={{ [`/runs/${run.id}`]: run.title }} />
-          <h1>Correct {plural(count, 'line')}</h1>
+          <h1>Correct {plural(bad.count, 'order')}</h1>
           <p class="dim">
             They become a new file, <Foreign text={name} most={120} />, which you then look at and load. The loaded file
             and its run stay as they are. Spaces around cells do not matter. The decimal sign, orders with several lines
             and missing customers are choices of the next page.
           </p>
           <form class="load" method="post" action={`/runs/${run.id}/fix`}>
-            <Lines {...{ shown, columns, count }} />
-            <Replace columns={columns} count={count} />
+            <Lines {...bad} columns={columns} />
+            <Replace columns={columns} count={bad.count} />
             <div class="acts">
               <button type="submit" class="primary">
                 Make the new file
@@ -68,19 +66,13 @@ export const fix = definePage({
   },
 });
 
-interface LinesProps {
-  readonly shown: readonly BadLine[];
-  readonly columns: readonly string[];
-  readonly count: number;
-}
-
-function Lines({ shown, columns, count }: LinesProps) {
+function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns: readonly string[] }) {
   const names = columns.slice(0, SHOWN_COLUMNS);
-  const hidden = count - shown.length;
+  const hidden = count - shown;
   return (
     <Section
       title="Cells"
-      side={hidden > 0 && <span class="dim">{formatCount(hidden)} more lines are in the new file, not shown here</span>}
+      side={hidden > 0 && <span class="dim">{plural(hidden, 'more order')} in the new file, not shown here</span>}
     >
       <section class="wide load-fix" aria-label="Cells" tabindex={0}>
         <table>
@@ -92,7 +84,7 @@ function Lines({ shown, columns, count }: LinesProps) {
             </tr>
           </thead>
           <tbody>
-            {shown.map(({ line, cells, why }) => (
+            {lines.map(({ line, cells, why }) => (
               <tr>
                 <th scope="row">{line}</th>
                 {names.map((name, column) => (
@@ -120,7 +112,7 @@ function Cell({ text, name, label }: { text: string | undefined; name: string; l
 
 function Replace({ columns, count }: { readonly columns: readonly string[]; readonly count: number }) {
   return (
-    <Section title={`Replace in all ${plural(count, 'line')}`}>
+    <Section title={`Replace in all ${plural(count, 'order')}`}>
       <div class="filters">
         <label>
           Column

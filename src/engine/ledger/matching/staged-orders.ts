@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { absenceAfterMs } from '../../../base/absence.ts';
 import type { Facts } from '../../../base/reasons/reason.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
+import { readCursor } from '../read-cursor.ts';
 import type { RowState, Verdict } from '../rows.ts';
 import { reopenRows, type Selection, unmatchRows } from '../transitions.ts';
 import { MAY_EXIST, OPEN_REASON } from '../unsettled.ts';
@@ -121,9 +122,7 @@ export async function isAnyStaged(db: Queryable, runId: string): Promise<boolean
   return found.rowCount === 1;
 }
 
-const PAGE = 1_000;
-
-type StoredCells = readonly string[] | readonly FileLine[];
+export type StoredCells = readonly string[] | readonly FileLine[];
 type StoredLoadedRow = { readonly [K in Exclude<keyof LoadedRow, 'line' | 'lines'>]: LoadedRow[K] | null } & {
   readonly line: number;
   readonly cells: StoredCells | null;
@@ -136,45 +135,22 @@ export function linesOf(n: number, stored: StoredCells): readonly FileLine[] {
   return lines.length > 0 ? lines : [{ line: n, cells }];
 }
 
-/**
- * All rows in the order of the file, in pages, over one connection held meanwhile: a cursor sorts the rows once, while a
- * query for each page would scan all of them each time.
- */
+/** All rows in the order of the file. */
 export async function* loadedRows(pool: pg.Pool, runId: string): AsyncGenerator<LoadedRow> {
-  const db = await pool.connect();
-  try {
-    await db.query('begin read only');
-    // Statistics that are older than the run would suggest looking all of its rows up for each row.
-    await db.query('set local enable_nestloop = off');
-    await db.query(
-      `declare loaded no scroll cursor for
-       select n::float8 as line, cells, label, state, verdict, facts, record_id as "recordId",
-         coalesce(reason, case when verdict is null then ${OPEN_REASON('n')} end) as reason from ledger.rows
-       where run_id = $1 order by n`,
-      [runId],
-    );
-    for (;;) {
-      const found = await db.query<StoredLoadedRow>(`fetch ${PAGE} from loaded`);
-      for (const { line, cells, label, state, verdict, reason, facts, recordId } of found.rows) {
-        yield {
-          line,
-          lines: linesOf(line, cells ?? []),
-          label: label ?? undefined,
-          state: state ?? 'settled',
-          verdict: verdict ?? undefined,
-          reason: reason ?? undefined,
-          facts: facts ?? undefined,
-          recordId: recordId ?? undefined,
-        };
-      }
-      if (found.rows.length < PAGE) return;
-    }
-  } finally {
-    const broken = await db.query('rollback').then(
-      () => undefined,
-      (error: Error) => error, // the reader has its own error; this connection is unusable
-    );
-    db.release(broken);
+  const sql = `select n::float8 as line, cells, label, state, verdict, facts, record_id as "recordId",
+      coalesce(reason, case when verdict is null then ${OPEN_REASON('n')} end) as reason
+    from ledger.rows where run_id = $1 order by n`;
+  for await (const { line, cells, label, state, verdict, ...more } of readCursor<StoredLoadedRow>(pool, sql, [runId])) {
+    yield {
+      line,
+      lines: linesOf(line, cells ?? []),
+      label: label ?? undefined,
+      state: state ?? 'settled',
+      verdict: verdict ?? undefined,
+      reason: more.reason ?? undefined,
+      facts: more.facts ?? undefined,
+      recordId: more.recordId ?? undefined,
+    };
   }
 }
 

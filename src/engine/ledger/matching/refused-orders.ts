@@ -1,0 +1,38 @@
+/** The rows of a load that were never applied: invalid or rejected. */
+import type pg from 'pg';
+import type { Facts } from '../../../base/reasons/reason.ts';
+import type { Queryable } from '../../../storage/queryable.ts';
+import { readCursor } from '../read-cursor.ts';
+import { type FileLine, linesOf, type StoredCells } from './staged-orders.ts';
+
+export interface RefusedOrder {
+  readonly lines: readonly FileLine[];
+  readonly reason: string | null;
+  readonly facts: Facts | null;
+}
+
+type Stored = Omit<RefusedOrder, 'lines'> & { readonly n: number; readonly cells: StoredCells };
+
+const REFUSED = `ledger.verdicts where run_id = $1 and verdict in ('invalid', 'rejected')`;
+const REFUSED_ORDERS = `select v.n::float8 as n, i.cells, v.reason, v.facts
+  from (select * from ${REFUSED}) v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n order by v.n`;
+
+/** In the order of the file. */
+export async function* refusedOrders(pool: pg.Pool, runId: string): AsyncGenerator<RefusedOrder> {
+  for await (const stored of readCursor<Stored>(pool, REFUSED_ORDERS, [runId])) yield toRefused(stored);
+}
+
+/** The first of them, and how many there are. */
+export async function firstRefused(
+  db: Queryable,
+  runId: string,
+  limit: number,
+): Promise<{ readonly orders: readonly RefusedOrder[]; readonly count: number }> {
+  const counted = await db.query<{ n: number }>(`select count(*)::int as n from ${REFUSED}`, [runId]);
+  const found = await db.query<Stored>(`${REFUSED_ORDERS} limit $2`, [runId, limit]);
+  return { orders: found.rows.map(toRefused), count: counted.rows[0]?.n ?? 0 };
+}
+
+function toRefused({ n, cells, reason, facts }: Stored): RefusedOrder {
+  return { lines: linesOf(n, cells), reason, facts };
+}
