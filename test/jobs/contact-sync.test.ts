@@ -54,6 +54,17 @@ describe('a sync that runs repeatedly', () => {
     expect(await harness.customers()).toHaveLength(4);
   });
 
+  test('does not write back a phone that the service shows in part only', async () => {
+    await harness.addContacts([{ ...ann, phone: '' }]);
+    await harness.addCustomers([{ full_name: 'Ann Lee', email: ann.email, phone_number: '+1 *** *** 0001' }]);
+    await syncTo({ in: 1, existing: 1 }, 0);
+    await harness.editContact(1, { last_name: 'Lee-Okafor' });
+    const run = await syncTo({ in: 1, review: 1 }, 0);
+    expect(await harness.rows(run)).toMatchObject([
+      { reason: 'MASKED', detail: expect.stringContaining('in part only: +1 *** *** 0001.') },
+    ]);
+  });
+
   test('counts its calls exactly while no process is killed', async () => {
     await harness.addContacts([ann]);
     await harness.runSync();

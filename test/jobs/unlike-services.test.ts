@@ -80,7 +80,9 @@ describe('a service', () => {
   test('that masks e-mails is refused, and no masked e-mail is written or compared', () => {
     const masking = checked.find(({ drawn }) => drawn.seed === 0);
     expect(masking?.status).toBe('refused');
-    expect(masking?.why.join()).toMatch(/MASKED: The service shows only a part of it: p\*\*\*@example.com/);
+    expect(masking?.why.join()).toMatch(
+      /MASKED: The service shows an e-mail or a phone in part only: p\*\*\*@example.com/,
+    );
   });
 
   test.each(SEEDS)('drawn by the seed %i is handled', (seed) => {

@@ -122,8 +122,8 @@ export const ROW_REASONS = {
     remedy: 'Add one of them to the contact.',
   },
   MASKED: {
-    meaning: 'The service shows the e-mail or the phone of the contact in part only. Nothing was sent.',
-    sentence: 'The service shows only a part of it: {value}.',
+    meaning: 'The service shows an e-mail or a phone of the contact or of its customer in part only. Nothing was sent.',
+    sentence: 'The service shows an e-mail or a phone in part only: {value}.',
     remedy: 'Use a key that may see whole e-mails and phones, and run the sync again.',
   },
   MAP_EMPTY: {

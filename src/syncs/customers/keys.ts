@@ -1,4 +1,5 @@
 /** The keys that recognise a customer, normalised. Records are in the contract's names (client/call/contract-record.ts). */
+import { MASK } from '../../base/masked.ts';
 import { flagOf } from '../../client/call/dialect.ts';
 import { type JsonObject, textOf } from '../../client/call/json.ts';
 import type { CustomerFields } from '../../contract/records.ts';
@@ -61,8 +62,6 @@ export function labelOf(customer: CustomerFields): string {
 export function maskedIn({ email, phone_number }: CustomerFields): string | undefined {
   return [email, phone_number].find((key) => key !== undefined && MASK.test(key));
 }
-
-const MASK = /[*•●]{2}|…/;
 
 function normaliseEmail(email: string | undefined): string | undefined {
   const normal = email?.normalize('NFC').trim().toLowerCase() ?? '';

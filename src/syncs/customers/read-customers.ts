@@ -51,7 +51,9 @@ export async function readCustomers(
   const witnesses = await openWitnesses(context, 'customers');
   let hasKeys = false;
   let mailMember: string | undefined;
+  let seen = 0;
   let masked: string | undefined;
+  let withMask = 0;
   const read = await readWholeList(account, 'customers.getall', {
     lane: run.lane,
     signal,
@@ -62,7 +64,10 @@ export async function readCustomers(
       const records = batch.map((record) => toSeenRecord(record, account));
       for (const [i, { recordId }] of records.entries()) witnesses.note(recordId, batch[i] ?? null);
       hasKeys ||= records.some(({ email, phone, name }) => (email ?? phone ?? name) !== undefined);
-      masked ??= records.map(({ fields }) => maskedIn(fields)).find((key) => key !== undefined);
+      seen += records.length;
+      const masks = records.flatMap(({ fields }) => maskedIn(fields) ?? []);
+      withMask += masks.length;
+      masked ??= masks[0];
       if (!hasKeys) mailMember ??= batch.map(memberWithMail).find((member) => member !== undefined);
       const wanted = records.filter(wants);
       const isWanted = new Set(wanted);
@@ -81,8 +86,9 @@ export async function readCustomers(
   if (!hasKeys && mailMember !== undefined) throw keysNotFound(account, 'customers', mailMember);
   if (read.shape) await checkShape(context, 'customers', read.shape);
   if (read.scan) await noteScan(context, read.scan);
-  if (masked !== undefined) await addNote(pool, run.id, maskedNote(masked));
-  const isProven = (read.scan === undefined || read.scan.proof !== 'unproven') && masked === undefined;
+  const areMasked = withMask * 5 > seen; // fewer may be addresses that only look like it
+  if (areMasked) await addNote(pool, run.id, maskedNote(masked ?? ''));
+  const isProven = (read.scan === undefined || read.scan.proof !== 'unproven') && !areMasked;
   const hasWitnesses = await witnesses.isWhole();
   const isWhole = isProven && hasWitnesses && !(await isCutOff(context, 'customers', read));
   const audit = { resource: 'customers', pass, readAt, isComplete: isWhole, matches: SAME_CUSTOMER } as const;

@@ -8,6 +8,9 @@ import type { Queryable } from '../../../storage/queryable.ts';
 import { oweForEarlierSends } from '../debts.ts';
 import type { Run } from '../runs.ts';
 
+/** SQL: record `k` is a customer that run `$1` has read. */
+export const IS_CUSTOMER = `k.run_id = $1 and k.kind = 'customer'`;
+
 /** `name` may be listed and always comes last. */
 export type MatchKey = 'email' | 'phone' | 'name';
 

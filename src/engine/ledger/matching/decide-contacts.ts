@@ -6,18 +6,16 @@
 
 import type { Queryable } from '../../../storage/queryable.ts';
 import { holdDecisions } from '../decisions.ts';
-import { forgetRows } from '../forget.ts';
 import { prepareSetWork } from '../records.ts';
 import { addNote, type Run } from '../runs.ts';
-import { matchRows, planRows, settleRows } from '../transitions.ts';
 import { IS_ACKED, MAY_EXIST, MAY_HAVE_ARRIVED } from '../unsettled.ts';
 import { applyDecisions } from './apply-decisions.ts';
 import { checkLinks, type LinksDisagree, refreshLinks } from './check-links.ts';
-import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
+import { CONTACT_LINK } from './contact-links.ts';
 import { noteTwins } from './contact-notes.ts';
-import { KEYS_OF_ROW, type Level, levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
-import { changesTo } from './differences.ts';
+import { IS_CUSTOMER, KEYS_OF_ROW, type Level, levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
 import { duplicates } from './duplicates.ts';
+import { keepDecisions, keepLinks, reviewMasked } from './keep-contacts.ts';
 
 export interface DecideOptions {
   readonly matchBy: readonly MatchKey[];
@@ -58,7 +56,9 @@ export async function decideContacts(
   await reviewDuplicates(db, run);
   await reviewTheUnclear(db, run);
   if (!options.isWhole) await reviewTheUnproven(db);
+  await reviewMasked(db, run);
   await applyDecisions(db, run, options);
+  await reviewMasked(db, run); // an update that a person has decided on, too
   await sendTheRest(db, options.action);
   const twins = await noteTwins(db);
   if (twins !== undefined) await addNote(db, run.id, twins);
@@ -74,8 +74,6 @@ const IS_REMAPPED = (u: string, run: string) =>
 /** SQL: customer `k` does not come from another contact of the run. */
 const MAY_BE_ITS = `(k.contact_id is null or k.contact_id = s.source_id or not exists
   (select from deciding o where o.source_id = k.contact_id))`;
-
-const IS_CUSTOMER = `k.run_id = $1 and k.kind = 'customer'`;
 
 /**
  * The contacts with what their links say. The states are those of rows: `staged` is not decided yet, `ready` will be
@@ -261,62 +259,3 @@ async function reviewTheUnproven(db: Queryable): Promise<void> {
 async function sendTheRest(db: Queryable, action: 'import' | 'create'): Promise<void> {
   await db.query(`update deciding set state = 'ready', action = $1 where state = 'staged'`, [action]);
 }
-
-async function keepLinks(db: Queryable, run: Run): Promise<void> {
-  const values = [run.id, run.scope, CONTACT_LINK];
-  await db.query(
-    `delete from ledger.links l using deciding s where l.scope = $1 and l.kind = $2 and l.source_id = s.source_id
-       and (s.is_stale or s.by is not null and l.record_id <> s.record_id)`,
-    [run.scope, CONTACT_LINK],
-  );
-  await db.query(
-    `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id, known, contact)
-     select $2, $3, s.source_id, s.record_id, s.hash, $1, ${LINKED_CUSTOMER('k')}, ${CONTACT('s')}
-     from deciding s join ledger.records k on ${IS_CUSTOMER} and k.record_id = s.record_id where s.by is not null
-     on conflict (scope, kind, record_id) do update set source_id = excluded.source_id, hash = excluded.hash,
-       run_id = excluded.run_id, known = excluded.known, contact = excluded.contact, linked_at = now()`,
-    values,
-  );
-  await db.query(
-    `update ledger.links l set contact = null from deciding s -- so that it is a row of the next run, too
-     where l.scope = $1 and l.kind = $2 and l.source_id = s.source_id and s.reason = 'CUSTOMER_GONE' and l.contact is not null`,
-    [run.scope, CONTACT_LINK],
-  );
-}
-
-/**
- * An update sends the current customer with the contact's fields applied; a field emptied at the contact is emptied there.
- * A dry run reports what it would have done.
- */
-async function keepDecisions(db: Queryable, run: Run, { mappedFields, unchanged }: DecideOptions): Promise<void> {
-  const isUnchanged = `verdict = 'unchanged' and reason is null`;
-  const [{ n = 0 } = {}] = (
-    await db.query<{ n: number }>(`select count(*)::int as n from deciding where ${isUnchanged}`)
-  ).rows;
-  await forgetRows(db, run.id, `select n from deciding where ${isUnchanged}`);
-  await db.query('update ledger.runs set unchanged = $2 where id = $1', [run.id, unchanged + n]);
-  await db.query(`delete from deciding where ${isUnchanged}`);
-  await matchRows(db, run.id, {
-    sql: `select n, 'customer' as kind, record_id, coalesce(by, 'link') as by from deciding where record_id is not null`,
-  });
-  await planRows(db, run.id, {
-    sql: `select s.n, s.action, s.record_id, case when s.action = 'update' then k.fields || coalesce(
-          (select jsonb_object_agg(key, '') from jsonb_object_keys(k.fields) key where key = any($2)), '{}') || i.fields end as fields,
-          case when s.action = 'update' then k.fields end as was
-        from deciding s left join ledger.records k on s.action = 'update' and ${IS_CUSTOMER} and k.record_id = s.record_id
-          left join ledger.inputs i on s.action = 'update' and i.run_id = $1 and i.n = s.n
-        where s.state = 'ready'`,
-    values: [mappedFields],
-  });
-  await settleRows(db, run.id, {
-    sql: `select s.n, case when s.verdict is not null then s.verdict when s.action = 'update' then 'updated' else 'created' end as verdict,
-        case when s.verdict is null then 'PLANNED' else s.reason end as reason, coalesce(s.facts, ${CHANGES}) as facts, s.record_id
-      from deciding s left join ledger.plans p on p.run_id = $1 and p.n = s.n and p.action = 'update'
-        left join ledger.records k on ${IS_CUSTOMER} and k.record_id = p.record_id
-      where s.state = 'settled' or $2`,
-    values: [run.dryRun],
-  });
-}
-
-/** SQL: the fields of customer `k` that the planned update `p` would change, as facts. */
-const CHANGES = `case when p.n is not null then jsonb_build_object('changes', ${changesTo('k.fields', 'p.fields')}) end`;
