@@ -1,7 +1,7 @@
 /** The report of a run: the object that --json prints. */
 import { type Audit, auditsOf } from '../engine/ledger/debts.ts';
 import { countDecided } from '../engine/ledger/decisions.ts';
-import { callsWithParts } from '../engine/ledger/parts.ts';
+import { type Calls, callsWithParts } from '../engine/ledger/parts.ts';
 import { splitUnsettled, type Unsettled } from '../engine/ledger/row-groups.ts';
 import { type Counts, countRows, type ReportedRow, reportRows, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { LeftOut, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
@@ -56,8 +56,8 @@ export interface RunReport {
 export const PROBLEMS: readonly Verdict[] = ['rejected', 'review', 'invalid', 'unknown'];
 
 export async function reportRun(db: Queryable, run: Run, settings: Settings): Promise<RunReport> {
-  const audits = await auditsOf(db, [run.id]);
-  return report(db, run, settings, audits.get(run.id));
+  const [reported] = await reportRuns(db, [run], settings);
+  return (reported as NonNullable<typeof reported>).report; // safe: one for each run
 }
 
 /** These runs, each with its report. */
@@ -66,21 +66,26 @@ export async function reportRuns(
   runs: readonly Run[],
   settings: Settings,
 ): Promise<readonly { readonly run: Run; readonly report: RunReport }[]> {
-  const audits = await auditsOf(
-    db,
-    runs.map(({ id }) => id),
+  const ids = runs.map(({ id }) => id);
+  const [audits, calls] = [await auditsOf(db, ids), await callsWithParts(db, ids)];
+  return Promise.all(
+    runs.map(async (run) => {
+      const ofRun = { audit: audits.get(run.id), ...(calls.get(run.id) ?? { calls: 0, callsMissed: false }) };
+      return { run, report: await report(db, run, settings, ofRun) };
+    }),
   );
-  const reports: { readonly run: Run; readonly report: RunReport }[] = [];
-  for (const run of runs) reports.push({ run, report: await report(db, run, settings, audits.get(run.id)) });
-  return reports;
 }
 
-async function report(db: Queryable, run: Run, settings: Settings, audit: Audit | undefined): Promise<RunReport> {
+async function report(
+  db: Queryable,
+  run: Run,
+  settings: Settings,
+  { audit, calls, callsMissed }: Calls & { readonly audit: Audit | undefined },
+): Promise<RunReport> {
   const counts = await countsOf(db, run);
   const allowedPerSecond = allowedFor(run, settings);
   const state = await stateOf(db, run, audit);
   const durationMs = workedMs(run, state);
-  const { calls, callsMissed } = await callsWithParts(db, run.id);
   return {
     run: run.id,
     sync: run.sync,

@@ -4,7 +4,7 @@ import { shellWord } from '../../base/reasons/template.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import type { ListedRun } from '../../engine/ledger/run-list.ts';
 import { pageOfRuns } from '../../engine/ledger/run-pages.ts';
-import { type RunReport, reportRun } from '../../operator/run-result.ts';
+import { type RunReport, reportRuns } from '../../operator/run-result.ts';
 import { formatCount, formatTook, plural } from '../../operator/words.ts';
 import { RUN_STATUSES, runQuery, toRunFilter } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';
@@ -20,9 +20,12 @@ export const runs = definePage({
     const { pool, settings, person } = context;
     const filter = toRunFilter(query);
     const { entries, next } = await pageOfRuns(pool, filter, { limit: PER_PAGE, after: query.after, fold: !query.all });
-    const reports = await Promise.all(
-      entries.map(async (entry) => ({ entry, report: await reportRun(pool, entry.run, settings) })),
-    );
+    const runs = entries.map(({ run }) => run);
+    const reported = new Map((await reportRuns(pool, runs, settings)).map(({ run, report }) => [run.id, report]));
+    const reports = entries.flatMap((entry) => {
+      const report = reported.get(entry.run.id);
+      return report === undefined ? [] : { entry, report };
+    });
     const isFiltered = Object.values({ ...query, all: undefined, after: undefined }).some(
       (value) => value !== undefined,
     );

@@ -13,17 +13,20 @@ export async function failingFor(db: Queryable, id: string): Promise<number | un
   return found.rows[0]?.ms ?? undefined;
 }
 
-/** Calls that a run and its parts have made, and whether they have made more than these. */
-export async function callsWithParts(
-  db: Queryable,
-  id: string,
-): Promise<{ readonly calls: number; readonly callsMissed: boolean }> {
-  const found = await db.query<{ calls: number; callsMissed: boolean }>(
-    `select coalesce(sum(calls), 0)::float8 as calls, coalesce(bool_or(calls_missed), false) as "callsMissed"
-     from ledger.runs where id = $1 or part_of = $1`,
-    [id],
+export interface Calls {
+  readonly calls: number;
+  /** Whether more were made than these. */
+  readonly callsMissed: boolean;
+}
+
+/** Calls that each of these runs and its parts have made. */
+export async function callsWithParts(db: Queryable, ids: readonly string[]): Promise<ReadonlyMap<string, Calls>> {
+  const found = await db.query<Calls & { id: string }>(
+    `select coalesce(part_of, id) as id, sum(calls)::float8 as calls, bool_or(calls_missed) as "callsMissed"
+     from ledger.runs where id = any($1) or part_of = any($1) group by 1`,
+    [ids],
   );
-  return found.rows[0] ?? { calls: 0, callsMissed: false };
+  return new Map(found.rows.map(({ id, ...calls }) => [id, calls]));
 }
 
 /** Ends the run and its parts as failed, the parts first: otherwise the run would report their failure as its reason. */
