@@ -59,6 +59,8 @@ export function stateWords(state: RunState, run: Run, audit: Audit | undefined):
     case 'awaiting-approval':
       return 'awaiting approval';
     case 'paused':
+      // Only a load is paused without an error: until its file is read.
+      return run.errorCode === undefined ? 'paused: file not read to its end' : `${state}${why}`;
     case 'failed':
       return `${state}${why}`;
     case 'auditing':

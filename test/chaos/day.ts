@@ -140,6 +140,8 @@ export async function liveThrough(seed: number, minutes: number): Promise<Day> {
       problems.push(`${name}: ended with ${loaded.code}: ${JSON.stringify(counts ?? error ?? loaded.stderr)}`);
   }
   for (const name of ['people', 'mirror', 'people']) await succeeds(() => run('run', name), problems);
+  const left = (await run('runs', '--limit', '1000', '--all')).json.runs.filter(isOpen);
+  if (left.length > 0) problems.push(`${left.length} runs are not done: ${JSON.stringify(left[0])}`);
 
   const made = await service.orderCommits();
   const labels = new Set(expected.files.flatMap((one) => one.labels));
@@ -201,7 +203,11 @@ async function succeeds(command: () => Promise<Finished>, problems: string[]): P
 }
 
 function isUnfinished({ state }: { state: string }): boolean {
-  return ['queued', 'running', 'interrupted', 'waiting', 'paused', 'awaiting-approval'].includes(state);
+  return ['queued', 'running', 'interrupted', 'waiting'].includes(state);
+}
+
+function isOpen({ state }: { state: string }): boolean {
+  return !['done', 'auditing'].includes(state);
 }
 
 async function killPostgres(cwd: string): Promise<void> {
