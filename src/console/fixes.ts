@@ -5,13 +5,15 @@ import { LockstepError } from '../base/errors.ts';
 import { PLAIN_HINTS, sentenceFor } from '../base/reasons/reasons.ts';
 import { resultsBase } from '../csv/file-names.ts';
 import { loadedRows } from '../engine/ledger/matching/staged-orders.ts';
-import { readLoad } from '../syncs/orders/begin.ts';
+import { type Load, readLoad } from '../syncs/orders/begin.ts';
 
 export interface BadLine {
   readonly line: number;
   readonly cells: readonly string[];
   /** Why it was not accepted, for people. */
   readonly why: string;
+  /** The column of the cell that is wrong, from 0; undefined if it is not one cell of this line. */
+  readonly column: number | undefined;
 }
 
 /** Replaces a text in all cells of a column; an empty `find` fills the empty cells. */
@@ -34,10 +36,10 @@ export const cellKey = (line: number, column: number): string => `cell.${line}.$
 export async function badFile(
   pool: pg.Pool,
   run: string,
-): Promise<{ readonly name: string; readonly columns: readonly string[] }> {
+): Promise<{ readonly name: string; readonly columns: readonly string[]; readonly load: Load }> {
   const load = await readLoad(pool, run);
   if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${run} is not a load of a file.`, { exitCode: 2 });
-  return { name: `${resultsBase(path.basename(load.fileName))}.corrected.csv`, columns: load.header };
+  return { name: `${resultsBase(path.basename(load.fileName))}.corrected.csv`, columns: load.header, load };
 }
 
 /** Lines that were never applied: invalid or rejected, in the order of the file. */
@@ -45,7 +47,11 @@ export async function* badLines(pool: pg.Pool, run: string): AsyncGenerator<BadL
   for await (const { lines, verdict, reason, facts } of loadedRows(pool, run)) {
     if (verdict !== 'invalid' && verdict !== 'rejected') continue;
     const why = sentenceFor(reason ?? null, facts ?? null, PLAIN_HINTS);
-    for (const { line, cells } of lines) yield { line, cells, why };
+    const { line: wrong, columnNumber } = facts ?? {};
+    for (const { line, cells } of lines) {
+      const column = line === wrong && typeof columnNumber === 'number' ? columnNumber - 1 : undefined;
+      yield { line, cells, why, column };
+    }
   }
 }
 

@@ -167,7 +167,7 @@ interface Offered {
   readonly primary: boolean;
 }
 
-function actionsFor({ status, partOf, phase }: Run, { state, counts, dryRun }: RunReport): readonly Offered[] {
+function actionsFor({ status, partOf, phase }: Run, { state, type, counts, dryRun }: RunReport): readonly Offered[] {
   if (partOf !== undefined) return [];
   if (state === 'awaiting-approval') {
     return [
@@ -181,7 +181,9 @@ function actionsFor({ status, partOf, phase }: Run, { state, counts, dryRun }: R
   if (status === 'paused') return [resume, stop];
   if (status === 'running') return [stop];
   if (status === 'failed' && phase !== undefined) return [resume, retry];
-  return problemsIn(counts) > 0 && !dryRun ? [retry] : [];
+  // An invalid row of a file is never sent: it needs a corrected file.
+  const failed = problemsIn(counts) - (type === 'orders' ? counts.invalid : 0);
+  return failed > 0 && !dryRun ? [retry] : [];
 }
 
 function StateNotice({ run, report, hint }: OfRun & { readonly hint: PageContext['hint'] }) {
