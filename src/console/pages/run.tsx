@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import { listActions } from '../../engine/ledger/console-actions.ts';
 import { openRows, reasonsOf } from '../../engine/ledger/rows.ts';
-
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
-import { waitsFor } from '../../engine/ledger/waiting.ts';
+import { suspensionOf } from '../../engine/ledger/suspensions.ts';
 import { type LoadPlan, planOf } from '../../operator/load-plan.ts';
 import { exportCommand, type ProblemSection, problemSections } from '../../operator/problems.ts';
 import { hintsFor } from '../../operator/reasons.ts';
@@ -21,14 +20,13 @@ import { ProblemGroups } from '../problem-groups.tsx';
 import { sharedThroughput } from '../throughputs.ts';
 import { ActionList } from './activity.tsx';
 import { isLarge, Plan, Results } from './load-plan.tsx';
+import { StateNotice } from './run-notice.tsx';
 
 const SHOWN_ACTIONS = 10;
 /** The chart of a shorter run says nothing. */
 const LEAST_PARTS = 5;
 /** While a run is unfinished, a row without a verdict is no problem yet. */
 const DECIDED = PROBLEMS.filter((verdict) => verdict !== 'unknown');
-/** A worker takes a new run sooner. */
-const TAKEN_WITHIN_MS = 10_000;
 
 export const run = definePage({
   path: '/runs/:run',
@@ -46,6 +44,7 @@ export const run = definePage({
       await listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id }),
     ];
     const open = isUnfinished ? await openRows(pool, shown.id) : undefined;
+    const suspended = isUnfinished ? await suspensionOf(pool, shown.scope) : undefined;
     const isLoad = (await readLoad(pool, shown.id)) !== undefined;
     const plan = isLoad && report.state === 'awaiting-approval' ? await planOf(pool, shown, settings) : undefined;
     return {
@@ -56,7 +55,7 @@ export const run = definePage({
       body: (
         <>
           <Headline run={shown} report={report} plan={plan} canAct={person.role === 'operator'} />
-          <StateNotice run={shown} report={report} hint={hint} />
+          <StateNotice run={shown} {...{ report, suspended, hint }} />
           <Phases run={shown} report={report} open={open} throughput={throughput} />
           {plan && <Plan plan={plan} />}
           <Figures run={shown} report={report} />
@@ -184,32 +183,6 @@ function actionsFor({ status, partOf, phase }: Run, { state, type, counts, dryRu
   // An invalid row of a file is never sent: it needs a corrected file.
   const failed = problemsIn(counts) - (type === 'orders' ? counts.invalid : 0);
   return failed > 0 && !dryRun ? [retry] : [];
-}
-
-function StateNotice({ run, report, hint }: OfRun & { readonly hint: PageContext['hint'] }) {
-  const other = run.status === 'running' || run.status === 'paused' ? waitsFor(run) : undefined;
-  const isForgotten = report.state === 'queued' && Date.now() - run.createdAt.getTime() > TAKEN_WITHIN_MS;
-  const isIdle = report.state === 'interrupted' || isForgotten;
-  return (
-    <>
-      {report.error && (
-        <p class={`notice ${report.state === 'failed' ? 'bad' : 'warn'}`}>
-          <code>{report.error.code}</code> <Words text={report.error.message} />
-        </p>
-      )}
-      {other !== undefined && (
-        <p class="notice">
-          It waits for run <a href={`/runs/${other}`}>{other}</a>.
-        </p>
-      )}
-      {isIdle && (
-        <div class="notice warn">
-          No process works on it. Start a worker:
-          <Command line={hint('start')} />
-        </div>
-      )}
-    </>
-  );
 }
 
 function Figures({ run, report }: OfRun) {
