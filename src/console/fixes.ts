@@ -5,13 +5,15 @@ import { LockstepError } from '../base/errors.ts';
 import { PLAIN_HINTS, sentenceFor } from '../base/reasons/reasons.ts';
 import { resultsBase } from '../csv/file-names.ts';
 import { firstRefused, type RefusedOrder, refusedOrders } from '../engine/ledger/matching/refused-orders.ts';
-import { readLoad } from '../syncs/orders/begin.ts';
+import { type Load, readLoad } from '../syncs/orders/begin.ts';
 
 export interface BadLine {
   readonly line: number;
   readonly cells: readonly string[];
   /** Why it was not accepted, for people. */
   readonly why: string;
+  /** The column of the cell that is wrong, from 0; undefined if it is not one cell of this line. */
+  readonly column: number | undefined;
 }
 
 /** Replaces a text in all cells of a column; an empty `find` fills the empty cells. */
@@ -34,10 +36,10 @@ export const cellKey = (line: number, column: number): string => `cell.${line}.$
 export async function badFile(
   pool: pg.Pool,
   run: string,
-): Promise<{ readonly name: string; readonly columns: readonly string[] }> {
+): Promise<{ readonly name: string; readonly columns: readonly string[]; readonly load: Load }> {
   const load = await readLoad(pool, run);
   if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${run} is not a load of a file.`, { exitCode: 2 });
-  return { name: `${resultsBase(path.basename(load.fileName))}.corrected.csv`, columns: load.header };
+  return { name: `${resultsBase(path.basename(load.fileName))}.corrected.csv`, columns: load.header, load };
 }
 
 export interface BadOrders {
@@ -56,7 +58,11 @@ export async function badOrders(pool: pg.Pool, run: string, limit: number): Prom
 
 function badLines({ lines, reason, facts }: RefusedOrder): readonly BadLine[] {
   const why = sentenceFor(reason, facts, PLAIN_HINTS);
-  return lines.map(({ line, cells }) => ({ line, cells, why }));
+  const { line: wrong, columnNumber } = facts ?? {};
+  return lines.map(({ line, cells }) => {
+    const column = line === wrong && typeof columnNumber === 'number' ? columnNumber - 1 : undefined;
+    return { line, cells, why, column };
+  });
 }
 
 /** The new file, in UTF-8 with commas: the header, and all lines that were not accepted. */

@@ -6,14 +6,16 @@ import { LockstepError } from '../base/errors.ts';
 import { RESULT_KINDS } from '../csv/result-files.ts';
 import { readRun } from '../engine/ledger/runs.ts';
 import { accountNamed, type Settings } from '../settings/settings.ts';
+import { ordersOptions } from '../syncs/orders/options.ts';
 import { approveTyped, keeping } from './actions.ts';
 import { badFile, type Fixes, fixedFile } from './fixes.ts';
 import { formOf, onForm } from './forms.ts';
 import { requireOperator, requirePerson } from './guard.ts';
-import { loadForm } from './load-form.ts';
+import { formOfLoad, loadForm } from './load-form.ts';
 import type { Loads } from './loads.ts';
 import { MAX_TEXT_BYTES, readParts } from './multipart.ts';
 import type { ConsoleNeeds } from './needs.ts';
+import { addressOf } from './parts.tsx';
 import { say } from './said.ts';
 import { nothingSent, UPLOAD_TIMEOUT_MS, type Upload } from './uploads.ts';
 
@@ -61,15 +63,16 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
   onForm(app, '/runs/:run/fix', async ({ taking, params, request }) => {
     const { run: id } = ofRun.parse(params);
     const fixes = fixesIn(formOf(request));
-    let upload: Upload | undefined;
+    let page = '/load';
     await keeping(needs, taking, 'upload-file', id, async () => {
-      const { account } = await readRun(needs.pool, id);
-      const { name } = await badFile(needs.pool, id);
+      const { account, options } = await readRun(needs.pool, id);
+      const { name, load } = await badFile(needs.pool, id);
       const written = await loads.uploads.write(fixedFile(needs.pool, id, fixes));
-      upload = await loads.uploads.keep(written, { name, account });
+      const upload = await loads.uploads.keep(written, { name, account });
+      page = addressOf(`/load/${upload.id}`, formOfLoad(load, ordersOptions.parse(options)));
       return { said: `${name} is here.`, about: `${name} for ${account}` };
     });
-    return `/load/${upload?.id}`;
+    return page;
   });
 
   app.get('/runs/:run/results/:kind', async (request, reply) => {

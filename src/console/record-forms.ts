@@ -50,10 +50,20 @@ function withMove(given: Record<string, string>): Record<string, string> {
   return to === undefined || at < 0 ? rest : { ...rest, column_id: to.slice(0, at), position: to.slice(at + 1) };
 }
 
+/** By the operation's name without the kind of record. */
+const SAID: Readonly<Record<string, string>> = {
+  create: 'It was created.',
+  update: 'It was saved.',
+  complete: 'It was saved.',
+  import: 'The contact was imported as a customer.',
+  comment: 'The comment was added.',
+  moveCard: 'The card was moved.',
+};
+
 /** Back to the page, or to the page of the call if there is more to say. */
 function after(reply: FastifyReply, { id, operation, status, found, page }: HandCall): string {
   const isDone = status === 'applied' || found === 'applied';
   if (!isDone) return `/calls/${id}`;
-  say(reply, { tone: 'good', text: `${operation}: the service applied it.` });
+  say(reply, { tone: 'good', text: SAID[operation.slice(operation.indexOf('.') + 1)] ?? 'The service applied it.' });
   return page;
 }

@@ -76,9 +76,13 @@ export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<nu
     throw new LockstepError('ROWS_DELETED', message, { exitCode: 2 });
   }
   if (rows === 0)
-    throw new LockstepError('NOTHING_FAILED', `Nothing failed in run ${id}: there is nothing to retry.`, {
-      exitCode: 2,
-    });
+    throw new LockstepError(
+      'NOTHING_FAILED',
+      `Run ${id} has no rows to retry. Rows that are not valid need a corrected file.`,
+      {
+        exitCode: 2,
+      },
+    );
   return rows;
 }
 

@@ -2,6 +2,7 @@
 import { conditionWords } from '../base/condition.ts';
 import { type ColumnMapping, type MappedColumn, namelessColumn, type UnusedColumn } from '../csv/columns.ts';
 import type { CombineLines } from '../csv/combine.ts';
+import type { Field } from '../csv/fields.ts';
 import type { Fits } from '../csv/fits.ts';
 import type { DetectedDecimal } from '../csv/format.ts';
 import type { Preset } from '../csv/presets.ts';
@@ -62,16 +63,18 @@ export function unusedWords({ name, index, unfit }: UnusedColumn): string {
   return `${JSON.stringify(name)}${why}`;
 }
 
-/** What follows if no column fills the order's number or its amount. */
-export function missingNotes({ columns }: ColumnMapping): readonly string[] {
-  return MISSING.flatMap(([field, note]) => (columns.some((column) => column.field === field) ? [] : [note]));
+/** What follows if no column fills the order's number or its amount. `remedy`: how to choose a column for the field. */
+export function missingNotes({ columns }: ColumnMapping, remedy: (field: Field) => string): readonly string[] {
+  return MISSING.flatMap(([field, note]) =>
+    columns.some((column) => column.field === field) ? [] : [`${note}, ${remedy(field)}.`],
+  );
 }
 
 /** Labels distinguish the rows of this file, but not the same order in another file. */
 const NO_ORDER_ID =
   'no column fills order_id, so the orders get labels such as LS-1a2b3c4d-1, and an order that is also in another ' +
-  'file is not recognised as the same order. If a column has their numbers, add --map order_id=Column.';
-const NO_AMOUNT = 'no column fills amount, so the orders get no amount. If a column has it, add --map amount=Column.';
+  'file is not recognised as the same order. If a column has their numbers';
+const NO_AMOUNT = 'no column fills amount, so the orders get no amount. If a column has it';
 const MISSING = [
   ['order_id', NO_ORDER_ID],
   ['amount', NO_AMOUNT],

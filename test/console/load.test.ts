@@ -126,7 +126,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     const run = await harness.load(ordersCsv(3));
     const { page, close } = await openPage(browser);
     await choose(page, 'orders-1.csv', ordersCsv(3));
-    expect(await page.textContent('.notice')).toContain(`Loaded before as run ${run.id}`);
+    expect(await page.textContent('.notice')).toContain(`Run ${run.id} has this file already`);
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByText('nothing is created twice').waitFor();
     await page.getByRole('link', { name: 'See that run' }).click();
@@ -160,13 +160,16 @@ describe.runIf(CHROMIUM)('a file', () => {
 
   test('with refused lines is corrected by cell and all at once, as a new file; a click on a line makes it the header', async () => {
     const { page, wrong, close } = await openPage(browser);
-    const csv = `Orders of May\nMade by hand\norder_id,client_id,amount\nA-1,1,10.50\nA-2,,12x\nA-3,,13\n"${HOSTILE[1]?.replaceAll('"', '""')}",,7\n`;
+    const csv = `Orders of May\nMade by hand\nno,client_id,amount\nA-1,1,10.50\nA-2,,12x\nA-3,,13\n"${HOSTILE[1]?.replaceAll('"', '""')}",,7\n`;
     await choose(page, 'orders.csv', csv);
     await page.getByText('Choose the line of the header').click();
-    await page.getByRole('link', { name: 'order_id,client_id,amount' }).click();
+    await page.getByRole('link', { name: 'no,client_id,amount' }).click();
     expect(new URL(page.url()).searchParams.get('header')).toBe('3');
+    await page.getByLabel('Column of order_id').selectOption('no');
+    await page.getByLabel('An order that exists already').selectOption('fail');
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('link', { name: 'Correct the 3 rows' }).click();
+    expect(await page.locator('[aria-invalid]').getAttribute('aria-label')).toBe('amount, line 5');
     await page.getByLabel('amount, line 5').fill('12');
     await page.getByLabel('client_id, line 7').fill('3');
     await page.getByLabel('Column').selectOption('client_id');
@@ -174,6 +177,8 @@ describe.runIf(CHROMIUM)('a file', () => {
     await expectSound(page);
     await page.getByRole('button', { name: 'Make the new file' }).click();
     expect(await page.textContent('h1')).toBe('orders.corrected.csv');
+    expect(await page.getByLabel('Column of order_id').inputValue()).toBe('no');
+    expect(await page.getByLabel('An order that exists already').inputValue()).toBe('fail');
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('button', { name: /^Approve/ }).click();
     await page.getByText('created (3)').waitFor();
@@ -184,6 +189,27 @@ describe.runIf(CHROMIUM)('a file', () => {
       ['A-3', 2, 13],
     ]);
     expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test('with only invalid lines offers their correction, and no retry', async () => {
+    const run = await harness.load('order_id,client_id,amount\nA-1,1,10\nA-2,1,12x\n');
+    const { page, close } = await openPage(browser);
+    await page.goto(`${web.url}/runs/${run.id}`);
+    await page.getByRole('link', { name: 'Correct the 1 row' }).waitFor();
+    expect(await page.getByText('Retry what failed').count()).toBe(0);
+    await close();
+  });
+
+  test('whose plan is not approved is not written', async () => {
+    const { page, close } = await openPage(browser);
+    await choose(page, 'orders.csv', ordersCsv(2));
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('link', { name: 'Do not approve' }).click();
+    expect(await page.textContent('main')).toContain('Nothing was written, and nothing will be.');
+    await page.getByRole('button', { name: 'Do not approve' }).click();
+    await page.getByText('not approved').first().waitFor();
+    expect(await harness.orders()).toEqual([]);
     await close();
   });
 

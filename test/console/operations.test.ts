@@ -2,6 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Console } from '../../src/console/server.ts';
+import { startRun } from '../../src/engine/ledger/runs.ts';
 import { suspendAccount } from '../../src/engine/ledger/suspensions.ts';
 import { disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
@@ -120,6 +121,26 @@ test('the API shows accounts with their tenant, what suspends them, and the dial
       dialect: { 'idField.contacts': 'nr' },
     },
   ]);
+});
+
+const pageAt = async (path: string) => (await fetch(`${web.url}${path}`)).text();
+
+test('a target is failing while its deliveries are retried, in the list and on its page', async () => {
+  await deliver([null]);
+  for (const path of ['/deliveries', '/targets/hook']) {
+    const html = await pageAt(path);
+    expect([path, html]).toEqual([path, expect.stringContaining('1 delivery failed and will be retried')]);
+  }
+  expect(await pageAt('/targets/hook')).not.toContain('no problem');
+});
+
+test('a run says that it waits because its account is suspended', async () => {
+  const given = { sync: 'nightly', job: 'contacts', account: 'acme', resource: 'nightly', options: {} };
+  const started = { ...given, lane: 'batch', dryRun: false, phase: 'scan-contacts' } as const;
+  const { id } = (await startRun(database.pool, started)).run;
+  expect(await pageAt(`/runs/${id}`)).not.toContain('It waits until account');
+  await suspendAccount(database.pool, 'acme', { operation: 'contacts', message: 'the key is refused' });
+  expect(await pageAt(`/runs/${id}`)).toMatch(/It waits until account .*acme<\/a> resumes:.*the key is refused/);
 });
 
 test('the settings are shown without secrets, with warnings; problems of the file only to operators', async () => {

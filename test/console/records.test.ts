@@ -111,7 +111,7 @@ describe.runIf(CHROMIUM)('records', () => {
     await open(page, `contacts/${contact?.id}`);
     const button = page.getByRole('button', { name: 'Import as an order customer' });
     await button.dblclick();
-    await page.getByText('customers.import: the service applied it.').waitFor();
+    await page.getByText('The contact was imported as a customer.').waitFor();
     await button.click();
     expect(await page.textContent('main')).toContain('has the same e-mail address or phone number');
     expect(await harness.call('customers.getall')).toMatchObject([{ email: 'ann@example.com' }]);

@@ -137,7 +137,7 @@ export const CELL_REASONS = {
     sentence: 'Line {other} has the same order_id with other content.',
     remedy:
       'Keep one, or give this one its own order_id.[!combining  If they are lines of one order, load the file with ' +
-      '`--combine-lines sum` or `--combine-lines first`.][?combining  Only neighbouring lines of one customer are ' +
+      'its lines combined (`--combine-lines sum` or `first`).][?combining  Only neighbouring lines of one customer are ' +
       'combined: sort the file by order_id.]',
   },
   INVALID: { meaning: 'The row is not valid.', remedy: 'Correct the row.' },

@@ -219,7 +219,7 @@ export const ROW_REASONS = {
     sentence:
       '[There is no customer {customer}.][!customer The row does not say enough to recognise a customer.][ The ids of this service are {idsAre}, so the ids of the file belong to another system.]',
     remedy:
-      '[?idsAre Load the file without its ids: add `--map client_id=`.][!idsAre Correct the customer (an id, an e-mail, a phone of six digits or a name), or add `--create-customers`.]',
+      '[?idsAre Load the file without its ids: add `--map client_id=`.][!idsAre Correct the customer (an id, an e-mail, a phone of six digits or a name), or load it with missing customers created (`--create-customers`).]',
   },
   CUSTOMER_CONTRADICTS: {
     meaning: 'The customer with the id of the row has another e-mail than the row says.',

@@ -13,6 +13,10 @@ const WORDS = {
     means:
       'Nothing more is sent, and the run cannot be resumed. The next run of the sync reads before it writes, so it finds what was being sent.',
   },
+  decline: {
+    button: 'Do not approve',
+    means: 'Nothing was written, and nothing will be. You can load the file or run the sync again later.',
+  },
   retry: {
     button: 'Retry',
     means:
@@ -31,7 +35,8 @@ export const confirm = definePage({
     requireOperator(person);
     const runs = await Promise.all(ids.map((id) => readRun(pool, id)));
     const reports = await Promise.all(runs.map((run) => reportRun(pool, run, settings)));
-    const { button, means } = WORDS[action];
+    const isDeclined = action === 'cancel' && reports.every(({ state }) => state === 'awaiting-approval');
+    const { button, means } = WORDS[isDeclined ? 'decline' : action];
     if (runs.length === 0) {
       const body = (
         <Empty title="No run is selected" isPage>

@@ -4,6 +4,7 @@ import { shellWord } from '../../base/reasons/template.ts';
 import { lagOf } from '../../mirror/outbox/lag.ts';
 import { countDeliveries, DELIVERY_VERDICTS, type ListedDelivery, listDeliveries } from '../../mirror/outbox/list.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';
+import { undelivered } from '../../mirror/outbox/undelivered.ts';
 import { outboxNames } from '../../operator/deliveries.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
 import { Lags } from '../charts.tsx';
@@ -26,6 +27,7 @@ export const deliveries = definePage({
     const [counts, states] = [await countDeliveries(pool), await targetStates(pool)];
     const lags = await lagOf(pool, LAG_HOURS);
     const names = [...new Set([...outboxNames(settings), ...counts.map(({ target }) => target)])];
+    const waiting = await undelivered(pool, names);
     const isFiltered = Object.values(query).some((value) => value !== undefined);
     const canAct = person.role === 'operator';
     return {
@@ -40,7 +42,7 @@ export const deliveries = definePage({
       ),
       body: (
         <>
-          {names.length > 0 && !isFiltered && <Targets names={names} counts={counts} states={states} />}
+          {names.length > 0 && !isFiltered && <Targets {...{ names, counts, states, waiting }} />}
           {lags.length > 0 && !isFiltered && (
             <Section title="Time until delivered, last 24 hours">
               <div class="columns">

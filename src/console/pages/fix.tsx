@@ -45,8 +45,8 @@ export const fix = definePage({
           <h1>Correct {plural(bad.count, 'order')}</h1>
           <p class="dim">
             They become a new file, <Foreign text={name} most={120} />, which you then look at and load. The loaded file
-            and its run stay as they are. Spaces around cells do not matter. The decimal sign, orders with several lines
-            and missing customers are choices of the next page.
+            and its run stay as they are. The next page keeps the columns and options of this load; there you can also
+            create missing customers or combine the lines of an order.
           </p>
           <form class="load" method="post" action={`/runs/${run.id}/fix`}>
             <Lines {...bad} columns={columns} />
@@ -79,22 +79,27 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
           <thead>
             <tr>
               <th scope="col">Line</th>
-              <ColumnNames names={names} />
               <th scope="col">Problem</th>
+              <ColumnNames names={names} />
             </tr>
           </thead>
           <tbody>
-            {lines.map(({ line, cells, why }) => (
+            {lines.map(({ line, cells, why, column: wrong }) => (
               <tr>
                 <th scope="row">{line}</th>
-                {names.map((name, column) => (
-                  <td>
-                    <Cell text={cells[column]} name={cellKey(line, column)} label={`${name}, line ${line}`} />
-                  </td>
-                ))}
                 <td class="problem">
                   <Words text={why} most={300} />
                 </td>
+                {names.map((name, column) => (
+                  <td>
+                    <Cell
+                      text={cells[column]}
+                      name={cellKey(line, column)}
+                      label={`${name}, line ${line}`}
+                      isWrong={column === wrong}
+                    />
+                  </td>
+                ))}
               </tr>
             ))}
           </tbody>
@@ -104,10 +109,19 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
   );
 }
 
-function Cell({ text, name, label }: { text: string | undefined; name: string; label: string }) {
+interface CellProps {
+  readonly text: string | undefined;
+  readonly name: string;
+  readonly label: string;
+  readonly isWrong: boolean;
+}
+
+function Cell({ text, name, label, isWrong }: CellProps) {
   if (text === undefined) return null;
   if (text.length > LONGEST_CELL || /[\r\n]/.test(text)) return <Foreign text={text} most={60} />;
-  return <input name={name} value={text} aria-label={label.slice(0, 100)} />;
+  return (
+    <input name={name} value={text} aria-label={label.slice(0, 100)} aria-invalid={isWrong ? 'true' : undefined} />
+  );
 }
 
 function Replace({ columns, count }: { readonly columns: readonly string[]; readonly count: number }) {

@@ -52,7 +52,7 @@ export function Columns({ preview, form }: { readonly preview: Preview; readonly
         </p>
       )}
       {mapping &&
-        missingNotes(mapping).map((note) => (
+        missingNotes(mapping, (field) => `choose it above for ${field}`).map((note) => (
           <p class="notice warn">
             <Words text={`Note: ${note}`} />
           </p>

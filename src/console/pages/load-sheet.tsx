@@ -88,7 +88,7 @@ function resultOf({ name }: Upload, { run, status, rows, warnings }: Checked) {
         <p>Checked {plural(rows, 'row')}.</p>
       ) : (
         <p class="notice warn">
-          It was loaded before, as run <a href={`/runs/${run}`}>{run}</a>: nothing is created twice.
+          Run <a href={`/runs/${run}`}>{run}</a> has this file already: nothing is created twice.
         </p>
       )}
       {warnings.length > 0 && (
@@ -180,8 +180,8 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
       )}
       {earlier && (
         <p class="notice warn">
-          Loaded before as run <a href={`/runs/${earlier.id}`}>{earlier.id}</a>: loading it again creates nothing twice.
-          To apply other options to its orders, check every row again.
+          Run <a href={`/runs/${earlier.id}`}>{earlier.id}</a> has this file already: loading it again creates nothing
+          twice. To apply other options to its orders, check every row again.
         </p>
       )}
       <Found preview={preview} />

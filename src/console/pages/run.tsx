@@ -5,7 +5,7 @@ import { type ReasonCount, reasonsOf } from '../../engine/ledger/row-groups.ts';
 import { openRows, type RowState, VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Throughput, throughputOf } from '../../engine/ledger/run-figures.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
-import { waitsFor } from '../../engine/ledger/waiting.ts';
+import { suspensionOf } from '../../engine/ledger/suspensions.ts';
 import { type LoadPlan, planOf } from '../../operator/load-plan.ts';
 import { exportCommand, type ProblemSection, problemSections } from '../../operator/problems.ts';
 import { hintsFor } from '../../operator/reasons.ts';
@@ -22,6 +22,7 @@ import { ProblemGroups } from '../problem-groups.tsx';
 import { sharedRead } from '../shared-reads.ts';
 import { ActionList } from './activity.tsx';
 import { isLarge, Plan, Results } from './load-plan.tsx';
+import { StateNotice } from './run-notice.tsx';
 
 const SHOWN_ACTIONS = 10;
 /** The chart of a shorter run says nothing. */
@@ -31,8 +32,6 @@ const DECIDED = PROBLEMS.filter((verdict) => verdict !== 'unknown');
 /** Viewers read the page of a running run every second. */
 const FRESH_MS = 500;
 const SETTLED_WELL = VERDICTS.filter((verdict) => !PROBLEMS.includes(verdict));
-/** A worker takes a new run sooner. */
-const TAKEN_WITHIN_MS = 10_000;
 
 export const run = definePage({
   path: '/runs/:run',
@@ -43,6 +42,7 @@ export const run = definePage({
     const shown = await readRun(pool, params.run);
     const { report, sections, reasons, throughput, open, rowsSettled } = await figuresOf(context, shown);
     const actions = await listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id });
+    const suspended = open === undefined ? undefined : await suspensionOf(pool, shown.scope);
     const isLoad = (await readLoad(pool, shown.id)) !== undefined;
     const plan = isLoad && report.state === 'awaiting-approval' ? await planOf(pool, shown, settings) : undefined;
     return {
@@ -53,7 +53,7 @@ export const run = definePage({
       body: (
         <>
           <Headline run={shown} report={report} plan={plan} canAct={person.role === 'operator'} />
-          <StateNotice run={shown} report={report} hint={hint} />
+          <StateNotice run={shown} {...{ report, suspended, hint }} />
           <Phases run={{ ...shown, rowsSettled }} report={report} open={open} throughput={throughput} />
           {plan && <Plan plan={plan} />}
           <Figures run={shown} report={report} />
@@ -195,7 +195,7 @@ interface Offered {
   readonly primary: boolean;
 }
 
-function actionsFor({ status, partOf, phase }: Run, { state, counts, dryRun }: RunReport): readonly Offered[] {
+function actionsFor({ status, partOf, phase }: Run, { state, type, counts, dryRun }: RunReport): readonly Offered[] {
   if (partOf !== undefined) return [];
   if (state === 'awaiting-approval') {
     return [
@@ -209,33 +209,9 @@ function actionsFor({ status, partOf, phase }: Run, { state, counts, dryRun }: R
   if (status === 'paused') return [resume, stop];
   if (status === 'running') return [stop];
   if (status === 'failed' && phase !== undefined) return [resume, retry];
-  return problemsIn(counts) > 0 && !dryRun ? [retry] : [];
-}
-
-function StateNotice({ run, report, hint }: OfRun & { readonly hint: PageContext['hint'] }) {
-  const other = run.status === 'running' || run.status === 'paused' ? waitsFor(run) : undefined;
-  const isForgotten = report.state === 'queued' && Date.now() - run.createdAt.getTime() > TAKEN_WITHIN_MS;
-  const isIdle = report.state === 'interrupted' || isForgotten;
-  return (
-    <>
-      {report.error && (
-        <p class={`notice ${report.state === 'failed' ? 'bad' : 'warn'}`}>
-          <code>{report.error.code}</code> <Words text={report.error.message} />
-        </p>
-      )}
-      {other !== undefined && (
-        <p class="notice">
-          It waits for run <a href={`/runs/${other}`}>{other}</a>.
-        </p>
-      )}
-      {isIdle && (
-        <div class="notice warn">
-          No process works on it. Start a worker:
-          <Command line={hint('start')} />
-        </div>
-      )}
-    </>
-  );
+  // An invalid row of a file is never sent: it needs a corrected file.
+  const failed = problemsIn(counts) - (type === 'orders' ? counts.invalid : 0);
+  return failed > 0 && !dryRun ? [retry] : [];
 }
 
 function Figures({ run, report }: OfRun) {

@@ -1,7 +1,8 @@
 /** How a target is, for the list of targets and for its page. */
 import type { DeliveryCounts } from '../../mirror/outbox/list.ts';
 import type { TargetState } from '../../mirror/outbox/target-states.ts';
-import { formatCount } from '../../operator/words.ts';
+import type { Undelivered } from '../../mirror/outbox/undelivered.ts';
+import { formatCount, plural } from '../../operator/words.ts';
 import type { TargetSettings } from '../../settings/target.ts';
 import { addressOf, Chip, Foreign, Section, Table, Time } from '../parts.tsx';
 
@@ -13,9 +14,10 @@ interface TargetsProps {
   readonly names: readonly string[];
   readonly counts: readonly DeliveryCounts[];
   readonly states: readonly TargetState[];
+  readonly waiting: readonly Undelivered[];
 }
 
-export function Targets({ names, counts, states }: TargetsProps) {
+export function Targets({ names, counts, states, waiting }: TargetsProps) {
   return (
     <Section title="Targets">
       <Table columns={['Target', 'State', { title: 'Open', as: 'number' }, { title: 'Dead letters', as: 'number' }]}>
@@ -29,7 +31,10 @@ export function Targets({ names, counts, states }: TargetsProps) {
                 </a>
               </td>
               <td>
-                <Health state={states.find((one) => one.target === target)} />
+                <Health
+                  state={states.find((one) => one.target === target)}
+                  retried={waiting.find((one) => one.target === target)?.retried}
+                />
               </td>
               <td class="number" data-unit="open">
                 {formatCount(open)}
@@ -51,9 +56,14 @@ export function Targets({ names, counts, states }: TargetsProps) {
   );
 }
 
-export function Health({ state }: { readonly state: TargetState | undefined }) {
-  if (!state) return <Chip tone="good">no problem</Chip>;
-  const { disabled, failing, blockedUntil } = state;
+interface HealthProps {
+  readonly state: TargetState | undefined;
+  readonly retried: Undelivered['retried'];
+}
+
+export function Health({ state, retried }: HealthProps) {
+  if (!state && !retried) return <Chip tone="good">no problem</Chip>;
+  const { disabled, failing = retried, blockedUntil } = state ?? {};
   return (
     <>
       {disabled && (
@@ -62,10 +72,11 @@ export function Health({ state }: { readonly state: TargetState | undefined }) {
           <Foreign text={disabled.detail} most={300} />
         </p>
       )}
-      {failing && (
+      {failing && !disabled && (
         <p>
           <Chip tone="bad">failing</Chip> since <Time at={failing.since} />:{' '}
           <Foreign text={failing.detail} most={300} />
+          {retried && `; ${plural(retried.count, 'delivery', 'deliveries')} failed and will be retried`}
         </p>
       )}
       {blockedUntil && (

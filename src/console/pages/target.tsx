@@ -5,6 +5,7 @@ import type { Finding } from '../../contract/target.ts';
 import { lagOf } from '../../mirror/outbox/lag.ts';
 import { countDeliveries } from '../../mirror/outbox/list.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';
+import { undelivered } from '../../mirror/outbox/undelivered.ts';
 import { channelIn } from '../../operator/alerts/channels/channel.ts';
 import { requireTarget } from '../../operator/deliveries.ts';
 import { checkTargets } from '../../operator/target-check.ts';
@@ -28,6 +29,7 @@ export const target = definePage({
     const counts = (await countDeliveries(pool)).find((one) => one.target === name);
     if (counts === undefined) requireTarget(settings, name);
     const state = (await targetStates(pool)).find((one) => one.target === name);
+    const [waiting] = await undelivered(pool, [name]);
     const lag = (await lagOf(pool, LAG_HOURS)).find((one) => one.target === name);
     const { open, dead } = counts ?? { open: 0, dead: 0 };
     const channel = channelIn(name);
@@ -47,7 +49,7 @@ export const target = definePage({
       body: (
         <>
           <div class="headline">
-            <Health state={state} />
+            <Health state={state} retried={waiting?.retried} />
             <div class="acts">
               {state?.disabled && canAct && <Act path={`${targetPath(name)}/enable`} label="Enable" primary />}
               {channel !== undefined && canAct && <Act path={`${targetPath(name)}/test`} label="Send a test message" />}

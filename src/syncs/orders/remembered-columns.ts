@@ -9,7 +9,7 @@ import type { Sheet } from '../../csv/sheet.ts';
 import { keepLearnt, readLearnt } from '../../engine/ledger/learnt.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { readLoad } from './begin.ts';
+import { type Load, readLoad } from './begin.ts';
 
 const COLUMNS = 'columns:';
 
@@ -43,6 +43,11 @@ export function tellingForm({ mapping, signature }: Pick<Sheet, 'mapping' | 'sig
   const told = mapping.columns.filter(({ how }) => how === 'told' || how === 'remembered');
   const said = [...told.map(({ field, name }) => [field, name]), ...mapping.none.map((field) => [field, ''])];
   return said.length === 0 ? {} : { columns: { signature, told: Object.fromEntries(said) } };
+}
+
+/** What was said about the columns of a load: field → column, or empty where no column fills the field. */
+export function toldOf({ form }: Load): Readonly<Record<string, string>> {
+  return formSchema.parse(form ?? {}).columns?.told ?? {};
 }
 
 /** Remembers what was said about the columns of a load that is accepted. */

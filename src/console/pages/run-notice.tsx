@@ -1,0 +1,50 @@
+/** Why a run failed or does not continue, and what it waits for. */
+import type { Run } from '../../engine/ledger/runs.ts';
+import type { Suspension } from '../../engine/ledger/suspensions.ts';
+import { waitsFor } from '../../engine/ledger/waiting.ts';
+import type { RunReport } from '../../operator/run-result.ts';
+import type { PageContext } from '../page.ts';
+import { Command, Foreign, Words } from '../parts.tsx';
+
+/** A worker takes a new run sooner. */
+const TAKEN_WITHIN_MS = 10_000;
+
+interface NoticeProps {
+  readonly run: Run;
+  readonly report: RunReport;
+  /** Why nothing is sent to the account of an unfinished run. */
+  readonly suspended: Suspension | undefined;
+  readonly hint: PageContext['hint'];
+}
+
+export function StateNotice({ run, report, suspended, hint }: NoticeProps) {
+  const other = run.status === 'running' || run.status === 'paused' ? waitsFor(run) : undefined;
+  const isForgotten = report.state === 'queued' && Date.now() - run.createdAt.getTime() > TAKEN_WITHIN_MS;
+  const isIdle = report.state === 'interrupted' || isForgotten;
+  return (
+    <>
+      {report.error && (
+        <p class={`notice ${report.state === 'failed' ? 'bad' : 'warn'}`}>
+          <code>{report.error.code}</code> <Words text={report.error.message} />
+        </p>
+      )}
+      {suspended && (
+        <p class="notice warn">
+          It waits until account <a href={`/accounts/${encodeURIComponent(run.account)}`}>{run.account}</a> resumes:{' '}
+          <Foreign text={suspended.message} most={600} />
+        </p>
+      )}
+      {other !== undefined && (
+        <p class="notice">
+          It waits for run <a href={`/runs/${other}`}>{other}</a>.
+        </p>
+      )}
+      {isIdle && (
+        <div class="notice warn">
+          No process works on it. Start a worker:
+          <Command line={hint('start')} />
+        </div>
+      )}
+    </>
+  );
+}
