@@ -116,7 +116,7 @@ async function continueRun(db: Queryable, { run, options }: Context, baseline: B
   const extent = { writes, of: (await countRows(db, run.id)).in };
   if (!run.isBound && exceeds(options, extent)) {
     await keepShown(db, run);
-    await pauseRun(db, run.id, { code: AWAITS_CONFIRMATION, message: exceedsMessage('contacts', extent) });
+    await pauseRun(db, run.id, { code: AWAITS_CONFIRMATION, message: exceedsMessage('contacts', options, extent) });
     return { status: 'idle' };
   }
   await keepBaseline(db, run.id, baseline.hashes());

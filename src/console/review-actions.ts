@@ -1,8 +1,15 @@
 /** What people decide in the console about rows in review. Nothing is decided about an item that another person decided first. */
 import { createHash } from 'node:crypto';
 import { LockstepError } from '../base/errors.ts';
-import { type Choice, type Decision, listDecisions, lockDecisions } from '../engine/ledger/decisions.ts';
+import {
+  type Choice,
+  type Decision,
+  listDecisions,
+  lockDecisions,
+  type NewDecision,
+} from '../engine/ledger/decisions.ts';
 import { cursorOf, type ReviewFilter, type ReviewItem, reviewItems } from '../engine/ledger/review-items.ts';
+import { type AskNeeds, requirePossible } from '../operator/chosen-records.ts';
 import { longId, oneNamed, reviewUnknown, subjectOf } from '../operator/review.ts';
 import { choiceWords, decideAll, isLive, nameOf, undo, wordsFor } from '../operator/review-decisions.ts';
 import { plural } from '../operator/words.ts';
@@ -42,18 +49,25 @@ export interface Chosen {
   readonly mark: string;
 }
 
+type DecideNeeds = ActionNeeds & AskNeeds;
+
 /** @throws LockstepError REVIEW_UNKNOWN, REVIEW_DECIDED, REVIEW_CHANGED, CHOICE_NOT_POSSIBLE, CONSOLE_NOT_ALLOWED */
-export function decideItem(needs: ActionNeeds, taking: Taking, id: string, chosen: Chosen): Promise<Done> {
+export function decideItem(needs: DecideNeeds, taking: Taking, id: string, chosen: Chosen): Promise<Done> {
   const { choice, record, note, mark } = chosen;
-  return keeping(needs, taking, `decide-${choice}`, id, () =>
-    inTransaction(needs.pool, async (db) => {
+  const readDecision = async (db: Queryable): Promise<NewDecision> => {
+    const { item, decisions } = await readReviewed(db, id);
+    if (!item || markOf(item, decisions) !== mark) throw changedMeanwhile(id, { item, decisions }, mark);
+    return { item, choice, record, note };
+  };
+  return keeping(needs, taking, `decide-${choice}`, id, async () => {
+    const { isUnasked } = await requirePossible(needs, [await readDecision(needs.pool)]);
+    return inTransaction(needs.pool, async (db) => {
       await lockDecisions(db);
-      const { item, decisions } = await readReviewed(db, id);
-      if (!item || markOf(item, decisions) !== mark) throw changedMeanwhile(id, { item, decisions }, mark);
-      await decideAll(db, [{ item, choice, record, note }], byWords(taking));
-      return { said: `${nameOf(item)}: ${wordsFor(item, choice, record, needs.hint)}` };
-    }),
-  );
+      const made = await readDecision(db);
+      await decideAll(db, [made], byWords(taking));
+      return { said: `${nameOf(made.item)}: ${wordsFor(made, isUnasked(made), needs.hint)}` };
+    });
+  });
 }
 
 function changedMeanwhile(id: string, { item, decisions: [newest] }: Reviewed, mark: string): LockstepError {

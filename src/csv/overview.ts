@@ -1,6 +1,6 @@
 /**
  * What a person should know about the orders of a file before they are sent: how many the filter leaves out, which statuses
- * and currencies the others have, and which of them were refunded or never paid.
+ * and currencies the others have, and which of them were refunded, or had a payment that failed.
  */
 import { shellWord } from '../base/reasons/template.ts';
 import type { ColumnMapping } from './columns.ts';
@@ -94,7 +94,7 @@ export class Overview {
   }
 }
 
-/** Orders that were refunded, in whole or in part, or never paid: their whole amount is loaded. */
+/** Orders that were refunded, in whole or in part, or whose payment failed, expired or was cancelled: their whole amount is loaded. */
 class Reversals {
   readonly #refunded: Tally | undefined;
   readonly #status: Tally | undefined;
@@ -130,7 +130,7 @@ class Reversals {
     const lines = `${this.#examples.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
     const kept = this.#refundedCount === 0 ? [] : (this.#refunded?.options('=') ?? []);
     const remedy = [...kept, ...(this.#status?.options('!=') ?? [])].join(' ');
-    const what = `${this.#count} of ${of} orders were refunded in whole or in part, or not paid, and are loaded with their whole amount: ${lines}`;
+    const what = `${this.#count} of ${of} orders were refunded in whole or in part, or their payment failed, expired or was cancelled, and are loaded with their whole amount: ${lines}`;
     return [
       `${what}. To leave them out, ${remedy === '' ? 'delete them from the file' : `add ${remedy} to orders load`}`,
     ];

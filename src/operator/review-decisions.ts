@@ -1,7 +1,6 @@
 /** Takes and undoes decisions of people about what waits for them, and says what becomes of them. */
 import { LockstepError } from '../base/errors.ts';
 import {
-  type Choice,
   chosenCustomers,
   type Decision,
   decide,
@@ -26,18 +25,20 @@ const MOST_LABEL = 80;
 const shortened = (label: string) => (label.length > MOST_LABEL ? `${label.slice(0, MOST_LABEL)}…` : label);
 
 /** What becomes of the item, for the person who decided. */
-export function wordsFor(item: ReviewItem, choice: Choice, record: string | undefined, hint: Hint): string {
+export function wordsFor({ item, choice, record }: NewDecision, isUnasked: boolean, hint: Hint): string {
   const { kind, run, sync } = item;
   if (choice === 'later') return 'stays in review.';
   if (choice === 'ignore' && kind === 'order') return 'ignored.';
   const then = kind === 'order' ? `Apply it with: ${hint(`runs retry ${run}`)}` : `The next run of ${sync} applies it.`;
-  if (choice === 'ignore') return `ignored until its evidence changes. ${then}`;
-  if (choice === 'create') return `${kind === 'order' ? 'sent again' : 'a customer is created for it'}. ${then}`;
-  if (item.reason === 'DIFFERS') return `order ${record} is overwritten. ${then}`;
-  const stranger = recordsFor(item).includes(record ?? '')
-    ? ''
-    : ', which was not among the candidates: if there is no such customer, the next run drops the decision';
-  return `${kind === 'order' ? 'belongs to' : 'linked with'} customer ${record}${stranger}. ${then}`;
+  if (choice === 'ignore') return `will be ignored until its evidence changes. ${then}`;
+  if (choice === 'create')
+    return `${kind === 'order' ? 'will be sent again' : 'a customer will be created for it'}. ${then}`;
+  const unsure = isUnasked
+    ? 'The service could not be asked whether it has this record, so that is checked when the decision is applied. '
+    : '';
+  if (item.reason === 'DIFFERS') return `order ${record} will be overwritten. ${unsure}${then}`;
+  const stranger = recordsFor(item).includes(record ?? '') ? '' : ', which was not among the candidates';
+  return `will ${kind === 'order' ? 'belong to' : 'be linked with'} customer ${record}${stranger}. ${unsure}${then}`;
 }
 
 /** The item of an id. @throws LockstepError REVIEW_DECIDED if a person has decided it, REVIEW_UNKNOWN */
@@ -75,12 +76,16 @@ export function choiceWords({ choice, record }: Pick<Decision, 'choice' | 'recor
  * @throws LockstepError CHOICE_NOT_POSSIBLE for the first decision that cannot be taken
  */
 export async function decideAll(db: Queryable, decisions: readonly NewDecision[], by: string): Promise<void> {
-  const [wrong] = await wrongDecisions(db, decisions);
-  if (wrong) throw new LockstepError('CHOICE_NOT_POSSIBLE', wrong.why, { exitCode: 2 });
+  refuseWrong(await wrongDecisions(db, decisions));
   await decide(db, decisions, by);
 }
 
-interface Wrong {
+/** @throws LockstepError CHOICE_NOT_POSSIBLE for the first */
+export function refuseWrong([wrong]: readonly Wrong[]): void {
+  if (wrong) throw new LockstepError('CHOICE_NOT_POSSIBLE', wrong.why, { exitCode: 2 });
+}
+
+export interface Wrong {
   readonly at: number;
   readonly column: 'choice' | 'record';
   readonly why: string;

@@ -43,6 +43,12 @@ function missing(ref: SecretRef, reason: string): LockstepError {
   return new LockstepError('SECRET_MISSING', message, { exitCode: 2 });
 }
 
+/** The setting and the source of a secret, for messages about a wrong one. */
+export function sourceOf(ref: SecretRef): string {
+  const source = `${ref.where}: ${describe(ref)}`;
+  return ref.from === 'env' ? `${source}, which a process reads when it starts` : source;
+}
+
 function describe(ref: SecretRef): string {
   if (ref.from === 'env') return `the environment variable ${ref.name}`;
   return ref.from === 'file' ? `the file ${ref.path}` : 'the value in the settings file';

@@ -28,16 +28,18 @@ export function isGuarded({ approveAbove, approveAboveShare }: Guards): boolean 
   return approveAbove !== undefined || approveAboveShare !== undefined;
 }
 
-export function exceeds({ approveAbove, approveAboveShare }: Guards, { writes, of }: Extent): boolean {
-  const most = Math.min(
-    approveAbove ?? Number.POSITIVE_INFINITY,
-    approveAboveShare === undefined ? Number.POSITIVE_INFINITY : approveAboveShare * of,
-  );
-  return writes > most;
+export function exceeds(guards: Guards, extent: Extent): boolean {
+  return extent.writes > mostOf(guards, extent);
+}
+
+function mostOf({ approveAbove, approveAboveShare }: Guards, { of }: Extent): number {
+  return Math.min(approveAbove ?? Number.POSITIVE_INFINITY, (approveAboveShare ?? Number.POSITIVE_INFINITY) * of);
 }
 
 /** What a paused run tells the person who approves it; the remedy of AWAITS_CONFIRMATION says how. `what`: the name of its rows. */
-export function exceedsMessage(what: 'contacts' | 'rows', { writes, of }: Extent): string {
-  const share = `${Math.round((writes / of) * 100)}%`;
-  return `It would write ${writes} of ${of} ${what} (${share}), more than the settings allow without approval. Nothing is sent.`;
+export function exceedsMessage(what: 'contacts' | 'rows', guards: Guards, extent: Extent): string {
+  const { writes, of } = extent;
+  const share = writes * 200 < of ? 'less than 1%' : `${Math.round((writes / of) * 100)}%`;
+  const most = Math.floor(mostOf(guards, extent));
+  return `It would write ${writes} of ${of} ${what} (${share}); the settings allow ${most} without approval. Nothing is sent.`;
 }

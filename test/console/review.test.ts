@@ -6,6 +6,7 @@ import { listDecisions } from '../../src/engine/ledger/decisions.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
+import { anAccount } from '../engine/worker/an-account.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { expectSound, openPage } from './browser.ts';
@@ -13,11 +14,23 @@ import { openConsole } from './open-console.ts';
 
 const HOSTILE = `<img src=x onerror="alert(1)">"><svg onload=alert(2)> \u202egpj.exe \u001b[31m ${'x'.repeat(3_000)}`;
 
+const AWAY = new Error('the service is away');
+const REFUSED = { status: 'refused', httpStatus: 404, message: 'not found' } as const;
+
 let database: FreshDatabase;
 let web: Console;
+/** Ids of the customers that the service has; undefined: it is away. */
+let customers: readonly number[] | undefined;
 beforeAll(async () => {
   database = await freshDatabase();
-  web = await openConsole({ database });
+  const account = anAccount(async (_, { query }) => {
+    const id = customers?.find((one) => one === query?.id);
+    return id === undefined ? REFUSED : { status: 'applied', httpStatus: 200, content: { id } };
+  });
+  web = await openConsole({
+    database,
+    openAccount: () => (customers ? Promise.resolve(account) : Promise.reject(AWAY)),
+  });
 });
 beforeEach(() => database.pool.query('truncate ledger.runs, ledger.decisions, ledger.console_actions cascade'));
 afterAll(async () => {
@@ -90,6 +103,22 @@ test('a decision is refused if the evidence has changed, and if it is not possib
   expect(await decisions()).toEqual([]);
 });
 
+test('a record that the service does not have is refused at once, and taken unchecked while the service is away', async () => {
+  await inReview(['Ann']);
+  const { mark } = (await call(ITEM)).json.item;
+  const use99 = () => call(`${ITEM}/decide`, { choice: 'use', record: '99', mark });
+  customers = [15, 16];
+  const refused = (await use99()).json.error;
+  expect([refused.code, refused.message]).toEqual([
+    'CHOICE_NOT_POSSIBLE',
+    'Contact 1 (Ann): the service of account "acme" has no customer 99.',
+  ]);
+  expect(await decisions()).toEqual([]);
+  customers = undefined;
+  expect((await use99()).json.said).toContain('The service could not be asked whether it has this record');
+  expect(await decisions()).toEqual([['1', 'use', '99', null]]);
+});
+
 test('lists rows by page, with how many each reason has', async () => {
   await inReview(['a', 'b', 'c'], ['d']);
   const first = (await call('/review?limit=3')).json;
@@ -130,7 +159,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     await page.getByRole('heading').first().click();
     await page.keyboard.press('2');
     await page.getByRole('heading', { name: 'Contact 2 (Bob)' }).waitFor();
-    expect(await page.textContent('[role=status]')).toContain('Contact 1 (Ann): linked with customer 16.');
+    expect(await page.textContent('[role=status]')).toContain('Contact 1 (Ann): will be linked with customer 16.');
     await page.keyboard.press('c');
     await page.getByRole('heading', { name: 'Contact 3 (Cy)' }).waitFor();
     await page.getByLabel('Another customer').fill('77');

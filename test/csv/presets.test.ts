@@ -213,12 +213,14 @@ const REFUNDS: readonly (readonly [file: string, rows: string, note: string])[] 
 ];
 
 test.each(REFUNDS)(
-  'a note names the refunded and unpaid orders of %s, and how to leave them out',
+  'a note names the orders of %s that were refunded or whose payment failed, and how to leave them out',
   async (name, rows, note) => {
     const text = await readFile(path.join(SAMPLES, name), 'utf8');
     const presets = await readPresets();
     const { rows: all, overview } = await loaded(`${text.trimEnd()}\n${rows}`, { presets });
-    const [found = ''] = overview.notes([]).filter((one) => one.includes('refunded in whole or in part'));
+    const [found = ''] = overview
+      .notes([])
+      .filter((one) => one.includes('or their payment failed, expired or was cancelled'));
     expect(found).toMatch(new RegExp(`^\\d of ${all.length} orders`));
     expect(found).toContain(`loaded with their whole amount: ${note}`);
     const where = new Map(

@@ -39,7 +39,7 @@ test('pauses before it sends anything, and after approval writes what was approv
   await harness.addContacts(people(8));
   const paused = await harness.runSync();
   expect([paused.status, paused.errorCode]).toEqual(['paused', 'AWAITS_CONFIRMATION']);
-  expect(paused.error).toContain('It would write 8 of 8 contacts (100%)');
+  expect(paused.error).toContain('It would write 8 of 8 contacts (100%); the settings allow 5 without approval.');
   expect(await harness.customers()).toEqual([]);
   const done = await approved(paused.id);
   expect(done.status).toBe('done');

@@ -49,10 +49,13 @@ test('an order goes to the customer that a person chose, and the retried run end
   expect((await harness.here('review', 'undo', item.id)).code).toBe(2);
 });
 
-test('an order of a chosen customer that does not exist is rejected, and nothing is written', async () => {
+test('an order of a chosen customer that is gone is rejected, and nothing is written', async () => {
   await harness.addCustomers([{ full_name: 'Twin' }, { full_name: 'Twin' }]);
   const run = await loadTo(csvOf('order_id,customer_name', ['A,Twin']), { in: 1, review: 1 });
-  await done('review', 'decide', `${run.id}/2`, '--use', '999');
+  const wrong = await harness.here('review', 'decide', `${run.id}/2`, '--use', '999');
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('has no customer 999.')]);
+  await done('review', 'decide', `${run.id}/2`, '--use', '5');
+  await harness.remove('customer', 5);
   const { code, json } = await harness.here('runs', 'retry', run.id, '--json');
   expect([code, json?.counts]).toMatchObject([1, { in: 1, created: 0, rejected: 1 }]);
   expect(await harness.orders()).toEqual([]);

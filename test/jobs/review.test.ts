@@ -15,6 +15,7 @@ import type { Reply } from '../support/http-server.ts';
 import { wordedRows } from '../support/worded-rows.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 400ms, settle: 400ms }';
+const AWAY: Reply = { status: 503 };
 const ann = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com' };
 const ben = { first_name: 'Ben', last_name: 'Orr', email: 'ben@example.com' };
 const cho = { first_name: 'Cho', last_name: 'Kim', email: 'cho@example.com' };
@@ -183,7 +184,9 @@ test('a decision is not applied to evidence that its person has not seen', async
   await harness.addCustomers([...rivals(ann), ...rivals(ben), ...rivals(cho)]);
   await syncTo({ in: 3, review: 3 }, 0);
   await decide('contact-1', '--create');
+  harness.front.set(async () => AWAY);
   await decide('contact-2', '--use', '99');
+  harness.front.set();
   await decide('contact-3', '--use', '5');
   await harness.addCustomers([{ full_name: 'Ann Lee-Orr', email: ann.email }]);
   await harness.call('customers.update', { id: 5, full_name: 'Another Person', email: cho.email });
@@ -203,6 +206,36 @@ test('a customer that was not among the candidates can be used', async () => {
   expect((await review('decide', 'contact-1', '--use', '3')).stdout).toContain('was not among the candidates');
   await syncTo({ in: 1, existing: 1 }, 0);
   await syncTo({ in: 1, unchanged: 1 }, 0);
+});
+
+describe('a chosen customer that the service does not have', () => {
+  beforeEach(async () => {
+    await harness.addContacts([ann, ben]);
+    await harness.addCustomers([...rivals(ann), ...rivals(ben)]);
+    await syncTo({ in: 2, review: 2 }, 0);
+  });
+
+  const UNASKED = 'The service could not be asked';
+
+  test('is refused at once, and nothing is decided', async () => {
+    const refused = await review('decide', 'contact-1', '--use', '99');
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(
+      'Contact 1 (Ann Lee <ann@example.com>): the service of account "test" has no customer 99.',
+    );
+    expect(await states()).toEqual([]);
+  });
+
+  test.each<[string, Reply]>([
+    ['is away', AWAY],
+    ['has no look-up by id', { status: 404, body: { message: 'not found' } }],
+  ])('is accepted while the service %s, and the person is told that a run checks it', async (_, answer) => {
+    harness.front.set(async (request, pass) => (request.path.endsWith('/customers/get') ? answer : pass()));
+    const { code, stdout } = await review('decide', 'contact-1', '--use', '99');
+    expect([code, stdout]).toEqual([0, expect.stringContaining(UNASKED)]);
+    harness.front.set();
+    expect((await review('decide', 'contact-2', '--use', '3')).stdout).not.toContain(UNASKED);
+  });
 });
 
 test('an undone decision is not applied, an applied one cannot be undone, and an ignored row can be reviewed again', async () => {
@@ -405,6 +438,19 @@ describe('a file of decisions', () => {
     expect(await ids()).toHaveLength(3);
     const twice = await fillIn({ 'contact-1': 'use,1', 'contact-2': 'use,1' });
     expect(twice.stderr).toContain('Line 3, column record: Customer 1 was chosen for contact 1 already');
+  });
+
+  test('with a record that the service does not have decides nothing', async () => {
+    const { code, stderr } = await fillIn({ 'contact-1': 'use,1', 'contact-2': 'use,99' });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/1 row is wrong, .*\n {2}Line 3, column record: .*has no customer 99\.\n$/);
+    expect(await states()).toEqual([]);
+  });
+
+  test('with records that the service cannot be asked for is taken, and says so', async () => {
+    harness.front.set(async () => AWAY);
+    const { code, stdout } = await fillIn({ 'contact-1': 'use,1', 'contact-2': 'use,99' });
+    expect([code, stdout]).toEqual([0, expect.stringContaining('could not be asked for 2 chosen records: ')]);
   });
 
   test('is refused for rows whose evidence has changed since the export', async () => {

@@ -142,7 +142,7 @@ async function identified(session: Session, name: string, command: string) {
   const key = await tryKey(account);
   const again = `run this again: ${session.hint(`accounts ${command} ${name}`)}`;
   if (key.status === 'refused') {
-    const message = `${refusalOf(account, key.failure)} Nothing was changed. Put the right key where ${account.keySource} points to, then ${again}`;
+    const message = `${refusalOf(account, key.failure)} Nothing was changed. Correct the key (${account.keySource}), then ${again}`;
     throw new LockstepError('KEY_REFUSED', message, { exitCode: FAILED });
   }
   if (key.status === 'unclear') {

@@ -1,10 +1,12 @@
 /** `lockstep review decide` and `lockstep review undo`. */
 import type { Command } from 'commander';
-import { CHOICES, listDecisions, lockDecisions } from '../../engine/ledger/decisions.ts';
+import { CHOICES, listDecisions, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, reviewItems } from '../../engine/ledger/review-items.ts';
+import { type AskNeeds, requirePossible } from '../../operator/chosen-records.ts';
 import { idMeant, oneNamed, reviewUnknown } from '../../operator/review.ts';
 import { decideAll, isLive, itemNamed, nameOf, newestOf, undo, wordsFor } from '../../operator/review-decisions.ts';
 import { quote } from '../../settings/words.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { wrongUse } from '../errors.ts';
 import { thisPerson } from '../person.ts';
@@ -56,17 +58,34 @@ async function decideThem(session: Session, ids: readonly string[], options: Opt
   if (options.use?.trim() === '') throw wrongUse('--use needs the id of a record');
   const { out, hint } = session;
   const { pool } = await session.openLedger();
-  const decisions = await inTransaction(pool, async (db) => {
-    await lockDecisions(db);
+  const chosenIn = async (db: Queryable): Promise<readonly NewDecision[]> => {
     const items = await reviewItems(db);
     const chosen = new Set<ReviewItem>();
     for (const id of ids) chosen.add(await itemNamed(db, items, id, hint));
-    const made = [...chosen].map((item) => ({ item, choice, record: options.use, note: options.note }));
+    return [...chosen].map((item) => ({ item, choice, record: options.use, note: options.note }));
+  };
+  const { isUnasked } = await requirePossible(askNeeds(session, pool), await chosenIn(pool));
+  const decisions = await inTransaction(pool, async (db) => {
+    await lockDecisions(db);
+    const made = await chosenIn(db);
     await decideAll(db, made, thisPerson());
     return made;
   });
-  for (const { item } of decisions) out.say(`${nameOf(item)}: ${wordsFor(item, choice, options.use, hint)}`);
+  for (const one of decisions) out.say(`${nameOf(one.item)}: ${wordsFor(one, isUnasked(one), hint)}`);
   out.result({ decided: decisions.map(({ item }) => nameOf(item)), choice, record: options.use ?? null });
+}
+
+/** The workspace, with the embedded service, is opened only if a record is asked for. */
+export function askNeeds(session: Session, pool: Queryable, signal?: AbortSignal): AskNeeds {
+  let opening: ReturnType<Session['openWorkspace']> | undefined;
+  return {
+    pool,
+    async openAccount(name) {
+      opening ??= session.openWorkspace();
+      return (await opening).accounts.open(name);
+    },
+    ...(signal && { signal }),
+  };
 }
 
 async function undoIt(session: Session, id: string): Promise<void> {

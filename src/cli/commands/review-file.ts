@@ -9,6 +9,7 @@ import { receive } from '../../csv/receive.ts';
 import { examineTable, tableRows } from '../../csv/table.ts';
 import { CHOICES, decide, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, reviewItems } from '../../engine/ledger/review-items.ts';
+import { type Checked, checkDecisions } from '../../operator/chosen-records.ts';
 import { choicesFor, idsOf, statementOf } from '../../operator/review.ts';
 import { itemNamed, wrongDecisions } from '../../operator/review-decisions.ts';
 import { csvLine } from '../../operator/row-export.ts';
@@ -21,6 +22,7 @@ import { FORCE, type Replacing } from '../export-file.ts';
 import { thisPerson } from '../person.ts';
 import { evidenceLine } from '../review.ts';
 import type { Perform, Session } from '../session.ts';
+import { askNeeds } from './review-decide.ts';
 import { writeTable } from './runs-export.ts';
 
 /** `version` changes with the evidence: an import refuses a row whose evidence its reader has not seen. */
@@ -126,10 +128,20 @@ async function importFile(session: Session, file: string, { dryRun = false }: { 
   const signal = session.untilStopped('Stopping. Nothing was decided.');
   const rows = await readFilled(session, file, signal);
   const { pool } = await session.openLedger();
+  const read = async (db: Queryable, judge: Judge) => {
+    const { decisions, bad } = await check(db, rows, judge, session.hint);
+    if (bad.length > 0) throw refused(file, bad);
+    return decisions;
+  };
+  let isUnasked: Checked['isUnasked'] = () => false;
+  await read(pool, async (decisions) => {
+    const checked = await checkDecisions(askNeeds(session, pool, signal), decisions);
+    ({ isUnasked } = checked);
+    return checked.wrong;
+  });
   const decided = await inTransaction(pool, async (db) => {
     await lockDecisions(db);
-    const { decisions, bad } = await check(db, rows, session.hint);
-    if (bad.length > 0) throw refused(file, bad);
+    const decisions = await read(db, (made) => wrongDecisions(db, made));
     if (!dryRun) await decide(db, decisions, thisPerson());
     return decisions;
   });
@@ -137,6 +149,11 @@ async function importFile(session: Session, file: string, { dryRun = false }: { 
   const words = CHOICES.map((choice) => `${counts[choice]} ${choice}`).join(', ');
   const open = rows.length - decided.length;
   out.say(`${dryRun ? 'Dry run: nothing was decided. ' : ''}${plural(decided.length, 'decision')}: ${words}.`);
+  const unasked = decided.filter(isUnasked).length;
+  if (unasked > 0) {
+    const records = plural(unasked, 'chosen record');
+    out.say(`The service could not be asked for ${records}: that is checked when the decisions are applied.`);
+  }
   if (open > 0) out.say(`${plural(open, 'row')} without a choice.`);
   out.result({ dryRun, rows: rows.length, decided: decided.length, counts, undecided: open });
 }
@@ -168,7 +185,9 @@ function filled({ line, cells, fault }: TextRow, at: ReadonlyMap<Column, number>
   return { line, cells: Object.fromEntries(COLUMNS.map((column) => [column, cell(column)])) as Filled['cells'] };
 }
 
-async function check(db: Queryable, rows: readonly Filled[], hint: (command: string) => string) {
+type Judge = (decisions: readonly NewDecision[]) => ReturnType<typeof wrongDecisions>;
+
+async function check(db: Queryable, rows: readonly Filled[], judge: Judge, hint: (command: string) => string) {
   const items = await reviewItems(db);
   const good: { readonly line: number; readonly decision: NewDecision }[] = [];
   const bad: Bad[] = [];
@@ -179,7 +198,7 @@ async function check(db: Queryable, rows: readonly Filled[], hint: (command: str
     else if (read) good.push({ line: row.line, decision: read });
   }
   const decisions = good.map(({ decision }) => decision);
-  const wrong = await wrongDecisions(db, decisions);
+  const wrong = await judge(decisions);
   bad.push(...wrong.map(({ at, column, why }) => ({ line: good[at]?.line ?? 0, column, why })));
   return { decisions, bad };
 }

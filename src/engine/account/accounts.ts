@@ -9,6 +9,7 @@ import { createBreaker } from '../../client/call/breaker.ts';
 import { type CallEvent, createClient } from '../../client/call/client.ts';
 import { guardClient } from '../../client/call/guarded-client.ts';
 import { type OperationName, PREFIXES } from '../../contract/operations.ts';
+import { sourceOf } from '../../settings/secrets.ts';
 import { type AccountSettings, budgetLimits } from '../../settings/settings.ts';
 import { originOf } from '../../settings/shared-accounts.ts';
 import { isNameGone, thisWorker } from '../ledger/claims.ts';
@@ -201,7 +202,7 @@ async function openAccount(
     ratePerSecond: limits.ratePerSecond,
     timeoutMs: settings.budget.timeoutMs,
     settleMs: settings.budget.settleMs,
-    keySource: settings.apiKey?.where ?? 'the embedded service',
+    keySource: settings.apiKey ? sourceOf(settings.apiKey) : 'the embedded service',
     checkKey: believed((refused) => tryKey(account, refused)),
     permissions: createPermissions(),
     // Without the store, this process cannot know the recent retries: retry later.

@@ -111,7 +111,7 @@ export function operationForbidden(account: Named, failure: Failure, operation: 
 /** The error for a refused key, with where to fix it. `operation` is a read that shows whether it was fixed. */
 export function keyRefused(account: Named, failure: Failure, operation: OperationName): KeyRefused {
   return new KeyRefused(
-    `${refusalOf(account, failure)} Put the right key where ${account.keySource} points to; the account is suspended until a read with the key succeeds.`,
+    `${refusalOf(account, failure)} Correct the key (${account.keySource}). The account is suspended until a read with the key succeeds.`,
     operation,
   );
 }

@@ -20,7 +20,7 @@ export async function whyApproval(
   if (run.isBound || isRetried) return undefined;
   if (options.confirm) return 'Nothing is written yet.';
   const extent = { writes, of: (await countRows(db, run.id)).in };
-  return exceeds(options, extent) ? exceedsMessage('rows', extent) : undefined;
+  return exceeds(options, extent) ? exceedsMessage('rows', options, extent) : undefined;
 }
 
 /**
