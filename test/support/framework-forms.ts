@@ -91,7 +91,7 @@ export const FORMS: Readonly<Record<Framework, Form>> = {
     list: (kind, records) => ({
       ...(records.length > 0 && { _embedded: { [`${one(kind)}ModelList`]: records } }),
       _links: { self: { href: `http://host/${kind}` } },
-      page: { size: 20, totalElements: records.length, totalPages: Math.ceil(records.length / 20), number: 0 },
+      page: { size: 100, totalElements: records.length, totalPages: Math.ceil(records.length / 100), number: 0 },
     }),
   },
 };
