@@ -15,6 +15,7 @@ const KEYS = [
   'dryRun',
   'counts',
   'calls',
+  'callsMissed',
   'durationMs',
   'budget',
   'scan',

@@ -266,7 +266,7 @@ describe('a list of contacts that ignores the number of the page', () => {
     const { run, requests } = await syncWith(contacts(paged(records, () => 0)));
     expect([run.scan, (await harness.counts(run)).in]).toEqual(['unproven', 10]);
     expect(run.notes.join()).toMatch(/ignores page numbers.*after the first 10.*dialect\.pageParam/);
-    expect(requests).toBeLessThan(30);
+    expect(requests).toBeLessThan(40);
   });
 });
 

@@ -38,7 +38,7 @@ describe('a list that cannot be read', () => {
     [
       'no list',
       'contacts',
-      { body: { status: 'success', content: { total: 3 } } },
+      { body: { status: 'success', content: { unread_records: 3 } } },
       'SERVICE_UNREADABLE',
       /accounts\.test\.dialect\.listPath\.contacts/,
     ],
@@ -65,6 +65,14 @@ describe('a list that cannot be read', () => {
     const run = await harness.runSync();
     expect(run).toMatchObject({ status: 'failed', errorCode: code, error: expect.stringMatching(message) });
     expect(tiny.customers).toEqual([]);
+  });
+
+  test('because no page has any of the contacts that it counts is not whole, and the run says what to set', async () => {
+    const reply = { body: { status: 'success', content: { total: 3 } } };
+    tiny.begin({ contacts: people(3), onList: (path) => (path.includes('contacts') ? reply : undefined) });
+    const run = await harness.runSync();
+    expect([run.status, run.scan, tiny.customers]).toEqual(['done', 'unproven', []]);
+    expect(run.notes.join()).toMatch(/reports 3 records, and its pages have none: set .*dialect\.listPath/);
   });
 
   test('at first is read again, and the run continues as if nothing had happened', async () => {

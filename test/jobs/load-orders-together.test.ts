@@ -92,7 +92,7 @@ test('the next load waits for the calls in flight of a cancelled load, and dupli
   const next = await harness.load(ordersCsv(16));
   const { in: sum, existing = 0, created = 0 } = await harness.tally(next);
   expect([sum, existing + created, existing > 0]).toEqual([16, 16, true]);
-  expect(next.notes).toEqual(['waited for unsettled rows of an earlier load']);
+  expect(next.notes[0]).toBe('waited for unsettled rows of an earlier load');
   expect(await harness.orderCommits()).toEqual(eachOnce(16));
 });
 

@@ -83,7 +83,7 @@ test('an ignored order is settled at once, is not retried, and can be reviewed a
   await done('review', 'decide', id, '--ignore');
   expect((await harness.loaded(run))[0]).toMatchObject({ verdict: 'existing', reason: 'DECIDED_IGNORE' });
   expect((await done('runs', 'show', run.id)).counts).toMatchObject({ in: 1, existing: 1, review: 0 });
-  expect((await harness.here('runs', 'retry', run.id)).stderr).toContain('Nothing failed');
+  expect((await harness.here('runs', 'retry', run.id)).stderr).toContain('has no rows to retry');
   await done('review', 'undo', id);
   expect((await harness.loaded(run))[0]).toMatchObject({ verdict: 'review', reason: 'DIFFERS' });
   expect((await done('runs', 'show', run.id)).counts).toMatchObject({ in: 1, existing: 0, review: 1 });
@@ -98,7 +98,7 @@ test('an order that the list never showed is sent again only if a person decides
   });
   const run = await loadTo(ordersCsv(1), { in: 1, review: 1 });
   expect((await harness.loaded(run))[0]).toMatchObject({ reason: 'NOT_IN_LIST' });
-  expect((await harness.here('runs', 'retry', run.id)).stderr).toContain('Nothing failed');
+  expect((await harness.here('runs', 'retry', run.id)).stderr).toContain('has no rows to retry');
   await done('review', 'decide', `${run.id}/2`, '--create');
   expect((await done('runs', 'retry', run.id)).counts).toMatchObject({ in: 1, created: 1 });
   expect([...(await harness.orderCommits()).values()]).toEqual([1]);

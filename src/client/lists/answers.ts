@@ -71,7 +71,9 @@ export class Answers<R> {
     if (this.#openEnd !== undefined) return this.#openEnd;
     // Records that were added or removed during the pass may be in a total and not in the pages.
     const isShort = this.#firstTotal !== undefined && found < this.#firstTotal - this.#moved;
-    return isShort ? `the service reports ${this.#total} records, and its pages have ${found}` : undefined;
+    if (!isShort) return undefined;
+    const remedy = found === 0 ? ': set the path of the list in the account’s dialect.listPath' : '';
+    return `the service reports ${this.#total} records, and its pages have ${found === 0 ? 'none' : found}${remedy}`;
   }
 
   /** Whether the service reports just as many records. Some services report the number of records on the page instead. */
