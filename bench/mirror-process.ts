@@ -4,8 +4,8 @@
  */
 import pino from 'pino';
 import { openWorkspace } from '../src/cli/wire.ts';
-import { listRuns } from '../src/engine/ledger/run-list.ts';
 import { parseSettings } from '../src/settings/parse.ts';
+import { listRuns } from '../test/support/newest-runs.ts';
 
 const [, , dataDir = '', text = ''] = process.argv;
 const parsed = parseSettings({ text, file: 'bench.yaml', env: {} });

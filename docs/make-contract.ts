@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { type Operation, type OperationName, operationNames, operations } from '../src/contract/operations.ts';
+import type { Operation } from '../src/contract/operation.ts';
+import { type OperationName, operationNames, operations } from '../src/contract/operations.ts';
 import * as records from '../src/contract/records.ts';
 
 const file = path.join(import.meta.dirname, 'contract.md');

@@ -7,14 +7,10 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** What a clock in `zone` (an IANA name) shows at a moment. */
 export function wallTimeAt(zone: string, atMs: number): number {
-  const parts = formatOf(zone).formatToParts(atMs);
-  const [year = 0, month = 1, day, hour, minute, second] = FIELDS.map((field) =>
-    Number(parts.find(({ type }) => type === field)?.value),
-  );
+  // Such as 3/29/2026, 02:00:00.
+  const [month = 1, day, year = 0, hour, minute, second] = formatOf(zone).format(atMs).split(/\D+/).map(Number);
   return Date.UTC(year, month - 1, day, hour, minute, second) + (((atMs % 1000) + 1000) % 1000);
 }
-
-const FIELDS = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const;
 
 /**
  * When a clock in `zone` first shows a wall-clock time. A time that is skipped when clocks are set forward is taken as the

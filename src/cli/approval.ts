@@ -12,7 +12,7 @@ export async function askForApproval(
   { id }: Run,
   signal: AbortSignal,
 ): Promise<'continue' | 'leave'> {
-  const answer = await session.ask(`Write that? (n ends run ${id})`, signal);
+  const answer = await session.ask(`Write that? If not, run ${id} ends and nothing is written.`, signal);
   if (answer === 'no') await declineRun(pool, id, thisPerson());
   return answer === 'yes' && (await approveRun(pool, id, thisPerson())) ? 'continue' : 'leave';
 }

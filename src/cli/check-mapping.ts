@@ -84,8 +84,8 @@ async function* firstContacts(
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const query = { [dialect.pageParam]: page, [dialect.rowsPerPageParam]: size };
     const outcome = await client.call('contacts.getall', { lane: 'interactive', query, signal });
-    const found =
-      outcome.status === 'applied' ? listIn(outcome.content, dialect, 'contacts', { of: 'content' }) : undefined;
+    const asked = { of: 'content', isPage: page > 0 } as const;
+    const found = outcome.status === 'applied' ? listIn(outcome.content, dialect, 'contacts', asked) : undefined;
     if (found === undefined) {
       const why = 'message' in outcome ? outcome.message : 'the answer contains no list of contacts';
       const message = `The contacts of account "${accountName}" could not be read: ${why}. Find out more with: \`lockstep doctor --account ${accountName}\``;

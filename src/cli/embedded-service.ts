@@ -47,7 +47,10 @@ export class EmbeddedService {
   }
 
   #start(address: { host?: string; port?: number } = {}): Promise<{ service: Service; pool: pg.Pool }> {
-    this.#started ??= this.#open(address);
+    this.#started ??= this.#open(address).catch((error: unknown) => {
+      this.#started = undefined; // the next use tries again
+      throw error;
+    });
     return this.#started;
   }
 

@@ -11,6 +11,7 @@ const entrySchema = z.looseObject({
   err: z.object({ message: z.string(), stack: z.string().optional() }).optional(),
 });
 
+const MINUTE_MS = 60_000;
 const FRAME = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err']);
 
 /** Without `isVerbose`: warnings and above, and no stacks. */
@@ -24,6 +25,7 @@ export function createLog(stderr: Screen, { isVerbose }: { isVerbose: boolean })
       level: isVerbose ? 'debug' : 'warn',
       base: null,
       serializers: { err: isVerbose ? pino.stdSerializers.err : withoutStack },
+      hooks: isVerbose ? {} : { logMethod: onceAMinute() },
     },
     { write },
   );
@@ -33,6 +35,30 @@ export function createLog(stderr: Screen, { isVerbose }: { isVerbose: boolean })
 /** Logs what happens, not only warnings: for a process that runs for long. */
 export function logEvents(log: Logger): void {
   if (!log.isLevelEnabled('info')) log.level = 'info';
+}
+
+/** A failure that repeats, as in an outage, is logged once a minute, and then with how often it came in between. */
+function onceAMinute(): NonNullable<pino.LoggerOptions['hooks']>['logMethod'] {
+  const failures = new Map<string, { readonly loggedAtMs: number; repeated: number }>();
+  return function (args, method) {
+    const [fields, message, ...rest] = args;
+    if (!isFailure(fields)) return method.apply(this, args);
+    const key = JSON.stringify(args, (_, value) => (value instanceof Error ? value.message : value));
+    const before = failures.get(key);
+    const now = performance.now();
+    if (before !== undefined && now - before.loggedAtMs < MINUTE_MS) {
+      before.repeated++;
+      return undefined;
+    }
+    for (const [old, { loggedAtMs }] of failures) if (now - loggedAtMs >= MINUTE_MS) failures.delete(old);
+    failures.set(key, { loggedAtMs: now, repeated: 0 });
+    const { repeated = 0 } = before ?? {};
+    return method.apply(this, repeated === 0 ? args : [{ ...fields, repeated }, message, ...rest]);
+  };
+}
+
+function isFailure(fields: unknown): fields is { readonly err: unknown } {
+  return typeof fields === 'object' && fields !== null && 'err' in fields;
 }
 
 function withoutStack(error: unknown): unknown {

@@ -1,5 +1,6 @@
 /** The rows of a run that need a person, as lines. */
 import type { Hints } from '../base/reasons/reasons.ts';
+import type { GroupExample } from '../engine/ledger/row-groups.ts';
 import type { Verdict } from '../engine/ledger/rows.ts';
 import {
   exampleName,
@@ -49,13 +50,17 @@ function sectionLines(
   ];
 }
 
+/** The remedies of the groups say how rows are decided. */
 function decideLines(report: RunReport, hints: Hints): readonly string[] {
   const { run: id, sync, type: job, status, counts, decided } = report;
   if (decided === undefined) return [];
   if (status !== 'done') return status === 'cancelled' ? [] : ['  They can be decided once the run is done.'];
-  if (decided < counts.review) return [`  To decide them: ${hints.command('review')}`];
+  if (decided < counts.review) return [];
   return [`  A person has decided. To apply it: ${hints.command(applyCommand({ id, job, sync }))}`];
 }
+
+/** The sentence about a line of a file begins with the line; it has no other name if its order has none. */
+const positionIsSaid = ({ label, facts }: GroupExample) => (label ?? '') === '' && facts?.line !== undefined;
 
 function groupLines(group: ProblemGroup): readonly string[] {
   const { reason, column, count, examples, said, remedy } = group;
@@ -66,5 +71,10 @@ function groupLines(group: ProblemGroup): readonly string[] {
     return [`${title}${where}, ${examplesOf(group)}`, ...(said[0] ? [`      ${said[0]}`] : []), ...fix];
   }
   const more = moreOf(group).map((words) => `      ${words}`);
-  return [title, ...examples.map((one, i) => `      ${exampleName(one)}: ${said[i]}`), ...more, ...fix];
+  return [
+    title,
+    ...examples.map((one, i) => `      ${positionIsSaid(one) ? '' : `${exampleName(one)}: `}${said[i]}`),
+    ...more,
+    ...fix,
+  ];
 }

@@ -89,16 +89,23 @@ export type Work<Args extends readonly unknown[]> = (
 /** A commander action: opens a session, does the work, keeps its exit code, and closes the session whatever happens. */
 export type Perform = <Args extends readonly unknown[]>(work: Work<Args>) => (...args: Args) => Promise<void>;
 
+/** Adds to a command the options that this process was started with. `named`: how a path is written. */
+function completing(options: Readonly<Record<string, string | undefined>>, named: (file: string) => string) {
+  const added = Object.entries(options)
+    .map(([option, file]) => (file === undefined ? '' : ` --${option} ${shellWord(named(file))}`))
+    .join('');
+  return (command: string): string => `lockstep ${command.endsWith(added) ? command : `${command}${added}`}`;
+}
+
 export function openSession(around: Surroundings, options: GlobalOptions): Session {
   const { env, cwd } = around;
-  const hint = (command: string): string => {
-    const config = options.config === undefined ? '' : ` --config ${shellWord(options.config)}`;
-    const data = options.data === DEFAULT_DATA ? '' : ` --data ${shellWord(options.data)}`;
-    return `lockstep ${command.endsWith(`${config}${data}`) ? command : `${command}${config}${data}`}`;
-  };
+  const { config, data } = options;
+  const given = { config, data: data === DEFAULT_DATA ? undefined : data };
+  const hint = completing(given, (file) => file);
   const out = createOutput(around.stdout, around.stderr, { isJson: options.json, complete: hint });
   const log = createLog(around.stderr, { isVerbose: options.verbose });
   const dataDir = path.resolve(cwd, options.data);
+  const hintElsewhere = completing(given, (file) => path.resolve(cwd, file)); // alerts and the console are read in other folders
   const closers: (() => Promise<void>)[] = [];
   let database: string | undefined;
   let reading: Promise<Settings> | undefined;
@@ -167,9 +174,14 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     openLedger: async () => keep((await stores()).openLedger(await existing({ orDefault: true }))),
     openServiceStore: async () => keep((await stores()).openServiceStore(await store({ orDefault: true }))),
     async openWorkspace(own) {
+      await import('./bin/small-heap.mjs'); // other commands end before their heap has grown
       const { openWorkspace } = await import('./wire.ts');
       return keep(
-        openWorkspace({ complete: hint, ...(await (own ? { ...own, log } : existing({ mayCreate: true }))), env }),
+        openWorkspace({
+          complete: hintElsewhere,
+          ...(await (own ? { ...own, log } : existing({ mayCreate: true }))),
+          env,
+        }),
       );
     },
     untilStopped(words, tell = out.complain) {

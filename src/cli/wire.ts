@@ -52,7 +52,7 @@ export interface WorkspaceOptions extends StoreOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Opened by the caller and closed with the workspace. Default: the database of the settings. */
   readonly database?: Database;
-  /** Adds to a command in an alert what this process was started with. Default: nothing. */
+  /** Adds to a command in an alert, or in the console, what this process was started with. Default: nothing. */
   readonly complete?: (command: string) => string;
 }
 

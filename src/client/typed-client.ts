@@ -1,12 +1,7 @@
 /** `import { openClient } from 'lockstep/client'`: every operation of the service's contract as a typed method. */
 import type { z } from 'zod';
-import {
-  type OperationName,
-  type OperationTable,
-  operationNames,
-  operations,
-  type Prefix,
-} from '../contract/operations.ts';
+import type { Prefix } from '../contract/operation.ts';
+import { type OperationName, type OperationTable, operationNames, operations } from '../contract/operations.ts';
 import { type CallOptions, createClient } from './call/client.ts';
 import { listIn, recordIn } from './call/decode.ts';
 import { dialectSchema, type Kind, kindOf } from './call/dialect.ts';

@@ -2,12 +2,17 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { LockstepError } from '../base/errors.ts';
+import { awaitsApproval } from '../engine/ledger/approval.ts';
+import { readRun } from '../engine/ledger/runs.ts';
+import { planOf } from '../operator/load-plan.ts';
 import { plural } from '../operator/words.ts';
+import { readLoad } from '../syncs/orders/begin.ts';
 import { ACCOUNT_ACTIONS, actOnAccount, actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from './actions.ts';
 import type { Examinations } from './examinations.ts';
 import { formOf, onForm, tell } from './forms.ts';
 import type { ConsoleNeeds } from './needs.ts';
 import { accountPath } from './pages/account.tsx';
+import { isLarge } from './pages/load-plan.tsx';
 import { say } from './said.ts';
 
 const ofRun = z.object({ run: z.string(), action: z.enum(RUN_ACTIONS) });
@@ -22,6 +27,7 @@ export function addActionForms(
 ): void {
   onForm(app, '/runs/:run/:action', async ({ taking, params, reply }) => {
     const { run, action } = ofRun.parse(params);
+    if (action === 'resume' && (await isTyped(needs, run))) return `/runs/${encodeURIComponent(run)}/approve`;
     await tell(reply, needs, () => actOnRun(needs, taking, action, run));
     return `/runs/${encodeURIComponent(run)}`;
   });
@@ -62,4 +68,11 @@ export function addActionForms(
     say(reply, { tone: refused.length === 0 ? 'good' : 'bad', text });
     return '/runs';
   });
+}
+
+/** Whether a person approves the run only by typing how many orders it writes: a page that is open since before may not ask. */
+async function isTyped({ pool, settings }: ConsoleNeeds, id: string): Promise<boolean> {
+  const run = await readRun(pool, id);
+  if (!awaitsApproval(run) || (await readLoad(pool, id)) === undefined) return false;
+  return isLarge(await planOf(pool, run, settings()));
 }

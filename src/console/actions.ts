@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { codeOf } from '../base/errors.ts';
 import { keepAction } from '../engine/ledger/console-actions.ts';
-import { type Run, readRun } from '../engine/ledger/runs.ts';
+import { AWAITS_CONFIRMATION, type Run, readRun } from '../engine/ledger/runs.ts';
 import { pauseSync, unpauseSync } from '../engine/ledger/schedules.ts';
 import { scopeNamed } from '../engine/ledger/scopes.ts';
 import { probeSoon, resumeAccount, suspendByHand, suspensionOf } from '../engine/ledger/suspensions.ts';
@@ -52,8 +52,11 @@ export type AccountAction = (typeof ACCOUNT_ACTIONS)[number];
 
 const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
   async cancel({ pool }, id, { by }) {
-    await cancelRun(pool, await readRun(pool, id), by);
-    return { said: `Run ${id} is cancelled: nothing more is sent.`, run: id };
+    const run = await readRun(pool, id);
+    await cancelRun(pool, run, by);
+    const isDeclined = run.errorCode === AWAITS_CONFIRMATION;
+    const what = isDeclined ? 'is not approved: nothing was sent' : 'is stopped for good: nothing more is sent';
+    return { said: `Run ${id} ${what}.`, run: id };
   },
   async resume({ pool, hint }, id, { by }) {
     await reopenRun(pool, await readRun(pool, id), by, hint);

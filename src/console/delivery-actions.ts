@@ -11,7 +11,7 @@ import { inTransaction } from '../storage/transaction.ts';
 import { type ActionNeeds, type Done, keeping, type Taking } from './actions.ts';
 import type { ConsoleNeeds } from './needs.ts';
 
-/** Sends ended deliveries again. @throws LockstepError DELIVERY_UNKNOWN, CONSOLE_NOT_ALLOWED */
+/** Sends ended deliveries again, and one that waits for its retry if its id is given. @throws LockstepError DELIVERY_UNKNOWN, CONSOLE_NOT_ALLOWED */
 export function replayDeliveries(needs: ActionNeeds, taking: Taking, filter: DeliveryFilter): Promise<Done> {
   const { pool, settings, hint } = needs;
   const { ids = [], target, verdict, since, until } = filter;
@@ -23,8 +23,11 @@ export function replayDeliveries(needs: ActionNeeds, taking: Taking, filter: Del
       sendAgain(db, filter, replayHow(settings())),
     );
     if (again + superseded === 0)
-      return { said: 'Nothing is sent again: no ended delivery matches.', refused: 'NOTHING_ENDED' };
-    const words = [`${plural(again, 'delivery waits', 'deliveries wait')} to be sent again.`];
+      return { said: 'Nothing is sent again: no delivery matches that has ended or waits.', refused: 'NOTHING_ENDED' };
+    const words = [
+      `${plural(again, 'delivery is', 'deliveries are')} due now. A worker sends ${again === 1 ? 'it' : 'them'} at once, ` +
+        'or within a minute while its target is failing.',
+    ];
     if (superseded > 0) words.push(`${plural(superseded, 'old state')} not sent: the newest state of a task counts.`);
     if (enabled.length > 0) words.push(`Enabled: ${enabled.join(', ')}.`);
     return { said: words.join(' ') };

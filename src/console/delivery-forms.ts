@@ -2,7 +2,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { DELIVERY_VERDICTS } from '../mirror/outbox/list.ts';
-import { plainText } from './api/review-query.ts';
 import { enableTarget, replayDeliveries, sendTest } from './delivery-actions.ts';
 import { onForm, tell } from './forms.ts';
 import type { ConsoleNeeds } from './needs.ts';
@@ -10,23 +9,25 @@ import { targetPath } from './pages/target-parts.tsx';
 
 const time = z.iso.datetime().transform((text) => new Date(text));
 const replayed = z.object({
-  target: plainText.optional(),
+  target: z.string().optional(),
   verdict: z.enum(DELIVERY_VERDICTS).optional(),
   since: time.optional(),
   until: time,
 });
-const ofDelivery = z.object({ id: plainText });
-const ofTarget = z.object({ target: plainText });
+const asSeen = z.object({ seen: time.optional() });
+const ofDelivery = z.object({ id: z.string() });
+const ofTarget = z.object({ target: z.string() });
 
 export function addDeliveryForms(app: FastifyInstance, needs: ConsoleNeeds): void {
   onForm(app, '/deliveries/replay', async ({ taking, given, reply }) => {
     const filter = replayed.parse(given);
-    await tell(reply, needs, () => replayDeliveries(needs, taking, filter));
+    await tell(reply, needs, () => replayDeliveries(needs, taking, { ...filter, seenAt: filter.until }));
     return '/deliveries';
   });
-  onForm(app, '/deliveries/:id/replay', async ({ taking, params, reply }) => {
+  onForm(app, '/deliveries/:id/replay', async ({ taking, params, request, reply }) => {
     const { id } = ofDelivery.parse(params);
-    await tell(reply, needs, () => replayDeliveries(needs, taking, { ids: [id] }));
+    const { seen: seenAt } = asSeen.parse(request.query);
+    await tell(reply, needs, () => replayDeliveries(needs, taking, { ids: [id], seenAt }));
     return `/deliveries/${encodeURIComponent(id)}`;
   });
   onForm(app, '/targets/:target/enable', async ({ taking, params, reply }) => {

@@ -8,6 +8,18 @@ export interface Failure {
   /** Stable, because programs read it. */
   readonly code: string;
   readonly message: string;
+  /** The account whose page says how to continue. */
+  readonly account?: string;
+}
+
+/** Nothing is sent to an account until it is resumed. */
+export class AccountSuspended extends LockstepError {
+  readonly account: string;
+
+  constructor(account: string, why: string) {
+    super('ACCOUNT_SUSPENDED', `Account ${account} is suspended, so nothing is sent: ${why}`);
+    this.account = account;
+  }
 }
 
 const HTTP_STATUS: Readonly<Record<string, number>> = {
@@ -36,7 +48,8 @@ export function failureOf(error: unknown, database: string): Failure {
   }
   if (error instanceof LockstepError) {
     const { code, message } = error;
-    return { httpStatus: HTTP_STATUS[code] ?? 409, code, message };
+    const account = error instanceof AccountSuspended ? { account: error.account } : {};
+    return { httpStatus: HTTP_STATUS[code] ?? 409, code, message, ...account };
   }
   const lost = describeDatabaseError(error, database);
   if (lost) return { httpStatus: 503, code: lost.code, message: lost.message };

@@ -4,7 +4,10 @@ import type pg from 'pg';
 import { LockstepError } from '../base/errors.ts';
 import { PLAIN_HINTS, sentenceFor } from '../base/reasons/reasons.ts';
 import { resultsBase } from '../csv/file-names.ts';
+import { guarded } from '../csv/formulas.ts';
+import { LABEL_COLUMN } from '../csv/result-files.ts';
 import { firstRefused, type RefusedOrder, refusedOrders } from '../engine/ledger/matching/refused-orders.ts';
+import { type Run, readRun } from '../engine/ledger/runs.ts';
 import { type Load, readLoad } from '../syncs/orders/begin.ts';
 
 export interface BadLine {
@@ -12,6 +15,8 @@ export interface BadLine {
   readonly cells: readonly string[];
   /** Why it was not accepted, for people. */
   readonly why: string;
+  /** The order_id of its order, or the one that Lockstep gave it. */
+  readonly label: string;
   /** The column of the cell that is wrong, from 0; undefined if it is not one cell of this line. */
   readonly column: number | undefined;
 }
@@ -30,15 +35,27 @@ export interface Fixes {
   readonly replacement: Replacement | undefined;
 }
 
+/** Of the columns that can be corrected. */
+export const MOST_COLUMNS = 40;
+
 export const cellKey = (line: number, column: number): string => `cell.${line}.${column}`;
 
-/** @throws LockstepError RUN_IS_NO_LOAD */
+/** Whether no more lines of it are refused, so that a new file has all that are. */
+export function isOver({ status }: Pick<Run, 'status'>): boolean {
+  return status !== 'running' && status !== 'paused';
+}
+
+/** @throws LockstepError RUN_IS_NO_LOAD, LOAD_NOT_ENDED */
 export async function badFile(
   pool: pg.Pool,
   run: string,
 ): Promise<{ readonly name: string; readonly columns: readonly string[]; readonly load: Load }> {
   const load = await readLoad(pool, run);
   if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${run} is not a load of a file.`, { exitCode: 2 });
+  if (!isOver(await readRun(pool, run))) {
+    const message = `Load ${run} has not ended, and more of its lines may be refused. Correct them all once it has ended.`;
+    throw new LockstepError('LOAD_NOT_ENDED', message, { exitCode: 2 });
+  }
   return { name: `${resultsBase(path.basename(load.fileName))}.corrected.csv`, columns: load.header, load };
 }
 
@@ -56,25 +73,32 @@ export async function badOrders(pool: pg.Pool, run: string, limit: number): Prom
   return { lines: orders.flatMap(badLines), shown: orders.length, count };
 }
 
-function badLines({ lines, reason, facts }: RefusedOrder): readonly BadLine[] {
+function badLines({ lines, label, reason, facts }: RefusedOrder): readonly BadLine[] {
   const why = sentenceFor(reason, facts, PLAIN_HINTS);
   const { line: wrong, columnNumber } = facts ?? {};
   return lines.map(({ line, cells }) => {
     const column = line === wrong && typeof columnNumber === 'number' ? columnNumber - 1 : undefined;
-    return { line, cells, why, column };
+    return { line, cells, label: label ?? '', why, column };
   });
 }
 
-/** The new file, in UTF-8 with commas: the header, and all lines that were not accepted. */
+/**
+ * The new file, in UTF-8 with commas: the header, and all lines that were not accepted. It is read as a file of results: each
+ * order keeps its identity, so an order is created once however often it is corrected.
+ */
 export async function* fixedFile(pool: pg.Pool, run: string, fixes: Fixes): AsyncGenerator<Uint8Array> {
   const { columns } = await badFile(pool, run);
-  yield Buffer.from(csv(columns));
+  yield Buffer.from(csv([LABEL_COLUMN, ...columns]));
   for await (const order of refusedOrders(pool, run))
-    for (const bad of badLines(order)) yield Buffer.from(csv(fixed(bad, fixes)));
+    for (const bad of badLines(order)) yield Buffer.from(csv([bad.label, ...fixed(bad, fixes)]));
 }
 
+/** A line that lacks cells gets those that are filled in, and the ones before them. */
 function fixed({ line, cells }: BadLine, { cells: corrected, replacement }: Fixes): readonly string[] {
-  return cells.map((cell, column) => {
+  let width = MOST_COLUMNS;
+  while (width > cells.length && !corrected.get(cellKey(line, width - 1))) width -= 1;
+  const all = Array.from({ length: Math.max(width, cells.length) }, (_, column) => cells[column] ?? '');
+  return all.map((cell, column) => {
     const own = corrected.get(cellKey(line, column));
     if (own !== undefined && own !== cell) return own;
     if (replacement?.column !== column) return cell;
@@ -84,7 +108,6 @@ function fixed({ line, cells }: BadLine, { cells: corrected, replacement }: Fixe
   });
 }
 
-/** Every cell is kept as it is: a file that is loaded needs no guard against formulas. */
 function csv(cells: readonly string[]): string {
-  return `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')}\r\n`;
+  return `${cells.map((cell) => `"${guarded(cell).replaceAll('"', '""')}"`).join(',')}\r\n`;
 }

@@ -48,16 +48,33 @@ export function addHeaders(app: FastifyInstance): void {
 export function addGuard(app: FastifyInstance, { people, host }: GuardNeeds): void {
   app.decorateRequest('person', undefined);
   app.addHook('onRequest', async (request) => {
-    requireText(request);
     requireOwnHost(request, host, people.isOpen);
     requireOwnOrigin(request);
     request.person = await personOf(request, people);
   });
+  app.addHook('preHandler', async ({ url, body }) => requireText(url, body));
 }
 
-/** Postgres stores no NUL character, so no address with one names anything. */
-function requireText({ url }: FastifyRequest): void {
-  if (url.includes('%00')) throw new LockstepError('REQUEST_INVALID', 'The address has a NUL character');
+/** Postgres stores no NUL character: no address with one names anything, and no body with one can be kept. Files are not read. */
+function requireText(url: string, body: unknown): void {
+  const hasNul = url.includes('%00') || textsIn(body).some((text) => text.includes('\0'));
+  if (hasNul) throw new LockstepError('REQUEST_INVALID', 'The request has a NUL character');
+}
+
+/** All texts of a form or of JSON, at any depth. */
+function textsIn(body: unknown): readonly string[] {
+  const left = body instanceof URLSearchParams ? [...body].flat() : [body];
+  const texts: string[] = [];
+  for (const value of left) {
+    if (typeof value === 'string') texts.push(value);
+    else if (Array.isArray(value)) for (const each of value) left.push(each);
+    else if (isJsonObject(value)) for (const [name, each] of Object.entries(value)) left.push(name, each);
+  }
+  return texts;
+}
+
+function isJsonObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /** A page of another site could make its name point to this machine, and read what the console shows without a password. */

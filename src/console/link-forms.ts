@@ -10,7 +10,6 @@ import type { OpenedFile } from '../csv/receive.ts';
 import { scopeNamed } from '../engine/ledger/scopes.ts';
 import { linkLines } from '../operator/link-export.ts';
 import { linkQuery } from './api/link-query.ts';
-import { plainText } from './api/review-query.ts';
 import { onForm, tell } from './forms.ts';
 import { requireOperator, requirePerson } from './guard.ts';
 import { importLinksFrom, unlink } from './link-actions.ts';
@@ -20,10 +19,10 @@ import type { ConsoleNeeds } from './needs.ts';
 import { filledIn } from './page.ts';
 import { UPLOAD_TIMEOUT_MS } from './uploads.ts';
 
-const removed = z.object({ target: plainText, account: plainText, task: plainText });
+const removed = z.object({ target: z.string(), account: z.string(), task: z.string() });
 const imported = z.object({
-  target: plainText,
-  account: plainText,
+  target: z.string(),
+  account: z.string(),
   text: z.string().prefault(''),
   replace: z.literal('yes').optional(),
   dry: z.literal('yes').optional(),

@@ -8,7 +8,7 @@ import { DELIMITERS } from '../csv/format.ts';
 import type { Load } from '../syncs/orders/begin.ts';
 import type { OrdersOptions } from '../syncs/orders/options.ts';
 import type { FileLoad } from '../syncs/orders/receive-load.ts';
-import { toldOf } from '../syncs/orders/remembered-columns.ts';
+import { readAs } from '../syncs/orders/remembered-columns.ts';
 import type { Upload } from './uploads.ts';
 
 /** The value of a column where no column fills the field. The name of a column has no spaces around it. */
@@ -62,14 +62,20 @@ export function choicesOf(form: LoadForm): FileLoad['choices'] {
   };
 }
 
-/** The columns and options of a load, for a file with the same header. */
+/** The columns and options of a load, for a file with some of its rows. */
 export function formOfLoad(load: Load, { existing, createCustomers }: OrdersOptions): Readonly<Record<string, string>> {
-  const columns = Object.entries(toldOf(load)).flatMap(([field, name]) => {
+  const { columns: found, decimal } = readAs(load);
+  const columns = Object.entries(found).flatMap(([field, name]) => {
     const index = load.header.indexOf(name);
     if (name !== '' && index < 0) return [];
     return [[`column-${field}`, name === '' ? NO_COLUMN : columnValue(name, index)] as const];
   });
-  return { ...Object.fromEntries(columns), existing, ...(createCustomers && { customers: 'yes' }) };
+  return {
+    ...Object.fromEntries(columns),
+    ...(decimal !== undefined && { decimal }),
+    ...(createCustomers && { customers: 'yes' }),
+    existing,
+  };
 }
 
 /** Without `lockstep`. */

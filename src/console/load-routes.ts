@@ -6,6 +6,7 @@ import { LockstepError } from '../base/errors.ts';
 import { RESULT_KINDS } from '../csv/result-files.ts';
 import { readRun } from '../engine/ledger/runs.ts';
 import { accountNamed, type Settings } from '../settings/settings.ts';
+import { refuseCorrected } from '../syncs/orders/begin.ts';
 import { ordersOptions } from '../syncs/orders/options.ts';
 import { approveTyped, keeping } from './actions.ts';
 import { badFile, type Fixes, fixedFile } from './fixes.ts';
@@ -67,8 +68,9 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
     await keeping(needs, taking, 'upload-file', id, async () => {
       const { account, options } = await readRun(needs.pool, id);
       const { name, load } = await badFile(needs.pool, id);
+      await refuseCorrected(needs.pool, id);
       const written = await loads.uploads.write(fixedFile(needs.pool, id, fixes));
-      const upload = await loads.uploads.keep(written, { name, account });
+      const upload = await loads.uploads.keep(written, { name, account, corrects: id });
       page = addressOf(`/load/${upload.id}`, formOfLoad(load, ordersOptions.parse(options)));
       return { said: `${name} is here.`, about: `${name} for ${account}` };
     });

@@ -6,7 +6,7 @@ import { LockstepError } from '../base/errors.ts';
 import { sentenceFor } from '../base/reasons/reasons.ts';
 import type { OpenedFile } from '../csv/receive.ts';
 import type { ResultKind } from '../csv/result-files.ts';
-import { plural } from '../operator/words.ts';
+import { asSentence, plural } from '../operator/words.ts';
 import { firstLinesOf, type Preview, previewLoad } from '../syncs/orders/preview-load.ts';
 import { receiveLoad } from '../syncs/orders/receive-load.ts';
 import { writeResults } from '../syncs/orders/results.ts';
@@ -50,8 +50,6 @@ const MAX_BYTES = 200 * 1024 * 1024;
 /** A small file is checked within this time, so its form leads to the plan at once. */
 const WAIT_MS = 2_000;
 
-const asSentence = (note: string) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`;
-
 export function createLoads(needs: LoadsNeeds): Loads {
   const { pool, settings, openAccount, dataDir, database, log, maxUploadBytes = MAX_BYTES } = needs;
   const uploads = createUploads(path.join(dataDir, 'uploads'));
@@ -70,6 +68,7 @@ export function createLoads(needs: LoadsNeeds): Loads {
       options: { existing: form.existing, createCustomers: form.customers === 'yes', confirm: true },
       dryRun: false,
       salt: form.again && upload.id,
+      corrects: upload.corrects,
       onProgress: (checked) => states.set(upload.id, { status: 'checking', rows: checked }),
     });
     const said = warnings.map(({ code, facts }) => sentenceFor(code, facts));

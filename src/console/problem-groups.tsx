@@ -34,6 +34,11 @@ export function ProblemGroups({ run, section }: { readonly run: string; readonly
   );
 }
 
+/** The sentence about the only row of a group begins with its line. */
+function saysWhere({ count, column, examples }: ProblemGroup): boolean {
+  return count === 1 && column === null && examples[0]?.facts?.line !== undefined;
+}
+
 function Said({ run, group }: { readonly run: string; readonly group: ProblemGroup }) {
   const [only] = group.said;
   if (group.said.length === 1) {
@@ -42,9 +47,11 @@ function Said({ run, group }: { readonly run: string; readonly group: ProblemGro
         <p>
           <Words text={only ?? ''} most={MOST} />
         </p>
-        <p class="dim">
-          <Foreign text={examplesOf(group)} most={200} />
-        </p>
+        {!saysWhere(group) && (
+          <p class="dim">
+            <Foreign text={examplesOf(group)} most={200} />
+          </p>
+        )}
       </>
     );
   }

@@ -2,16 +2,15 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { CHOICES, type Choice } from '../engine/ledger/decisions.ts';
-import { plainText } from './api/review-query.ts';
 import { onForm, tell } from './forms.ts';
 import type { ConsoleNeeds } from './needs.ts';
 import { groupAddress, itemAddress } from './pages/review-parts.tsx';
 import { decideGroup, decideItem, nextAfter, readReviewed, undoItem } from './review-actions.ts';
 
 const MOST_NOTE = 1_000;
-const item = z.object({ id: plainText });
-const note = plainText.trim().max(MOST_NOTE).optional();
-const text = plainText.optional();
+const item = z.object({ id: z.string() });
+const note = z.string().trim().max(MOST_NOTE).optional();
+const text = z.string().optional();
 const decided = z.object({ choice: z.string(), record: text, note, mark: z.string() });
 const undone = z.object({ entry: z.coerce.number().int() });
 const bulk = z.object({

@@ -15,7 +15,7 @@ import { addLinkForms } from './link-forms.ts';
 import type { Loads } from './loads.ts';
 import type { ConsoleNeeds } from './needs.ts';
 import type { Page, PageContext } from './page.ts';
-import { account } from './pages/account.tsx';
+import { account, accountPath } from './pages/account.tsx';
 import { accounts } from './pages/accounts.tsx';
 import { activity } from './pages/activity.tsx';
 import { approve } from './pages/approve.tsx';
@@ -183,7 +183,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'The database is unavailable',
 };
 
-function failurePage({ httpStatus, code, message }: Failure) {
+function failurePage({ httpStatus, code, message, account: stopped }: Failure) {
   return (
     <Empty title={TITLES[httpStatus] ?? 'Not done'} isPage>
       <p>{message}</p>
@@ -191,7 +191,12 @@ function failurePage({ httpStatus, code, message }: Failure) {
       <p class="dim">
         <code>{code}</code>
       </p>
-      <p>
+      <p class="acts">
+        {stopped !== undefined && (
+          <a class="button primary" href={accountPath(stopped)}>
+            Resume account {stopped}
+          </a>
+        )}
         <a class="button" href="/">
           Home
         </a>

@@ -26,9 +26,15 @@ const checked = z.object({
   /** Sentences about rows that are valid but look odd. */
   warnings: z.array(z.string()),
 });
-const kept = z.object({ id: z.uuid(), name: z.string(), account: z.string(), checked: checked.optional() });
+const kept = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  account: z.string(),
+  corrects: z.string().optional(),
+  checked: checked.optional(),
+});
 
-/** `checked` is set once all its rows are in the ledger; the file itself is then deleted. */
+/** `corrects`: the run whose refused lines it has, corrected. `checked` is set once all its rows are in the ledger; the file itself is then deleted. */
 export type Upload = z.output<typeof kept>;
 export type Checked = z.output<typeof checked>;
 
@@ -37,7 +43,7 @@ export interface Uploads {
   /** Writes a file to disk; it counts once it is kept. Nothing of it is left if it fails. @throws LockstepError DISK_FULL */
   write(bytes: AsyncIterable<Uint8Array>): Promise<string>;
   /** `name`: as the browser gave it, without a path. */
-  keep(id: string, about: { readonly name: string; readonly account: string }): Promise<Upload>;
+  keep(id: string, about: Pick<Upload, 'name' | 'account' | 'corrects'>): Promise<Upload>;
   /** @throws LockstepError UPLOAD_UNKNOWN */
   read(id: string): Promise<Upload>;
   /** @throws LockstepError UPLOAD_UNKNOWN */
@@ -76,7 +82,7 @@ export function createUploads(dir: string): Uploads {
         throw new LockstepError('DISK_FULL', message, { cause: error });
       }
     },
-    keep: (id, { name, account }) => save({ id, name: shortName(visibleName(name)) || 'orders.csv', account }),
+    keep: (id, { name, ...about }) => save({ id, name: shortName(visibleName(name)) || 'orders.csv', ...about }),
     async read(id) {
       try {
         return kept.parse(JSON.parse(await fs.readFile(about(z.uuid().parse(id)), 'utf8')));

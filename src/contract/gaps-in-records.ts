@@ -27,7 +27,7 @@ export const gapsInRecords: readonly Gap[] = [
     question: 'How are booleans and amounts written in returned records?',
     ourService: 'As JSON true and false, and as JSON numbers.',
     clientDoes:
-      'It also understands 1, 0, "true", "yes", "Y" and their opposites, and amounts as numbers, as text (12.50 or 12,5) or beside their currency.',
+      'It also understands 1, 0, "true", "yes", "Y" and their opposites, and amounts as numbers, as text (12.50, 12,5 or €1,234.50) or beside their currency.',
   },
   {
     id: 'unknown-fields',

@@ -3,6 +3,7 @@
  * all made from this table.
  */
 import { z } from 'zod';
+import type { Operation } from './operation.ts';
 import {
   cardMove,
   comment,
@@ -26,36 +27,14 @@ import {
   taskRecord,
 } from './records.ts';
 
-/** Both spellings the contract documents; the first is the one its request examples use. */
-export const PREFIXES = ['/api/v1', '/v1'] as const;
-export type Prefix = (typeof PREFIXES)[number];
-
-export type Method = 'GET' | 'POST' | 'PUT';
-
-export interface Operation {
-  readonly summary: string;
-  readonly method: Method;
-  /** A second documented method (mark-complete: GET in its heading, PUT in its example). */
-  readonly otherMethod?: Method;
-  /** Under the prefix, with `{name}` for path parameters. */
-  readonly path: string;
-  readonly params: z.ZodObject;
-  readonly query: z.ZodObject;
-  readonly body?: z.ZodObject;
-  /** What our service puts into `content`; absent if the contract shows none. */
-  readonly result?: z.ZodType;
-  /** `paged`: by page number. `all`: in one answer. Absent: the answer is not a list. */
-  readonly list?: 'paged' | 'all';
-  /** Sending it twice has the same effect as sending it once. */
-  readonly repeatable: boolean;
-  /** The operation that shows whether it was applied, if there is one. */
-  readonly readBack?: string;
-}
-
 const none = z.object({});
+/** Neither in the path nor in the query. */
+const noInput = { params: none, query: none };
 const idInUrl = z.coerce.number().int().positive();
 // as: a computed key widens to string, and the callers need the parameter by its name.
 const idParam = <const N extends string>(name: N) => z.object({ [name]: idInUrl } as Record<N, typeof idInUrl>);
+const inPath = <const N extends string>(name: N) => ({ params: idParam(name), query: none });
+const inQuery = <const N extends string>(name: N) => ({ params: none, query: idParam(name) });
 const onlyBody = z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0', ''] }).optional();
 const page = z.coerce.number().int().min(0).optional();
 
@@ -64,8 +43,7 @@ const rows = {
     summary: 'Create contact',
     method: 'POST',
     path: '/contacts/create',
-    params: none,
-    query: none,
+    ...noInput,
     body: contactCreate,
     repeatable: false,
     readBack: 'contacts.getall',
@@ -74,8 +52,7 @@ const rows = {
     summary: 'Update contact',
     method: 'PUT',
     path: '/contacts/{contact_id}/update',
-    params: idParam('contact_id'),
-    query: none,
+    ...inPath('contact_id'),
     body: contactUpdate,
     repeatable: true,
     readBack: 'contacts.get',
@@ -84,8 +61,7 @@ const rows = {
     summary: 'Get contact',
     method: 'GET',
     path: '/contacts/get',
-    params: none,
-    query: idParam('contact_id'),
+    ...inQuery('contact_id'),
     result: contactRecord,
     repeatable: true,
   },
@@ -113,8 +89,7 @@ const rows = {
     summary: 'Add comment to contact',
     method: 'POST',
     path: '/pipelines/add-comment',
-    params: none,
-    query: none,
+    ...noInput,
     body: comment,
     repeatable: false,
   },
@@ -122,8 +97,7 @@ const rows = {
     summary: 'Import contact as customer',
     method: 'POST',
     path: '/customers/import',
-    params: none,
-    query: none,
+    ...noInput,
     body: customerImport,
     repeatable: false,
     readBack: 'customers.getall',
@@ -132,8 +106,7 @@ const rows = {
     summary: 'Create customer',
     method: 'POST',
     path: '/customers/create',
-    params: none,
-    query: none,
+    ...noInput,
     body: customerCreate,
     repeatable: false,
     readBack: 'customers.getall',
@@ -142,8 +115,7 @@ const rows = {
     summary: 'Update customer',
     method: 'PUT',
     path: '/customers/update',
-    params: none,
-    query: none,
+    ...noInput,
     body: customerUpdate,
     repeatable: true,
     readBack: 'customers.get',
@@ -152,8 +124,7 @@ const rows = {
     summary: 'Get customer',
     method: 'GET',
     path: '/customers/get',
-    params: none,
-    query: idParam('id'),
+    ...inQuery('id'),
     result: customerRecord,
     repeatable: true,
   },
@@ -162,8 +133,7 @@ const rows = {
     method: 'GET',
     path: '/customers/getall',
     list: 'all',
-    params: none,
-    query: none,
+    ...noInput,
     result: z.array(customerRecord),
     repeatable: true,
   },
@@ -171,8 +141,7 @@ const rows = {
     summary: 'Create order',
     method: 'POST',
     path: '/orders/create',
-    params: none,
-    query: none,
+    ...noInput,
     body: orderCreate,
     repeatable: false,
     readBack: 'orders.getall',
@@ -181,8 +150,7 @@ const rows = {
     summary: 'Update order',
     method: 'PUT',
     path: '/orders/update',
-    params: none,
-    query: none,
+    ...noInput,
     body: orderUpdate,
     repeatable: true,
     readBack: 'orders.get',
@@ -191,8 +159,7 @@ const rows = {
     summary: 'Get order',
     method: 'GET',
     path: '/orders/get',
-    params: none,
-    query: idParam('id'),
+    ...inQuery('id'),
     result: orderRecord,
     repeatable: true,
   },
@@ -201,8 +168,7 @@ const rows = {
     method: 'GET',
     path: '/orders/getall',
     list: 'all',
-    params: none,
-    query: none,
+    ...noInput,
     result: z.array(orderRecord),
     repeatable: true,
   },
@@ -210,8 +176,7 @@ const rows = {
     summary: 'Create task',
     method: 'POST',
     path: '/tasks/create',
-    params: none,
-    query: none,
+    ...noInput,
     body: taskFields,
     repeatable: false,
     readBack: 'tasks.getall',
@@ -220,8 +185,7 @@ const rows = {
     summary: 'Update task',
     method: 'PUT',
     path: '/tasks/{task_id}/update',
-    params: idParam('task_id'),
-    query: none,
+    ...inPath('task_id'),
     body: taskFields,
     repeatable: true,
     readBack: 'tasks.get',
@@ -230,8 +194,7 @@ const rows = {
     summary: 'Get task',
     method: 'GET',
     path: '/tasks/getTaskById',
-    params: none,
-    query: idParam('id'),
+    ...inQuery('id'),
     result: taskRecord,
     repeatable: true,
   },
@@ -250,8 +213,7 @@ const rows = {
     method: 'PUT',
     otherMethod: 'GET',
     path: '/tasks/{task_id}/saveCheckStatus',
-    params: idParam('task_id'),
-    query: none,
+    ...inPath('task_id'),
     body: taskCompletion,
     repeatable: true,
     readBack: 'tasks.get',
@@ -260,8 +222,7 @@ const rows = {
     summary: 'Create subtask',
     method: 'POST',
     path: '/tasks/createSubTask',
-    params: none,
-    query: none,
+    ...noInput,
     body: subtaskCreate,
     repeatable: false,
     readBack: 'subtasks.getall',
@@ -270,8 +231,7 @@ const rows = {
     summary: 'Update subtask',
     method: 'PUT',
     path: '/tasks/{task_id}/updateSubTask',
-    params: idParam('task_id'),
-    query: none,
+    ...inPath('task_id'),
     body: subtaskUpdate,
     repeatable: true,
     readBack: 'subtasks.getall',
@@ -281,8 +241,7 @@ const rows = {
     method: 'GET',
     path: '/tasks/{task_id}/getSubTasks',
     list: 'all',
-    params: idParam('task_id'),
-    query: none,
+    ...inPath('task_id'),
     result: z.array(subtaskRecord),
     repeatable: true,
   },
@@ -291,8 +250,7 @@ const rows = {
     method: 'POST',
     path: '/pipelines/getall',
     list: 'all',
-    params: none,
-    query: none,
+    ...noInput,
     result: z.array(pipelineRecord),
     repeatable: true,
   },
@@ -300,8 +258,7 @@ const rows = {
     summary: 'Get pipeline',
     method: 'POST',
     path: '/pipelines/get-pipeline',
-    params: none,
-    query: idParam('pipeline_id'),
+    ...inQuery('pipeline_id'),
     result: pipelineWithColumns,
     repeatable: true,
   },
@@ -309,8 +266,7 @@ const rows = {
     summary: 'Move card',
     method: 'POST',
     path: '/pipelines/move-card',
-    params: none,
-    query: none,
+    ...noInput,
     body: cardMove,
     repeatable: false,
   },
@@ -318,8 +274,7 @@ const rows = {
     summary: 'Add comment to card',
     method: 'POST',
     path: '/pipelines/add-comment',
-    params: none,
-    query: none,
+    ...noInput,
     body: comment,
     repeatable: false,
   },

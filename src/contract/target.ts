@@ -116,12 +116,13 @@ export interface ReportedItem extends Omit<ItemState, 'isCompleted'> {
 export type HookVerdict =
   /**
    * Genuine. `items` is empty if the call is about something else. `id` is the sender's id of the call, if it is signed
-   * together with the body. `headers`: what the answer needs to have.
+   * together with the body. `isUndated`: a later call may be equal to it. `headers`: what the answer needs to have.
    */
   | {
       readonly status: 'accepted';
       readonly items: readonly ReportedItem[];
       readonly id?: string;
+      readonly isUndated?: boolean;
       readonly headers?: Readonly<Record<string, string>>;
     }
   | { readonly status: 'refused'; readonly httpStatus: 400 | 401; readonly reason: string };

@@ -29,11 +29,19 @@ function partOf(cell: string, take: 'email' | 'name'): string {
   return cell.includes('@') === (take === 'email') ? cell : '';
 }
 
-/** Most cells have no spaces around them and are not copied. */
+/** Without spaces around it. Most cells have none and are not copied. */
 function trimmed(cell: string): string {
   const { length } = cell;
-  if (length === 0 || (isVisible(cell.charCodeAt(0)) && isVisible(cell.charCodeAt(length - 1)))) return cell;
-  return cell.trim();
+  if (length === 0) return cell;
+  const isTrimmed = isVisible(cell.charCodeAt(0)) && isVisible(cell.charCodeAt(length - 1));
+  const text = isTrimmed ? cell : cell.trim();
+  return text.startsWith('="') ? withoutFormula(text) : text;
+}
+
+/** `="00123"` is how a program makes a spreadsheet show a text as it is. */
+function withoutFormula(text: string): string {
+  const [, inside] = /^="((?:[^"]|"")*)"$/.exec(text) ?? [];
+  return inside === undefined ? text : inside.replaceAll('""', '"').trim();
 }
 
 const isVisible = (code: number) => code > 0x20 && code < 0x7f;

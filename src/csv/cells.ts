@@ -5,9 +5,10 @@
  * would take longer than everything else together (figures in bench/csv.ts). test/csv/validate.test.ts checks the
  * values with the contract's zod schemas.
  */
+
+import { type AmountForm, parseAmount } from '../base/amount.ts';
 import type { CellCode } from '../base/reasons/cells.ts';
 import type { Facts } from '../base/reasons/reason.ts';
-import { type AmountForm, parseAmount } from './amount.ts';
 import type { Field } from './fields.ts';
 
 export type CellProblem = {

@@ -2,9 +2,10 @@
  * Combines several lines of one order into one row. Only neighbouring lines are combined, so memory stays flat: lines of one
  * order that are apart stay rows of their own, and are refused as repeats once the whole file is staged.
  */
+
+import { sumOf } from '../base/amount.ts';
 import type { CellCode } from '../base/reasons/cells.ts';
 import type { Facts } from '../base/reasons/reason.ts';
-import { sumOf } from './amount.ts';
 import { MAX_LONG } from './cells.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field } from './fields.ts';
 import { type CheckedRow, type OrderValues, type Problem, shownCell } from './validate.ts';

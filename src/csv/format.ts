@@ -2,7 +2,7 @@
  * How a CSV is written: delimiter, quote, line ends, whether its first row is a header, and the decimal sign of its amounts.
  * Detected from its first MiB; every finding is shown and can be overridden.
  */
-import { type AmountForm, type DecimalHint, type DecimalSign, decimalSignOf } from './amount.ts';
+import { type AmountForm, type DecimalHint, type DecimalSign, decimalSignOf } from '../base/amount.ts';
 import { headerAt, knownNamesIn, looksLikeHeader } from './header.ts';
 import { type Dialect, parseBlock } from './parser.ts';
 

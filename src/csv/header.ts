@@ -22,7 +22,7 @@ export function headerAt(rows: readonly (readonly string[])[]): number {
     const names = knownNamesIn(row);
     const isNamed = names >= ENOUGH_NAMES && names > mostNames;
     const isBelowTitle = mostCells === 1 && cells >= ENOUGH_CELLS && looksLikeHeader(row);
-    if (addedColumnsOf(row) > 0 || (cells > mostCells && (isNamed || isBelowTitle))) return index;
+    if (addedColumnsOf(row).length > 0 || (cells > mostCells && (isNamed || isBelowTitle))) return index;
     if (first === -1) first = index;
     [mostCells, mostNames] = [Math.max(mostCells, cells), Math.max(mostNames, names)];
   }

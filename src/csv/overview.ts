@@ -1,11 +1,11 @@
 /**
  * What a person should know about the orders of a file before they are sent: how many the filter leaves out, which statuses
- * and currencies the others have, and which of them were refunded, or had a payment that failed.
+ * and currencies the others have, and which of them were refunded or cancelled, or had a payment that failed.
  */
 import { shellWord } from '../base/reasons/template.ts';
 import type { ColumnMapping } from './columns.ts';
 import { cellOf } from './combine.ts';
-import type { Preset } from './presets.ts';
+import type { Preset, ReversalColumns } from './presets.ts';
 import type { CheckedRow } from './validate.ts';
 import { type ColumnCondition, selectorOf } from './where.ts';
 
@@ -21,7 +21,7 @@ interface Columns {
   readonly mapping: ColumnMapping;
   readonly where: readonly ColumnCondition[];
   readonly currencyIndex: number | undefined;
-  readonly refundedIndex: number | undefined;
+  readonly reversals: ReversalColumns;
   readonly preset: Preset | undefined;
 }
 
@@ -35,13 +35,16 @@ export class Overview {
   #taken = 0;
   #leftOut = 0;
 
-  constructor({ mapping, columns, where, currencyIndex, refundedIndex, preset }: Columns) {
+  constructor({ mapping, columns, where, currencyIndex, reversals, preset }: Columns) {
     const tally = (index: number | undefined) => (index === undefined ? undefined : new Tally(index, columns[index]));
     const status = mapping.columns.find(({ field, also, take }) => field === 'status' && !also && !take);
     this.#takes = selectorOf(where);
     this.#status = tally(status?.index);
     this.#currency = tally(currencyIndex);
-    this.#reversals = new Reversals(tally(refundedIndex), tally(status?.index), preset?.reversed?.status);
+    this.#reversals = new Reversals(
+      { refunded: tally(reversals.refunded), cancelled: tally(reversals.cancelled), status: tally(status?.index) },
+      preset?.reversed?.status,
+    );
     this.#others = where.map(({ index }) => new Tally(index, columns[index]));
   }
 
@@ -73,7 +76,7 @@ export class Overview {
   #filterNote(): readonly string[] {
     if (this.#others.length === 0) return [];
     const of = this.#taken + this.#leftOut;
-    const what = this.#leftOut === 0 ? '' : `: ${this.#others.map((tally) => tally.words()).join('; ')}`;
+    const what = this.#leftOut === 0 ? '' : ` (${this.#others.map((tally) => tally.words()).join('; ')})`;
     return [`the filter (where) leaves out ${this.#leftOut} of ${of} orders${what}`];
   }
 
@@ -94,45 +97,53 @@ export class Overview {
   }
 }
 
-/** Orders that were refunded, in whole or in part, or whose payment failed, expired or was cancelled: their whole amount is loaded. */
+type ReversalTallies = Readonly<Record<keyof ReversalColumns | 'status', Tally | undefined>>;
+
+/** Orders that were refunded or cancelled, or whose payment failed or expired: their whole amount is loaded. */
 class Reversals {
-  readonly #refunded: Tally | undefined;
-  readonly #status: Tally | undefined;
+  readonly #columns: ReversalTallies;
   readonly #statuses: ReadonlySet<string>;
   readonly #examples: string[] = [];
   #count = 0;
-  #refundedCount = 0;
+  readonly #counts = { refunded: 0, cancelled: 0 };
 
-  constructor(refunded: Tally | undefined, status: Tally | undefined, statuses: readonly string[] = []) {
-    this.#refunded = refunded;
-    this.#status = status;
+  constructor(columns: ReversalTallies, statuses: readonly string[] = []) {
+    this.#columns = columns;
     this.#statuses = new Set(statuses.map((one) => one.toLowerCase()));
   }
 
   add(row: CheckedRow): void {
-    const refunded = this.#refunded?.cellOf(row) ?? '';
-    const status = this.#status?.cellOf(row) ?? '';
-    const isRefunded = /[1-9]/.test(refunded);
-    const isUnpaid = this.#statuses.has(status.toLowerCase());
-    if (isRefunded) this.#refundedCount += 1;
-    else this.#refunded?.add(row); // the values of the orders that the remedy keeps
-    if (!isRefunded && isUnpaid) this.#status?.add(row);
-    if (!isRefunded && !isUnpaid) return;
+    const { refunded, cancelled, status } = this.#columns;
+    const has = (column: Tally | undefined, isTelling: (cell: string) => boolean) =>
+      column !== undefined && isTelling(column.cellOf(row)) ? column : undefined;
+    const why = {
+      refunded: has(refunded, (cell) => /[1-9]/.test(cell)),
+      cancelled: has(cancelled, (cell) => cell.trim() !== ''),
+      status: has(status, (cell) => this.#statuses.has(cell.toLowerCase())),
+    };
+    if (why.refunded) this.#counts.refunded += 1;
+    else refunded?.add(row); // the values of the orders that the remedy keeps
+    if (why.cancelled) this.#counts.cancelled += 1;
+    if (!why.refunded && !why.cancelled) why.status?.add(row);
+    const telling = Object.values(why).filter((column) => column !== undefined);
+    if (telling.length === 0) return;
     this.#count += 1;
     if (this.#examples.length === MOST_NAMED) return;
-    const why = [isRefunded && `${this.#refunded?.name} ${refunded}`, isUnpaid && `${this.#status?.name} ${status}`];
-    this.#examples.push(`line ${row.line} (${why.filter(Boolean).join(', ')})`);
+    const cells = telling.map((column) => `${column.name} ${column.cellOf(row)}`);
+    this.#examples.push(`line ${row.line} (${cells.join(', ')})`);
   }
 
   note(of: number): readonly string[] {
     if (this.#count === 0) return [];
+    const { refunded, cancelled, status } = this.#columns;
     const more = this.#count - this.#examples.length;
     const lines = `${this.#examples.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-    const kept = this.#refundedCount === 0 ? [] : (this.#refunded?.options('=') ?? []);
-    const remedy = [...kept, ...(this.#status?.options('!=') ?? [])].join(' ');
-    const what = `${this.#count} of ${of} orders were refunded in whole or in part, or their payment failed, expired or was cancelled, and are loaded with their whole amount: ${lines}`;
+    const kept = this.#counts.refunded === 0 ? [] : (refunded?.options('=') ?? []);
+    const empty = this.#counts.cancelled === 0 ? [] : [`--where ${shellWord(`${cancelled?.name}=`)}`];
+    const remedy = [...kept, ...empty, ...(status?.options('!=') ?? [])].join(' ');
+    const what = `${this.#count} of ${of} orders were refunded (in whole or in part) or cancelled, or their payment failed or expired, and are loaded with their whole amount: ${lines}`;
     return [
-      `${what}. To leave them out, ${remedy === '' ? 'delete them from the file' : `add ${remedy} to orders load`}`,
+      `${what}. To leave them out, ${remedy === '' ? 'delete them from the file' : `add ${remedy} to orders load on the command line`}`,
     ];
   }
 }
@@ -167,16 +178,16 @@ class Tally {
     else this.#more += 1;
   }
 
-  /** `column "Status" has Paid 5, (empty) 2`, the most frequent first */
+  /** `column "Status": 5 × Paid, 2 × (empty)`, the most frequent first */
   words(): string {
-    const values = this.#sorted().map(({ text, count }) => `${text === '' ? '(empty)' : text} ${count}`);
-    return `column "${this.name}" has ${[...values, ...(this.#more > 0 ? [`others ${this.#more}`] : [])].join(', ')}`;
+    const values = this.#sorted().map(({ text, count }) => `${count} × ${text === '' ? '(empty)' : text}`);
+    return `column "${this.name}": ${[...values, ...(this.#more > 0 ? [`${this.#more} × others`] : [])].join(', ')}`;
   }
 
   /** An option that selects the orders with the most frequent value. */
   example(): string {
     const value = this.#sorted().find(({ text }) => text !== '')?.text ?? '';
-    return `add --where ${shellWord(`${this.name}=${value}`)} to orders load`;
+    return `add --where ${shellWord(`${this.name}=${value}`)} to orders load on the command line`;
   }
 
   /** Options that select the orders with one of the values, or without all of them. */

@@ -48,7 +48,11 @@ const presetFile = z.strictObject({
   ),
   currency: columnName.optional(),
   reversed: z
-    .strictObject({ amount: columnName.optional(), status: z.array(z.string().min(1)).min(1).optional() })
+    .strictObject({
+      amount: columnName.optional(),
+      cancelled: columnName.optional(),
+      status: z.array(z.string().min(1)).min(1).optional(),
+    })
     .optional(),
   where: z
     .record(columnName, condition)
@@ -162,17 +166,25 @@ function sourceOf(rule: NonNullable<Preset['columns'][Field]>, names: readonly s
 
 /** The column with the currency of the amounts: as the preset says, or by its name. From 0. */
 export function currencyIndexOf(names: readonly string[], preset?: Preset): number | undefined {
-  const index =
-    preset?.currency === undefined
-      ? names.findIndex((name) => CURRENCY_NAMES.includes(plainWords(name)))
-      : indexOf(names, preset.currency);
-  return index === -1 ? undefined : index;
+  const named = names.find((name) => CURRENCY_NAMES.includes(plainWords(name)));
+  return columnOf(names, preset?.currency ?? named);
 }
 
-/** The column with what was refunded of each order, as the preset says. From 0. */
-export function refundedIndexOf(names: readonly string[], preset?: Preset): number | undefined {
-  const column = preset?.reversed?.amount;
-  const index = column === undefined ? -1 : indexOf(names, column);
+/** Columns of orders that count no longer, from 0. */
+export interface ReversalColumns {
+  /** What was refunded of the order. */
+  readonly refunded: number | undefined;
+  /** When the order was cancelled. */
+  readonly cancelled: number | undefined;
+}
+
+export function reversalColumnsOf(names: readonly string[], preset?: Preset): ReversalColumns {
+  const { amount, cancelled } = preset?.reversed ?? {};
+  return { refunded: columnOf(names, amount), cancelled: columnOf(names, cancelled) };
+}
+
+function columnOf(names: readonly string[], wanted: string | undefined): number | undefined {
+  const index = wanted === undefined ? -1 : indexOf(names, wanted);
   return index === -1 ? undefined : index;
 }
 

@@ -35,6 +35,9 @@ export const ADDED = [
   ...['lockstep_line', 'lockstep_verdict', 'lockstep_reason', 'lockstep_detail'],
   ...['lockstep_id', 'lockstep_order_id'],
 ] as const;
+const NAMES: ReadonlySet<string> = new Set(ADDED);
+/** An order without an `order_id` keeps its identity in this column. */
+export const LABEL_COLUMN = 'lockstep_order_id' satisfies (typeof ADDED)[number];
 
 export interface ResultRow {
   readonly line: number;
@@ -75,9 +78,9 @@ export interface WrittenResult {
   readonly rows: number;
 }
 
-/** How many columns at the beginning of a header were added by Lockstep: 0 for any other file. */
-export function addedColumnsOf(header: readonly string[]): number {
-  return ADDED.every((name, index) => header[index] === name) ? ADDED.length : 0;
+/** Where a header has columns that Lockstep added, in any order: a person may move or delete columns. None in any other file. */
+export function addedColumnsOf(header: readonly string[]): readonly number[] {
+  return header.flatMap((cell, index) => (NAMES.has(cell.trim()) ? [index] : []));
 }
 
 /** All its methods throw DISK_FULL or RESULTS_NOT_WRITTEN; after that, `abort`. */

@@ -1,13 +1,21 @@
 /** A received CSV as a sheet of orders: which column fills what (all to be shown), and its checked rows. */
+
+import type { AmountForm, DecimalSign } from '../base/amount.ts';
 import { LockstepError } from '../base/errors.ts';
-import type { AmountForm, DecimalSign } from './amount.ts';
 import { cellFrom } from './cell-source.ts';
 import { type ColumnMapping, headerSignature, mapColumns } from './columns.ts';
 import { type CombineChoice, type CombineLines, combinationOf, combined } from './combine.ts';
 import type { Field } from './fields.ts';
 import { type DetectedDecimal, detectDecimal } from './format.ts';
 import { Overview } from './overview.ts';
-import { currencyIndexOf, type Preset, presetFor, refundedIndexOf, type Where } from './presets.ts';
+import {
+  currencyIndexOf,
+  type Preset,
+  presetFor,
+  type ReversalColumns,
+  reversalColumnsOf,
+  type Where,
+} from './presets.ts';
 import type { Received } from './receive.ts';
 import { examineTable, type Table, type TableChoices, tableRows } from './table.ts';
 import { type CheckedRow, RowValidator } from './validate.ts';
@@ -44,8 +52,7 @@ export interface Sheet extends Table {
   readonly where: readonly ColumnCondition[];
   /** The column with the currency of the amounts, from 0. */
   readonly currencyIndex: number | undefined;
-  /** The column with what was refunded of each order, from 0. */
-  readonly refundedIndex: number | undefined;
+  readonly reversals: ReversalColumns;
   readonly limit: number | undefined;
 }
 
@@ -57,10 +64,10 @@ export function examineSheet(received: Received, choices: SheetChoices = {}): Sh
   const preset = presetFor(format.hasHeader ? columns : [], choices.presets ?? [], choices.preset);
   const header = { names: columns, isGiven: format.hasHeader, line };
   const mapping = mapColumns(header, {
-    ...{ preset, firstRows, isSelection: table.addedColumns > 0 },
+    ...{ preset, firstRows, isSelection: table.added !== undefined },
     ...{ told: choices.map, remembered: choices.recall?.(signature) },
   });
-  const isSelection = table.addedColumns > 0 && choices.decimal === undefined;
+  const isSelection = table.added !== undefined && choices.decimal === undefined;
   const decimal = isSelection ? OF_SELECTION : detectDecimal(amountCells(mapping, firstRows), choices.decimal);
   const amounts = { decimal: decimal.sign, accounting: choices.accounting ?? false };
   const combine = combinationOf(choices.combineLines, preset?.combineLines);
@@ -78,7 +85,7 @@ export function examineSheet(received: Received, choices: SheetChoices = {}): Sh
     combine,
     where,
     currencyIndex: currencyIndexOf(columns, preset),
-    refundedIndex: refundedIndexOf(columns, preset),
+    reversals: reversalColumnsOf(columns, preset),
     limit: choices.limit,
   };
 }

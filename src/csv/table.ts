@@ -8,7 +8,7 @@ import { knownNamesIn } from './header.ts';
 import { parseBlock } from './parser.ts';
 import { MAX_ROW_CHARS, readRows, readSample, type TextRow } from './read.ts';
 import type { Received } from './receive.ts';
-import { ADDED, addedColumnsOf } from './result-files.ts';
+import { addedColumnsOf, LABEL_COLUMN } from './result-files.ts';
 
 export interface TableChoices extends FormatChoices {
   readonly encoding?: Encoding;
@@ -22,11 +22,18 @@ export interface Table {
    * column without a name (`#4`).
    */
   readonly columns: readonly string[];
-  readonly addedColumns: number;
+  readonly added: AddedColumns | undefined;
   /** The line of the header, or of the first row. */
   readonly headerLine: number;
   /** The rows above the header. */
   readonly title: readonly (readonly string[])[];
+}
+
+/** The columns that Lockstep added to a file of results. */
+interface AddedColumns {
+  readonly indexes: ReadonlySet<number>;
+  /** The column with the order_id that an earlier load gave to a row; -1 if a person deleted it. */
+  readonly label: number;
 }
 
 const MAX_COLUMNS = 1000;
@@ -59,11 +66,11 @@ export function examineTable(
       `--header-row ${choices.headerLine}: that line of ${name} is empty. Name the line of the header.`,
     );
   const [first = [], ...others] = rows;
-  const added = format.hasHeader ? addedColumnsOf(first.map((cell) => cell.trim())) : 0;
+  const added = format.hasHeader ? addedTo(first) : undefined;
   const columns = format.hasHeader
-    ? first.slice(added).map((cell, index) => kept(cell, added) || namelessColumn(index))
+    ? without(added, first).map((cell, index) => kept(cell, added) || namelessColumn(index))
     : numberedColumns(first.length);
-  const firstRows = (format.hasHeader ? others : rows).map((row) => row.slice(added));
+  const firstRows = (format.hasHeader ? others : rows).map((row) => without(added, row));
   if (format.hasHeader && knownNamesIn(columns) > 0 && knownNamesIn(firstRows[0] ?? []) >= SECOND_HEADER)
     throw refuse(
       'CSV_HEADER_INVALID',
@@ -72,25 +79,25 @@ export function examineTable(
   if (firstRows.length === 0 && isWhole)
     throw refuse('CSV_NO_ROWS', `${name} has a header and no rows. Nothing to load.`);
   const title = titleRows(text.slice(0, text.length - body.length), format, added);
-  return { encoding, format, columns, addedColumns: added, headerLine, title, firstRows };
+  return { encoding, format, columns, added, headerLine, title, firstRows };
 }
 
-function titleRows(text: string, format: Format, addedColumns: number): readonly (readonly string[])[] {
+function titleRows(text: string, format: Format, added: AddedColumns | undefined): readonly (readonly string[])[] {
   if (text === '') return [];
   const { rows } = parseBlock(text.slice(0, -1), format, true);
-  return addedColumns === 0 ? rows : rows.map((row) => row.map(withoutGuard));
+  return added ? rows.map((row) => row.map(withoutGuard)) : rows;
 }
 
 /** Every row of the file except its header and blank lines, without added columns, in batches in the order of the file. */
 export async function* tableRows(received: Received, table: Table): AsyncGenerator<readonly TextRow[]> {
-  const { format, encoding, addedColumns } = table;
+  const { format, encoding, added } = table;
   const decoded = decodeText(received.read(), encoding.encoding);
   const text = format.skippedLines === 0 ? decoded : below(decoded, format.skippedLines, format.newline);
   let isHeaderDue = format.hasHeader;
   for await (const rows of readRows(text, format, { firstLine: 1 + format.skippedLines, time: received.time })) {
     const body = isHeaderDue ? rows.slice(1) : rows;
     isHeaderDue = false;
-    if (body.length > 0) yield addedColumns === 0 ? body : body.map((row) => original(row, addedColumns));
+    if (body.length > 0) yield added ? body.map((row) => original(row, added)) : body;
   }
 }
 
@@ -138,14 +145,24 @@ function otherFormatOf(text: string): string | undefined {
 const SECOND_HEADER = 3;
 
 /** A cell of the header: copied, because a slice would keep the whole sample in memory. */
-function kept(cell: string, added: number): string {
-  return Buffer.from(added > 0 ? withoutGuard(cell.trim()) : cell.trim()).toString();
+function kept(cell: string, added: AddedColumns | undefined): string {
+  return Buffer.from(added ? withoutGuard(cell.trim()) : cell.trim()).toString();
+}
+
+function addedTo(header: readonly string[]): AddedColumns | undefined {
+  const indexes = new Set(addedColumnsOf(header));
+  const label = header.findIndex((name) => name.trim() === LABEL_COLUMN);
+  return indexes.size === 0 ? undefined : { indexes, label };
+}
+
+function without(added: AddedColumns | undefined, cells: readonly string[]): readonly string[] {
+  return added ? cells.filter((_, index) => !added.indexes.has(index)) : cells;
 }
 
 /** The original row of a file that Lockstep wrote. */
-function original(row: TextRow, addedColumns: number): TextRow {
-  const label = withoutGuard(row.cells[ADDED.indexOf('lockstep_order_id')] ?? '').trim();
-  const cells = row.cells.slice(addedColumns).map(withoutGuard);
+function original(row: TextRow, added: AddedColumns): TextRow {
+  const label = withoutGuard(row.cells[added.label] ?? '').trim();
+  const cells = without(added, row.cells).map(withoutGuard);
   return label === '' ? { ...row, cells } : { ...row, cells, label };
 }
 

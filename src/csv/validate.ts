@@ -3,9 +3,10 @@
  *
  * Problems have a stable code. Repeated order_ids are found only when the whole file is staged.
  */
+
+import type { AmountForm } from '../base/amount.ts';
 import type { CellCode } from '../base/reasons/cells.ts';
 import type { Facts } from '../base/reasons/reason.ts';
-import type { AmountForm } from './amount.ts';
 import { type CellSource, cellFrom, isSameSource } from './cell-source.ts';
 import { type CellProblem, type CellReader, cellReaders } from './cells.ts';
 import type { ColumnMapping } from './columns.ts';
@@ -45,6 +46,8 @@ export type CheckedRow =
       readonly status: 'invalid';
       readonly line: number;
       readonly cells: readonly string[];
+      /** The order_id that an earlier load gave to a row whose cells cannot be read. */
+      readonly label?: string;
       readonly lines?: readonly SourceLine[];
       /** The values that could be read. */
       readonly values: OrderValues;
@@ -93,7 +96,8 @@ export class RowValidator {
         ? undefined
         : ({ code: 'RAGGED', facts: { line, cells: cells.length, header: width } } as const));
     if (!fault) return this.#read(row, cells);
-    return { status: 'invalid', line, cells, values: {}, problems: [rowProblem(fault.code, fault.facts)] };
+    const problems = [rowProblem(fault.code, fault.facts)];
+    return { status: 'invalid', line, cells, label: row.label, values: {}, problems };
   }
 
   #read({ line, label }: TextRow, cells: readonly string[]): CheckedRow {

@@ -8,9 +8,8 @@ import { type Audit, auditsOf } from '../engine/ledger/debts.ts';
 import { emptyRuns, lateSyncs, runsInNeed } from '../engine/ledger/needs.ts';
 import { groupRows, splitUnsettled } from '../engine/ledger/row-groups.ts';
 import type { Run } from '../engine/ledger/runs.ts';
-import { scopeNamed } from '../engine/ledger/scopes.ts';
 import { downServices } from '../engine/ledger/service-states.ts';
-import { suspensionOf } from '../engine/ledger/suspensions.ts';
+import { suspendedAccounts } from '../engine/ledger/suspensions.ts';
 import { type TargetState, targetStates } from '../mirror/outbox/target-states.ts';
 import { type Undelivered, undelivered } from '../mirror/outbox/undelivered.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -19,7 +18,7 @@ import { type ChannelState, channelStates } from './alerts/channel-states.ts';
 import { outboxName } from './alerts/channels/channel.ts';
 import type { Problem } from './alerts/problem.ts';
 import { openAlerts, PASSING_MS } from './alerts/report-changes.ts';
-import { applyCommand, countsOf, decidedIn, PROBLEMS, problemsIn } from './run-result.ts';
+import { applyCommand, type Counted, countedOf, PROBLEMS, problemsIn } from './run-result.ts';
 import { stateOf, stateWords } from './run-state.ts';
 import { countsLine } from './run-words.ts';
 import { formatCount, plural } from './words.ts';
@@ -36,7 +35,11 @@ export async function findProblems(db: Queryable, settings: Settings): Promise<r
     db,
     runs.map(({ id }) => id),
   );
-  for (const run of runs) problems.push(...(await ofRun(db, run, audits.get(run.id))));
+  const counted = await countedOf(
+    db,
+    runs.filter(({ status }) => status === 'done'),
+  );
+  for (const run of runs) problems.push(...(await ofRun(db, run, audits.get(run.id), counted.get(run.id))));
   for (const { sync, run, scope, endedAt, before } of await emptyRuns(db)) {
     const why = `found no contacts; an earlier run found ${formatCount(before)}`;
     const about = { event: 'no-rows', sync, run, since: endedAt, cause: 'NO_ROWS', why } as const;
@@ -66,7 +69,12 @@ export async function findProblems(db: Queryable, settings: Settings): Promise<r
   return [...problems, ...reported, ...refusing];
 }
 
-async function ofRun(db: Queryable, run: Run, audit: Audit | undefined): Promise<readonly Problem[]> {
+async function ofRun(
+  db: Queryable,
+  run: Run,
+  audit: Audit | undefined,
+  counted: Counted | undefined,
+): Promise<readonly Problem[]> {
   const state = await stateOf(db, run, audit);
   const about = {
     ...subjectOf(run.title, run.sync, run.scope),
@@ -100,9 +108,9 @@ async function ofRun(db: Queryable, run: Run, audit: Audit | undefined): Promise
     }
     case 'done':
     case 'auditing': {
-      const counts = await countsOf(db, run);
+      if (counted === undefined) return []; // counted above: it is done
+      const { counts, decided } = counted;
       const unsettled = counts.unknown === 0 ? undefined : await splitUnsettled(db, run.id, counts.unknown);
-      const decided = await decidedIn(db, run, counts);
       const waiting = counts.review - (decided ?? 0);
       const violations = audit?.violations ?? 0;
       const rows = lasting({
@@ -144,9 +152,10 @@ async function reasonsOf(db: Queryable, run: string): Promise<string> {
 async function ofAccounts(db: Queryable, { accounts }: Settings): Promise<readonly Problem[]> {
   const problems: Problem[] = [];
   const down = new Map((await downServices(db)).map((service) => [service.account, service]));
+  const suspended = await suspendedAccounts(db, Object.keys(accounts));
   for (const account of Object.keys(accounts)) {
     const about = { subject: `account ${account}`, account, command: `doctor --account ${account}` };
-    const suspension = await suspensionOf(db, await scopeNamed(db, account));
+    const suspension = suspended.get(account);
     if (suspension) {
       const { code: cause, message: why, since } = suspension;
       const command = cause === 'KEY_REFUSED' ? about.command : `accounts resume ${account}`;

@@ -84,7 +84,7 @@ export function exampleName({ sourceId, label }: GroupExample): string {
   return label === null || label === '' ? sourceId : label;
 }
 
-/** `line 4`, `e.g. lines 4, 7 (order A-7), 9` */
+/** `line 4`, `e.g. lines 4 ("12,5"), 7 (order A-7), 9` */
 export function examplesOf({ examples, count }: Pick<RowGroup, 'examples' | 'count'>): string {
   const isFile = examples.every(({ facts }) => facts?.line !== undefined);
   const names = examples.map((one) => (isFile ? lineName(one) : exampleName(one)));
@@ -93,7 +93,9 @@ export function examplesOf({ examples, count }: Pick<RowGroup, 'examples' | 'cou
 }
 
 function lineName({ facts }: GroupExample): string {
-  return `${facts?.line}${facts?.order === undefined ? '' : ` (order ${facts.order})`}`;
+  const { line, order, cell } = facts ?? {};
+  const about = [order && `order ${order}`, cell && JSON.stringify(cell)].filter(Boolean).join(': ');
+  return `${line}${about === '' ? '' : ` (${about})`}`;
 }
 
 /** `… and 12 more`; nothing if all rows of the group are shown. */

@@ -113,13 +113,13 @@ export async function wrongDecisions(db: Queryable, decisions: readonly NewDecis
     if (item.kind === 'order') return [];
     const owner = linked.get(item.scope)?.get(record);
     if (owner !== undefined && owner !== item.subject) {
-      const why = `Customer ${record} belongs to contact ${owner}: a customer belongs to one contact.`;
+      const why = `Customer ${record} belongs to contact ${owner}, and a customer belongs to one contact. Choose another customer, or decide otherwise.`;
       return [{ at, column: 'record', why }];
     }
     const other = chosen.get(item.scope)?.get(record);
     chosen.get(item.scope)?.set(record, item.subject);
     if (other === undefined || other === item.subject) return [];
-    const why = `Customer ${record} was chosen for contact ${other} already: a customer belongs to one contact.`;
+    const why = `Customer ${record} was already chosen for contact ${other}, and a customer belongs to one contact. Choose another customer, or decide otherwise.`;
     return [{ at, column: 'record', why }];
   });
 }

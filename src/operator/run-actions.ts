@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { LockstepError } from '../base/errors.ts';
-import { approveRun, awaitsApproval, declineRun } from '../engine/ledger/approval.ts';
+import { approveRun, awaitsApproval, declineRun, NOT_APPROVED } from '../engine/ledger/approval.ts';
 import { endRun, resumeRun } from '../engine/ledger/run-status.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
@@ -90,7 +90,7 @@ function alreadyEnded(run: Run, remedy: string): Error {
   const words = {
     done: 'is done',
     failed: 'has failed',
-    cancelled: 'was cancelled',
+    cancelled: run.errorCode === NOT_APPROVED ? 'was not approved' : 'was cancelled',
     running: 'is running',
     paused: 'is paused',
   };

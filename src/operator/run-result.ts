@@ -1,6 +1,6 @@
 /** The report of a run: the object that --json prints. */
 import { type Audit, auditsOf } from '../engine/ledger/debts.ts';
-import { countDecided } from '../engine/ledger/decisions.ts';
+import { decidedRows } from '../engine/ledger/decisions.ts';
 import { type Calls, callsWithParts } from '../engine/ledger/parts.ts';
 import { splitUnsettled, type Unsettled } from '../engine/ledger/row-groups.ts';
 import { type Counts, countRows, type ReportedRow, reportRows, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
@@ -67,11 +67,11 @@ export async function reportRuns(
   settings: Settings,
 ): Promise<readonly { readonly run: Run; readonly report: RunReport }[]> {
   const ids = runs.map(({ id }) => id);
-  const [audits, calls] = [await auditsOf(db, ids), await callsWithParts(db, ids)];
+  const [audits, calls, counted] = [await auditsOf(db, ids), await callsWithParts(db, ids), await countedOf(db, runs)];
   return Promise.all(
     runs.map(async (run) => {
       const ofRun = { audit: audits.get(run.id), ...(calls.get(run.id) ?? { calls: 0, callsMissed: false }) };
-      return { run, report: await report(db, run, settings, ofRun) };
+      return { run, report: await report(db, run, settings, { ...ofRun, ...(counted.get(run.id) as Counted) }) }; // safe: one for each run
     }),
   );
 }
@@ -80,9 +80,8 @@ async function report(
   db: Queryable,
   run: Run,
   settings: Settings,
-  { audit, calls, callsMissed }: Calls & { readonly audit: Audit | undefined },
+  { audit, calls, callsMissed, counts, decided }: Calls & Counted & { readonly audit: Audit | undefined },
 ): Promise<RunReport> {
-  const counts = await countsOf(db, run);
   const allowedPerSecond = allowedFor(run, settings);
   const state = await stateOf(db, run, audit);
   const durationMs = workedMs(run, state);
@@ -96,7 +95,7 @@ async function report(
     dryRun: run.dryRun,
     counts,
     unsettled: counts.unknown === 0 ? undefined : await splitUnsettled(db, run.id, counts.unknown),
-    decided: await decidedIn(db, run, counts),
+    decided,
     calls,
     callsMissed,
     durationMs,
@@ -118,9 +117,21 @@ export function applyCommand({ id, job, sync }: Pick<Run, 'id' | 'job' | 'sync'>
   return job === 'orders' ? `runs retry ${id}` : `run ${sync}`;
 }
 
-/** Undefined if nothing in it can be decided. */
-export async function decidedIn(db: Queryable, run: Run, { review }: Counts): Promise<number | undefined> {
-  return review === 0 || run.job === 'tasks' || run.dryRun ? undefined : countDecided(db, run);
+export interface Counted {
+  readonly counts: Counts;
+  /** Of its rows in review: how many a person has decided. Undefined if nothing in it can be decided. */
+  readonly decided: number | undefined;
+}
+
+/** The rows of these runs, by run. */
+export async function countedOf(db: Queryable, runs: readonly Run[]): Promise<ReadonlyMap<string, Counted>> {
+  const each = await Promise.all(runs.map(async (run) => ({ run, counts: await countsOf(db, run) })));
+  const inReview = each.filter(({ run, counts }) => counts.review > 0 && run.job !== 'tasks' && !run.dryRun);
+  const decided = await decidedRows(
+    db,
+    inReview.map(({ run }) => run),
+  );
+  return new Map(each.map(({ run, counts }) => [run.id, { counts, decided: decided.get(run.id) }]));
 }
 
 /** What became of rows of a run of this type, as people read it. No one decides about changes of tasks: they are delivered, or not. */
@@ -150,7 +161,7 @@ function workedMs(run: Run, state: RunState): number {
  * Rows by verdict. An ended run has its counts saved, because unchanged rows of older runs are deleted; for any other
  * run the rows are counted.
  */
-export async function countsOf(db: Queryable, run: Run): Promise<Counts> {
+async function countsOf(db: Queryable, run: Run): Promise<Counts> {
   if (run.status === 'running' || run.status === 'paused') return countRows(db, run.id);
   const byVerdict = Object.fromEntries(VERDICTS.map((verdict) => [verdict, run.counts?.[verdict] ?? 0]));
   const total = Object.values(byVerdict).reduce((sum, n) => sum + n, 0);
@@ -166,8 +177,8 @@ export function allowedFor(run: Run, settings: Settings): number | undefined {
 /** `20 calls a second`, or that the rate is discovered. */
 export function budgetWords(account: AccountSettings): string {
   const { ratePerSecond } = budgetLimits(account);
-  const rate = formatRate(ratePerSecond);
-  return account.budget.mode === 'discover' ? `discovered, at most ${rate}` : rate;
+  const most = `at most ${formatRate(ratePerSecond)}`;
+  return account.budget.mode === 'discover' ? `found out while calling, ${most}` : most;
 }
 
 /** At most 1: a burst after a pause may exceed the rate. */

@@ -6,6 +6,7 @@ import { NOT_APPROVED } from '../engine/ledger/approval.ts';
 import { isAttended } from '../engine/ledger/attended.ts';
 import type { Audit } from '../engine/ledger/debts.ts';
 import { AWAITS_CONFIRMATION, type Run } from '../engine/ledger/runs.ts';
+import { suspensionOf } from '../engine/ledger/suspensions.ts';
 import { WAITS_FOR_RUN, waitsFor } from '../engine/ledger/waiting.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { formatTime } from './words.ts';
@@ -17,7 +18,7 @@ export type RunState =
   | 'running'
   /** Unfinished, and no process works on it. */
   | 'interrupted'
-  /** For another run. */
+  /** For another run, or for its suspended account. */
   | 'waiting'
   | 'awaiting-approval'
   | 'paused'
@@ -33,7 +34,8 @@ export async function stateOf(db: Queryable, run: Run, audit: Audit | undefined)
     case 'running':
       if (run.attendedAt === undefined) return 'queued';
       if (!(await isAttended(db, run.id))) return 'interrupted';
-      return waitsFor(run) === undefined ? 'running' : 'waiting';
+      if (waitsFor(run) !== undefined) return 'waiting';
+      return (await suspensionOf(db, run.scope)) === undefined ? 'running' : 'waiting';
     case 'paused':
       if (run.errorCode === AWAITS_CONFIRMATION) return 'awaiting-approval';
       return run.errorCode === WAITS_FOR_RUN ? 'waiting' : 'paused';
@@ -46,21 +48,24 @@ export async function stateOf(db: Queryable, run: Run, audit: Audit | undefined)
   }
 }
 
-/** A few words for a list: `waiting for run-1`, `paused: dialect drifted`, `auditing until 02:03`. */
+/** A few words for a list: `waiting for run-1`, `paused (dialect drifted)`, `auditing until 02:03`. */
 export function stateWords(state: RunState, run: Run, audit: Audit | undefined): string {
-  const why = run.errorCode === undefined ? '' : `: ${run.errorCode.toLowerCase().replaceAll('_', ' ')}`;
+  const why = run.errorCode === undefined ? '' : ` (${run.errorCode.toLowerCase().replaceAll('_', ' ')})`;
   switch (state) {
     case 'queued':
       return 'waiting for a worker';
     case 'running':
-      return run.failingSince === undefined ? 'running' : 'running, service unavailable';
-    case 'waiting':
-      return `waiting for ${waitsFor(run) ?? 'another run'}`;
+      return run.failingSince === undefined ? 'running' : 'running, waiting for the service';
+    case 'waiting': {
+      const other = waitsFor(run);
+      if (run.status === 'running' && other === undefined) return `waiting: account ${run.account} is suspended`;
+      return `waiting for ${other ?? 'another run'}`;
+    }
     case 'awaiting-approval':
       return 'awaiting approval';
     case 'paused':
       // Only a load is paused without an error: until its file is read.
-      return run.errorCode === undefined ? 'paused: file not read to its end' : `${state}${why}`;
+      return run.errorCode === undefined ? 'paused (file not read to its end)' : `${state}${why}`;
     case 'failed':
       return `${state}${why}`;
     case 'auditing':

@@ -1,11 +1,12 @@
 /** How a file was read, in words for people: the command line and the console show the same. */
 import { conditionWords } from '../base/condition.ts';
-import { type ColumnMapping, type MappedColumn, namelessColumn, type UnusedColumn } from '../csv/columns.ts';
+import { type MappedColumn, namelessColumn, type UnusedColumn } from '../csv/columns.ts';
 import type { CombineLines } from '../csv/combine.ts';
 import type { Field } from '../csv/fields.ts';
 import type { Fits } from '../csv/fits.ts';
 import type { DetectedDecimal } from '../csv/format.ts';
 import type { Preset } from '../csv/presets.ts';
+import type { Sheet } from '../csv/sheet.ts';
 import type { ColumnCondition } from '../csv/where.ts';
 import { formatCount, formatShare, plural } from './words.ts';
 
@@ -14,9 +15,9 @@ const PARTS = { email: 'e-mail', name: 'name' } as const;
 const HOW: Readonly<Record<Exclude<MappedColumn['how'], 'fuzzy'>, string>> = {
   told: 'as you said',
   remembered: 'as you said before',
-  preset: 'preset',
-  exact: 'same name',
-  synonym: 'synonym',
+  preset: 'by the preset',
+  exact: 'has the name of the field',
+  synonym: 'a common name for it',
   shared: 'also names the customer',
 };
 
@@ -39,7 +40,7 @@ export function columnWords({ name, also = [], take }: MappedColumn, names: read
 }
 
 export function howWords({ how, confidence }: MappedColumn): string {
-  return how === 'fuzzy' ? `similar name, ${formatShare(confidence)}` : HOW[how];
+  return how === 'fuzzy' ? `a similar name, ${formatShare(confidence)} equal` : HOW[how];
 }
 
 export function fitWords({ fit, of }: Fits): string {
@@ -63,17 +64,26 @@ export function unusedWords({ name, index, unfit }: UnusedColumn): string {
   return `${JSON.stringify(name)}${why}`;
 }
 
-/** What follows if no column fills the order's number or its amount. `remedy`: how to choose a column for the field. */
-export function missingNotes({ columns }: ColumnMapping, remedy: (field: Field) => string): readonly string[] {
+/**
+ * What follows if no column fills the order's number or its amount; a file of results has the numbers of its orders. `remedy`: how
+ * to choose a column for the field.
+ */
+export function missingNotes(
+  { mapping, added }: Pick<Sheet, 'mapping' | 'added'>,
+  remedy: (field: Field) => string,
+): readonly string[] {
+  const isNumbered = added !== undefined && added.label >= 0;
   return MISSING.flatMap(([field, note]) =>
-    columns.some((column) => column.field === field) ? [] : [`${note}, ${remedy(field)}.`],
+    mapping.columns.some((column) => column.field === field) || (field === 'order_id' && isNumbered)
+      ? []
+      : [`${note}, ${remedy(field)}.`],
   );
 }
 
 /** Labels distinguish the rows of this file, but not the same order in another file. */
 const NO_ORDER_ID =
   'no column fills order_id, so the orders get labels such as LS-1a2b3c4d-1, and an order that is also in another ' +
-  'file is not recognised as the same order. If a column has their numbers';
+  'file, or in this file after a spreadsheet has saved it, is not recognised as the same order. If a column has their numbers';
 const NO_AMOUNT = 'no column fills amount, so the orders get no amount. If a column has it';
 const MISSING = [
   ['order_id', NO_ORDER_ID],

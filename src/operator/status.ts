@@ -2,8 +2,7 @@
 
 import { unfinishedAndAuditing } from '../engine/ledger/run-list.ts';
 import { type PausedSync, pausedSyncs } from '../engine/ledger/schedules.ts';
-import { scopeNamed } from '../engine/ledger/scopes.ts';
-import { suspensionOf } from '../engine/ledger/suspensions.ts';
+import { suspendedAccounts } from '../engine/ledger/suspensions.ts';
 import { type TargetState, targetStates } from '../mirror/outbox/target-states.ts';
 import { nextStarts } from '../settings/next-start.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -53,7 +52,9 @@ export async function statusOf(db: Queryable, settings: Settings): Promise<Statu
   const now = new Date();
   const next = Object.values(settings.syncs).flatMap(({ name, schedule }) => {
     const [at] = schedule && !paused.has(name) ? nextStarts(name, schedule, now, 1) : [];
-    return at && schedule ? [{ sync: name, at, words: startWords([at], zoneOf(schedule)) }] : [];
+    if (!at || !schedule) return [];
+    const zone = zoneOf(schedule);
+    return [{ sync: name, at, words: `${startWords([at], zone)} (${zone})` }];
   });
   next.sort((a, b) => a.at.getTime() - b.at.getTime());
   return { needs, running: runs.filter(({ state }) => WORKING.includes(state)), next, paused, accounts, targets };
@@ -69,12 +70,9 @@ function needOf({ event, subject, what, why, command, since, run, account, targe
   return { ...need, title: subject, about: { kind: 'sync', name: subject } };
 }
 
-async function accountsOf(db: Queryable, settings: Settings): Promise<readonly StatusAccount[]> {
-  return Promise.all(
-    Object.entries(settings.accounts).map(async ([account, of]) => ({
-      account,
-      allowed: budgetWords(of),
-      suspended: (await suspensionOf(db, await scopeNamed(db, account)))?.message ?? null,
-    })),
-  );
+async function accountsOf(db: Queryable, { accounts }: Settings): Promise<readonly StatusAccount[]> {
+  const suspended = await suspendedAccounts(db, Object.keys(accounts));
+  return Object.entries(accounts).map(([account, of]) => {
+    return { account, allowed: budgetWords(of), suspended: suspended.get(account)?.message ?? null };
+  });
 }

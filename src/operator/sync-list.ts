@@ -1,5 +1,5 @@
 /** The syncs of the settings: when they start next, and how they ended. */
-import { runsOf } from '../engine/ledger/run-list.ts';
+import { newestRuns } from '../engine/ledger/run-list.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import {
   MISSED_MS,
@@ -11,7 +11,7 @@ import {
 import { nextStarts } from '../settings/next-start.ts';
 import type { Settings, SyncSettings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { type RunReport, reportRun } from './run-result.ts';
+import { type RunReport, reportRuns } from './run-result.ts';
 import { formatTime } from './words.ts';
 
 const STARTS = 5;
@@ -29,34 +29,26 @@ export interface ListedSync {
 /** In the order of the settings. */
 export async function listSyncs(db: Queryable, settings: Settings): Promise<readonly ListedSync[]> {
   const [saved, paused] = [await savedSchedules(db), await pausedSyncs(db)];
-  return Promise.all(
-    Object.values(settings.syncs).map(async (sync) => {
-      const pausedSync = paused.get(sync.name);
-      return {
-        sync,
-        paused: pausedSync,
-        ...(pausedSync ? { next: [], overdueSince: undefined } : startsOf(sync, saved.get(sync.name), new Date())),
-        ...(await lastRuns(db, sync.name, settings)),
-      };
-    }),
-  );
+  // An unfinished run, of which a sync has one at most, and the run before.
+  const reported = await reportRuns(db, await newestRuns(db, Object.keys(settings.syncs), 2), settings);
+  return Object.values(settings.syncs).map((sync) => {
+    const pausedSync = paused.get(sync.name);
+    const own = reported.filter(({ run }) => run.sync === sync.name);
+    const ended = own.find(({ run }) => !isUnfinished(run));
+    return {
+      sync,
+      paused: pausedSync,
+      ...(pausedSync ? { next: [], overdueSince: undefined } : startsOf(sync, saved.get(sync.name), new Date())),
+      unfinished: own.find(({ run }) => isUnfinished(run))?.report,
+      last: ended && { ...ended.report, endedAt: ended.run.endedAt },
+    };
+  });
 }
 
 function startsOf({ name, schedule }: SyncSettings, saved: SavedSchedule | undefined, now: Date) {
   if (!schedule) return { next: [], overdueSince: undefined };
   const isOverdue = saved !== undefined && now.getTime() - saved.dueAt.getTime() > MISSED_MS;
   return { next: nextStarts(name, schedule, now, STARTS), overdueSince: isOverdue ? saved.dueAt : undefined };
-}
-
-async function lastRuns(db: Queryable, name: string, settings: Settings) {
-  const runs = await runsOf(db, name, 2);
-  const reported = (run: Run | undefined) => run && reportRun(db, run, settings);
-  const ended = runs.find((run) => !isUnfinished(run));
-  const report = await reported(ended);
-  return {
-    unfinished: await reported(runs.find(isUnfinished)),
-    last: report && { ...report, endedAt: ended?.endedAt },
-  };
 }
 
 const isUnfinished = ({ status }: Run): boolean => status === 'running' || status === 'paused';

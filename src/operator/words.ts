@@ -24,9 +24,9 @@ export function plural(n: number, one: string, many = `${one}s`): string {
   return `${formatCount(n)} ${n === 1 ? one : many}`;
 }
 
-/** `20 a second`, `30 a minute`. */
+/** `20 calls a second`, `30 calls a minute`. */
 export function formatRate(perSecond: number): string {
-  return perSecond >= 1 ? `${formatCount(perSecond)} a second` : `${formatCount(perSecond * 60)} a minute`;
+  return perSecond >= 1 ? `${plural(perSecond, 'call')} a second` : `${plural(perSecond * 60, 'call')} a minute`;
 }
 
 /** An exact decimal as money: `59.8` becomes `59.80`. */
@@ -49,9 +49,17 @@ export function formatShare(share: number): string {
   return `${Math.round(share * 100)}%`;
 }
 
-/** `2026-11-21 02:00:05`, in the time of this machine. */
+/** The Swedish format is the one wanted here. */
+const TIME = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'long' });
+
+/** `2026-11-21 02:00:05 CET`, in the zone of this machine. */
 export function formatTime(at: Date): string {
-  return at.toLocaleString('sv-SE'); // the Swedish format is the one wanted here
+  return TIME.format(at);
+}
+
+/** `the file is empty` as `The file is empty.` */
+export function asSentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${words.endsWith('.') ? '' : '.'}`;
 }
 
 /** Says that rows of a run were deleted because of their age; no line if none were. */

@@ -5,7 +5,8 @@
 
 import type pg from 'pg';
 import { z } from 'zod';
-import { type Operation, type OperationName, operations } from '../contract/operations.ts';
+import type { Operation } from '../contract/operation.ts';
+import { type OperationName, operations } from '../contract/operations.ts';
 import { handlersFor } from './handlers/handlers.ts';
 import { importSupport } from './import-body.ts';
 import { pagingOf } from './paging.ts';

@@ -1,14 +1,8 @@
 /** The OpenAPI 3.1 document of the service, made from the operations table. */
 import type { z } from 'zod';
 import { jsonContent, parametersIn, type Schema, schemaOf } from '../base/openapi.ts';
-import {
-  type Method,
-  type Operation,
-  type OperationName,
-  operationNames,
-  operations,
-  PREFIXES,
-} from '../contract/operations.ts';
+import { type Method, type Operation, PREFIXES } from '../contract/operation.ts';
+import { type OperationName, operationNames, operations } from '../contract/operations.ts';
 
 /** By method in lower case, as in OpenAPI. */
 type PathItem = Record<string, Schema & { readonly summary: string }>;

@@ -1,7 +1,8 @@
 /** The routes, made from the operations table: every operation under every prefix and every documented method. */
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Method, type Operation, type OperationName, operationNames, operations } from '../contract/operations.ts';
+import type { Method, Operation } from '../contract/operation.ts';
+import { type OperationName, operationNames, operations } from '../contract/operations.ts';
 import type { Admit, Admitted } from './admission.ts';
 import { readGetBody } from './bodies.ts';
 import type { ServeCall } from './calls.ts';

@@ -6,9 +6,9 @@
  * time: it has no gap and no repetition on those nights.
  */
 import { createHash } from 'node:crypto';
-import { CronExpressionParser } from 'cron-parser';
+import type { CronExpression } from 'cron-parser';
 import { changeBetween, momentOf, offsetAt, wallTimeAt } from '../base/time-zone.ts';
-import type { Schedule } from './schedules.ts';
+import { parseCron, type Schedule } from './schedules.ts';
 
 /** The first start after a moment. An interval is counted from 1970-01-01, so that every process counts alike. */
 export function nextStart(sync: string, schedule: Schedule, after: Date): Date {
@@ -32,21 +32,26 @@ export function jitterOf(sync: string, { jitterMs }: Schedule): number {
 function nextTime(schedule: Schedule, afterMs: number): number {
   if (schedule.kind === 'every') return (Math.floor(afterMs / schedule.everyMs) + 1) * schedule.everyMs;
   const { cron, timezone } = schedule;
-  const isEveryHour = CronExpressionParser.parse(cron).fields.hour.values.length === 24;
-  return isEveryHour ? nextByRealTime(cron, timezone, afterMs) : nextOnTheWall(cron, timezone, afterMs);
+  const expression = expressions.get(schedule) ?? parseCron(cron);
+  expressions.set(schedule, expression);
+  const isEveryHour = expression.fields.hour.values.length === 24;
+  return isEveryHour ? nextByRealTime(expression, timezone, afterMs) : nextOnTheWall(expression, timezone, afterMs);
 }
 
-function nextOnTheWall(cron: string, zone: string, afterMs: number): number {
+/** Reading an expression takes longer than finding its next time. */
+const expressions = new WeakMap<Schedule, CronExpression>();
+
+function nextOnTheWall(expression: CronExpression, zone: string, afterMs: number): number {
   for (let wallMs = wallTimeAt(zone, afterMs); ; ) {
-    wallMs = nextMatch(cron, wallMs);
+    wallMs = nextMatch(expression, wallMs);
     const atMs = momentOf(zone, wallMs);
     if (atMs > afterMs) return atMs;
   }
 }
 
-function nextByRealTime(cron: string, zone: string, afterMs: number): number {
+function nextByRealTime(expression: CronExpression, zone: string, afterMs: number): number {
   for (let fromMs = afterMs, offset = offsetAt(zone, afterMs); ; ) {
-    const atMs = nextMatch(cron, fromMs + offset) - offset;
+    const atMs = nextMatch(expression, fromMs + offset) - offset;
     if (offsetAt(zone, atMs) === offset) return atMs;
     const changeMs = changeBetween(zone, fromMs, atMs); // the clock showed other times from here on
     fromMs = changeMs - 1;
@@ -55,8 +60,7 @@ function nextByRealTime(cron: string, zone: string, afterMs: number): number {
 }
 
 /** The next wall-clock time that the expression names. */
-function nextMatch(cron: string, wallMs: number): number {
-  return CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(wallMs) })
-    .next()
-    .getTime();
+function nextMatch(expression: CronExpression, wallMs: number): number {
+  expression.reset(new Date(wallMs));
+  return expression.next().getTime();
 }

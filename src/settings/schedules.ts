@@ -1,5 +1,6 @@
 /** When a sync runs automatically, and checks of cron expressions and time zones before a scheduler gets them. */
-import { CronExpressionParser } from 'cron-parser';
+import { createRequire } from 'node:module';
+import type * as CronParser from 'cron-parser';
 import { didYouMean, quote } from './words.ts';
 
 export type Schedule = (
@@ -11,6 +12,14 @@ export type Schedule = (
   /** The sync starts up to this much later than the schedule says; shorter than the time between two starts. */
   readonly jitterMs: number;
 };
+
+let loaded: typeof CronParser | undefined;
+
+/** Read as times of UTC. Throws if it is no cron expression. The parser is loaded when it is used: most commands need no start. */
+export function parseCron(text: string): CronParser.CronExpression {
+  loaded ??= createRequire(import.meta.url)('cron-parser') as typeof CronParser; // safe: the types of the same file
+  return loaded.CronExpressionParser.parse(text, { tz: 'UTC' });
+}
 
 const ALIASES = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@hourly', '@minutely'];
 
@@ -26,7 +35,7 @@ export function cronProblem(text: string): string | undefined {
   }
   if (/(^|[\s,])H/.test(text)) return `H is not supported in a cron expression: ${quote(text)}`;
   try {
-    CronExpressionParser.parse(text).next();
+    parseCron(text).next();
     return undefined;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -55,7 +64,7 @@ function isKnownZone(text: string): boolean {
 
 /** The shortest time between two of the next starts that a cron expression names, in milliseconds. */
 export function shortestGapMs(cron: string): number {
-  const starts = CronExpressionParser.parse(cron, { tz: 'UTC' })
+  const starts = parseCron(cron)
     .take(GAPS + 1)
     .map((start) => start.getTime());
   return Math.min(...starts.slice(1).map((at, index) => at - (starts[index] ?? 0)));

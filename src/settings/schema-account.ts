@@ -1,7 +1,8 @@
 /** The settings of one account: its address, its key, how its service answers, and its budget. */
 import { z } from 'zod';
 import { dialectSetting } from '../client/call/dialect.ts';
-import { type OperationName, operations, PREFIXES } from '../contract/operations.ts';
+import { PREFIXES } from '../contract/operation.ts';
+import { type OperationName, operations } from '../contract/operations.ts';
 import { duration } from './durations.ts';
 import {
   envName,

@@ -46,7 +46,7 @@ function missing(ref: SecretRef, reason: string): LockstepError {
 /** The setting and the source of a secret, for messages about a wrong one. */
 export function sourceOf(ref: SecretRef): string {
   const source = `${ref.where}: ${describe(ref)}`;
-  return ref.from === 'env' ? `${source}, which a process reads when it starts` : source;
+  return ref.from === 'env' ? `${source}; restart Lockstep after you change it` : source;
 }
 
 function describe(ref: SecretRef): string {

@@ -2,7 +2,8 @@
  * Templates in the settings, in the language Liquid: of targets, and of the fields of customers. What a value may contain never
  * changes the form of the result: each value is escaped for the place where it is written. Pure.
  */
-import { Liquid } from 'liquidjs';
+import { createRequire } from 'node:module';
+import type * as Liquids from 'liquidjs';
 import { z } from 'zod';
 import { messageOf } from '../base/errors.ts';
 import { didYouMean, quote } from './words.ts';
@@ -91,24 +92,32 @@ const OF_CHANGE = Object.keys(FULL).flatMap((name) => {
 const NAMES = { change: OF_CHANGE, item: OF_ITEM, both: [...OF_CHANGE, ...OF_ITEM] } as const;
 export type About = keyof typeof NAMES;
 
-const ENGINES: Readonly<Record<Place, Liquid>> = {
-  json: engineFor((value) => JSON.stringify(plain(value)).slice(1, -1)),
-  path: engineFor((value) => encodeURIComponent(plain(value))),
+const ESCAPES: Readonly<Record<Place, (value: unknown) => string>> = {
+  json: (value) => JSON.stringify(plain(value)).slice(1, -1),
+  path: (value) => encodeURIComponent(plain(value)),
   // A header is one line of printable ASCII.
-  header: engineFor((value) => plain(value).replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent)),
-  text: engineFor(plain),
+  header: (value) => plain(value).replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent),
+  text: plain,
 };
+
+const engines = new Map<Place, Liquids.Liquid>();
+
+function engineOf(place: Place): Liquids.Liquid {
+  const engine = engines.get(place) ?? engineFor(ESCAPES[place]);
+  engines.set(place, engine);
+  return engine;
+}
 
 /** Throws if the text is not a template, or if rendering it fails or needs too much. */
 export function compileTemplate<View extends object = TemplateView>(text: string, place: Place): Template<View> {
-  const engine = ENGINES[place];
+  const engine = engineOf(place);
   const parsed = engine.parse(text);
   return (view) => engine.renderSync(parsed, view);
 }
 
 /** The variables that a template uses. Throws if the text is not a template. */
 export function variablesOf(text: string, place: Place): readonly string[] {
-  const engine = ENGINES[place];
+  const engine = engineOf(place);
   return engine.globalFullVariablesSync(engine.parse(text));
 }
 
@@ -152,7 +161,9 @@ function jsonProblem(results: readonly string[]): string | undefined {
   return undefined;
 }
 
-function engineFor(outputEscape: (value: unknown) => string): Liquid {
+/** Liquid is loaded when it is used: most settings have no template. */
+function engineFor(outputEscape: (value: unknown) => string): Liquids.Liquid {
+  const { Liquid } = createRequire(import.meta.url)('liquidjs') as typeof Liquids; // safe: the types of the same package
   const engine = new Liquid({
     strictVariables: true,
     strictFilters: true,

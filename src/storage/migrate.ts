@@ -2,9 +2,10 @@
  * Migrates the tables of a room: each migration runs once, in order, in one transaction under an advisory lock, so that any
  * number of processes may start at the same time.
  */
-import { readdir, readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import type pg from 'pg';
-import { LockstepError } from '../base/errors.ts';
+import { codeOf, LockstepError } from '../base/errors.ts';
 import type { Queryable } from './queryable.ts';
 
 export interface Migration {
@@ -13,16 +14,20 @@ export interface Migration {
   readonly sql: string;
 }
 
+/** Postgres' code for a table that does not exist. */
+const NO_TABLE = '42P01';
 const LOCK_KEY = 0x10c5; // any constant: it only has to be the same in every Lockstep process
 
 /** The migrations in a folder of `.sql` files, in the order of their names. */
 export async function readMigrations(folder: URL): Promise<readonly Migration[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort();
-  const read = async (file: string): Promise<Migration> => ({
+  return files.map((file) => ({
     name: file.slice(0, -'.sql'.length),
-    sql: await readFile(new URL(file, folder), 'utf8'),
-  });
-  return Promise.all(files.map(read));
+    // Read only if it has to run, which few starts find.
+    get sql() {
+      return readFileSync(new URL(file, folder), 'utf8');
+    },
+  }));
 }
 
 /**
@@ -30,6 +35,8 @@ export async function readMigrations(folder: URL): Promise<readonly Migration[]>
  * @throws LockstepError SCHEMA_NEWER if a later version of Lockstep has migrated the tables
  */
 export async function migrate(pool: pg.Pool, room: string, migrations: readonly Migration[]): Promise<void> {
+  // Most starts find nothing to do: they need no lock, and wait for no other start.
+  if (await hasRun(pool, room, migrations)) return;
   const db = await pool.connect();
   try {
     await db.query('begin');
@@ -53,6 +60,15 @@ export async function migrate(pool: pg.Pool, room: string, migrations: readonly 
   } finally {
     db.release();
   }
+}
+
+async function hasRun(db: Queryable, room: string, migrations: readonly Migration[]): Promise<boolean> {
+  const ran = await migrationsOf(db, room).catch((error: unknown) => {
+    if (codeOf(error) === NO_TABLE) return undefined;
+    throw error;
+  });
+  if (ran) refuseLater(room, ran, migrations);
+  return ran !== undefined && migrations.every(({ name }) => ran.has(name));
 }
 
 function refuseLater(room: string, ran: ReadonlySet<string>, known: readonly Migration[]): void {

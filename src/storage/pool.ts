@@ -9,7 +9,7 @@ export function makePool(connection: pg.PoolConfig, log?: Logger, inSpan?: InSpa
   const config = { ...connection, types: { getTypeParser } };
   const pool = inSpan ? tracedPool(config, inSpan) : new pg.Pool(config);
   const lost = (error: Error): void => {
-    if (!pool.ending) log?.warn({ error: error.message }, 'lost a connection to the database');
+    if (!pool.ending) log?.warn({ err: error }, 'lost a connection to the database');
   };
   pool.on('error', () => undefined); // the listener below has logged it
   // The pool listens to idle connections only; one lost between two statements of a transaction would end the process.

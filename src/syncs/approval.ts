@@ -33,7 +33,8 @@ export function exceeds(guards: Guards, extent: Extent): boolean {
 }
 
 function mostOf({ approveAbove, approveAboveShare }: Guards, { of }: Extent): number {
-  return Math.min(approveAbove ?? Number.POSITIVE_INFINITY, (approveAboveShare ?? Number.POSITIVE_INFINITY) * of);
+  const share = approveAboveShare === undefined ? Number.POSITIVE_INFINITY : approveAboveShare * of;
+  return Math.min(approveAbove ?? Number.POSITIVE_INFINITY, share);
 }
 
 /** What a paused run tells the person who approves it; the remedy of AWAITS_CONFIRMATION says how. `what`: the name of its rows. */
@@ -41,5 +42,5 @@ export function exceedsMessage(what: 'contacts' | 'rows', guards: Guards, extent
   const { writes, of } = extent;
   const share = writes * 200 < of ? 'less than 1%' : `${Math.round((writes / of) * 100)}%`;
   const most = Math.floor(mostOf(guards, extent));
-  return `It would write ${writes} of ${of} ${what} (${share}); the settings allow ${most} without approval. Nothing is sent.`;
+  return `The run would write ${writes} of ${of} ${what} (${share}), and needs approval to write more than ${most}. Nothing is sent.`;
 }

@@ -20,6 +20,8 @@ const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const CUSTOMERS = 5;
 const WORKERS = 2;
 const EVENING_MS = 5 * 60_000;
+/** Claims hold for 30 s. */
+const STANDSTILLS_MS = [200, 2_000, 10_000, 35_000];
 
 export interface Day {
   /** What happened how often. */
@@ -36,10 +38,12 @@ export async function liveThrough(seed: number, minutes: number): Promise<Day> {
   const service = await openCommandHarness({ behaviour: { faults } });
   closers.push(() => service.close());
   await service.addNumberedCustomers(CUSTOMERS);
-  const receiver = await startWebhookReceiver(SECRET, () => (chance(0.05) ? { status: 503 } : { status: 204 }));
+  const ofHook = randomFrom(seed + 1_000_003); // its calls come at any time
+  const receiver = await startWebhookReceiver(SECRET, () => ({ status: ofHook.chance(0.05) ? 503 : 204 }));
   closers.push(() => receiver.close());
-  const redis = chance(0.5) ? await startOwnRedis(service.dataDir, LASTING) : undefined;
-  if (redis) closers.push(() => redis.close());
+  let redis = chance(0.5) ? await startOwnRedis(service.dataDir, LASTING) : undefined;
+  const redisPort = redis && Number(new URL(redis.url).port);
+  closers.push(async () => redis?.close());
 
   const { dataDir: cwd } = service;
   await writeFile(path.join(cwd, 'lockstep.yaml'), settingsText(service.front.url, receiver.hook, redis?.url));
@@ -56,10 +60,19 @@ export async function liveThrough(seed: number, minutes: number): Promise<Day> {
   const workers: Running[] = [];
   const background = new Set<Promise<unknown>>();
   const expected = { contacts: 0, tasks: [] as number[], files: [] as { name: string; labels: string[] }[] };
-  const startWorker = () =>
-    void workers.push(
-      startLockstep(['start', '--config', 'lockstep.yaml', '--json', '--roles', 'worker,scheduler'], around),
-    );
+  const startWorker = () => {
+    const args = ['start', '--config', 'lockstep.yaml', '--json', '--roles', 'worker,scheduler'];
+    const worker = startLockstep(args, around);
+    workers.push(worker);
+    void worker.ended.then(({ code, stdout, stderr }) => {
+      const place = workers.indexOf(worker);
+      if (place === -1) return; // it was told to end
+      workers.splice(place, 1);
+      const hasBegun = code === null || code === 1 || stdout.includes('"roles"');
+      if (hasBegun) problems.push(`a worker ended by itself with ${code}: ${stderr.split('\n').slice(-40).join('\n')}`);
+      startWorker(); // as a service manager does where Postgres or Redis is lost at the start
+    });
+  };
   const inBackground = (work: Promise<unknown>) => {
     const ended = work.finally(() => background.delete(ended));
     background.add(ended);
@@ -78,10 +91,21 @@ export async function liveThrough(seed: number, minutes: number): Promise<Day> {
     'a worker stands still': () => {
       const worker = workers[int(workers.length)];
       worker?.signal('SIGSTOP');
-      inBackground(delay(100 + int(10_000)).then(() => worker?.signal('SIGCONT')));
+      inBackground(delay(pick(STANDSTILLS_MS)).then(() => worker?.signal('SIGCONT')));
     },
     'Postgres is killed': () => killPostgres(cwd),
     'Redis is emptied': () => (redis ? flush(redis.url) : undefined),
+    'Redis is killed': async () => {
+      const killed = redis;
+      if (!killed) return;
+      redis = undefined;
+      await killed.close();
+      const again = async () => {
+        await delay(int(5_000));
+        redis = await startOwnRedis(service.dataDir, LASTING, redisPort);
+      };
+      inBackground(again());
+    },
     'contacts are added': async () => {
       const count = 1 + int(20);
       for (let n = 0; n < count; n++) {
@@ -130,8 +154,9 @@ export async function liveThrough(seed: number, minutes: number): Promise<Day> {
   for (const name of ['people', 'mirror']) await succeeds(() => run('syncs', 'pause', name), problems);
   const unfinished = async () => (await run('runs', '--limit', '1000', '--all')).json?.runs?.filter(isUnfinished);
   await expect.poll(unfinished, { timeout: EVENING_MS, interval: 2_000 }).toEqual([]);
-  for (const worker of workers) worker.signal('SIGTERM');
-  for (const { ended } of workers) expect((await ended).code).toBe(0);
+  const ending = workers.splice(0);
+  for (const worker of ending) worker.signal('SIGTERM');
+  for (const { ended } of ending) expect((await ended).code).toBe(0);
   for (const { name, labels } of expected.files) {
     const loaded = await load(name);
     const { counts, error } = loaded.json ?? {};

@@ -47,7 +47,7 @@ describe('lockstep alerts', () => {
     await disableTarget(pool, 'alerts.team', { reason: 'GONE', detail: 'HTTP 404', now: undefined });
     const { code, stdout } = await lockstep(['alerts']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/chat +slack +all +all +2026-11-2\d [\d:]+ +ok\n/);
+    expect(stdout).toMatch(/chat +slack +all +all +2026-11-2\d [\d:]+ UTC +ok\n/);
     expect(stdout).toMatch(/team +slack +run-failed +all +never +disabled\n/);
     expect(stdout).toMatch(/alerts\.team: HTTP 404\n +lockstep deliveries enable alerts\.team --config s\.yaml/);
     expect(stdout).toMatch(/Open alerts\n +nightly: run failed, since /);

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Operation, type OperationName, operations } from '../../src/contract/operations.ts';
+import type { Operation } from '../../src/contract/operation.ts';
+import { type OperationName, operations } from '../../src/contract/operations.ts';
 import { seedWorkspace } from '../../src/service/testbed/seed.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';

@@ -52,7 +52,7 @@ test('shows each field as source and result, and each problem, of ten contacts',
       'full_name: last_name "Lee" first_name "Ann" → "Lee, Ann"',
       'phone_number: phone "030 5550001" → "+49305550001"',
       'Problem: The mapping requires email, and it is empty. The contact would not be sent. Complete the contact, or give the field a `default` in `map`, and run the sync again.',
-      'Problem: phone_number: "ask Eve" is not a phone number of DE or with a country code. It would be sent as it is. Correct the number of the contact.',
+      'Problem: phone_number: "ask Eve" is not a phone number of DE, nor one with a country code. It would be sent as it is. Correct the number of the contact.',
       'Warning: none of the contacts that were read has a value in industry',
     ]),
   );

@@ -140,7 +140,7 @@ test('reports an account whose tasks have no target yet', async () => {
 test('lists links with their number, and removes one', async () => {
   await imported('task,issue\n1,ABC-1\n2,ABC-2\n');
   const { stdout } = await links('--limit', '1', '--target', 'issues', '--account', 'demo');
-  expect(stdout).toMatch(/^TARGET .* BY\nissues +demo +task:1 +ABC-1 +\S+ \S+ +hand\nThese are the newest of 2: /);
+  expect(stdout).toMatch(/^TARGET .* BY\nissues +demo +task:1 +ABC-1 +\S+ \S+ UTC +hand\nThese are the newest of 2: /);
   expect((await links('remove', ...TO, '--task', '1', '--json')).json).toMatchObject({
     task: 'task:1',
     itemId: 'ABC-1',

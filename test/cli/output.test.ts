@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { paint, styled } from '../../src/cli/colour.ts';
 import { createLog, logEvents } from '../../src/cli/log.ts';
 import { createOutput, table } from '../../src/cli/output.ts';
@@ -42,7 +42,7 @@ test('on a terminal each entry of a process that logs events has its time', () =
   const log = createLog(screenOf(stderr), { isVerbose: false });
   logEvents(log);
   log.info({ run: 'r1' }, 'run started');
-  expect(stderr.text()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d info: run started {2}run=r1\n$/);
+  expect(stderr.text()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+ info: run started {2}run=r1\n$/);
 });
 
 test.each([
@@ -55,6 +55,22 @@ test.each([
   log.warn({ err: new Error('away'), run: 'r1' }, 'late');
   expect(stderr.text()).toEqual(written);
   expect(stderr.text()).not.toContain('output.test.ts');
+});
+
+test('a failure that repeats is logged once a minute, with how often it came since', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const stderr = textStream(true);
+  const log = createLog(screenOf(stderr), { isVerbose: false });
+  const fail = (message: string, run = 'r1') => log.warn({ err: new Error(message), run }, 'late');
+  for (let n = 0; n < 3; n++) fail('away');
+  fail('refused');
+  fail('away', 'r2');
+  vi.advanceTimersByTime(60_000);
+  fail('away');
+  fail('refused');
+  const logged = ['away  run=r1', 'refused  run=r1', 'away  run=r2', 'away  run=r1  repeated=2', 'refused  run=r1'];
+  expect(stderr.text()).toBe(logged.map((words) => `warn: late: ${words}\n`).join(''));
 });
 
 test('moves columns that do not fit to a second line', () => {

@@ -12,13 +12,21 @@ async function linesOf(text: string, choices: SheetChoices = {}): Promise<string
 
 test('shows each field with its column, and the unused columns', async () => {
   const lines = await linesOf('Order No.,Customer Email,ammount,colour\nA-1,ann@example.com,12.50,red\n');
-  expect(lines).toContain('order_id        ← "Order No." (synonym; 1 of 1 cell fit)');
-  expect(lines).toContain('amount          ← "ammount" (similar name, 86%; 1 of 1 cell fit)');
+  expect(lines).toContain('order_id        ← "Order No." (a common name for it; 1 of 1 cell fit)');
+  expect(lines).toContain('amount          ← "ammount" (a similar name, 86% equal; 1 of 1 cell fit)');
   expect(lines).toContain('not used: "colour"');
 });
 
 test('warns about a file without a column of order numbers, with the labels it gives and the remedy', async () => {
   expect(await linesOf('customer_email,amount\nann@example.com,5\n')).toMatch(/Note: no column .*LS-.*--map order_id=/);
+});
+
+test('does not warn about a file of results whose orders have the labels of an earlier load', async () => {
+  const orders = 'customer_email,amount,lockstep_order_id\nann@example.com,5,LS-1a2b3c4d-2\n';
+  expect(await linesOf(orders)).not.toContain('Note:');
+  expect(await linesOf(orders.replace('lockstep_order_id', 'lockstep_id'))).toMatch(
+    /Note: no column .*spreadsheet has saved/,
+  );
 });
 
 test('warns about a file without a column of amounts', async () => {
@@ -35,7 +43,7 @@ test('takes a shop’s "Name" column that holds order numbers as the order numbe
 test('counts the cells that fit a field, and says why a column with its name is not used', async () => {
   const rows = Array.from({ length: 1_000 }, (_, n) => `A-${n},cus_${n},ann@example.com,${n < 2 ? 'n/a' : n}`);
   const lines = await linesOf(['Order No.,Customer ID,Customer Email,Total', ...rows, ''].join('\n'));
-  expect(lines).toMatch(/amount +← "Total" \(synonym; 998 of 1,000 cells fit\)/);
+  expect(lines).toMatch(/amount +← "Total" \(a common name for it; 998 of 1,000 cells fit\)/);
   expect(lines).toContain('not used: "Customer ID" (not client_id: 0 of 1,000 cells fit)');
   expect(lines).not.toContain('client_id  ');
 });
@@ -55,7 +63,7 @@ test('names the preset and why, the columns that were told, the lines that are c
     /preset shopify-orders \(Shopify orders\), because the header has Name, Email, .*--preset none/,
   );
   expect(lines).toMatch(/order_id +← "Id" \(as you said; 1 of 1 cell fit\)/);
-  expect(lines).toMatch(/amount +← "Total" \(preset; 1 of 1 cell fit\)/);
+  expect(lines).toMatch(/amount +← "Total" \(by the preset; 1 of 1 cell fit\)/);
   expect(lines).toContain('no column, as you said: description');
   expect(lines).toContain('become one order: the first amount counts, descriptions are joined');
   expect(lines).toContain('at most 10 orders, because of --limit 10');

@@ -42,7 +42,9 @@ test('shows what needs a person, what runs, what starts next, and the budgets', 
   const { pool } = database;
   const empty = await status();
   expect(empty.stdout).toMatch(/^Nothing needs a person\.\n\nRunning now\n {2}none\n\nNext starts\n/);
-  expect(empty.stdout).toMatch(/nightly +\d{4}-\d\d-\d\d 02:00\n[\s\S]*acme +30 a minute\n$/);
+  expect(empty.stdout).toMatch(
+    /nightly +\d{4}-\d\d-\d\d 02:00 \(Europe\/Berlin\)\n[\s\S]*acme +at most 30 calls a minute\n$/,
+  );
 
   const working = await runOf('working');
   await noteAttended(pool, [working], WORKER);
@@ -62,7 +64,7 @@ test('shows what needs a person, what runs, what starts next, and the budgets', 
   expect(needs.map(({ command: one }: { command: string }) => one)).toEqual(commands);
   expect(running.map(({ run }: { run: string }) => run)).toEqual([working]);
   expect(next.map(({ sync }: { sync: string }) => sync)).toEqual(['nightly']);
-  expect(stdout).toContain(`run ${waiting} of waiting: awaits approval: nothing is sent yet`);
+  expect(stdout).toMatch(new RegExp(`run ${waiting} of waiting, since .*: awaits approval: nothing is sent yet\\n`));
   expect(stdout).toMatch(/hourly +paused/);
   expect(stdout).not.toContain(earlier);
 });

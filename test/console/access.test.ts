@@ -102,6 +102,22 @@ test('an address with a NUL character is refused', async () => {
   expect([...pages, ...answers].map(({ status }) => status)).toEqual([400, 400, 400, 400]);
 });
 
+test('a form or JSON with a NUL character is refused', async () => {
+  const cookie = await signIn('operator');
+  const form = await post('/syncs/nightly/pause', { cookie, form: { reason: 'a\0b' } });
+  const asJson = (path: string, body: object) =>
+    fetch(`${web.url}/api/v1${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const answers = await Promise.all([
+    asJson('/syncs/nightly/pause', { reason: '\0' }),
+    asJson('/accounts/acme/calls/contacts.create', { body: { notes: [{ 'a\0': 1 }] } }),
+  ]);
+  expect([form, ...answers].map(({ status }) => status)).toEqual([400, 400, 400]);
+});
+
 test('a person signs in, looks, acts and signs out', async () => {
   const run = await aRun();
   const cookie = await signIn('operator');

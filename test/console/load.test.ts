@@ -87,9 +87,9 @@ describe.runIf(CHROMIUM)('a file', () => {
 
     await page.goto(`${web.url}/activity`);
     expect(await page.locator('tbody tr td:nth-child(3)').allTextContents()).toEqual([
-      'resume-run',
-      'load-file',
-      'upload-file',
+      'Resume run',
+      'Load file',
+      'Upload file',
     ]);
     expect(await page.textContent('main')).toContain('x.csv for test');
     expect((await uploaded()).filter((name) => name.endsWith('.csv'))).toEqual([]);
@@ -160,7 +160,7 @@ describe.runIf(CHROMIUM)('a file', () => {
 
   test('with refused lines is corrected by cell and all at once, as a new file; a click on a line makes it the header', async () => {
     const { page, wrong, close } = await openPage(browser);
-    const csv = `Orders of May\nMade by hand\nno,client_id,amount\nA-1,1,10.50\nA-2,,12x\nA-3,,13\n"${HOSTILE[1]?.replaceAll('"', '""')}",,7\n`;
+    const csv = `Orders of May\nMade by hand\nno,client_id,amount\nA-1,1,10.50\nA-2,,12x\nA-3,,13\nA-4,1,8,9\nA-5,1\n"${HOSTILE[1]?.replaceAll('"', '""')}",,7\n`;
     await choose(page, 'orders.csv', csv);
     await page.getByText('Choose the line of the header').click();
     await page.getByRole('link', { name: 'no,client_id,amount' }).click();
@@ -168,25 +168,34 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByLabel('Column of order_id').selectOption('no');
     await page.getByLabel('An order that exists already').selectOption('fail');
     await page.getByRole('button', { name: 'Check and plan' }).click();
-    await page.getByRole('link', { name: 'Correct the 3 rows' }).click();
+    await page.getByText('When the load has ended').waitFor();
+    expect(await (await fetch(`${page.url()}/fix`)).text()).toContain('LOAD_NOT_ENDED');
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    await page.getByRole('link', { name: 'Correct the 5 rows' }).click();
     expect(await page.locator('[aria-invalid]').getAttribute('aria-label')).toBe('amount, line 5');
     await page.getByLabel('amount, line 5').fill('12');
-    await page.getByLabel('client_id, line 7').fill('3');
+    await page.getByLabel('#4, line 7').fill('');
+    await page.getByLabel('amount, line 8').fill('14');
+    await page.getByLabel('client_id, line 9').fill('3');
     await page.getByLabel('Column').selectOption('client_id');
     await page.getByLabel('with').fill('2');
     await expectSound(page);
     await page.getByRole('button', { name: 'Make the new file' }).click();
     expect(await page.textContent('h1')).toBe('orders.corrected.csv');
     expect(await page.getByLabel('Column of order_id').inputValue()).toBe('no');
+    expect(await page.getByLabel('Decimal sign').inputValue()).toBe('.');
     expect(await page.getByLabel('An order that exists already').inputValue()).toBe('fail');
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('button', { name: /^Approve/ }).click();
-    await page.getByText('created (3)').waitFor();
+    await page.getByText('created (5)').waitFor();
     const orders = (await harness.orders()).map(({ order_id, client_id, amount }) => [order_id, client_id, amount]);
     expect(orders.toSorted()).toEqual([
       [HOSTILE[1], 3, 7],
+      ['A-1', 1, 10.5],
       ['A-2', 2, 12],
       ['A-3', 2, 13],
+      ['A-4', 1, 8],
+      ['A-5', 1, 14],
     ]);
     expect(wrong).toEqual([]);
     await close();

@@ -2,6 +2,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Console } from '../../src/console/server.ts';
+import { noteAttended } from '../../src/engine/ledger/attended.ts';
+import { thisWorker } from '../../src/engine/ledger/claims.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
 import { suspendAccount } from '../../src/engine/ledger/suspensions.ts';
 import { disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
@@ -100,9 +102,11 @@ test('the API lists deliveries by page, sends one again, and enables a target', 
   const [hook] = (await call('/targets')).json.targets;
   expect(hook).toMatchObject({ target: 'hook', open: 1, dead: 1, disabled: {} });
   expect((await call('/deliveries/msg_0/replay', {})).json.said).toContain(
-    '1 delivery waits to be sent again. Enabled: hook.',
+    '1 delivery is due now. A worker sends it at once, or within a minute while its target is failing. Enabled: hook.',
   );
-  expect((await call('/deliveries/msg_0/replay', {})).json.said).toBe('1 delivery waits to be sent again.');
+  expect((await call('/deliveries/msg_0/replay', {})).json.said).toBe(
+    '1 delivery is due now. A worker sends it at once, or within a minute while its target is failing.',
+  );
   expect((await call('/deliveries/msg_9/replay', {})).json.error.code).toBe('DELIVERY_UNKNOWN');
   expect((await call('/targets/hook/enable', {})).json.refused).toBe('NOT_DISABLED');
   expect((await call('/targets/other/enable', {})).json.error.code).toBe('SETTINGS_NAME_UNKNOWN');
@@ -115,7 +119,7 @@ test('the API shows accounts with their tenant, what suspends them, and the dial
     {
       account: 'acme',
       url: 'https://sales.example',
-      allowed: '30 a minute',
+      allowed: 'at most 30 calls a minute',
       identity: null,
       suspended: { message: 'the key is refused' },
       dialect: { 'idField.contacts': 'nr' },
@@ -138,9 +142,50 @@ test('a run says that it waits because its account is suspended', async () => {
   const given = { sync: 'nightly', job: 'contacts', account: 'acme', resource: 'nightly', options: {} };
   const started = { ...given, lane: 'batch', dryRun: false, phase: 'scan-contacts' } as const;
   const { id } = (await startRun(database.pool, started)).run;
+  await noteAttended(database.pool, [id], thisWorker('test'));
   expect(await pageAt(`/runs/${id}`)).not.toContain('It waits until account');
   await suspendAccount(database.pool, 'acme', { operation: 'contacts', message: 'the key is refused' });
   expect(await pageAt(`/runs/${id}`)).toMatch(/It waits until account .*acme<\/a> resumes:.*the key is refused/);
+  expect(await pageAt('/runs')).toContain('waiting: account acme is suspended');
+});
+
+test('a delivery that waits for its retry is tried now; one that waits for an older one is not', async () => {
+  await deliver([null, null]);
+  await database.pool.query(`update ledger.deliveries set due_at = now() + interval '1 day', task_id = '1',
+    sequence = case id when 'msg_1' then 1 else 2 end`);
+  expect(await pageAt('/deliveries/msg_0')).not.toContain('Try now');
+  expect(await pageAt('/deliveries/msg_1')).toContain('Try now');
+  expect((await call('/deliveries/msg_1/replay', {})).json.said).toBe(
+    '1 delivery is due now. A worker sends it at once, or within a minute while its target is failing.',
+  );
+  const due = await database.pool.query('select id from ledger.deliveries where due_at <= created_at');
+  expect(due.rows).toEqual([{ id: 'msg_1' }]);
+});
+
+test('a form that sends a delivery again, sent twice, sends it once', async () => {
+  await deliver(['dead', null]);
+  await database.pool.query(`update ledger.deliveries set created_at = now() - interval '1 hour'`);
+  for (const [id, was] of [
+    ['msg_0', 'ended'],
+    ['msg_1', 'waiting'],
+  ] as const) {
+    const [, form = ''] = /action="(\/deliveries\/msg_\d\/replay[^"]*)"/.exec(await pageAt(`/deliveries/${id}`)) ?? [];
+    const send = () =>
+      fetch(`${web.url}${form}`, {
+        method: 'POST',
+        headers: { origin: web.url },
+        body: new URLSearchParams(),
+        redirect: 'manual',
+      });
+    await send();
+    expect([was, (await states())[Number(id.at(-1))]]).toEqual([was, 'waiting']);
+    await database.pool.query(
+      `update ledger.deliveries set state = 'ended', verdict = 'delivered', ended_at = now() where id = $1`,
+      [id],
+    );
+    await send();
+    expect((await states())[Number(id.at(-1))]).toBe('ended');
+  }
 });
 
 test('the settings are shown without secrets, with warnings; problems of the file only to operators', async () => {
@@ -295,7 +340,9 @@ describe.runIf(CHROMIUM)('in a browser', () => {
       `update ledger.deliveries set created_at = now() + interval '1 minute' where id = 'msg_1'`,
     );
     await page.getByRole('button', { name: 'Send again' }).click();
-    expect(await page.textContent('[role=status]')).toContain('1 delivery waits to be sent again.');
+    expect(await page.textContent('[role=status]')).toContain(
+      '1 delivery is due now. A worker sends it at once, or within a minute while its target is failing.',
+    );
     expect(await states()).toEqual(['waiting', 'ended', 'ended']);
     await page.goto(`${web.url}/deliveries/msg_1`);
     await page.getByRole('button', { name: 'Send again' }).click();

@@ -166,10 +166,10 @@ describe.runIf(CHROMIUM)('pages', () => {
     expect(await page.textContent('.headline .chip')).toBe('cancelled');
     await page.goto(`${web.url}/activity`);
     expect(await page.locator('tbody tr td:nth-child(3)').allTextContents()).toEqual([
-      'cancel-run',
-      'run',
-      'run',
-      'pause-sync',
+      'Cancel run',
+      'Run',
+      'Run',
+      'Pause sync',
     ]);
     await close();
   });

@@ -208,6 +208,8 @@ describe.runIf(CHROMIUM)('records', () => {
     });
     await open(page, 'customers');
     expect(await page.textContent('main')).toContain('Account test is suspended');
+    await page.getByRole('link', { name: 'Resume account test' }).click();
+    expect(new URL(page.url()).pathname).toBe('/accounts/test');
     await close();
   });
 

@@ -192,9 +192,9 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     expect(await page.textContent('main')).toContain('is in review again');
     await page.goto(`${web.url}/activity`);
     expect(await page.locator('tbody tr td:nth-child(3)').allTextContents()).toEqual([
-      'undo-decision',
-      'decide-ignore',
-      'decide-ignore',
+      'Undo decision',
+      'Decide ignore',
+      'Decide ignore',
     ]);
     await close();
   });

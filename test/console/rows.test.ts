@@ -1,7 +1,7 @@
 /** The page of the rows of a run that is too large to be searched at once. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Console } from '../../src/console/server.ts';
-import { startRun } from '../../src/engine/ledger/runs.ts';
+import { aRun } from '../engine/ledger/fresh-ledger.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { openConsole } from './open-console.ts';
 
@@ -24,22 +24,13 @@ async function read(path: string) {
 }
 
 test('says how far a search has looked, and continues by itself until a row matches', async () => {
-  const begun = await startRun(database.pool, {
-    sync: 'nightly',
-    job: 'contacts',
-    account: 'acme',
-    resource: 'customers',
-    lane: 'batch',
-    dryRun: false,
-    options: {},
-    phase: 'scan-contacts',
-  });
+  const run = await aRun(database);
   await database.pool.query(
     `insert into ledger.inputs (run_id, n, label) select $1, n, 'Person ' || n || repeat(' of a family with a long name', 40)
      from generate_series(1, 20000) n`,
-    [begun.run.id],
+    [run.id],
   );
-  const path = `/runs/${begun.run.id}/rows?text=person+19999`;
+  const path = `/runs/${run.id}/rows?text=person+19999`;
   let page = await read(path);
   expect(page.html).toMatch(/The search has reached row [\d,]+\./);
   expect(page.html).toContain('Search further');

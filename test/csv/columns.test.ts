@@ -96,6 +96,37 @@ test.each([
   expect(columns.some((column) => column.field === 'customer_name')).toBe(field === 'full_name');
 });
 
+test.each([
+  ['Nr', ['4711', '4712']],
+  ['Nr.', ['A-17', 'A-18']],
+  ['No', ['1003']],
+  ['Nummer', ['2', '1']],
+  ['Numéro', ['#7', '#9']],
+  ['number', ['', '4711', '4711', ...Array.from({ length: 20 }, (_, index) => `${4_712 + index}`)]],
+])('a column called "%s" with the different numbers %j is order_id', (name, cells) => {
+  const firstRows = cells.map((cell) => [cell, 'ann@example.com']);
+  expect(mapped([name, 'Email'], new Map(), { firstRows }).columns[0]).toMatchObject({ field: 'order_id', name });
+});
+
+test.each([
+  ['counts the lines', ['1', '2', '3']],
+  ['repeats a number', ['4711', '4712', '4711']],
+  ['has an empty cell', ['4711', '']],
+  ['has words', ['first', 'second']],
+  ['has no cells', []],
+])('a column called "Nr." that %s is no order_id', (_, cells) => {
+  const firstRows = cells.map((cell) => [cell, 'ann@example.com']);
+  const { columns, unmapped } = mapped(['Nr.', 'Email'], new Map(), { firstRows });
+  expect(columns.map(({ field }) => field)).not.toContain('order_id');
+  expect(unmapped).toEqual([{ index: 0, name: 'Nr.' }]);
+});
+
+test('a column named after the order number goes before one called "Nr."', () => {
+  const firstRows = [['4711', 'B-1', 'ann@example.com']];
+  const { columns } = mapped(['Nr.', 'Bestellnummer', 'Email'], new Map(), { firstRows });
+  expect(columns.find(({ field }) => field === 'order_id')?.name).toBe('Bestellnummer');
+});
+
 test('a column named after the order number goes before one called "Name"', () => {
   const { columns, unmapped } = mapped(['Name', 'Order', 'Email'], new Map(), {
     firstRows: [['#1001', '17', 'ann@example.com']],

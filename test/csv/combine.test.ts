@@ -1,8 +1,8 @@
 /** Several lines of one order become one row. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { sumOf } from '../../src/base/amount.ts';
 import { sentenceFor } from '../../src/base/reasons/reasons.ts';
-import { sumOf } from '../../src/csv/amount.ts';
 import { checkedRows, examineSheet, type SheetChoices, validatorOf } from '../../src/csv/sheet.ts';
 import { collected, loaded, received, verdicts } from './files.ts';
 

@@ -40,7 +40,7 @@ test('a process that is killed while it sends an alert loses none, and the next 
         event: 'target-disabled',
         title: 'target hook: disabled',
         text: 'Target hook: disabled: it answered 410.',
-        command: 'lockstep deliveries enable hook --config lockstep.yaml',
+        command: expect.stringMatching(/^lockstep deliveries enable hook --config \/.+\/lockstep\.yaml$/),
       },
     },
   });

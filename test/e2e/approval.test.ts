@@ -42,6 +42,35 @@ test('declined, the command that its summary names sends it after all', async ()
   expect((await harness.orders()).length).toBe(4);
 });
 
+test('declined, a retry on a terminal shows the plan and asks again', async () => {
+  await load('n\n');
+  const { run } = await latest();
+  const resumed = await harness.here('runs', 'resume', String(run));
+  expect(resumed.stderr).toContain(`Run ${run} was not approved.`);
+  const retry = ['runs', 'retry', String(run), '--config', 'lockstep.yaml'];
+  const declined = await command(retry, { ...harness.around, isTTY: true, answers: 'n\n' });
+  expect(declined.stdout).toMatch(/Of 4 rows: 4 orders to create\.[\s\S]*Write that\?/);
+  expect([declined.code, await harness.orders()]).toEqual([3, []]);
+  expect((await command(retry, { ...harness.around, isTTY: true, answers: 'y\n' })).code).toBe(0);
+  expect((await harness.orders()).length).toBe(4);
+});
+
+test('approved, resumed and retried in two terminals at once, it is sent once', async () => {
+  const each = async (terminals: readonly Promise<unknown>[]) => {
+    await Promise.all(terminals);
+    return [...(await harness.orderCommits()).values()];
+  };
+  await load('');
+  const { run } = await latest();
+  const resume = () => harness.here('runs', 'resume', String(run));
+  expect(await each([load('y\n'), resume(), load('y\n')])).toEqual([1, 1, 1, 1]);
+  await harness.file('orders.csv', ordersCsv(4, { from: 5 }));
+  await load('n\n');
+  const declined = String((await latest()).run);
+  const retry = () => harness.here('runs', 'retry', declined);
+  expect(await each([retry(), retry()])).toEqual(Array(8).fill(1));
+});
+
 test('a sync shows examples of what it would write, and says what an answer of no does', async () => {
   await harness.addContacts([
     { first_name: 'Ann', email: 'ann@example.com' },
@@ -54,7 +83,7 @@ test('a sync shows examples of what it would write, and says what an answer of n
   });
   expect([code, (await latest()).state]).toEqual([3, 'not-approved']);
   expect(stdout).toMatch(
-    /AWAITS_APPROVAL.*Ann <ann@example\.com>, Ben[\s\S]*Write that\? \(n ends run run-\S+\) \[y\/N\]/,
+    /AWAITS_APPROVAL.*Ann <ann@example\.com>, Ben[\s\S]*Write that\? If not, run run-\S+ ends and nothing is written\. \[y\/N\]/,
   );
 });
 

@@ -28,7 +28,7 @@ async function paused(): Promise<string> {
   expect([await harness.orders(), (await harness.customers()).length]).toEqual([[], 3]);
   const row = (await harness.verdicts(json.run)).get('big.csv');
   expect(row?.reason).toBe('LOAD_AWAITS_APPROVAL');
-  expect(row?.detail).toContain('It would write 4 of 4 rows (100%)');
+  expect(row?.detail).toContain('The run would write 4 of 4 rows (100%)');
   const { needs } = (await harness.here('status')).json;
   const waiting = needs.find(({ why }: { why: string }) => why.startsWith('awaits approval'));
   return waiting.what.split(' ')[1];

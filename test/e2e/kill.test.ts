@@ -2,9 +2,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'vitest';
-import { listRuns } from '../../src/engine/ledger/run-list.ts';
 import { FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
+import { listRuns } from '../support/newest-runs.ts';
 import { people } from '../support/people.ts';
 import { byLength } from '../support/property-runs.ts';
 

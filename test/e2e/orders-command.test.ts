@@ -113,6 +113,7 @@ test.each([
   const { code, stdout } = await command(['orders', 'load', file, ...ACCOUNT, ...more, ...settings], harness.around);
   expect([code, stdout]).toEqual([0, expect.stringMatching(says)]);
   expect(stdout).toContain(`was loaded before, as run ${first.json.run}`);
+  expect(stdout).toContain('\nIts rows: 1 created.\n');
   expect(await harness.orderCommits()).toEqual(new Map([['A', 1]]));
 });
 

@@ -83,6 +83,7 @@ test('killed while its rows are staged: resuming is refused with a remedy, and t
   await victim.ended;
   await release();
   const { runs } = (await harness.here('runs')).json;
+  expect(runs[0]).toMatchObject({ state: 'paused', stateWords: 'paused (file not read to its end)' });
   const resumed = await harness.here('runs', 'resume', runs[0].run);
   expect([resumed.code, resumed.json.error.code, harness.writesSeen()]).toEqual([3, 'LOAD_NOT_RECEIVED', 0]);
   expect(resumed.stderr).toMatch(

@@ -61,7 +61,7 @@ test('the results are the file as it was, with columns before it, and loading th
   expect(results[1]).toMatch(/^lockstep_line;.*;lockstep_order_id;Kundennummer;Betrag;Notiz$/);
   expect(results.slice(2, 5)).toEqual([
     expect.stringMatching(/^3;created;;;\d+;LS-[0-9a-f]{8}-3;1;12,50;Größe$/),
-    expect.stringMatching(/^4;invalid;AMOUNT_NOT_A_NUMBER;"?Line 4, column 2 \(Betrag\).*;;;2;oops;x$/),
+    expect.stringMatching(/^4;invalid;AMOUNT_NOT_A_NUMBER;"?Line 4, column 2 \(Betrag\).*;;LS-[0-9a-f]{8}-4;2;oops;x$/),
     expect.stringMatching(/^5;created;;;\d+;LS-[0-9a-f]{8}-5;3;7,25;"a;b"$/),
   ]);
   const corrected = await readFile(json.results.results, 'latin1');
@@ -131,13 +131,15 @@ test('says which statuses and currencies a file has, and --where loads only some
   );
   const planned = await said('orders', 'load', file, '--account', 'test', '--dry-run');
   expect(planned.text).toMatch(
-    /Note: the orders have different statuses \(column "Status" has Paid 2, Failed 1\), and all/,
+    /Note: the orders have different statuses \(column "Status": 2 × Paid, 1 × Failed\), and all/,
   );
-  expect(planned.text.match(/To load only one, add --where Currency=eur to orders load\./g)).toHaveLength(1);
+  expect(
+    planned.text.match(/To load only one, add --where Currency=eur to orders load on the command line\./g),
+  ).toHaveLength(1);
   const { code, json } = await load(file, '--where', 'Status=paid');
   expect([code, json.counts, json.leftOut]).toMatchObject([0, { in: 2, created: 2 }, { orders: 1 }]);
   expect((await said('runs', 'show', json.run)).text).toContain(
-    'Note: the filter (where) leaves out 1 of 3 orders: column "Status" has Failed 1.',
+    'Note: the filter (where) leaves out 1 of 3 orders (column "Status": 1 × Failed).',
   );
   const rest = await load(file, '--where', 'Status!=Paid', '--where', 'Status!=');
   expect(rest.json.counts).toMatchObject({ in: 1, created: 1 });

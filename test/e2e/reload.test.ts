@@ -2,8 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { listRuns, runsOf } from '../../src/engine/ledger/run-list.ts';
+import { newestRuns } from '../../src/engine/ledger/run-list.ts';
 import { savedSchedules } from '../../src/engine/ledger/schedules.ts';
+import { listRuns } from '../support/newest-runs.ts';
 import { openCommandHarness } from './commands.ts';
 
 async function started() {
@@ -35,7 +36,7 @@ test('changed settings are taken over for new work', async () => {
   expect(await running.logs('restart this process')).toContain('under health');
   expect([...(await savedSchedules(pool)).keys()].sort()).toEqual(['another', 'contacts']);
   await expect
-    .poll(async () => (await runsOf(pool, 'contacts', 5)).map(({ status }) => status), { timeout: 20_000 })
+    .poll(async () => (await newestRuns(pool, ['contacts'], 5)).map(({ status }) => status), { timeout: 20_000 })
     .toContain('done');
   running.signal('SIGTERM');
   expect((await running.ended).code).toBe(0);

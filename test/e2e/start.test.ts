@@ -1,6 +1,6 @@
 /** `lockstep start` as several processes that share the roles. */
 import { expect, onTestFinished, test } from 'vitest';
-import { listRuns } from '../../src/engine/ledger/run-list.ts';
+import { listRuns } from '../support/newest-runs.ts';
 import { openCommandHarness } from './commands.ts';
 
 test('the scheduler alone, or a worker once the scheduler is gone, begins a sync that is due, and the sync completes', async () => {

@@ -39,7 +39,9 @@ test('pauses before it sends anything, and after approval writes what was approv
   await harness.addContacts(people(8));
   const paused = await harness.runSync();
   expect([paused.status, paused.errorCode]).toEqual(['paused', 'AWAITS_CONFIRMATION']);
-  expect(paused.error).toContain('It would write 8 of 8 contacts (100%); the settings allow 5 without approval.');
+  expect(paused.error).toContain(
+    'The run would write 8 of 8 contacts (100%), and needs approval to write more than 5.',
+  );
   expect(await harness.customers()).toEqual([]);
   const done = await approved(paused.id);
   expect(done.status).toBe('done');
@@ -68,7 +70,10 @@ test('asks again if it was resumed without an approval, and shows what it would 
   await harness.addContacts([{ first_name: 'Late', email: 'late@example.com' }]);
   expect(await resumeRun(harness.database.pool, paused.id)).toBe(true);
   const again = await continued(paused.id);
-  expect([again.status, again.error]).toEqual(['paused', expect.stringContaining('It would write 9 of 9 contacts')]);
+  expect([again.status, again.error]).toEqual([
+    'paused',
+    expect.stringContaining('The run would write 9 of 9 contacts'),
+  ]);
   expect((await approved(paused.id)).status).toBe('done');
   expect((await harness.customers()).length).toBe(9);
 });

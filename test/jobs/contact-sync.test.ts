@@ -50,10 +50,41 @@ describe('a sync that runs repeatedly', () => {
     const second = await syncTo({ in: 3, unchanged: 3 }, 0);
     expect(second.notes).toEqual([
       expect.stringMatching(
-        /^1 contact that was imported is not in the list any more, and nothing is done about the customers: contact 2 \(customer \d\)$/,
+        /^1 imported contact is gone from the list, and nothing is done about the customer: contact 2 \(customer \d\)$/,
       ),
     ]);
+    expect((await syncTo({ in: 3, unchanged: 3 }, 0)).notes).toEqual([]);
+    await harness.database.pool.query('delete from service.contacts where id = 1');
+    expect((await syncTo({ in: 2, unchanged: 2 }, 0)).notes).toEqual([
+      expect.stringContaining('1 imported contact is gone'),
+    ]);
     expect(await harness.customers()).toHaveLength(4);
+  });
+
+  test('notes a gone contact again after it came back, and each dry run notes it', async () => {
+    await harness.addContacts([ann, ben]);
+    await syncTo({ in: 2, created: 2 }, 2);
+    const notes = async (how = {}) => (await harness.runSync(how)).notes.map((note) => note.replace(/ from.*/, ''));
+    const gone = ['1 imported contact is gone'];
+    const { pool } = harness.database;
+    const move = (to: string) =>
+      pool.query(
+        'update service.contacts set tenant_id = (select id from service.tenants where name = $1) where id = 1',
+        [to],
+      );
+    await pool.query(`insert into service.tenants (name) values ('elsewhere') on conflict do nothing`);
+    const home = await pool.query('select t.name from service.contacts c join service.tenants t on t.id = c.tenant_id');
+    await move('elsewhere');
+    expect([await notes({ dryRun: true }), await notes({ dryRun: true }), await notes(), await notes()]).toEqual([
+      gone,
+      gone,
+      gone,
+      [],
+    ]);
+    await move(home.rows[0]?.name);
+    expect(await notes()).toEqual([]);
+    await move('elsewhere');
+    expect(await notes()).toEqual(gone);
   });
 
   test('does not write back a phone that the service shows in part only', async () => {

@@ -56,7 +56,13 @@ describe('a list that cannot be read', () => {
       'RECORD_WITHOUT_ID',
       /full_name.*accounts\.test\.dialect\.idField\.customers/,
     ],
-    ['nothing but null', 'contacts', { body: [{ id: 1 }, null] }, 'RECORD_WITHOUT_ID', /contact/],
+    [
+      'nothing but null',
+      'contacts',
+      { body: [{ id: 1 }, null] },
+      'RECORD_WITHOUT_ID',
+      /lists null among its contacts, which is not a record/,
+    ],
     ['a refusal', 'contacts', { status: 404, body: { message: 'gone' } }, 'SERVICE_REFUSED', /contacts.*gone/],
   ];
 

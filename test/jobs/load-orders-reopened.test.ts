@@ -1,6 +1,8 @@
 /** A load that has ended, is opened again and completes. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readRun } from '../../src/engine/ledger/runs.ts';
+import { declineRun } from '../../src/engine/ledger/approval.ts';
+import { endRun } from '../../src/engine/ledger/run-status.ts';
+import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
 import { ended } from '../support/harness/ended.ts';
 import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
@@ -35,4 +37,19 @@ test('loads a row that failed once its customer exists, and does not send succee
     ['C', 0.1],
   ]);
   expect([...(await harness.orderCommits()).values()]).toEqual([1, 1, 1]);
+});
+
+test.each([
+  ['was not approved', (run: Run) => declineRun(harness.database.pool, run.id, 'ann@office')],
+  ['was cancelled before its plan was seen', (run: Run) => endRun(harness.database.pool, run.id, 'cancelled')],
+])('asks for approval if it %s, and sends nothing before', async (how, end) => {
+  const { pool } = harness.database;
+  const csv = `order_id,customer email,amount\nD-${how.length},ann@example.com,3\n`;
+  const before = await harness.orders();
+  const { begun } = await harness.takeIn(csv, { confirm: true });
+  await end(begun.run);
+  expect(await reopenLoad(pool, begun.run.id)).toBe(1);
+  await (await harness.workspace.work()).attend(await readRun(pool, begun.run.id));
+  await expect.poll(async () => (await readRun(pool, begun.run.id)).errorCode).toBe('AWAITS_CONFIRMATION');
+  expect(await harness.orders()).toEqual(before);
 });

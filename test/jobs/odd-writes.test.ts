@@ -44,7 +44,7 @@ test('a service that writes order_ids in capitals and loses answers: each order 
   expect([...(await harness.orderCommits()).values()]).toEqual(Array(12).fill(1));
   expect(run.notes.join()).toMatch(/order_ids in another spelling, such as ord-\d+ as ORD-\d+/);
   const again = await harness.load(csv, { salt: 'again' });
-  expect(await reasons(again)).toEqual(Array(12).fill('review OTHER_LETTERS'));
+  expect(await reasons(again)).toEqual(Array(12).fill('existing EXISTS'));
   expect((await harness.orderCommits()).size).toBe(12);
 });
 

@@ -85,10 +85,14 @@ test('three decisions are applied by the next run, which leaves nothing for a pe
 
   await decide('contact-1', '--use', '2', '--note', 'same person');
   await decide('contact-2', '--create');
-  expect((await lockstep('status')).stdout).toMatch(/contacts: 3 review \(2 of them decided\), .*\n +lockstep review /);
+  expect((await lockstep('status')).stdout).toMatch(
+    /contacts, since .*: 3 review \(2 of them decided\)\n +lockstep review /,
+  );
   await decide('contact-3', '--ignore');
   expect((await review()).stdout).toBe('Nothing waits for a person.\n');
-  expect((await lockstep('status')).stdout).toMatch(/contacts: 3 review \(decided\), .*\n +lockstep run contacts /);
+  expect((await lockstep('status')).stdout).toMatch(
+    /contacts, since .*: 3 review \(decided\)\n +lockstep run contacts /,
+  );
   expect((await lockstep('runs', 'show')).stdout).toContain('A person has decided. To apply it: lockstep run contacts');
   const { code, json } = await lockstep('run', 'contacts', '--json');
   expect([code, json.counts]).toEqual([0, expect.objectContaining({ in: 3, existing: 2, created: 1 })]);
@@ -105,6 +109,25 @@ test('three decisions are applied by the next run, which leaves nothing for a pe
   await harness.editContact(1, { last_name: 'Lee-Okafor' });
   await syncTo({ in: 3, unchanged: 1, updated: 1, existing: 1 }, 1);
   expect(await customer('2')).toMatchObject({ full_name: 'Ann Lee-Okafor' });
+});
+
+test('a contact stays in review when its only candidate was chosen for another contact, until it is decided too', async () => {
+  await harness.addContacts([ann, { ...ben, email: ann.email }, { ...cho, email: ann.email }]);
+  await harness.addCustomers([{ full_name: 'One', email: ann.email }]);
+  await syncTo({ in: 3, review: 3 }, 0);
+  await decide('contact-1', '--use', '1');
+  await decide('contact-3', '--ignore');
+  await syncTo({ in: 3, existing: 2, review: 1 }, 0);
+  await syncTo({ in: 3, unchanged: 1, existing: 1, review: 1 }, 0);
+  expect((await review()).stdout).toMatch(
+    /contact-2 .*\n +By e-mail it could be customer 1, which a person has linked with contact 1\.\n/,
+  );
+  expect((await review('undo', 'contact-3')).code).toBe(0);
+  await syncTo({ in: 3, unchanged: 1, review: 2 }, 0);
+  await decide('contact-2', '--create');
+  await harness.addContacts([{ first_name: 'New', email: ann.email }]); // was never in review, so nothing is unclear about it
+  await syncTo({ in: 4, unchanged: 1, created: 2, review: 1 }, 2);
+  await syncTo({ in: 4, unchanged: 3, review: 1 }, 0);
 });
 
 describe('of two syncs that filter the contacts of one account', () => {
@@ -437,7 +460,7 @@ describe('a file of decisions', () => {
     expect(stderr).toContain('Line 3, column choice: "ignor" is not a choice; did you mean "ignore"?');
     expect(await ids()).toHaveLength(3);
     const twice = await fillIn({ 'contact-1': 'use,1', 'contact-2': 'use,1' });
-    expect(twice.stderr).toContain('Line 3, column record: Customer 1 was chosen for contact 1 already');
+    expect(twice.stderr).toContain('Line 3, column record: Customer 1 was already chosen for contact 1,');
   });
 
   test('with a record that the service does not have decides nothing', async () => {
@@ -476,7 +499,7 @@ test('wrong ids and choices are refused with a suggestion', async () => {
   expect(await refused('decide', 'contcat-1', '--ignore')).toContain('no item "contcat-1"; did you mean "contact-1"?');
   expect(await refused('decide', 'contact-1')).toContain('exactly one of --use RECORD, --create, --ignore and --later');
   expect(await refused('decide', 'contact-1', '--create', '--ignore')).toContain('exactly one of');
-  expect(await refused('decide', 'contact-1', 'contact-2', '--use', '1')).toContain('was chosen for contact 1 already');
+  expect(await refused('decide', 'contact-1', 'contact-2', '--use', '1')).toContain('was already chosen for contact 1');
   expect(await refused('undo', 'contact-1')).toContain('There is no decision about "contact-1" to undo. List all');
   expect(await refused('decide', 'contact-3', '--ignore')).toContain('There is no item "contact-3". List all with: ');
   expect(await ids()).toEqual(['contact-1', 'contact-2']);
@@ -513,7 +536,7 @@ test('a customer that is linked with another contact cannot be chosen', async ()
   const { code, stderr } = await review('decide', 'contact-2', '--use', String(linked?.id));
   expect([code, stderr]).toEqual([
     2,
-    expect.stringContaining(`Customer ${linked?.id} belongs to contact 1: a customer`),
+    expect.stringContaining(`Customer ${linked?.id} belongs to contact 1, and a customer`),
   ]);
   expect(await ids()).toEqual(['contact-2']);
 });

@@ -1,9 +1,9 @@
 /** Syncs that are due: processes of `lockstep start` begin them, foreground commands do not. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { listRuns } from '../../src/engine/ledger/run-list.ts';
 import { savedSchedules } from '../../src/engine/ledger/schedules.ts';
 import { openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
+import { listRuns } from '../support/newest-runs.ts';
 import { describeWithRedis } from '../support/redis.ts';
 
 const SYNCS = { contacts: 'job: contacts, schedule: { every: 1s }' };

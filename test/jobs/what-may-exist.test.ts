@@ -1,5 +1,5 @@
 /** Services whose lists do not show what was created: nothing is created again, and the verdicts say what is known. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import { csvOf, type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
 import { type BookRecord, type OrderBook, type OrderBookOptions, startOrderBook } from '../support/order-book.ts';
@@ -101,7 +101,10 @@ test('amounts that cannot be read are not compared, and the run says so', async 
   begin({ show: (record) => ({ ...record, amount: `about ${record.amount}` }) });
   const run = await harness.load(orders('A,1,5,new', 'B,1,6,new'));
   expect(await fates(run)).toEqual(['created', 'created']);
-  expect(run.notes.join()).toContain('amounts of orders were not compared with the file');
+  const other = await harness.load(orders('A,1,7,new'), { existing: 'update' });
+  expect(await fates(other)).toEqual(['existing EXISTS']);
+  for (const { notes } of [run, other])
+    expect(notes.join()).toContain('amounts of orders were not compared with the file');
 });
 
 test('a tenant that is another one in the middle of the first load pauses it', async () => {
@@ -135,6 +138,98 @@ test('orders after the last one of a list that is cut off at its beginning are n
     book.orders.push({ id, order_id: `O-${id}`, client_id: 1, amount: 5, status: 'new' });
   const run = await harness.load(orders('O-59,1,5,new', 'O-60,1,5,new'));
   expect(await fates(run)).toEqual(['existing EXISTS', 'review LIST_PARTIAL']);
-  expect(run.notes.join()).toContain('has 50 records, which looks like a page size: nothing shows that it is complete');
+  expect(run.notes.join()).toContain('it does not contain order 60, which the service returns by its id');
   expect(book.orders).toHaveLength(55);
+});
+
+describe('a service that spells the order_ids of new orders in its own way', () => {
+  const spelt = (record: BookRecord) => ({
+    ...record,
+    order_id: String(record.order_id).normalize('NFD').replace(/^#/, '').replaceAll(/[ _]/g, '-'),
+  });
+  const rows = ['#1001', 'A 7', 'b_8', 'n-é'].map((label) => `${label},1,5,new`);
+
+  test('gets each order once, and knows it in later loads', async () => {
+    begin({ show: spelt, afterCreate: ({ id }) => (id % 2 === 0 ? { status: 502, body: 'no' } : undefined) });
+    const run = await harness.load(orders(...rows));
+    expect(await fates(run)).toEqual(Array(4).fill('created'));
+    expect(run.notes.join()).toMatch(/order_ids in another spelling, such as /);
+    expect(await fates(await harness.load(orders(...rows), { salt: 'again' }))).toEqual(
+      Array(4).fill('existing EXISTS'),
+    );
+    const more = await harness.load(orders(...rows.map((row) => row.replace('5,new', '6,new'))), {
+      existing: 'update',
+    });
+    expect(await fates(more)).toEqual(Array(4).fill('updated'));
+    expect(book.orders.map(({ order_id, amount }) => [order_id, amount])).toEqual(
+      ['#1001', 'A 7', 'b_8', 'n-é'].map((label) => [label, 6]),
+    );
+  });
+
+  test('does not get an order that may be there already', async () => {
+    begin({});
+    book.orders.push({ id: 9, order_id: '1001', client_id: 1, amount: 5, status: 'new' });
+    expect(await fates(await harness.load(orders('#1001,1,5,new')))).toEqual(['review OTHER_LETTERS']);
+    expect(book.orders).toHaveLength(1);
+  });
+});
+
+test('a customer whose id the orders show in other letters than the customers is the same', async () => {
+  const uuid = '5F0C8B6E-7A0D-4C2E-9B1A-0D3E5F7A9B1C';
+  const lower = (record: BookRecord) => ({ ...record, client_id: String(record.client_id).toLowerCase() });
+  begin({ show: (record) => ('order_id' in record ? lower(record) : { ...record, id: uuid }) });
+  book.orders.push({ id: 9, order_id: 'OLD', client_id: uuid, amount: 5, status: 'new' });
+  const csv = orders(`OLD,${uuid},5,new`, `NEW,${uuid},6,new`);
+  expect(await fates(await harness.load(csv))).toEqual(['existing EXISTS', 'created']);
+  expect(await fates(await harness.load(csv, { salt: 'again' }))).toEqual(Array(2).fill('existing EXISTS'));
+  expect(book.orders.map(({ client_id }) => client_id)).toEqual([uuid, uuid]);
+});
+
+describe('the first list of orders that a service shows', () => {
+  const there = (ids: readonly number[]) => {
+    for (const id of ids) book.orders.push({ id, order_id: `O-${id}`, client_id: 1, amount: 5, status: 'new' });
+  };
+  const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+  const hiding = (...ids: readonly number[]): OrderBookOptions => ({
+    show: (record, how) => (how === 'list' && ids.includes(record.id) ? undefined : record),
+  });
+  const HIDDEN: readonly (readonly [what: string, has: readonly number[], hides: readonly number[], named: number])[] =
+    [
+      ['skips an order between its ids', numbers(10, 19), [13], 13],
+      ['begins after older orders', numbers(10, 19), [10, 11], 11],
+      ['ends before newer orders, at a round number', numbers(10, 25), numbers(20, 25), 20],
+    ];
+
+  test.each(HIDDEN)('creates nothing if it %s', async (_, has, hides, named) => {
+    begin(hiding(...hides));
+    there(has);
+    const run = await harness.load(orders(`O-${named},1,5,new`, 'O-99,1,5,new'));
+    expect(await fates(run)).toEqual(['review LIST_PARTIAL', 'review LIST_PARTIAL']);
+    expect(run.notes.join()).toContain(`it does not contain order ${named}, which the service returns by its id`);
+    expect(book.orders).toHaveLength(has.length);
+  });
+
+  test('may skip orders that say that they are deleted, and ids without an order', async () => {
+    begin(hiding(13, 15));
+    there(numbers(10, 14));
+    Object.assign(book.orders[3] ?? {}, { deleted_at: '2026-01-05T10:00:00Z' });
+    there([16]);
+    expect(await fates(await harness.load(orders('O-99,1,5,new')))).toEqual(['created']);
+  });
+
+  test('may skip orders once a person has said that they were deleted', async () => {
+    begin(hiding(13));
+    there(numbers(10, 14));
+    const { pool } = harness.database;
+    await pool.query('update ledger.scopes set rebound_at = clock_timestamp()');
+    expect(await fates(await harness.load(orders('O-99,1,5,new')))).toEqual(['created']);
+  });
+
+  test('may list an order of the load later than the service shows it by its id', async () => {
+    let reads = 0;
+    begin({ show: (record, how) => (how === 'list' && record.id === 3 && reads++ < 2 ? undefined : record) });
+    const run = await harness.load(orders('A,1,5,new', 'B,1,6,new', 'C,1,7,new'));
+    expect(await fates(run)).toEqual(['created', 'created', 'created']);
+    expect([reads > 2, run.notes.join()]).toEqual([true, expect.not.stringContaining('partial')]);
+  });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Operation, operationNames, operations } from '../../src/contract/operations.ts';
+import type { Operation } from '../../src/contract/operation.ts';
+import { operationNames, operations } from '../../src/contract/operations.ts';
 import { type StartedService, startedService } from './started-service.ts';
 
 let at: StartedService;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Operation, operationNames, operations, PREFIXES } from '../../src/contract/operations.ts';
+import { type Operation, PREFIXES } from '../../src/contract/operation.ts';
+import { operationNames, operations } from '../../src/contract/operations.ts';
 import { type StartedService, startedService } from './started-service.ts';
 
 let at: StartedService;

@@ -1,7 +1,8 @@
 /** The service over a database of its own, with one tenant, and calls by the names of the operations table. */
 import type pg from 'pg';
 import { Agent, request } from 'undici';
-import { type Operation, type OperationName, operations } from '../../src/contract/operations.ts';
+import type { Operation } from '../../src/contract/operation.ts';
+import { type OperationName, operations } from '../../src/contract/operations.ts';
 import type { ConnectionLimits } from '../../src/service/limits.ts';
 import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, ensureTenant } from '../../src/service/tenants.ts';

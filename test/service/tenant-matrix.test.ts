@@ -3,13 +3,8 @@
  * id, and in some that do not: no data of that tenant is shown or changed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  type Operation,
-  type OperationName,
-  operationNames,
-  operations,
-  PREFIXES,
-} from '../../src/contract/operations.ts';
+import { type Operation, PREFIXES } from '../../src/contract/operation.ts';
+import { type OperationName, operationNames, operations } from '../../src/contract/operations.ts';
 import { createPipeline } from '../../src/service/administration.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
 import { type Received, type Sent, type StartedService, startedService } from './started-service.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { migrate, readMigrations } from '../../src/storage/migrate.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
@@ -12,6 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
+/** The lock that each migration takes. */
+const LOCK_KEY = 0x10c5;
 const first = { name: '001-things', sql: 'create table room.things (id int primary key)' };
 const second = { name: '002-seed', sql: 'insert into room.things values (1)' };
 
@@ -20,6 +22,16 @@ test('each migration runs once, however many processes start at the same time', 
   await Promise.all(Array.from({ length: 5 }, () => migrate(db.pool, 'room', [first, second])));
   const { rows } = await db.pool.query('select id from room.things');
   expect(rows).toEqual([{ id: 1 }]);
+});
+
+test('a start with nothing to migrate does not wait for another start', async () => {
+  await migrate(db.pool, 'done', [{ name: '001-schema', sql: 'create table done.things (id int)' }]);
+  const starting = await db.pool.connect();
+  onTestFinished(() => starting.release());
+  await starting.query('begin');
+  await starting.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
+  await migrate(db.pool, 'done', [{ name: '001-schema', sql: 'select 1 / 0' }]);
+  await starting.query('rollback');
 });
 
 test('a failing migration leaves nothing behind', async () => {
@@ -43,7 +55,7 @@ test('migrations in a folder are its SQL files, in the order of their names', as
   for (const file of ['002-seed.sql', 'README.md', '010-more.sql', '001-things.sql'])
     await writeFile(path.join(dir, file), `of ${file}`);
   const read = await readMigrations(pathToFileURL(`${dir}/`));
-  await rm(dir, { recursive: true });
   expect(read.map(({ name }) => name)).toEqual(['001-things', '002-seed', '010-more']);
   expect(read[0]?.sql).toBe('of 001-things.sql');
+  await rm(dir, { recursive: true });
 });

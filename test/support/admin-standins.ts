@@ -26,7 +26,13 @@ const at = '2026-03-01T12:00:00Z';
 
 /** `octo/shop`. `headers`: of its answers. */
 export async function startGithubPlaces(
-  place: { archived?: boolean; has_issues?: boolean; private?: boolean; permissions?: Record<string, boolean> } = {},
+  place: {
+    full_name?: string;
+    archived?: boolean;
+    has_issues?: boolean;
+    private?: boolean;
+    permissions?: Record<string, boolean>;
+  } = {},
   headers: Record<string, string> = {},
 ): Promise<AdminStandin> {
   const hooks: StoredHook[] = [];

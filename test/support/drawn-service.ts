@@ -70,7 +70,6 @@ export const REFUSABLE: ReadonlySet<Oddity | 'none'> = new Set([
   'capitalizes labels',
   'renames states',
   'rounds amounts',
-  'redirects to paths with a slash',
   'has nulls in lists',
   'masks e-mails',
 ]);

@@ -108,7 +108,7 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
   let lastSecond = 0;
   const callsOf = new WeakMap<object, number>();
 
-  const server = await startHttpServer(async (request, response) => {
+  const server = await startHttpServer(async (received, response) => {
     const { socket } = response;
     const onThisOne = (socket && callsOf.get(socket)) ?? 0;
     if (socket) callsOf.set(socket, onThisOne + 1);
@@ -118,12 +118,13 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
     lastSecond = second;
     if (inSecond > drawn.mostPerSecond)
       return { status: 429, ...(drawn.saysRetryAfter && { headers: { 'retry-after': '1' } }) };
+    const request = { ...received, path: received.path.replace(/\/$/, '') };
     const isRead = /getall|getTaskById|\/get$/.test(request.path);
     const fault = random.chance(drawn.faults) ? random.pick(isRead ? READ_FAULTS : FAULTS) : 'none';
     if (fault === 'reset before') return reset(response);
     if (fault === '503 before') return { status: 503 };
     const { oddity } = drawn;
-    if (oddity === 'redirects to paths with a slash') return redirect(request);
+    if (oddity === 'redirects to paths with a slash' && received.path === request.path) return redirect(request);
     if (oddity === 'answers slowly') await delay(random.int(60));
     const reply = replyTo(drawn, request, answer);
     if (fault === 'reset after') return reset(response);

@@ -24,17 +24,24 @@ const FORGETFUL = ['--save', '', '--appendonly', 'no'];
 /** Writes every command that it receives into `dir`, as plain text. */
 export const LASTING = ['--appendonly', 'yes', '--rdbcompression', 'no'];
 
-/** Undefined if no Redis is installed. */
-export async function startOwnRedis(dir: string, options: readonly string[]): Promise<TestRedis | undefined> {
+/** `port`: that of an earlier one, which has ended. Undefined if no Redis is installed. */
+export async function startOwnRedis(
+  dir: string,
+  options: readonly string[],
+  port?: number,
+): Promise<TestRedis | undefined> {
   for (const program of PROGRAMS) {
-    const started = await startProgram(program, dir, options);
+    const started = await startProgram([program, ...options], dir, port ?? (await freePort()));
     if (started) return started;
   }
   return undefined;
 }
 
-async function startProgram(program: string, dir: string, options: readonly string[]): Promise<TestRedis | undefined> {
-  const port = await freePort();
+async function startProgram(
+  [program = '', ...options]: readonly string[],
+  dir: string,
+  port: number,
+): Promise<TestRedis | undefined> {
   const command = [program, '--port', String(port), '--bind', '127.0.0.1', '--dir', dir, ...options];
   const child = spawn('sh', ['-c', UNTIL_WE_END, 'sh', ...command], {
     detached: true,

@@ -108,8 +108,8 @@ export const CELL_REASONS = {
   },
   RAGGED: {
     meaning: 'The row has more or fewer cells than the header.',
-    sentence: 'The row has {cells} cells; the header has {header}.',
-    remedy: 'Add or remove delimiters.',
+    sentence: 'The header has {header} cells, and the row has {cells}.',
+    remedy: 'Add or remove delimiters; if the line is not an order, such as a footer, remove it or ignore this.',
   },
   UNCLOSED_QUOTE: {
     meaning: 'A quoted cell is not closed.',

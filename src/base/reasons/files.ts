@@ -23,7 +23,8 @@ export const FILE_REASONS = {
     remedy: 'Fix the cause, then resume the load: `lockstep runs resume {load}`.',
   },
   LOAD_AWAITS_APPROVAL: {
-    meaning: 'The load of the file would write more than the settings allow, and waits until a person approves it.',
+    meaning:
+      'The load of the file would write more than is allowed without approval, and waits until a person approves it.',
     sentence: 'Run {load}, which loads it, waits for approval[: {said}]',
     remedy:
       'Approve it with `lockstep runs resume {load}`, or drop it with `lockstep runs cancel {load}`; the next run of the sync then moves the file.',

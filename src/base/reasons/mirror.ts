@@ -91,6 +91,10 @@ export const MIRROR_REASONS = {
       'The target has no such field, perhaps because it was removed. The state and the other fields were written.',
     remedy: `Correct fields.custom of the target, ${REPLAY}`,
   },
+  STATE_KEPT: {
+    meaning: 'The target accepted the call without an error, and its answer shows that the item has another state.',
+    remedy: `Set the state there, or give the token the permission, ${REPLAY}`,
+  },
   FIELD_LEFT_OUT: {
     meaning:
       'The target accepted the call and left out a value without an error. The state and the other fields were written.',
@@ -121,6 +125,10 @@ export const MIRROR_REASONS = {
     remedy: `Fix what the target reports, ${REPLAY}`,
   },
   READ_ONLY: { meaning: 'The repository is read-only.', remedy: 'Make the repository writable, or remove the target.' },
+  ISSUES_DISABLED: {
+    meaning: 'The repository has no issues: they are disabled in its settings.',
+    remedy: `Enable Issues in the settings of the repository, ${REPLAY}`,
+  },
   PLACE_MISSING: {
     meaning: 'The repository, project or team in the settings does not exist, or the token may not see it.',
     remedy: `Correct the settings or the token, ${REPLAY}`,

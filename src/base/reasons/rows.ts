@@ -10,8 +10,7 @@ export const ROW_REASONS = {
       'Planned, not sent[: {event}].[ The customer has {changes}.][?createsCustomer  Its customer would be created first.]',
   },
   PLAN_MOVED: {
-    meaning:
-      'The row, or the record that it would change, is not as it was when a person saw the plan. Nothing was sent.',
+    meaning: 'The row, or the record that it would change, has changed since a person saw the plan. Nothing was sent.',
     sentence:
       'Nothing was sent[?ownContent : its content has changed since the plan was made][: its record at the service has had another {changed} since the plan was made][?otherRecord : its record at the service has changed since the plan was made, or is another one].',
     remedy: WITHOUT_PLAN,
@@ -69,7 +68,7 @@ export const ROW_REASONS = {
     meaning: 'The service has more than one record of this row.',
     sentence:
       'The service has more than one {what}[?before  (already before this run)][?audit  (found by an audit after the run)]: {ids}.',
-    remedy: 'Delete all but one by hand.',
+    remedy: 'Delete all but one at the service.',
   },
   LOST: {
     meaning: 'An audit after the run did not find a record that the run had created.',
@@ -87,7 +86,8 @@ export const ROW_REASONS = {
   },
   AMBIGUOUS_MATCH: {
     meaning: 'The contact matches several customers, or shares its customer with other contacts. Nothing was written.',
-    sentence: 'By {by} it could be customer {customers}; other contacts or customers have the same values.',
+    sentence:
+      'By {by} it could be customer {customers}[?owners , which a person has linked with contact {owners}][!owners ; other contacts or customers have the same values].',
     remedy:
       'Decide it with `lockstep review`; or make the contact or the customers distinguishable, or merge duplicates at the service, then run the sync again.',
   },
@@ -135,7 +135,7 @@ export const ROW_REASONS = {
     meaning:
       'The mapping of the sync requires a phone number that can be read, and this one cannot be. Nothing was sent.',
     sentence:
-      '{field}: "{value}" is not a phone number[ of {country} or with a country code][!country  with a country code].',
+      '{field}: "{value}" is not a phone number[ of {country}, nor one with a country code][!country  with a country code].',
     remedy:
       'Correct the number of the contact[!sent , or remove `strict` from the field in `map` to send it as it is].',
   },
@@ -193,7 +193,8 @@ export const ROW_REASONS = {
     remedy: 'Check the customer at the service. The next run of the sync sends the change again.',
   },
   OTHER_LETTERS: {
-    meaning: 'The customer has an order whose order_id differs only in upper and lower case.',
+    meaning:
+      'The customer has an order whose order_id differs only in upper and lower case, spaces, punctuation or Unicode form.',
     sentence: 'Order {order} of this customer has the order_id {name}.',
     remedy:
       'If it is the same order, write the order_id as the service has it; if not, give the order of the row another order_id.',
@@ -219,7 +220,7 @@ export const ROW_REASONS = {
     sentence:
       '[There is no customer {customer}.][!customer The row does not say enough to recognise a customer.][ The ids of this service are {idsAre}, so the ids of the file belong to another system.]',
     remedy:
-      '[?idsAre Load the file without its ids: add `--map client_id=`.][!idsAre Correct the customer (an id, an e-mail, a phone of six digits or a name), or load it with missing customers created (`--create-customers`).]',
+      '[?idsAre Load the file without its ids: add `--map client_id=`.][!idsAre Correct the customer (an id, an e-mail, a phone of at least six digits or a name), or add `--create-customers` to create missing customers.]',
   },
   CUSTOMER_CONTRADICTS: {
     meaning: 'The customer with the id of the row has another e-mail than the row says.',

@@ -4,13 +4,8 @@ import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
 import { closest } from '../../base/closest.ts';
 import type { Outcome } from '../../client/call/outcome.ts';
-import {
-  isOperationName,
-  type Operation,
-  type OperationName,
-  operationNames,
-  operations,
-} from '../../contract/operations.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { isOperationName, type OperationName, operationNames, operations } from '../../contract/operations.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED, wrongUse } from '../errors.ts';

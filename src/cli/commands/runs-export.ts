@@ -22,7 +22,12 @@ export function addExport(runs: Command, perform: Perform): void {
         'spreadsheet would execute as formulas get an apostrophe in front.',
     )
     .argument('<run>', 'id of the run')
-    .addOption(new Option('--verdict <verdict>', 'only rows of this verdict').choices(VERDICTS))
+    .addOption(
+      new Option(
+        '--verdict <verdict>',
+        'only rows of this verdict; unknown: rows that have no verdict yet, also those that await approval',
+      ).choices(VERDICTS),
+    )
     .requiredOption('--out <file>', `where to write; ${TO_STDOUT} is stdout`)
     .option(...FORCE)
     .addHelpText(

@@ -1,7 +1,7 @@
 /** `lockstep runs …`: lists runs, and shows, cancels, resumes, retries or exports one. */
 import { type Command, Option } from 'commander';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
-import { listRuns } from '../../engine/ledger/run-list.ts';
+import { pageOfRuns } from '../../engine/ledger/run-pages.ts';
 import { type RunStatus, readRun } from '../../engine/ledger/runs.ts';
 import { cancelRun, reopenRun, requireResumable, retryLoad } from '../../operator/run-actions.ts';
 import { reportRun, reportRuns } from '../../operator/run-result.ts';
@@ -11,6 +11,7 @@ import { formatCount, formatTime, formatTook, plural, prunedNote } from '../../o
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
 import { styled } from '../colour.ts';
 import type { ExitCode } from '../errors.ts';
+import { confirmLoad } from '../orders/load.ts';
 import { thisPerson } from '../person.ts';
 import type { Perform, Session } from '../session.ts';
 import { toTime, wholeNumber } from './arguments.ts';
@@ -82,7 +83,7 @@ function addRetry(runs: Command, perform: Perform): void {
     .description(
       'Retries the failed rows of a run, and follows the run as `run` does. For a sync, Lockstep starts a new run with ' +
         'the current settings, which retries rows that were refused or not settled. For a load of orders, Lockstep opens ' +
-        'the same run again, for exactly the rows that failed. Rows that succeeded are not sent again.',
+        'the same run again, for exactly the rows that failed; a load that was not approved asks again. Rows that succeeded are not sent again.',
     )
     .argument('<run>', 'id of the earlier run')
     .action(perform(retry));
@@ -103,7 +104,8 @@ async function list(session: Session, { limit, status, all, ...filter }: ListOpt
   const settings = await session.settings();
   // JSON lists each run: a script counts them.
   const fold = all !== true && !out.isJson;
-  const entries = await listRuns(pool, limit, { ...filter, fold, ...(status && { status: STATUS_OF[status] }) });
+  const wanted = { ...filter, ...(status && { status: STATUS_OF[status] }) };
+  const { entries } = await pageOfRuns(pool, wanted, { limit, fold });
   const reported = await reportRuns(
     pool,
     entries.map(({ run }) => run),
@@ -180,7 +182,10 @@ async function retry(session: Session, id: string): Promise<ExitCode> {
   if (rows !== undefined) {
     const note = prunedNote(earlier);
     out.say(`Run ${id} of ${earlier.title} is open again: ${plural(rows, 'row')} to retry.`, ...note);
-    return carryAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true, againSince });
+    return carryAndReport(session, workspace, await readRun(pool, id), {
+      ...{ signal, isOurs: true, againSince },
+      onPaused: (paused) => confirmLoad(session, workspace, paused, { isAsked: session.canAsk, signal }),
+    });
   }
   const { sync, lane, dryRun } = earlier;
   const { run, isOurs } = await startOrJoin(session, workspace, sync, { lane, dryRun });

@@ -78,6 +78,7 @@ async function serve(session: Session, options: ServiceOptions): Promise<void> {
   const [{ startService }, { createKey, ensureTenant }] = await Promise.all([
     import('../../service/server.ts'),
     import('../../service/tenants.ts'),
+    import('../bin/small-heap.mjs'),
   ]);
   if (tenant !== undefined && key !== undefined) {
     const { id } = await ensureTenant(pool, tenant);

@@ -23,7 +23,7 @@ async function show(session: Session): Promise<void> {
 
   out.say(needs.length === 0 ? styled('good', 'Nothing needs a person.') : styled('warn', 'Needs a person:'));
   for (const { what, why, since, command } of needs)
-    out.say(`  ${what}: ${why}${since === null ? '' : `, since ${formatTime(since)}`}`, `      ${hint(command)}`);
+    out.say(`  ${what}${since === null ? '' : `, since ${formatTime(since)}`}: ${why}`, `      ${hint(command)}`);
   section(
     session,
     'Running now',

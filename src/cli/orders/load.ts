@@ -9,7 +9,7 @@ import { resumeRun } from '../../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { hintsFor } from '../../operator/reasons.ts';
 import { reportRun } from '../../operator/run-result.ts';
-import { plannedWord } from '../../operator/run-words.ts';
+import { countsLine, plannedWord } from '../../operator/run-words.ts';
 import { plural, prunedNote } from '../../operator/words.ts';
 import { isGuarded } from '../../syncs/approval.ts';
 import { notDoneAsAsked, type OrdersOptions, ordersOptions } from '../../syncs/orders/options.ts';
@@ -72,7 +72,7 @@ export async function loadFile(session: Session, source: string, request: LoadRe
     },
     onPaused: (paused) => {
       hasShownPlan = true;
-      return confirm(session, workspace, paused, { isAsked, signal });
+      return confirmLoad(session, workspace, paused, { isAsked, signal });
     },
   });
 }
@@ -81,7 +81,7 @@ export async function loadFile(session: Session, source: string, request: LoadRe
  * Approves a load that waits for approval: a person does after seeing the plan, or the command does if it may not ask, unless
  * the load has more writes than its guard allows.
  */
-async function confirm(
+export async function confirmLoad(
   session: Session,
   workspace: Workspace,
   paused: Run,
@@ -180,6 +180,7 @@ export async function reportFinished(
   const violations = detach === true ? [] : await auditDue(session, workspace, { ...run, dryRun }, signal);
   const { pool } = workspace.database;
   const report = await reportRun(pool, await readRun(pool, run.id), workspace.settings); // an audit may have changed its counts
+  session.out.say(`Its rows: ${countsLine(report)}.`);
   const files = await resultsOf(session, workspace, run, results);
   session.out.result({ ...report, results: files, violations: violations.length > 0 ? violations : undefined });
   return withViolations(exitCodeOf(report), violations); // the exit code of the first time, because the caller may have missed it

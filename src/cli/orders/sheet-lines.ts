@@ -32,7 +32,7 @@ export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Re
     ...(combine ? [`  ${combineWords(combine)}`] : []),
     ...(where.length > 0 ? [`  ${whereWords(where)}`] : []),
     ...(limit === undefined ? [] : [`  at most ${plural(limit, 'order')}, because of --limit ${limit}`]),
-    ...missingNotes(mapping, (field) => `add --map ${field}=Column`).map((note) => `Note: ${note}`),
+    ...missingNotes(sheet, (field) => `add --map ${field}=Column`).map((note) => `Note: ${note}`),
   ];
 }
 

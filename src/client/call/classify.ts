@@ -4,7 +4,8 @@
  * applied by mistake costs a duplicate.
  */
 import { asText, failureIn } from '../../contract/envelope.ts';
-import { type Operation, type OperationName, operations } from '../../contract/operations.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { type OperationName, operations } from '../../contract/operations.ts';
 import { encodingOf, packingOf } from '../http/content-encoding.ts';
 import type { Exchanged, Head } from '../http/exchange.ts';
 import { retryAfterMs } from '../http/retry-after.ts';
@@ -14,6 +15,7 @@ import { isJsonObject } from './dialect.ts';
 import { whyNotSent, whyUnknown } from './failures.ts';
 import type { Json } from './json.ts';
 import type { Applied, Outcome, Refused, Unknown, UnknownReason } from './outcome.ts';
+import { redirectOf } from './redirect.ts';
 
 /** Successes: the contract shows only 200; other services use the others as well. */
 const SUCCESS = new Set([200, 201, 202, 204]);
@@ -109,9 +111,10 @@ function refusal(call: Call, { httpStatus }: Head, body: Uint8Array): Refused {
 function classifyDoubt(call: Call, head: Head): Unknown {
   const { httpStatus } = head;
   if (httpStatus >= 300 && httpStatus < 400) {
-    const to = redirectTarget(headerOf(head, 'location'));
-    const words = `answers HTTP ${httpStatus}, a redirect${to}, and redirects are not followed: check the base URL`;
-    return unknown(call, 'redirect', words, httpStatus);
+    const called = call.label.slice(call.label.indexOf(' ') + 1);
+    const { words, wantsSlash } = redirectOf(call.operation, called, headerOf(head, 'location'));
+    const answered = unknown(call, 'redirect', `answers HTTP ${httpStatus}, ${shorten(words)}`, httpStatus);
+    return wantsSlash ? { ...answered, wantsSlash: true } : answered;
   }
   return unknown(call, 'server-error', `answers HTTP ${httpStatus}`, httpStatus);
 }
@@ -139,12 +142,6 @@ function whatCame(body: Uint8Array): string {
   const text = Buffer.from(body).toString();
   const looks = looksLike(text);
   return looks.startsWith('text') ? `“${shorten(text.trim(), 200)}”` : looks;
-}
-
-/** Without the query, which may contain secrets. */
-function redirectTarget(location: string | undefined): string {
-  const target = location?.split(/[?#]/, 1)[0] ?? '';
-  return target === '' ? '' : ` to ${shorten(target, 200)}`;
 }
 
 export function shorten(text: string, length = MAX_MESSAGE_LENGTH): string {

@@ -9,13 +9,14 @@
 import { elapsedMs } from '../../base/clock.ts';
 import { LockstepError, messageOf } from '../../base/errors.ts';
 import type { InSpan } from '../../base/in-span.ts';
-import { type Operation, type OperationName, operations, type Prefix } from '../../contract/operations.ts';
+import type { Operation, Prefix } from '../../contract/operation.ts';
+import { type OperationName, operations } from '../../contract/operations.ts';
 import type { Budget, Lane, Taken } from '../budget/budget.ts';
 import { unpacked } from '../http/content-encoding.ts';
 import { type BodySink, type Exchanged, exchange } from '../http/exchange.ts';
 import { openPool } from '../http/pool.ts';
 import { createListSink, type OnRecords } from '../lists/list-sink.ts';
-import { type Call, classify } from './classify.ts';
+import { type Call, classify, isRead } from './classify.ts';
 import type { Dialect } from './dialect.ts';
 import { type Inspected, type InspectOptions, seen, withCredentials } from './inspect.ts';
 import type { NotSent, NotSentReason, Outcome, StreamOutcome } from './outcome.ts';
@@ -123,6 +124,8 @@ export function createClient(config: ClientConfig): Client {
   const counts = { calls: 0, limited: 0 };
   const pool = openPool(endpoint.origin, { timeoutMs: config.timeoutMs, connections: config.concurrency });
   let closing: Promise<void> | undefined;
+  /** The service has redirected a call to its own path with a slash at the end; all paths get one from then on. */
+  let hasSlash = false;
 
   /** Calls under the known prefix and, if that has no such route, under the other. */
   function callAnyPrefix<T extends Ended>(
@@ -159,7 +162,13 @@ export function createClient(config: ClientConfig): Client {
     take: Take<T>,
   ): Promise<T | NotSent> {
     const { account, inSpan } = config;
-    const send = () => sendOnce(operation, options, wire, take);
+    const send = async () => {
+      const sent = hasSlash;
+      const outcome = await sendOnce(operation, options, { ...wire, hasSlash: sent }, take);
+      if (sent || outcome.status !== 'unknown' || outcome.wantsSlash !== true) return outcome;
+      hasSlash = true;
+      return isRead(operation) ? sendOnce(operation, options, { ...wire, hasSlash }, take) : outcome;
+    };
     if (inSpan === undefined) return send();
     const attributes = { 'lockstep.account': account, 'lockstep.operation': operation };
     return inSpan(`call ${operation}`, attributes, send, ({ status }) => ({ 'lockstep.outcome': status }));

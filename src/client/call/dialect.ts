@@ -3,6 +3,7 @@
  * answers. Record-level questions that depend on it are answered here too: what a record's id is.
  */
 import { z } from 'zod';
+import { parseAmount } from '../../base/amount.ts';
 import { MEMBER_NAMES } from '../../contract/member-names.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import { type Json, type JsonObject, LongInteger } from './json.ts';
@@ -205,20 +206,22 @@ export function flagOf(value: unknown): boolean | undefined {
   return undefined;
 }
 
-/** A decimal amount, sent as number or text, in one form without trailing zeros: "12.50", "12,5" and 12.5 are all "12.5". */
+/**
+ * A decimal amount, sent as number or text, in one form without trailing zeros: "12.50", "12,5", "12.50 EUR" and 12.5 are all
+ * "12.5", and "1,234.50" and "1.234,50 €" are "1234.5". Undefined if it could be two numbers, as 1,500 could.
+ */
 export function amountOf(value: unknown): string | undefined {
   const isNumber = typeof value === 'number' || value instanceof LongInteger;
   if (typeof value !== 'string' && !isNumber) return undefined;
-  const parts = /^([+-]?)0*(\d+)(?:\.(\d*?)0*)?$/.exec(withPoint(String(value).trim()));
-  if (parts === null) return undefined;
+  const text = String(value).trim();
+  const parts = /^([+-]?)0*(\d+)(?:\.(\d*?)0*)?$/.exec(text);
+  if (parts === null) {
+    const read = parseAmount(text, { decimal: 'unsure', accounting: false });
+    return read.status === 'amount' ? read.value : undefined;
+  }
   const [, sign, whole, fraction = ''] = parts;
   const digits = fraction === '' ? `${whole}` : `${whole}.${fraction}`;
   return sign === '-' && digits !== '0' ? `-${digits}` : digits;
-}
-
-/** One or two digits after a comma are decimals; more may be thousands, so such a text stays unread. */
-function withPoint(amount: string): string {
-  return /^[+-]?\d+,\d{1,2}$/.test(amount) ? amount.replace(',', '.') : amount;
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

@@ -71,7 +71,7 @@ export function guardClient(client: Client, { breaker, probe, now }: Guard): Cli
     return {
       status: 'not-sent',
       reason: 'breaker',
-      message: `paused after ${FAILURES_TO_OPEN} failed calls in a row; last failure: ${lastFailure}`,
+      message: `${FAILURES_TO_OPEN} calls in a row failed, so calls are paused; the last one: ${lastFailure}`,
       retryAfterMs: Math.max(1, Math.ceil(forMs)),
     };
   }

@@ -2,7 +2,7 @@
  * One call in full: its outcome, and the head and the body that classify.ts drops. For probes that find out how a service
  * answers where its contract is silent; everything else needs the outcome only.
  */
-import type { Prefix } from '../../contract/operations.ts';
+import type { Prefix } from '../../contract/operation.ts';
 import type { Exchanged, Head } from '../http/exchange.ts';
 import type { Dialect } from './dialect.ts';
 import type { Outcome } from './outcome.ts';

@@ -85,6 +85,8 @@ export interface Unknown {
   readonly httpStatus?: number;
   readonly message: string;
   readonly reason?: UnknownReason;
+  /** A redirect to the same path with a slash at its end. */
+  readonly wantsSlash?: true;
 }
 
 export type Outcome = Applied | Refused | Limited | NotSent | Unknown;

@@ -6,7 +6,8 @@
  * is safe for writes too, since a refusal applied nothing (assumption A3 in docs/protocol.md). Only an answer that must
  * come from a route decides the prefix of an operation: a record's 404 never does.
  */
-import { type Operation, type OperationName, operations, PREFIXES, type Prefix } from '../../contract/operations.ts';
+import { type Operation, PREFIXES, type Prefix } from '../../contract/operation.ts';
+import { type OperationName, operations } from '../../contract/operations.ts';
 import { kindOf } from './dialect.ts';
 import type { Outcome, StreamOutcome } from './outcome.ts';
 

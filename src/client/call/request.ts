@@ -4,7 +4,8 @@
 
 import { LockstepError } from '../../base/errors.ts';
 import { version } from '../../base/version.ts';
-import { type Operation, type OperationName, operations, PREFIXES, type Prefix } from '../../contract/operations.ts';
+import { type Operation, PREFIXES, type Prefix } from '../../contract/operation.ts';
+import { type OperationName, operations } from '../../contract/operations.ts';
 import type { WireRequest } from '../http/exchange.ts';
 import { type Dialect, isJsonObject } from './dialect.ts';
 import { wireJson } from './json.ts';
@@ -38,6 +39,8 @@ export interface Wire {
   readonly endpoint: Endpoint;
   readonly prefix: Prefix;
   readonly dialect: Dialect;
+  /** Paths end with a slash. */
+  readonly hasSlash?: boolean;
 }
 
 export interface LabelledRequest {
@@ -75,11 +78,11 @@ export function withBodyHeaders(headers: Endpoint['headers']): Pick<Endpoint, 'h
 export function buildRequest(
   name: OperationName,
   { path = {}, query = NONE, body }: Parameters,
-  { endpoint, prefix, dialect }: Wire,
+  { endpoint, prefix, dialect, hasSlash = false }: Wire,
 ): LabelledRequest {
   const operation: Operation = operations[name];
   const method = name === 'tasks.complete' ? dialect.completeMethod : operation.method;
-  const label = `${method} ${endpoint.origin}${endpoint.basePath}${prefix}${operation.path}`;
+  const label = `${method} ${endpoint.origin}${endpoint.basePath}${prefix}${operation.path}${hasSlash ? '/' : ''}`;
   const filled = operation.path.replace(PATH_PARAMETER, (_, parameter: string) => {
     const value = path[parameter];
     if (value !== undefined && value !== '') return encodeURIComponent(value);
@@ -93,7 +96,7 @@ export function buildRequest(
     label,
     request: {
       method,
-      path: `${endpoint.basePath}${prefix}${filled}${queryText(inQuery)}`,
+      path: `${endpoint.basePath}${prefix}${filled}${hasSlash ? '/' : ''}${queryText(inQuery)}`,
       headers: content === undefined ? endpoint.headers : endpoint.bodyHeaders,
       body: content,
     },

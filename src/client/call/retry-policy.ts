@@ -6,7 +6,8 @@
  * A call that may have been applied is sent again only after a read has shown that it was not, unless it is idempotent. A
  * call without such a read is sent at most once.
  */
-import { type Operation, type OperationName, operations } from '../../contract/operations.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { type OperationName, operations } from '../../contract/operations.ts';
 import type { NotSent, Outcome, Refused, StreamOutcome, Unknown, UnknownReason } from './outcome.ts';
 
 export type GiveUpReason =

@@ -1,6 +1,6 @@
 /**
- * Lists that ignore page numbers and continue in another way: by an offset, or by the cursor or link that each answer gives.
- * Both are read as numbered pages, so that the same passes read all lists. Source: our choice; the contract knows page
+ * Lists that ignore page numbers and continue in another way: by an offset, by the cursor or link that each answer gives, or by
+ * the id of its last record. All are read as numbered pages, so that the same passes read all lists. Source: our choice; the contract knows page
  * numbers only (docs/gaps.md, "unpaged-lists").
  */
 import type { Answers, Page } from './answers.ts';
@@ -72,7 +72,12 @@ export function unreachable(rows: number): string {
   return `the service ignores page numbers, so the records after the first ${rows} cannot be read: set the name of the page parameter in the account’s dialect.pageParam`;
 }
 
-export const ONE_BY_ONE = 'each page of the list is found by the page before, so windows cannot overlap';
+const ONE_BY_ONE = 'each page of the list is found by the page before, so pages cannot overlap';
+
+/** What a pass over a list knows that continues in this way: pages by offset may share records. */
+export function passBy(by: Continuation['by'] | undefined): { readonly reason?: string; readonly mayOverlap: boolean } {
+  return { mayOverlap: by === 'offset', ...((by === 'links' || by === 'id') && { reason: ONE_BY_ONE }) };
+}
 
 /** Pages of exactly the requested size, or the rest of the list: windows may overlap. */
 export function byOffset<R>({ read, answers }: Continuing<R>, parameter: string) {
@@ -85,11 +90,11 @@ export function byOffset<R>({ read, answers }: Continuing<R>, parameter: string)
 /** The parameters of the page after these records, which end at `position`. */
 type After<R> = (records: readonly R[], position: number) => Query | undefined;
 
-export function offsetAfter<R>(parameter: string): After<R> {
+function offsetAfter<R>(parameter: string): After<R> {
   return (records, position) => (records.length === 0 ? undefined : { [parameter]: position });
 }
 
-export function afterId<R extends { readonly id: string }>(parameter: string): After<R> {
+function afterId<R extends { readonly id: string }>(parameter: string): After<R> {
   return (records) => {
     const last = records.at(-1);
     return last === undefined ? undefined : { [parameter]: last.id };
@@ -97,10 +102,14 @@ export function afterId<R extends { readonly id: string }>(parameter: string): A
 }
 
 /** Pages of the service's own size, one after another. */
-export function oneByOne<R>(
+export function oneByOne<R extends { readonly id: string }>(
   { read, answers, size }: Continuing<R>,
-  after: After<R> = (records) => answers.next(records),
+  continues: Exclude<Continuation, { readonly by: 'nothing' }>,
 ) {
+  const after: After<R> =
+    continues.by === 'links'
+      ? (records) => answers.next(records)
+      : (continues.by === 'id' ? afterId : offsetAfter)<R>(continues.parameter);
   const starts: { readonly query: Query | undefined; readonly position: number }[] = [
     { query: undefined, position: 0 },
   ];

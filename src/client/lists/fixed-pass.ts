@@ -7,7 +7,7 @@
 import type { PassResult, PassSource, ScannedRecord } from './pass.ts';
 import { idsOf, isEcho } from './window.ts';
 
-const REASON = 'the service does not honour page sizes, so windows cannot overlap';
+const REASON = 'the service ignores page sizes, so pages cannot overlap';
 const MOVED = 'pages shared records, so the list moved or has no stable order';
 /** The list counts as endless after this many pages in a row without a new record. */
 const MAX_STALE_PAGES = 3;

@@ -14,13 +14,11 @@ import type { Dialect } from '../call/dialect.ts';
 import { Answers } from './answers.ts';
 import type { Query } from './beside.ts';
 import {
-  afterId,
   byOffset,
   type Continuation,
   findContinuation,
-  ONE_BY_ONE,
-  offsetAfter,
   oneByOne,
+  passBy,
   type ReadPage,
   unreachable,
 } from './continuation.ts';
@@ -174,15 +172,10 @@ function readerOf<R extends ScannedRecord>(
   { kind, firstPage, continues }: Paging,
 ): Read<R> {
   const { read, answers } = continuing;
-  if (continues?.by === 'links') return emptyPastEnd<[size: number], R>(oneByOne(continuing));
-  if (continues?.by === 'id')
-    return emptyPastEnd<[size: number], R>(oneByOne(continuing, afterId(continues.parameter)));
-  if (continues?.by === 'offset') {
-    const { parameter } = continues;
-    return emptyPastEnd<[size: number], R>(
-      kind === 'sized' ? byOffset(continuing, parameter) : oneByOne(continuing, offsetAfter(parameter)),
-    );
-  }
+  if (continues?.by === 'offset' && kind === 'sized')
+    return emptyPastEnd<[size: number], R>(byOffset(continuing, continues.parameter));
+  if (continues !== undefined && continues.by !== 'nothing')
+    return emptyPastEnd<[size: number], R>(oneByOne(continuing, continues));
   const readPage = emptyPastEnd<[size: number], R>(async (...asked) => answers.take(await read(...asked)), {
     maySkipZero: true,
   });
@@ -196,11 +189,10 @@ async function onePass<R extends ScannedRecord>(
   switch (kind) {
     case 'sized':
       return overlappingPass(source);
-    case 'fixed':
-      return fixedPass(
-        { ...source, mayOverlap: continues?.by === 'offset' },
-        continues?.by === 'links' || continues?.by === 'id' ? ONE_BY_ONE : undefined,
-      );
+    case 'fixed': {
+      const { reason, mayOverlap } = passBy(continues?.by);
+      return fixedPass({ ...source, mayOverlap }, reason);
+    }
     case 'whole':
       await source.keep(await source.read(0, source.rowsPerPage));
       return { status: 'again', reason: 'the service ignores page numbers and answers the whole list at once' };

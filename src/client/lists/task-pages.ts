@@ -5,7 +5,7 @@
  */
 import { Answers, type Page } from './answers.ts';
 import type { Query } from './beside.ts';
-import { afterId, findContinuation, ONE_BY_ONE, offsetAfter, oneByOne, unreachable } from './continuation.ts';
+import { type Continuation, findContinuation, oneByOne, passBy, unreachable } from './continuation.ts';
 import { fixedPass } from './fixed-pass.ts';
 import { emptyPastEnd } from './missing-page.ts';
 import type { Kept, PassResult, PassSource, ScannedRecord } from './pass.ts';
@@ -51,10 +51,8 @@ export async function passOverTasks<R extends ScannedRecord>({
     found += kept.newInPass;
     return kept;
   };
-  const pass = (
-    readPage: PassSource<R>['read'],
-    { reason, mayOverlap = false }: { reason?: string; mayOverlap?: boolean } = {},
-  ) => {
+  const pass = (readPage: PassSource<R>['read'], by?: Continuation['by']) => {
+    const { reason, mayOverlap } = passBy(by);
     const saysMore = (records: readonly R[]) => answers.next(records) !== undefined;
     return fixedPass({ ...checkedKeep(readPage, keepCounted), saysMore, rowsPerPage: ANY_SIZE, mayOverlap }, reason);
   };
@@ -65,11 +63,9 @@ export async function passOverTasks<R extends ScannedRecord>({
     const continues = await findContinuation(continuing, first);
     switch (continues?.by) {
       case 'links':
-        return pass(oneByOne(continuing), { reason: ONE_BY_ONE });
       case 'id':
-        return pass(oneByOne(continuing, afterId(continues.parameter)), { reason: ONE_BY_ONE });
       case 'offset':
-        return pass(emptyPastEnd(oneByOne(continuing, offsetAfter(continues.parameter))), { mayOverlap: true });
+        return pass(emptyPastEnd(oneByOne(continuing, continues)), continues.by);
       case 'nothing':
         await keepCounted(first);
         return { status: 'incomplete', reason: unreachable(first.length) };

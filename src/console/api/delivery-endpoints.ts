@@ -8,10 +8,9 @@ import { enableTarget, replayDeliveries, sendTest } from '../delivery-actions.ts
 import { checkNow } from '../pages/target.tsx';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { deliveryQuery, toDeliveryFilter } from './filters.ts';
-import { plainText } from './review-query.ts';
 import { done, limit, next, nothing } from './shapes.ts';
 
-const ofDelivery = z.object({ id: plainText.describe('Id of the delivery, such as msg_4Zb0hTnV2m0b5mJt1gq0XxKp.') });
+const ofDelivery = z.object({ id: z.string().describe('Id of the delivery, such as msg_4Zb0hTnV2m0b5mJt1gq0XxKp.') });
 const delivery = z.looseObject({
   id: z.string(),
   target: z.string(),
@@ -44,7 +43,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     summary: 'Enable a disabled target',
     method: 'POST',
     path: '/targets/{target}/enable',
-    params: z.object({ target: plainText }),
+    params: z.object({ target: z.string() }),
     query: nothing,
     answer: done,
     work: (needs, { person, params }) => enableTarget(needs, { person, via: 'api' }, params.target),
@@ -54,7 +53,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     summary: 'Send a test message through a channel for alerts',
     method: 'POST',
     path: '/targets/{target}/test',
-    params: z.object({ target: plainText.describe('`alerts.NAME` of the channel.') }),
+    params: z.object({ target: z.string().describe('`alerts.NAME` of the channel.') }),
     query: nothing,
     answer: done,
     work: (needs, { person, params }) => sendTest(needs, { person, via: 'api' }, params.target),
@@ -64,7 +63,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     summary: 'Check a target against the outside system, without writing',
     method: 'GET',
     path: '/targets/{target}/check',
-    params: z.object({ target: plainText }),
+    params: z.object({ target: z.string() }),
     query: nothing,
     answer: z.object({ findings: z.array(z.looseObject({ what: z.string(), status: z.string() })) }),
     async work({ settings, pool, targets }, { params: { target } }) {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { RowFilter } from '../../engine/ledger/row-pages.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
-import type { RunPageFilter } from '../../engine/ledger/run-pages.ts';
+import type { RunFilter } from '../../engine/ledger/run-pages.ts';
 import { DELIVERY_VERDICTS, type DeliveryFilter } from '../../mirror/outbox/list.ts';
 
 export const RUN_STATUSES = ['running', 'paused', 'done', 'failed', 'cancelled'] as const;
@@ -26,7 +26,7 @@ export const runQuery = z.object({
   after: text.optional().describe('The `next` of the page before.'),
 });
 
-export function toRunFilter({ sync, account, status, verdict, from, to }: z.output<typeof runQuery>): RunPageFilter {
+export function toRunFilter({ sync, account, status, verdict, from, to }: z.output<typeof runQuery>): RunFilter {
   return {
     sync,
     account,

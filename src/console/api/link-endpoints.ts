@@ -6,10 +6,9 @@ import { importLinksFrom, unlink } from '../link-actions.ts';
 import { textAsFile } from '../link-forms.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { linkQuery } from './link-query.ts';
-import { plainText } from './review-query.ts';
 import { done, limit, next, nothing } from './shapes.ts';
 
-const text = plainText.max(200);
+const text = z.string().max(200);
 
 export const linkEndpoints: readonly Endpoint[] = [
   defineEndpoint({

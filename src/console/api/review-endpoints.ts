@@ -6,11 +6,11 @@ import { itemResult, longId } from '../../operator/review.ts';
 import { stateOf } from '../../operator/review-decisions.ts';
 import { decideItem, markOf, readReviewed, undoItem } from '../review-actions.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
-import { plainText, reviewQuery } from './review-query.ts';
+import { reviewQuery } from './review-query.ts';
 import { done, limit, next, nothing } from './shapes.ts';
 
 const ofItem = z.object({
-  id: plainText.describe('Id of the item, such as `acme/contact-14` or `RUN/LINE`, encoded.'),
+  id: z.string().describe('Id of the item, such as `acme/contact-14` or `RUN/LINE`, encoded.'),
 });
 const item = z.looseObject({
   id: z.string(),
@@ -80,8 +80,8 @@ export const reviewEndpoints: readonly Endpoint[] = [
     body: z
       .object({
         choice: z.enum(CHOICES),
-        record: plainText.min(1).max(200).optional().describe('The record to use; only with `use`.'),
-        note: plainText.max(1_000).optional().describe('Why, for others to read.'),
+        record: z.string().min(1).max(200).optional().describe('The record to use; only with `use`.'),
+        note: z.string().max(1_000).optional().describe('Why, for others to read.'),
         mark: z.string().describe('The `mark` of the item that was read.'),
       })
       .refine(({ choice, record }) => (choice === 'use') === (record !== undefined), {

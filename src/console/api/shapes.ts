@@ -18,3 +18,19 @@ export const done = z.object({
   run: z.string().optional().describe('The run to look at next.'),
   refused: z.string().optional().describe('A code, if nothing was done because another run is unfinished.'),
 });
+
+/** Where a list continues, as the `next` of its page before says it: the JSON of a place. */
+export function afterPlace<Place>(place: z.ZodType<Place>) {
+  return z
+    .string()
+    .transform((value, context): Place => {
+      try {
+        return place.parse(JSON.parse(value));
+      } catch {
+        context.addIssue('expected the `next` of the page before');
+        return z.NEVER;
+      }
+    })
+    .optional()
+    .describe('The `next` of the page before.');
+}

@@ -6,7 +6,6 @@ import { requireOperator } from '../guard.ts';
 import { type LoadForm, loadForm } from '../load-form.ts';
 import { atMostBytes, type Upload } from '../uploads.ts';
 import { type ApiNeeds, defineEndpoint, type Endpoint } from './endpoint.ts';
-import { plainText } from './review-query.ts';
 import { nothing } from './shapes.ts';
 
 const ofUpload = z.object({ upload: z.string().describe('The `id` of the upload.') });
@@ -26,7 +25,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
     params: nothing,
     query: z.object({
       account: z.string(),
-      name: plainText.max(500).prefault('orders.csv').describe('Name of the file.'),
+      name: z.string().max(500).prefault('orders.csv').describe('Name of the file.'),
     }),
     isFile: true,
     answer: upload,

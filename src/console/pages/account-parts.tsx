@@ -47,15 +47,16 @@ export function AccountProblems({
   );
 }
 
-/** What the budget allows now, if this process uses it. */
+/** What the budget allows now, if this process uses it and it is less than the settings allow. */
 export function RateNow({ account, context }: { readonly account: string; readonly context: PageContext }) {
   const now = context.budgets().get(account)?.ratePerSecond;
   const settings = context.settings.accounts[account];
-  if (now === undefined || !settings) return null;
+  const most = settings && budgetLimits(settings).ratePerSecond;
+  if (now === undefined || most === undefined || now >= most) return null;
   return (
     <span class="gauge">
-      <meter min="0" max={budgetLimits(settings).ratePerSecond} value={now} aria-label={`Rate of ${account} now`} />
-      <small class="dim">at most {formatRate(now)} now</small>
+      <meter min="0" max={most} value={now} aria-label={`Rate allowed for ${account} now`} />
+      <small class="dim">now at most {formatRate(now)}</small>
     </span>
   );
 }

@@ -44,7 +44,7 @@ export function ActionList({ actions }: { readonly actions: readonly TakenAction
             {who}
             {via === 'api' && <small class="dim"> API</small>}
           </td>
-          <td>{action}</td>
+          <td>{actionWords(action)}</td>
           <td>
             {about.startsWith('run-') ? <a href={`/runs/${about}`}>{about}</a> : <Foreign text={about} most={80} />}
           </td>
@@ -53,4 +53,10 @@ export function ActionList({ actions }: { readonly actions: readonly TakenAction
       ))}
     </Table>
   );
+}
+
+/** `Resume run`; the name of an operation of the service stays as it is. */
+function actionWords(action: string): string {
+  const words = action.replaceAll('-', ' ');
+  return action.includes('.') ? action : `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }

@@ -5,7 +5,6 @@ import { printable } from '../../base/visible.ts';
 import type { ShownDelivery } from '../../mirror/outbox/list.ts';
 import { readDelivery } from '../../operator/deliveries.ts';
 import { plural } from '../../operator/words.ts';
-import { plainText } from '../api/review-query.ts';
 import { definePage } from '../page.ts';
 import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts.tsx';
 import { DeliveryState } from './deliveries.tsx';
@@ -15,11 +14,10 @@ const MOST = 20_000;
 
 export const delivery = definePage({
   path: '/deliveries/:id',
-  params: z.object({ id: plainText }),
+  params: z.object({ id: z.string() }),
   query: z.object({}),
   async show({ pool, person, hint }, { params: { id } }) {
     const shown = await readDelivery(pool, id, hint);
-    const canReplay = person.role === 'operator' && shown.state === 'ended';
     return {
       title: `Delivery ${id}`,
       tab: 'deliveries',
@@ -33,19 +31,35 @@ export const delivery = definePage({
           </h1>
         </>
       ),
-      body: <Shown delivery={shown} canReplay={canReplay} />,
+      body: <Shown delivery={shown} canAct={person.role === 'operator'} />,
     };
   },
 });
 
-function Shown({ delivery, canReplay }: { readonly delivery: ShownDelivery; readonly canReplay: boolean }) {
-  const { id, target, source, sequence, event, account, sync, run, attempts, detail, answer, task } = delivery;
+function Shown({ delivery, canAct }: { readonly delivery: ShownDelivery; readonly canAct: boolean }) {
+  const {
+    id,
+    target,
+    source,
+    sequence,
+    event,
+    account,
+    sync,
+    run,
+    attempts,
+    detail,
+    answer,
+    task,
+    endedAt,
+    createdAt,
+  } = delivery;
+  const label = labelOf(delivery);
+  const again = addressOf(`/deliveries/${encodeURIComponent(id)}/replay`, {
+    seen: (endedAt ?? createdAt).toISOString(),
+  });
   return (
     <>
-      <Section
-        title="State"
-        side={canReplay && <Act path={`/deliveries/${encodeURIComponent(id)}/replay`} label="Send again" />}
-      >
+      <Section title="State" side={canAct && label && <Act path={again} label={label} />}>
         <p>
           <DeliveryState of={delivery} /> after {plural(attempts, 'attempt')}
         </p>
@@ -100,6 +114,12 @@ function Shown({ delivery, canReplay }: { readonly delivery: ShownDelivery; read
       </Section>
     </>
   );
+}
+
+/** A delivery that waits for an older one is sent after it: the older one has the button. */
+function labelOf({ state, heldBy }: ShownDelivery): string | undefined {
+  if (state === 'ended') return 'Send again';
+  return state === 'waiting' && heldBy === null ? 'Try now' : undefined;
 }
 
 function Source({ text }: { readonly text: string }) {

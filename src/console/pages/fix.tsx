@@ -1,16 +1,17 @@
 /** The lines of a load that were not accepted, to correct: by cell, or all at once. They become a new file. */
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
+import { namelessColumn } from '../../csv/columns.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { plural } from '../../operator/words.ts';
-import { type BadOrders, badFile, badOrders, cellKey } from '../fixes.ts';
+import { correctionOf } from '../../syncs/orders/begin.ts';
+import { type BadOrders, badFile, badOrders, cellKey, MOST_COLUMNS } from '../fixes.ts';
 import { requireOperator } from '../guard.ts';
 import { definePage } from '../page.ts';
 import { Crumbs, Empty, Foreign, Section, Words } from '../parts.tsx';
 import { ColumnNames } from './load-columns.tsx';
 
 const SHOWN_ORDERS = 50;
-const SHOWN_COLUMNS = 40;
 /** Longer cells are shown and not edited. */
 const LONGEST_CELL = 300;
 
@@ -23,13 +24,20 @@ export const fix = definePage({
     const run = await readRun(pool, params.run);
     const { name, columns } = await badFile(pool, run.id);
     const bad = await badOrders(pool, run.id, SHOWN_ORDERS);
+    const correction = await correctionOf(pool, run.id);
     const page = { title: 'Correct lines', tab: 'runs', isStill: true } as const;
-    if (bad.count === 0) {
+    if (bad.count === 0 || correction !== undefined) {
       return {
         ...page,
         body: (
-          <Empty title="No line was refused" isPage>
+          <Empty title={bad.count === 0 ? 'No line was refused' : 'The lines were corrected already'} isPage>
             <p>
+              {bad.count > 0 && (
+                <>
+                  <a href={`/runs/${correction}`}>Run {correction}</a> has them. Lines that it refused are corrected
+                  there.{' '}
+                </>
+              )}
               <a href={`/runs/${run.id}`}>Back to the run</a>
             </p>
           </Empty>
@@ -67,7 +75,8 @@ export const fix = definePage({
 });
 
 function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns: readonly string[] }) {
-  const names = columns.slice(0, SHOWN_COLUMNS);
+  const width = Math.max(columns.length, ...lines.map(({ cells }) => cells.length));
+  const names = Array.from({ length: Math.min(width, MOST_COLUMNS) }, (_, i) => columns[i] ?? namelessColumn(i));
   const hidden = count - shown;
   return (
     <Section
@@ -90,16 +99,20 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
                 <td class="problem">
                   <Words text={why} most={300} />
                 </td>
-                {names.map((name, column) => (
-                  <td>
-                    <Cell
-                      text={cells[column]}
-                      name={cellKey(line, column)}
-                      label={`${name}, line ${line}`}
-                      isWrong={column === wrong}
-                    />
-                  </td>
-                ))}
+                {names.map((name, column) =>
+                  column < Math.max(columns.length, cells.length) ? (
+                    <td data-label={name}>
+                      <Cell
+                        text={cells[column] ?? ''}
+                        name={cellKey(line, column)}
+                        label={`${name}, line ${line}`}
+                        isWrong={column === wrong}
+                      />
+                    </td>
+                  ) : (
+                    <td />
+                  ),
+                )}
               </tr>
             ))}
           </tbody>
@@ -110,14 +123,13 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
 }
 
 interface CellProps {
-  readonly text: string | undefined;
+  readonly text: string;
   readonly name: string;
   readonly label: string;
   readonly isWrong: boolean;
 }
 
 function Cell({ text, name, label, isWrong }: CellProps) {
-  if (text === undefined) return null;
   if (text.length > LONGEST_CELL || /[\r\n]/.test(text)) return <Foreign text={text} most={60} />;
   return (
     <input name={name} value={text} aria-label={label.slice(0, 100)} aria-invalid={isWrong ? 'true' : undefined} />

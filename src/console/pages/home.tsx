@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type BudgetMinute, budgetHistory } from '../../engine/ledger/budget-minutes.ts';
 import { openRows } from '../../engine/ledger/rows.ts';
 import { nightsOf } from '../../engine/ledger/run-charts.ts';
-import { pageOfRuns } from '../../engine/ledger/run-pages.ts';
+import { latestRun } from '../../engine/ledger/run-list.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
 import { kindOf, phaseWords } from '../../operator/phases.ts';
@@ -30,7 +30,7 @@ export const home = definePage({
     const zones = zonesOf(settings);
     const nights = await nightsOf(pool, zones, NIGHTS);
     const budgets = await budgetsOf(context, status);
-    const isNew = (await pageOfRuns(pool, {}, { limit: 1, fold: false })).entries.length === 0;
+    const isNew = (await latestRun(pool)) === undefined;
     return {
       title: 'Home',
       tab: 'home',
@@ -76,13 +76,13 @@ function FirstSteps({ context: { settings, hint } }: { readonly context: PageCon
     <Empty title="Nothing has run yet">
       <ol class="steps">
         <li>
-          Check that the account answers. This only reads:
+          Check that the account answers, on <a href={accountPath(account ?? '')}>its page</a> or with a command. This
+          only reads:
           <Command line={hint(`doctor --account ${account}`)} />
         </li>
         {sync === undefined ? (
           <li>
-            Add a sync to <code>{settings.file}</code>, or load a file of orders:
-            <Command line={hint(`orders load orders.csv --account ${account} --dry-run`)} />
+            Add a sync to <code>{settings.file}</code>.
           </li>
         ) : (
           <li>
@@ -91,6 +91,9 @@ function FirstSteps({ context: { settings, hint } }: { readonly context: PageCon
             <Command line={hint(`run ${sync} --dry-run`)} />
           </li>
         )}
+        <li>
+          Or <a href="/load">load a file of orders</a>: you see what it would write before you approve it.
+        </li>
       </ol>
     </Empty>
   );
@@ -253,7 +256,7 @@ function Budgets({ rows, context }: { readonly rows: readonly BudgetRow[]; reado
                   {account}
                 </a>
               </th>
-              <td>{suspended === null ? allowed : <span class="chip bad">suspended</span>}</td>
+              <td class="nowrap">{suspended === null ? allowed : <span class="chip bad">suspended</span>}</td>
               <td>{suspended === null && <RateNow account={account} context={context} />}</td>
               <td>{hour ? <LastHour minutes={hour} /> : <small class="dim">no call in the last hour</small>}</td>
             </tr>

@@ -51,8 +51,8 @@ export function Columns({ preview, form }: { readonly preview: Preview; readonly
           Not used: <Foreign text={unused.map(unusedWords).join(', ')} most={400} />
         </p>
       )}
-      {mapping &&
-        missingNotes(mapping, (field) => `choose it above for ${field}`).map((note) => (
+      {preview.sheet &&
+        missingNotes(preview.sheet, (field) => `choose it above for ${field}`).map((note) => (
           <p class="notice warn">
             <Words text={`Note: ${note}`} />
           </p>

@@ -4,6 +4,7 @@ import { type LoadPlan, writesOf } from '../../operator/load-plan.ts';
 import type { RunReport } from '../../operator/run-result.ts';
 import { countsLine } from '../../operator/run-words.ts';
 import { formatCount, formatTook, plural } from '../../operator/words.ts';
+import { isOver } from '../fixes.ts';
 import { Fact, Foreign, Head, Section } from '../parts.tsx';
 
 /** A plan with so many writes is approved by typing their number. */
@@ -61,6 +62,7 @@ export function Plan({ plan }: { readonly plan: LoadPlan }) {
 /** The lines of the file with their results: all of them, and those of each verdict. */
 export function Results({ run, report, canAct }: { run: Run; report: RunReport; canAct: boolean }) {
   const { counts, unsettled = { sent: 0, neverSent: 0 } } = report;
+  const refused = counts.invalid + counts.rejected;
   const kinds = [
     ['created', counts.created],
     ['updated', counts.updated],
@@ -76,11 +78,14 @@ export function Results({ run, report, canAct }: { run: Run; report: RunReport; 
       title="Results as files"
       side={
         canAct &&
-        counts.invalid + counts.rejected > 0 && (
+        refused > 0 &&
+        (isOver(run) ? (
           <a id="fix" class="button" href={`/runs/${run.id}/fix`}>
-            Correct the {plural(counts.invalid + counts.rejected, 'row')} that failed
+            Correct the {plural(refused, 'row')} that failed
           </a>
-        )
+        ) : (
+          <span class="dim">When the load has ended, you can correct the rows that failed here</span>
+        ))
       }
     >
       <p class="dim">

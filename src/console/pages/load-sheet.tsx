@@ -92,7 +92,7 @@ function resultOf({ name }: Upload, { run, status, rows, warnings }: Checked) {
         </p>
       )}
       {warnings.length > 0 && (
-        <Section title="Check these rows">
+        <Section title="Before you approve">
           <ul class="notes">
             {warnings.map((text) => (
               <li>
@@ -103,7 +103,7 @@ function resultOf({ name }: Upload, { run, status, rows, warnings }: Checked) {
         </Section>
       )}
       <p class="more">
-        <a class="button" href={`/runs/${run}`}>
+        <a class="button primary" href={`/runs/${run}`}>
           {status === 'new' ? 'See the plan' : 'See that run'}
         </a>
       </p>

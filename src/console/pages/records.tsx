@@ -1,6 +1,5 @@
 /** Records: the contacts, customers, orders, tasks and pipelines of an account, read live. */
 import { z } from 'zod';
-import { plainText } from '../api/review-query.ts';
 import { definePage } from '../page.ts';
 import { addressOf, Empty, Foreign, More, Table } from '../parts.tsx';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
@@ -50,7 +49,7 @@ export const records = definePage({
   },
 });
 
-const listQuery = z.object({ q: plainText.max(200).optional(), after: z.string().max(200).optional() });
+const listQuery = z.object({ q: z.string().max(200).optional(), after: z.string().max(200).optional() });
 
 export const recordsOf = definePage({
   path: '/records/:account/:kind',

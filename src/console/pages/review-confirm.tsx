@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { longId } from '../../operator/review.ts';
 import { plural } from '../../operator/words.ts';
-import { plainText } from '../api/review-query.ts';
 import { requireOperator } from '../guard.ts';
 import { definePage } from '../page.ts';
 import { addressOf, Empty, Foreign } from '../parts.tsx';
@@ -20,7 +19,7 @@ const WORDS = {
   later: { button: 'Keep for later', means: 'They stay in this list, marked as later.' },
 } as const;
 
-const text = plainText.optional();
+const text = z.string().optional();
 
 export const reviewConfirm = definePage({
   path: '/review/confirm',

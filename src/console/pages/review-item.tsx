@@ -5,7 +5,6 @@ import { shellWord } from '../../base/reasons/template.ts';
 import type { Keys, ReviewItem } from '../../engine/ledger/review-items.ts';
 import { choicesFor, KEY_WORDS, longId, recordsFor, statementOf } from '../../operator/review.ts';
 import { nameOf } from '../../operator/review-decisions.ts';
-import { plainText } from '../api/review-query.ts';
 import { definePage } from '../page.ts';
 import { Chip, Crumbs, Empty, Foreign, Section, Words } from '../parts.tsx';
 import { markOf, type Reviewed, readReviewed } from '../review-actions.ts';
@@ -16,7 +15,7 @@ const MOST_KEYS = 9;
 
 export const reviewItem = definePage({
   path: '/review/items/:id',
-  params: z.object({ id: plainText }),
+  params: z.object({ id: z.string() }),
   query: z.object({}),
   async show({ pool, person, hint }, { params: { id } }) {
     const reviewed = await readReviewed(pool, id);

@@ -25,7 +25,8 @@ export function StateNotice({ run, report, suspended, hint }: NoticeProps) {
     <>
       {report.error && (
         <p class={`notice ${report.state === 'failed' ? 'bad' : 'warn'}`}>
-          <code>{report.error.code}</code> <Words text={report.error.message} />
+          {report.state !== 'awaiting-approval' && <code>{report.error.code}</code>}{' '}
+          <Words text={report.error.message} />
         </p>
       )}
       {suspended && (

@@ -9,19 +9,27 @@ import { suspensionOf } from '../../engine/ledger/suspensions.ts';
 import { type LoadPlan, planOf } from '../../operator/load-plan.ts';
 import { exportCommand, type ProblemSection, problemSections } from '../../operator/problems.ts';
 import { hintsFor } from '../../operator/reasons.ts';
-import { PROBLEMS, problemsIn, type RunReport, reportRun } from '../../operator/run-result.ts';
+import { PROBLEMS, type RunReport, reportRun } from '../../operator/run-result.ts';
 import { SCAN_WORDS } from '../../operator/run-words.ts';
-import { formatCount, formatRate, formatShare, formatTook, plural, prunedNote } from '../../operator/words.ts';
+import {
+  asSentence,
+  formatCount,
+  formatRate,
+  formatShare,
+  formatTook,
+  plural,
+  prunedNote,
+} from '../../operator/words.ts';
 import { readLoad } from '../../syncs/orders/begin.ts';
-import type { RunAction } from '../actions.ts';
 import { Sent } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Command, Counts, CountsBar, Fact, Foreign, Section, State, Time, Words } from '../parts.tsx';
+import { addressOf, Command, Counts, CountsBar, Fact, Foreign, Section, State, Time, Words } from '../parts.tsx';
 import { Phases } from '../phases.tsx';
 import { ProblemGroups } from '../problem-groups.tsx';
 import { sharedRead } from '../shared-reads.ts';
 import { ActionList } from './activity.tsx';
 import { isLarge, Plan, Results } from './load-plan.tsx';
+import { RunActs } from './run-acts.tsx';
 import { StateNotice } from './run-notice.tsx';
 
 const SHOWN_ACTIONS = 10;
@@ -60,7 +68,7 @@ export const run = definePage({
           {isLoad && report.counts.in > 0 && shown.rowsPruned === 0 && (
             <Results run={shown} report={report} canAct={person.role === 'operator'} />
           )}
-          {sections.length > 0 && <Problems report={report} sections={sections} hint={hint} />}
+          {sections.length > 0 && <Problems title={shown.title} report={report} sections={sections} hint={hint} />}
           {reasons.length > 0 && (
             <Section title="Other outcomes by reason">
               <table class="list narrow">
@@ -90,7 +98,7 @@ export const run = definePage({
               <ul class="notes">
                 {shown.notes.map((note) => (
                   <li>
-                    <Words text={note} />
+                    <Words text={asSentence(note)} />
                   </li>
                 ))}
               </ul>
@@ -163,55 +171,10 @@ function Headline({ run, report, plan, canAct }: HeadlineProps) {
       </div>
       <div class="acts">
         <State report={report} />
-        {canAct &&
-          actionsFor(run, report).map(({ action, label, primary }) => (
-            <ActOn run={run.id} action={action} label={label} primary={primary} isAsked={plan && isLarge(plan)} />
-          ))}
+        {canAct && <RunActs run={run} report={report} isAsked={plan !== undefined && isLarge(plan)} />}
       </div>
     </div>
   );
-}
-
-interface ActOnProps extends Offered {
-  readonly run: string;
-  /** Whether a person types the number of writes first. */
-  readonly isAsked: boolean | undefined;
-}
-
-/** What cannot be undone is confirmed on a page of its own. */
-function ActOn({ run, action, label, primary, isAsked = false }: ActOnProps) {
-  if (action === 'resume' && !isAsked) return <Act path={`/runs/${run}/${action}`} label={label} primary={primary} />;
-  const path = action === 'resume' ? `/runs/${run}/approve` : addressOf('/confirm', { action, run });
-  return (
-    <a class="button" href={path}>
-      {label}
-    </a>
-  );
-}
-
-interface Offered {
-  readonly action: RunAction;
-  readonly label: string;
-  readonly primary: boolean;
-}
-
-function actionsFor({ status, partOf, phase }: Run, { state, type, counts, dryRun }: RunReport): readonly Offered[] {
-  if (partOf !== undefined) return [];
-  if (state === 'awaiting-approval') {
-    return [
-      { action: 'resume', label: 'Approve', primary: true },
-      { action: 'cancel', label: 'Do not approve', primary: false },
-    ];
-  }
-  const resume: Offered = { action: 'resume', label: 'Resume', primary: true };
-  const stop: Offered = { action: 'cancel', label: 'Stop for good', primary: false };
-  const retry: Offered = { action: 'retry', label: 'Retry what failed', primary: false };
-  if (status === 'paused') return [resume, stop];
-  if (status === 'running') return [stop];
-  if (status === 'failed' && phase !== undefined) return [resume, retry];
-  // An invalid row of a file is never sent: it needs a corrected file.
-  const failed = problemsIn(counts) - (type === 'orders' ? counts.invalid : 0);
-  return failed > 0 && !dryRun ? [retry] : [];
 }
 
 function Figures({ run, report }: OfRun) {
@@ -271,8 +234,14 @@ function Figures({ run, report }: OfRun) {
   );
 }
 
-function Problems(given: { report: RunReport; sections: readonly ProblemSection[]; hint: PageContext['hint'] }) {
-  const { report, sections, hint } = given;
+interface ProblemsProps {
+  readonly title: string;
+  readonly report: RunReport;
+  readonly sections: readonly ProblemSection[];
+  readonly hint: PageContext['hint'];
+}
+
+function Problems({ title, report, sections, hint }: ProblemsProps) {
   return (
     <>
       {sections.map((section) => (
@@ -280,6 +249,9 @@ function Problems(given: { report: RunReport; sections: readonly ProblemSection[
           title={`${plural(section.count, 'row')} ${section.words}`}
           side={
             <span class="links">
+              {section.verdict === 'review' && report.decided !== undefined && (
+                <a href={addressOf('/review', { sync: title })}>Decide them</a>
+              )}
               <a href={addressOf(`/runs/${report.run}/rows`, { verdict: section.verdict })}>All of them</a>
               <a
                 href={addressOf(`/runs/${report.run}/rows.csv`, { verdict: section.verdict })}

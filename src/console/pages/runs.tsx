@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
-import type { ListedRun } from '../../engine/ledger/run-list.ts';
-import { pageOfRuns } from '../../engine/ledger/run-pages.ts';
+import { type ListedRun, pageOfRuns } from '../../engine/ledger/run-pages.ts';
 import { type RunReport, reportRuns } from '../../operator/run-result.ts';
 import { formatCount, formatTook, plural } from '../../operator/words.ts';
 import { RUN_STATUSES, runQuery, toRunFilter } from '../api/filters.ts';
@@ -54,7 +53,7 @@ export const runs = definePage({
                   Retry
                 </button>
                 <button type="submit" name="action" value="cancel">
-                  Cancel
+                  Stop for good
                 </button>
               </div>
             )}

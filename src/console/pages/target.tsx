@@ -10,7 +10,6 @@ import { channelIn } from '../../operator/alerts/channels/channel.ts';
 import { requireTarget } from '../../operator/deliveries.ts';
 import { checkTargets } from '../../operator/target-check.ts';
 import { formatCount } from '../../operator/words.ts';
-import { plainText } from '../api/review-query.ts';
 import { Lags } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
 import { Act, addressOf, Chip, Crumbs, Fact, Section, Words } from '../parts.tsx';
@@ -22,7 +21,7 @@ const CHECK_MS = 20_000;
 
 export const target = definePage({
   path: '/targets/:target',
-  params: z.object({ target: plainText }),
+  params: z.object({ target: z.string() }),
   query: z.object({ check: z.literal('1').optional() }),
   async show(context, { params: { target: name }, query }) {
     const { pool, settings, person } = context;

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
 import { toBodyId } from '../../client/call/dialect.ts';
-import { type Operation, type OperationName, operations } from '../../contract/operations.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { type OperationName, operations } from '../../contract/operations.ts';
 
 export interface Field {
   readonly name: string;

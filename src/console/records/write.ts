@@ -7,7 +7,8 @@ import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
 import { toWireId } from '../../client/call/dialect.ts';
 import { textOf } from '../../client/call/json.ts';
-import { type Operation, type OperationName, operations } from '../../contract/operations.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { type OperationName, operations } from '../../contract/operations.ts';
 import type { Account } from '../../engine/account/account.ts';
 import {
   claimHandCall,
@@ -17,10 +18,11 @@ import {
   readHandCall,
   settleHandCall,
 } from '../../engine/ledger/hand-calls.ts';
-import { type Suspension, suspensionOf } from '../../engine/ledger/suspensions.ts';
+import { suspensionOf } from '../../engine/ledger/suspensions.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { keeping, type Taking } from '../actions.ts';
+import { AccountSuspended } from '../failures.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { wireBody } from './fields.ts';
 import { type Prepared, prepareImport } from './import.ts';
@@ -114,11 +116,7 @@ function checkBody(operation: OperationName, body: unknown): void {
 /** @throws LockstepError ACCOUNT_SUSPENDED */
 export async function requireUsable(db: Queryable, { name, scope }: Account): Promise<void> {
   const suspension = await suspensionOf(db, scope);
-  if (suspension) throw suspended(name, suspension);
-}
-
-function suspended(name: string, { message }: Suspension): LockstepError {
-  return new LockstepError('ACCOUNT_SUSPENDED', `Account ${name} is suspended, so nothing is sent: ${message}`);
+  if (suspension) throw new AccountSuspended(name, suspension.message);
 }
 
 /** @throws LockstepError CALL_UNKNOWN */

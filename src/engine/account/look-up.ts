@@ -1,7 +1,7 @@
 /** Reads one record by its id, if the service has an operation for that. */
 import { recordIn } from '../../client/call/decode.ts';
-import { idOf, toWireId } from '../../client/call/dialect.ts';
-import type { JsonObject } from '../../client/call/json.ts';
+import { flagOf, idOf, toWireId } from '../../client/call/dialect.ts';
+import { type JsonObject, textOf } from '../../client/call/json.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from './account.ts';
 import { RunFailed } from './failure.ts';
@@ -23,6 +23,16 @@ export interface LookUpOptions extends ReadOptions {
   readonly lane: 'interactive' | 'batch';
   readonly signal: AbortSignal;
 }
+
+/** Whether a record says of itself that it is deleted: lists may hide such records. */
+export function isMarkedDeleted(record: JsonObject): boolean {
+  return Object.entries(record).some(
+    ([name, value]) =>
+      DELETED.test(name) && flagOf(value) !== false && (value === true || /[1-9a-z]/i.test(textOf(value))),
+  );
+}
+
+const DELETED = /^(is_?)?(deleted|removed|trashed)(_?(at|on|date|time))?$/i;
 
 /** @throws Stop */
 export async function lookUp(

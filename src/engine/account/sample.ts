@@ -37,10 +37,13 @@ export class Sample<T extends Named> {
 export function spread<T extends Named>(records: readonly T[]): readonly T[] {
   const sorted = [...new Map(records.map((record) => [record.id, record])).values()].toSorted(byId);
   if (sorted.length <= 2 * AT_ENDS + BETWEEN) return sorted;
-  const between = sorted.slice(AT_ENDS, -AT_ENDS);
-  const step = between.length / BETWEEN;
-  const picked = between.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));
-  return [...sorted.slice(0, AT_ENDS), ...picked, ...sorted.slice(-AT_ENDS)];
+  return [...sorted.slice(0, AT_ENDS), ...evenly(sorted.slice(AT_ENDS, -AT_ENDS), BETWEEN), ...sorted.slice(-AT_ENDS)];
+}
+
+/** At most `most` of the items, the first among them, evenly spread. */
+export function evenly<T>(items: readonly T[], most: number): readonly T[] {
+  const step = Math.max(1, items.length / most);
+  return items.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));
 }
 
 /** Compares numeric ids as numbers. */

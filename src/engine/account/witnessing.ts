@@ -14,6 +14,7 @@ import { isJsonObject } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import { mayBeSame, type RecordKeys, recordKeys } from '../../client/lists/record-keys.ts';
 import { addNote, type RunProgress, recordProgress } from '../ledger/runs.ts';
+import { hasSent } from '../ledger/sent-counts.ts';
 import {
   keepTenant,
   keepWitnesses,
@@ -21,13 +22,15 @@ import {
   readWitnesses,
   tenantOf,
   type Witness,
+  wasRebound,
 } from '../ledger/witnesses.ts';
 import type { JobContext } from '../worker/job.ts';
 import { RunPaused } from './failure.ts';
 import { waysOn } from './identity.ts';
-import { lookUp } from './look-up.ts';
-import { Sample, spread } from './sample.ts';
+import { isMarkedDeleted, lookUp } from './look-up.ts';
+import { evenly, Sample, spread } from './sample.ts';
 import { sentSoFar } from './sent-so-far.ts';
+import { SkippedIds } from './skipped-ids.ts';
 
 export interface Witnessing {
   /** Notes a record of the list; the same record may come more than once. */
@@ -45,23 +48,26 @@ const MOST_LOOKED_UP = 8;
 /** People may remove this many records at any time. */
 const FEW = 2;
 
-const ROUND = 10;
-
 export async function openWitnesses(context: JobContext<unknown>, resource: Resource): Promise<Witnessing> {
   const { pool, run } = context;
   const witnesses = await readWitnesses(pool, run.scope, resource);
-  const isFirstLook = witnesses.length === 0 && resource !== 'contacts'; // contacts come in pages, which are proven
+  // Contacts come in pages, which are proven.
+  const isFirstLook =
+    witnesses.length === 0 &&
+    resource !== 'contacts' &&
+    !(await wasRebound(pool, run.scope)) &&
+    !(await hasSent(pool, run.id));
   const wanted = new Map(witnesses.map((witness) => [witness.id, witness]));
   const found = new Map<string, RecordKeys>();
   const tenants = new Set<string>();
   const sample = new Sample<{ id: string; record: Json }>();
-  const lowest = new LowestId();
+  const skipped = new SkippedIds();
   return {
     note(id, record) {
       if (tenants.size < 2) for (const tenant of tenantIn(record)) tenants.add(tenant);
       if (wanted.has(id)) found.set(id, recordKeys(resource, record));
       sample.add({ id, record });
-      lowest.add(id);
+      if (isFirstLook) skipped.add(id);
     },
     async isWhole() {
       const [tenant] = tenants;
@@ -69,7 +75,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       const others = witnesses.filter(({ id, keys }) => !mayBeSame(keys, found.get(id) ?? keys));
       if (isMany(others.length, found.size)) throw await otherRecords(context, resource, others, found);
       const missing = witnesses.filter(({ id }) => !found.has(id));
-      const suspects = isFirstLook ? lowest.before() : missing.map(({ id }) => id);
+      const suspects = isFirstLook ? skipped.sample(MOST_LOOKED_UP) : missing.map(({ id }) => id);
       const looked = await lookAtMissing(context, resource, suspects, sample.records[0]?.id);
       // An id that was never seen may not exist.
       const judged: Judged = isFirstLook && looked.status === 'unclear' ? { status: 'removed' } : looked;
@@ -90,26 +96,6 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       return true;
     },
   };
-}
-
-/**
- * For a scope without witnesses: a list that is truncated to its newest records omits the id before its lowest id. The id
- * after its highest proves nothing, because it may be newer than the read. Services truncate lists at round numbers.
- */
-class LowestId {
-  #lowest = Number.POSITIVE_INFINITY;
-  #records = 0;
-
-  add(id: string): void {
-    this.#records++;
-    this.#lowest = Math.min(this.#lowest, /^[1-9]\d{0,14}$/.test(id) ? Number(id) : Number.NaN);
-  }
-
-  /** Empty if an id is not a number. */
-  before(): readonly string[] {
-    const isRound = this.#records > 0 && this.#records % ROUND === 0;
-    return isRound && this.#lowest > 1 ? [String(this.#lowest - 1)] : [];
-  }
 }
 
 function tenantIn(record: Json): readonly string[] {
@@ -139,8 +125,9 @@ function partialNote(
   const why =
     judged.status === 'hidden'
       ? `it does not contain ${record}, which the service returns by its id`
-      : `it no longer contains ${record}, and the service has no look-up by id. If the record was deleted: \`lockstep accounts rebind ${account.name}\``;
-  return `the list of ${resource} is partial: ${why}. Records missing from it may exist, so from now on none of them are created`;
+      : `it no longer contains ${record}, and the service has no look-up by id`;
+  const deleted = `If the record was deleted: \`lockstep accounts rebind ${account.name}\``;
+  return `the list of ${resource} is partial: ${why}. Records missing from it may exist, so from now on none of them are created. ${deleted}`;
 }
 
 /**
@@ -156,14 +143,12 @@ async function lookAtMissing(
   const [first] = missing;
   if (first === undefined) return { status: 'removed' };
   const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
-  const isThere = async (id: string) =>
-    (await lookUp(account, resource, id, { lane: run.lane, signal, onCalls })).status === 'found';
+  const look = (id: string) => lookUp(account, resource, id, { lane: run.lane, signal, onCalls });
   try {
-    if (control !== undefined && !(await isThere(control))) return { status: 'unclear', id: first };
-    const step = Math.max(1, missing.length / MOST_LOOKED_UP);
-    for (let at = 0; at < missing.length; at += step) {
-      const id = missing[Math.floor(at)];
-      if (id !== undefined && (await isThere(id))) return { status: 'hidden', id };
+    if (control !== undefined && (await look(control)).status !== 'found') return { status: 'unclear', id: first };
+    for (const id of evenly(missing, MOST_LOOKED_UP)) {
+      const found = await look(id);
+      if (found.status === 'found' && !isMarkedDeleted(found.record)) return { status: 'hidden', id };
     }
   } catch (error) {
     if (signal.aborted) throw error;

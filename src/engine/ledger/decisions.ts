@@ -67,16 +67,21 @@ export async function chosenCustomers(db: Queryable, scope: string): Promise<Rea
   return new Map(found.rows.map(({ record, subject }) => [record, subject]));
 }
 
-/** How many rows in review of a run a person has decided since; a later run may have applied it. */
-export async function countDecided(db: Queryable, { id, scope }: Pick<Run, 'id' | 'scope'>): Promise<number> {
-  const found = await db.query<{ n: number }>(
-    `select count(distinct (d.kind, d.subject))::int as n from ledger.decisions d
-     where d.scope = $2 and d.choice <> 'later' and d.undone_at is null and d.lapsed_at is null and exists (
-       select from ledger.inputs i join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n and v.verdict = 'review' and v.at < d.decided_at
-       where i.run_id = $1 and case d.kind when 'order' then d.run_id = i.run_id and d.n = i.n else i.source_id = d.subject end)`,
-    [id, scope],
+/** Of each of these runs: how many of its rows in review a person has decided since; a later run may have applied it. */
+export async function decidedRows(
+  db: Queryable,
+  runs: readonly Pick<Run, 'id' | 'scope'>[],
+): Promise<ReadonlyMap<string, number>> {
+  if (runs.length === 0) return new Map();
+  const found = await db.query<{ id: string; n: number }>(
+    `select u.id, (select count(distinct (d.kind, d.subject))::int from ledger.decisions d
+       where d.scope = u.scope and d.choice <> 'later' and d.undone_at is null and d.lapsed_at is null and exists (
+         select from ledger.inputs i join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n and v.verdict = 'review' and v.at < d.decided_at
+         where i.run_id = u.id and case d.kind when 'order' then d.run_id = i.run_id and d.n = i.n else i.source_id = d.subject end)) as n
+     from unnest($1::text[], $2::text[]) u (id, scope)`,
+    [runs.map(({ id }) => id), runs.map(({ scope }) => scope)],
   );
-  return found.rows[0]?.n ?? 0;
+  return new Map(found.rows.map(({ id, n }) => [id, n]));
 }
 
 /** Those of `customers` that are linked with contacts, each with its contact. */

@@ -1,5 +1,6 @@
 /** Runs and schedules that may need a person. */
 import type { Queryable } from '../../storage/queryable.ts';
+import { NOT_APPROVED } from './approval.ts';
 import type { Verdict } from './rows.ts';
 import { type Run, runsWhere } from './runs.ts';
 
@@ -14,6 +15,11 @@ const LATEST = (statuses: string) => `select distinct on (sync, scope) id, statu
     and (ended_at > now() - interval '${LATEST_DAYS} days' or id = any($2))
   order by sync, scope, created_at desc`;
 
+/** SQL: the counts of run `u`; of a load whose refused lines were loaded again, corrected, without these. */
+const UNCORRECTED = `(case when exists (select from ledger.loads l join ledger.runs c on c.id = l.run_id
+    where l.form->>'corrects' = u.id and l.is_received and c.error_code is distinct from '${NOT_APPROVED}')
+  then u.counts - array['invalid', 'rejected'] else u.counts end)`;
+
 /**
  * The unfinished runs, and of each sync and loaded file: the latest ended run, if it failed, and the latest run that is done, if
  * it has rows with one of these verdicts or an audit found a violation in it. A failed run says nothing about earlier rows. `kept`: runs that count however long ago they ended. The newest come first.
@@ -24,12 +30,12 @@ export async function runsInNeed(
 ): Promise<readonly Run[]> {
   const runs = await runsWhere(
     db,
-    `part_of is null and id in (select id from ledger.runs where status in ('running', 'paused')
+    `part_of is null and id = any(array(select id from ledger.runs where status in ('running', 'paused')
        union all select u.id from (${LATEST(`'done', 'failed'`)}) u where u.status = 'failed'
        union all select u.id from (${LATEST(`'done'`)}) u
-       where u.counts ?| $1 or exists (
+       where ${UNCORRECTED} ?| $1 or exists (
          select from ledger.audit_debts d left join ledger.runs part on part.id = d.run_id
-         where d.violation is not null and (d.run_id = u.id or part.part_of = u.id)))`,
+         where d.violation is not null and (d.run_id = u.id or part.part_of = u.id))))`,
     [verdicts, kept],
   );
   return runs.toReversed();

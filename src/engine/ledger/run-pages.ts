@@ -1,12 +1,27 @@
 /** Pages of runs, the newest first, with runs that changed nothing folded together. */
 import type { Queryable } from '../../storage/queryable.ts';
-import { IS_QUIET, type ListedRun, type RunFilter } from './run-list.ts';
-import { runsWhere } from './runs.ts';
+import type { Verdict } from './rows.ts';
+import { type Run, type RunStatus, runsWhere } from './runs.ts';
 
-export interface RunPageFilter extends RunFilter {
+export interface RunFilter {
+  /** Name of the sync, or of the loaded file. */
+  readonly sync?: string | undefined;
   readonly account?: string | undefined;
+  readonly status?: RunStatus | undefined;
+  readonly since?: Date | undefined;
   /** Started before this time. */
   readonly until?: Date | undefined;
+  /** Only runs with a row of this verdict. */
+  readonly verdict?: Verdict | undefined;
+}
+
+export interface ListedRun {
+  /** The latest of them. */
+  readonly run: Run;
+  /** How many runs of this sync in a row changed nothing; 1 for any other run. */
+  readonly folded: number;
+  /** When the first of them began. */
+  readonly since: Date;
 }
 
 export interface RunPage {
@@ -22,20 +37,23 @@ interface Found {
   readonly quiet: boolean;
 }
 
-/** Runs are read in batches until the page is full. */
-const BATCH = 250;
+/** Runs are read in batches until the page is full, each twice as large as the one before: a page may fold many runs. */
+const FIRST_BATCH = 250;
 
-/** `after`: the id of the last run of the page before. */
+/**
+ * At most `limit` entries. With `fold`, consecutive runs of a sync that found nothing new are one entry. `after`: the id of
+ * the last run of the page before.
+ */
 export async function pageOfRuns(
   db: Queryable,
-  filter: RunPageFilter,
+  filter: RunFilter,
   { limit, after, fold }: { readonly limit: number; readonly after?: string | undefined; readonly fold: boolean },
 ): Promise<RunPage> {
   const entries: { id: string; folded: number; since: Date }[] = [];
   const quietEntries = new Map<string, (typeof entries)[number]>();
   let [last, next]: (string | undefined)[] = [after];
-  reading: for (;;) {
-    const batch = await readBatch(db, filter, last);
+  reading: for (let size = FIRST_BATCH; ; size *= 2) {
+    const batch = await readBatch(db, filter, { after: last, size });
     for (const { id, sync, createdAt, quiet } of batch) {
       const entry = fold && quiet ? quietEntries.get(sync) : undefined;
       if (entry) {
@@ -53,7 +71,7 @@ export async function pageOfRuns(
       }
       last = id;
     }
-    if (batch.length < BATCH) break;
+    if (batch.length < size) break;
   }
   const runs = await runsWhere(db, 'id = any($1)', [entries.map(({ id }) => id)]);
   const byId = new Map(runs.map((run) => [run.id, run]));
@@ -64,7 +82,14 @@ export async function pageOfRuns(
   return { entries: listed, next };
 }
 
-async function readBatch(db: Queryable, filter: RunPageFilter, after: string | undefined): Promise<readonly Found[]> {
+/** SQL: run `u` is done and has found nothing but unchanged rows. */
+const IS_QUIET = `(u.status = 'done' and u.error is null and coalesce(u.counts, '{}') - 'unchanged' = '{}')`;
+
+async function readBatch(
+  db: Queryable,
+  filter: RunFilter,
+  { after, size }: { readonly after: string | undefined; readonly size: number },
+): Promise<readonly Found[]> {
   const { sync, status, verdict, since, until, account } = filter;
   const found = await db.query<Found>(
     `select id, sync, created_at as "createdAt", ${IS_QUIET} as quiet from ledger.runs u
@@ -74,8 +99,8 @@ async function readBatch(db: Queryable, filter: RunPageFilter, after: string | u
        and ($4::timestamptz is null or created_at >= $4) and ($5::timestamptz is null or created_at < $5)
        and ($6::text is null or account = $6)
        and ($7::text is null or (created_at, id) < (select created_at, id from ledger.runs where id = $7))
-     order by created_at desc, id desc limit ${BATCH}`,
-    [sync, status, verdict, since, until, account, after].map((value) => value ?? null),
+     order by created_at desc, id desc limit $8`,
+    [sync, status, verdict, since, until, account, after, size].map((value) => value ?? null),
   );
   return found.rows;
 }

@@ -19,3 +19,12 @@ export async function countSent(
   );
   return counted.rows;
 }
+
+/** Whether a run has begun to send: the service may show its records by id before it lists them. */
+export async function hasSent(db: Queryable, runId: string): Promise<boolean> {
+  const found = await db.query(
+    `select where exists (select from ledger.attempts where run_id = $1) or exists (select from ledger.chunks where run_id = $1)`,
+    [runId],
+  );
+  return found.rowCount === 1;
+}

@@ -51,14 +51,26 @@ export async function suspendByHand(
   );
 }
 
+const COLUMNS = `case when by_hand is null then 'KEY_REFUSED' else 'ACCOUNT_SUSPENDED' end as code, message, since,
+  refused_at as "refusedAt"`;
+
 /** Undefined if the account is not suspended. */
 export async function suspensionOf(db: Queryable, scope: string): Promise<Suspension | undefined> {
-  const found = await db.query<Suspension>(
-    `select case when by_hand is null then 'KEY_REFUSED' else 'ACCOUNT_SUSPENDED' end as code, message, since,
-       refused_at as "refusedAt" from ledger.suspensions where scope = $1`,
-    [scope],
-  );
+  const found = await db.query<Suspension>(`select ${COLUMNS} from ledger.suspensions where scope = $1`, [scope]);
   return found.rows[0];
+}
+
+/** Those of these accounts that are suspended, by name. */
+export async function suspendedAccounts(
+  db: Queryable,
+  accounts: readonly string[],
+): Promise<ReadonlyMap<string, Suspension>> {
+  const found = await db.query<Suspension & { name: string }>(
+    `select t.name, ${COLUMNS} from unnest($1::text[]) t (name) left join ledger.accounts a using (name)
+       join ledger.suspensions s on s.scope = coalesce(a.scope, t.name)`, // an account that was never opened has no scope
+    [accounts],
+  );
+  return new Map(found.rows.map(({ name, ...suspension }) => [name, suspension]));
 }
 
 export type Probe =

@@ -17,6 +17,12 @@ export async function readWitnesses(db: Queryable, scope: string, resource: Reso
   return found.rows;
 }
 
+/** Whether the operator has confirmed the tenant since its records changed: what its lists do not show was deleted. */
+export async function wasRebound(db: Queryable, scope: string): Promise<boolean> {
+  const found = await db.query(`select from ledger.scopes where id = $1 and rebound_at > '-infinity'`, [scope]);
+  return found.rowCount === 1;
+}
+
 /** Some known records of a scope, of every kind that can be looked up by id. */
 export async function knownRecords(
   db: Queryable,

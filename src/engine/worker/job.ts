@@ -59,7 +59,7 @@ export interface JobSpec<Options> {
   readonly options: z.ZodType<Options>;
   /** How many of these jobs one process may run at once for one run. Default 1. */
   readonly parallel?: number;
-  /** The job waits for the budget without returning: after a few seconds it continues without a worker slot. */
+  /** The job waits for the budget without returning: after a second it continues without a worker slot. */
   readonly waitsInPlace?: boolean;
   readonly run: (context: JobContext<Options>) => Promise<JobResult>;
 }
@@ -88,6 +88,6 @@ export interface SyncType {
 
 export interface Catalog {
   readonly jobs: readonly Job[];
-  /** By the `job` a sync names in the settings. */
+  /** By the `type` of a sync in the settings. */
   readonly syncTypes: Readonly<Record<SyncSettings['type'], SyncType>>;
 }

@@ -3,6 +3,7 @@
  * the ledger, so a lost queue is filled again from there.
  */
 import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   Queue as BullQueue,
   Worker as BullWorker,
@@ -10,12 +11,15 @@ import {
   type IQueueBackend,
   type Job as QueuedJob,
 } from 'bullmq';
+import type { Logger } from 'pino';
 import { z } from 'zod';
-import { backendOf, FORGET, MAX_CONCURRENCY_ON_POSTGRES, type QueueNeeds } from './queue-backend.ts';
+import { type Connecting, FORGET, MAX_CONCURRENCY_ON_POSTGRES, openBackend, type QueueNeeds } from './queue-backend.ts';
 
 const QUEUE = 'lockstep';
 /** A worker that does not respond loses its job after this time. The ledger's claims block its late writes. */
 const LOCK_MS = 30_000;
+/** A worker rests after an error. */
+const REST_MS = 1_000;
 
 /** Jobs with a lower number run first. */
 const URGENT = 1;
@@ -45,6 +49,8 @@ export interface Queue {
   close(): Promise<void>;
 }
 
+type Worker = BullWorker<Payload, void, string, IQueueBackend, object, unknown>;
+
 /** The queue that processes share. */
 export interface SharedQueue extends Queue {
   /** The number of jobs by state; rejects if the queue cannot be reached. */
@@ -72,23 +78,32 @@ export interface ListedJob {
 }
 
 export function openQueue({ redis, database, log }: QueueNeeds): SharedQueue {
-  const { factory, options } = backendOf({ redis, database });
-  const queue = new BullQueue<Payload, void, string, Payload, void, string, IQueueBackend, unknown>(
-    QUEUE,
-    options,
-    factory,
-  );
-  queue.on('error', (error: Error) => log.warn({ err: error }, 'the queue reported an error'));
+  const { factory, options, connecting, close } = openBackend({ redis, database });
+  const queue = connecting(() => {
+    const made = new BullQueue<Payload, void, string, Payload, void, string, IQueueBackend, unknown>(
+      QUEUE,
+      options,
+      factory,
+    );
+    return made.on('error', (error: Error) => log.warn({ err: error }, 'the queue reported an error'));
+  });
   let limited = new Map<string | undefined, number | undefined>();
 
   return {
     async add(name, payload, { id, isUrgent }) {
-      await queue.add(name, payload, { jobId: id, priority: isUrgent ? URGENT : NOT_URGENT, ...FORGET });
+      await (await queue.ready()).add(name, payload, {
+        jobId: id,
+        priority: isUrgent ? URGENT : NOT_URGENT,
+        ...FORGET,
+      });
     },
-    depth: () => queue.getJobCounts(...QUEUE_STATES),
-    jobs: async (state, limit) => (await queue.getJobs([state], 0, limit - 1, true)).map((job) => listed(state, job)),
+    depth: async () => (await queue.ready()).getJobCounts(...QUEUE_STATES),
+    async jobs(state, limit) {
+      const jobs = await (await queue.ready()).getJobs([state], 0, limit - 1, true);
+      return jobs.map((job) => listed(state, job));
+    },
     async limitDelays() {
-      const delayed = (await queue.getDelayed()).filter(isFromAhead);
+      const delayed = (await (await queue.ready()).getDelayed()).filter(isFromAhead);
       for (const job of delayed) {
         // Only once: its times stay ahead of this clock during the new delay.
         if (limited.get(job.id) !== job.processedOn) await job.changeDelay(job.delay).catch(() => undefined); // it runs
@@ -107,6 +122,7 @@ export function openQueue({ redis, database, log }: QueueNeeds): SharedQueue {
       };
       const settings = {
         ...options,
+        autorun: false,
         concurrency: redis ? concurrency : Math.min(concurrency, MAX_CONCURRENCY_ON_POSTGRES),
         lockDuration: LOCK_MS,
         stalledInterval: LOCK_MS,
@@ -114,23 +130,55 @@ export function openQueue({ redis, database, log }: QueueNeeds): SharedQueue {
         removeOnComplete: { count: 0 },
         removeOnFail: { count: 0 },
       };
-      const worker = new BullWorker<Payload, void, string, IQueueBackend, object, unknown>(
-        QUEUE,
-        process,
-        settings,
-        factory,
-      );
-      worker.on('error', (error: Error) => log.warn({ err: error }, 'the worker reported an error'));
-      worker.on('failed', (job, error) => log.error({ err: error, job: job?.name }, 'a job failed'));
+      const make = () => {
+        const made = new BullWorker<Payload, void, string, IQueueBackend, object, unknown>(
+          QUEUE,
+          process,
+          settings,
+          factory,
+        );
+        made.on('failed', (job, error) => log.error({ err: error, job: job?.name }, 'a job failed'));
+        return made.on('error', (error) => {
+          log.warn({ err: error }, 'the worker reported an error');
+          if (!stop.signal.aborted) rest(made);
+        });
+      };
+      const working = keepWorking(connecting(make), stop.signal, log);
       return {
         async close() {
           stop.abort(new Error('the process is shutting down'));
-          await worker.close();
+          await working.close();
         },
       };
     },
-    close: () => queue.close(),
+    async close() {
+      await queue.close();
+      await close();
+    },
   };
+}
+
+/** Runs a worker until it is closed. */
+function keepWorking(worker: Connecting<Worker>, stop: AbortSignal, log: Logger): { close(): Promise<void> } {
+  const run = async (): Promise<void> => {
+    while (!stop.aborted) {
+      try {
+        return await (await worker.ready()).run();
+      } catch (error) {
+        if (!stop.aborted) log.warn({ err: error }, 'the worker could not connect to the queue');
+        await delay(REST_MS, undefined, { signal: stop }).catch(() => undefined);
+      }
+    }
+  };
+  void run();
+  return { close: worker.close };
+}
+
+/** BullMQ asks for the next job at once after an error, so the worker rests for a moment. The jobs that it has continue. */
+function rest(worker: Worker): void {
+  if (worker.isPaused()) return;
+  void worker.pause(true);
+  setTimeout(() => void worker.resume(), REST_MS).unref();
 }
 
 function listed(state: QueueState, job: QueuedJob): ListedJob {

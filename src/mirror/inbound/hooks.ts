@@ -70,7 +70,8 @@ async function receive({ pool, names, target }: HookNeeds, name: string, request
         400,
         'this is a delivery of Lockstep, sent back: a call of your own needs a webhook-id of your own',
       );
-    await keepHook(pool, name, verdict.items, digestOf(call, verdict.id));
+    const digest = verdict.isUndated ? undefined : digestOf(call, verdict.id);
+    await keepHook(pool, name, verdict.items, digest);
     // Most vendors show it in their list of deliveries: 0 means that the call was about something else.
     return { httpStatus: 200, headers: verdict.headers, body: { status: 'accepted', items: verdict.items.length } };
   } catch (error) {

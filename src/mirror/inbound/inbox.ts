@@ -12,24 +12,32 @@ import { plainText } from '../outbox/plain-text.ts';
 /** Longer than any item id, so nothing can be linked with it. */
 const MAX_ITEM_ID = 500;
 
-/** Stores a genuine call. `digest` identifies the call: a repeated call stores nothing. */
+/**
+ * Stores a genuine call. `digest` identifies the call: a repeated call stores nothing. Without one every call is stored, because
+ * an item may come to the same state again.
+ */
 export async function keepHook(
   pool: pg.Pool,
   target: string,
   items: readonly ReportedItem[],
-  digest: string,
+  digest: string | undefined,
 ): Promise<void> {
   if (items.length === 0) return;
   await inTransaction(pool, async (db) => {
-    const isNew = await db.query(
-      'insert into ledger.hooks_seen (target, digest) values ($1, $2) on conflict do nothing',
-      [target, digest],
-    );
-    if (isNew.rowCount !== 1) return;
+    if (digest !== undefined && !(await noteCall(db, target, digest))) return;
     for (const { itemId, formerIds = [] } of items)
       for (const formerId of formerIds) await moveItem(db, target, formerId, itemId);
     await keepReports(db, target, items, 'hook');
   });
+}
+
+/** False if the call was noted before. */
+async function noteCall(db: Queryable, target: string, digest: string): Promise<boolean> {
+  const noted = await db.query(
+    'insert into ledger.hooks_seen (target, digest) values ($1, $2) on conflict do nothing',
+    [target, digest],
+  );
+  return noted.rowCount === 1;
 }
 
 /** Queues reports to be applied; must be called in a transaction. */

@@ -27,7 +27,9 @@ export async function replay(db: Queryable, filter: DeliveryFilter, how: ReplayH
   const replayed = await db.query<Replayed>(
     `with ${sql},
      again as (update ledger.deliveries d set state = 'waiting', verdict = null, reason = null, detail = null,
-         ended_at = null, attempts = 0, due_at = clock_timestamp(),
+         ended_at = null, attempts = 0,
+         -- A retry that a person asks for goes before the retries that are due.
+         due_at = case when d.state = 'waiting' then d.created_at else clock_timestamp() end,
          -- Should it fail, it is not tried again while one that is newer waits as well.
          newer_id = (select o.id from ledger.deliveries o where o.target = d.target and o.sync = d.sync and o.kind = d.kind
            and o.task_id = d.task_id and o.sequence > d.sequence and ${IS_RECEIVED}

@@ -1,15 +1,15 @@
 /** Tags and custom fields of Asana, which its calls name by their ids. developers.asana.com/reference/tags and …/custom-fields. */
 import { z } from 'zod';
 import type { CustomField, CustomForms } from './custom-fields.ts';
-import { type Calls, readWhole } from './item-calls.ts';
+import type { Calls } from './item-calls.ts';
+import { type Pages, readWhole } from './item-pages.ts';
 import type { Asked } from './item-target.ts';
 
-const PER_PAGE = '100';
-const MAX_PAGES = 20;
+const PER_PAGE = 100;
+const MOST_PAGES = 20;
 const TYPES = { text: 'text', number: 'number', date: 'date', enum: 'one', multi_enum: 'many' } as const;
 
-const next_page = z.object({ offset: z.string() }).nullish();
-const tags = z.object({ data: z.array(z.object({ gid: z.string(), name: z.string() })), next_page });
+const tag = z.object({ gid: z.string(), name: z.string() });
 const option = z.object({ gid: z.string(), name: z.string(), enabled: z.boolean().nullish() });
 const setting = z.object({
   custom_field: z.object({
@@ -19,7 +19,6 @@ const setting = z.object({
     enum_options: z.array(option).nullish(),
   }),
 });
-const settings = z.object({ data: z.array(setting), next_page });
 
 export const ASANA_FORMS: CustomForms = {
   one: (gid) => gid,
@@ -31,8 +30,8 @@ export const ASANA_FORMS: CustomForms = {
 export async function readTags(calls: Calls, project: string): Promise<Asked<ReadonlyMap<string, string>>> {
   const workspace = await workspaceOf(calls, project);
   if (workspace.status !== 'ok') return workspace;
-  const path = `/workspaces/${workspace.value}/tags`;
-  const asked = await readList(calls, path, 'name', tags);
+  const tags = listOf(calls, `/workspaces/${workspace.value}/tags`, tag, { opt_fields: 'name' });
+  const asked = await readWhole(tags, { what: 'tags', remedy: 'delete those that nothing uses' });
   return asked.status === 'ok'
     ? { status: 'ok', value: new Map(asked.value.map(({ gid, name }) => [name, gid])) }
     : asked;
@@ -40,8 +39,9 @@ export async function readTags(calls: Calls, project: string): Promise<Asked<Rea
 
 export async function readCustomFields(calls: Calls, project: string): Promise<Asked<readonly CustomField[]>> {
   const shown = ['name', 'resource_subtype', 'enum_options.name', 'enum_options.enabled'];
-  const fields = shown.map((each) => `custom_field.${each}`).join(',');
-  const asked = await readList(calls, `/projects/${project}/custom_field_settings`, fields, settings);
+  const opt_fields = shown.map((each) => `custom_field.${each}`).join(',');
+  const fields = listOf(calls, `/projects/${project}/custom_field_settings`, setting, { opt_fields });
+  const asked = await readWhole(fields, { what: 'custom fields', remedy: 'remove those that nothing uses' });
   return asked.status === 'ok' ? { status: 'ok', value: asked.value.map(toField) } : asked;
 }
 
@@ -59,28 +59,21 @@ export async function workspaceOf(calls: Calls, project: string): Promise<Asked<
   return calls.ask({ method: 'GET', path: `/projects/${project}?opt_fields=workspace` }, read);
 }
 
-interface Page<Item> {
-  readonly data: Item[];
-  readonly next_page?: { readonly offset: string } | null | undefined;
-}
-
-/** A whole list. `fields`: the members to show. */
-export function readList<Item>(
+/** `query`: `opt_fields` names the members to show. */
+export function listOf<Item>(
   calls: Calls,
   path: string,
-  fields: string,
-  page: z.ZodType<Page<Item>>,
-  query: Readonly<Record<string, string>> = {},
-): Promise<Asked<readonly Item[]>> {
-  return readWhole(MAX_PAGES, async (offset) => {
-    const all = new URLSearchParams({
-      ...query,
-      opt_fields: fields,
-      limit: PER_PAGE,
-      ...(offset !== undefined && { offset }),
-    });
-    const asked = await calls.ask({ method: 'GET', path: `${path}?${all}` }, page);
-    if (asked.status !== 'ok') return asked;
-    return { status: 'ok', value: { items: asked.value.data, next: asked.value.next_page?.offset } };
-  });
+  item: z.ZodType<Item>,
+  query: Readonly<Record<string, string>>,
+): Pages<Item> {
+  const page = z
+    .object({ data: z.array(item), next_page: z.object({ offset: z.string() }).nullish() })
+    .transform(({ data, next_page }) => ({ items: data, next: next_page?.offset }));
+  return {
+    most: MOST_PAGES,
+    read(offset) {
+      const all = new URLSearchParams({ ...query, limit: String(PER_PAGE), ...(offset !== undefined && { offset }) });
+      return calls.ask({ method: 'GET', path: `${path}?${all}` }, page);
+    },
+  };
 }

@@ -21,7 +21,8 @@ const event = z.object({
   change: z.object({ field: z.string() }).nullish(),
   created_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
 });
-const payload = z.object({ events: z.array(event) });
+/** An event that is unlike the others stops none of them. */
+const payload = z.object({ events: z.array(event.optional().catch(undefined)) });
 type Event = z.output<typeof event>;
 
 const asanaHook: Hook<z.output<typeof payload>> = {
@@ -29,15 +30,17 @@ const asanaHook: Hook<z.output<typeof payload>> = {
   verify: (request, secret) => verifyBodyDigest(request, secret, { header: 'x-hook-signature', prefix: '' }),
   // An empty list is a sign of life.
   happenedAt({ events }) {
-    const times = events.flatMap(({ created_at }) => (created_at === undefined ? [] : [Date.parse(created_at)]));
+    const times = events.flatMap((each) => (each?.created_at === undefined ? [] : [Date.parse(each.created_at)]));
     return times.length === 0 ? undefined : new Date(Math.max(...times));
   },
   itemsOf: ({ events }) =>
-    [...new Set(events.filter(isCompletion).map(({ resource }) => resource.gid))].map((itemId) => ({
-      itemId,
-      isCompleted: undefined,
-      status: 'changed',
-    })),
+    [...new Set(events.flatMap((each) => (each !== undefined && isCompletion(each) ? [each.resource.gid] : [])))].map(
+      (itemId) => ({
+        itemId,
+        isCompleted: undefined,
+        status: 'changed',
+      }),
+    ),
 };
 
 function isCompletion({ action, resource, change }: Event): boolean {

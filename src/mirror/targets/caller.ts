@@ -20,7 +20,7 @@ export interface TargetRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Follow answers that the resource has another address (301, 308) on the same origin; for reads only. */
+  /** Follow answers that the resource has another address (301, 307, 308) on the same origin; for reads only. */
   readonly followsMoves?: boolean;
 }
 
@@ -144,7 +144,7 @@ function waitOfStatus({ httpStatus, headers }: Head): number | undefined {
 
 /** The path on the same origin that the resource has moved to; undefined if it has not. */
 function movedTo(answered: Answered, from: URL): string | undefined {
-  if (answered.status !== 'answered' || (answered.httpStatus !== 301 && answered.httpStatus !== 308)) return undefined;
+  if (answered.status !== 'answered' || ![301, 307, 308].includes(answered.httpStatus)) return undefined;
   const { location } = answered.headers;
   const to = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   return to?.origin === from.origin ? `${to.pathname}${to.search}` : undefined;

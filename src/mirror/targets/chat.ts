@@ -5,7 +5,7 @@ import type { SettingsOf } from '../../settings/target.ts';
 import { answerOf } from './answers.ts';
 import type { TargetCaller } from './caller.ts';
 import { createGathering } from './gathering.ts';
-import { itemFailureOf, type Reply, type VendorAnswers } from './item-outcome.ts';
+import { itemFailureOf, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
 import { titleOf } from './item-text.ts';
 import { jsonOf } from './json.ts';
 import { reach } from './reach.ts';
@@ -30,6 +30,9 @@ const MAX_LINE = 500;
 const MAX_SAID = 100;
 /** Teams allows 28 KB for a message, with all of its JSON. */
 const MAX_BYTES = 12_000;
+
+/** A workflow of Slack can refuse a message with a 200. */
+const notOk = z.object({ ok: z.literal(false) });
 
 type Line = { readonly status: 'ok'; readonly text: string } | Extract<DeliveryOutcome, { status: 'refused' }>;
 
@@ -103,8 +106,15 @@ function answersOf(system: string, where: string): VendorAnswers {
   return {
     name: system,
     tokenRemedy: remedy,
-    judge({ httpStatus, text }) {
+    judge(reply) {
+      const { httpStatus, text } = reply;
       const says = `HTTP ${httpStatus}${text === '' ? '' : ` (${text.slice(0, MAX_SAID)})`}`;
+      if (httpStatus >= 200 && httpStatus < 300) {
+        if (/^\s*</.test(text)) return unreadable(reply, `POST of ${system}`);
+        return notOk.safeParse(reply.body).success
+          ? { status: 'refused', reason: 'REJECTED', detail: says }
+          : undefined;
+      }
       if (httpStatus === 400) return { status: 'refused', reason: 'REJECTED', detail: says };
       if (![401, 403, 404, 410].includes(httpStatus)) return undefined;
       return { status: 'disabled', reason: 'GONE', detail: `${says}: ${remedy}` };

@@ -8,8 +8,10 @@ import type { SettingsOf } from '../../settings/target.ts';
 import type { AnswerHeaders } from './answers.ts';
 import { failed, fine, problem, unknown } from './findings.ts';
 import type { VendorAdmin } from './vendor-admin.ts';
+import { isSameName } from './wanted.ts';
 
 const repository = z.object({
+  full_name: z.string().optional(),
   archived: z.boolean().optional(),
   has_issues: z.boolean().optional(),
   private: z.boolean().optional(),
@@ -53,7 +55,7 @@ export function githubAdmin(settings: SettingsOf<'github'>): VendorAdmin {
           ? fine('issues', 'the token may read them')
           : failed('issues', listed, 'give the token the permission Issues: read and write');
       return [
-        repositoryFinding(what, value),
+        repositoryFinding(name, value),
         issues,
         ...scopeFindings(headers, value),
         ...labelFindings(labels, value),
@@ -88,7 +90,12 @@ function remedyOfMissing(isApp: boolean): string {
     : 'correct owner and repo, or give the token access to this repository';
 }
 
-function repositoryFinding(what: string, { archived, has_issues, permissions }: Repository): Finding {
+function repositoryFinding(name: string, { full_name = name, archived, has_issues, permissions }: Repository): Finding {
+  const what = `repository ${name}`;
+  if (!isSameName(full_name, name)) {
+    const why = `it was renamed to ${full_name}: no issue can be created by its former name`;
+    return problem(what, why, 'set owner and repo to the new name');
+  }
   if (archived) return problem(what, 'it is archived, so its issues cannot be changed', 'take it out of the archive');
   if (has_issues === false) return problem(what, 'its issues are switched off', 'switch on issues in its settings');
   const { push = false, triage = false, maintain = false, admin = false } = permissions ?? {};

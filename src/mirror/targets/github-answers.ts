@@ -3,11 +3,20 @@ import { z } from 'zod';
 import type { TargetFailure } from '../../contract/target.ts';
 import { limited, type Reply, waitOf } from './item-outcome.ts';
 
-const message = z.object({ message: z.string() }).transform((body) => body.message);
+const explanation = z.union([
+  z.string(),
+  z.object({ message: z.string() }).transform((error) => error.message),
+  z.object({ field: z.string(), code: z.string() }).transform(({ field, code }) => `${field}: ${code}`),
+]);
+/** `errors` says what "Validation Failed" means. */
+const message = z
+  .object({ message: z.string(), errors: z.array(explanation).catch([]) })
+  .transform((body) => [body.message, ...body.errors].join('; '));
 
 export function githubVendor(tokenRemedy: string) {
   return {
     name: 'GitHub',
+    followsMoves: true, // of a renamed repository, or an issue that was transferred
     tokenRemedy,
     judge,
     message,
@@ -23,6 +32,10 @@ function judge(reply: Reply, nowMs: number): TargetFailure | undefined {
   const said = message.safeParse(reply.body).data ?? '';
   const limit = limitOf(reply, said, nowMs);
   if (limit !== undefined) return limited(`GitHub limits the calls of this token: ${said}`, limit.ms);
+  if (reply.httpStatus === 410 && /disabled/i.test(said)) {
+    const remedy = 'enable Issues in the settings of the repository, then replay';
+    return { status: 'refused', reason: 'ISSUES_DISABLED', detail: `GitHub: ${said}; ${remedy}` };
+  }
   if (reply.httpStatus !== 403 || !/archived|read-only/i.test(said)) return undefined;
   return { status: 'refused', reason: 'READ_ONLY', detail: `GitHub: ${said}` };
 }

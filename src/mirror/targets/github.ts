@@ -11,22 +11,21 @@ import type { AnswerHeaders } from './answers.ts';
 import { githubAdmin } from './github-admin.ts';
 import { githubVendor } from './github-answers.ts';
 import { githubHook } from './github-hook.ts';
-import { type Calls, findInPages, type ItemNeeds, isInPages, isoSeconds, moved, readWhole } from './item-calls.ts';
+import { type Calls, type ItemNeeds, isoSeconds, movedAs } from './item-calls.ts';
 import type { FieldValues, Problem } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { githubItemId, githubNaming } from './item-naming.ts';
+import { findInPages, isInPages, newestFirst, type Pages } from './item-pages.ts';
 import type { Asked } from './item-target.ts';
 import { endsWith, markedText, textsOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
-import { type DetailedItems, detailTarget, withLabels } from './vendor-target.ts';
+import { type DetailedItems, detailTarget, earliestOf, searchedSince, tooMany, withLabels } from './vendor-target.ts';
 import { isSameName } from './wanted.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** An item that was not changed for longer is not searched for: its creation has settled long ago. */
-const FIND_WITHIN_MS = 30 * DAY_MS;
 const PER_PAGE = 100;
-const MOST_COMMENT_PAGES = 20;
-const MOST_NEW_PAGES = 20;
+const MOST_PAGES = 20;
+/** The pages to search if no creation is known whose outcome is unknown: only another ledger may have created the issue. */
+const MOST_UNASKED_PAGES = 5;
 
 const label = z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)]);
 const issue = z.object({
@@ -41,6 +40,9 @@ const issue = z.object({
   assignees: z.array(z.object({ login: z.string() })).nullish(),
   pull_request: z.unknown().optional(),
 });
+type Issue = z.output<typeof issue>;
+
+const stateShown = issue.transform(({ state }) => state);
 
 interface GithubIssue extends ItemState {
   readonly labels: readonly string[];
@@ -62,21 +64,20 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
     },
     write({ itemId }, wanted) {
       const body = STATES[wanted.status === 'named' ? 'open' : wanted.status];
-      return calls.ask({ method: 'PATCH', path: pathOf(itemId), body }, moved(body.state));
+      return calls.ask({ method: 'PATCH', path: pathOf(itemId), body }, movedAs(body.state, stateShown));
     },
-    async find(delivery) {
+    async find(delivery, begunAt) {
       const comment = commentOf(delivery);
-      const since = isoSeconds(new Date(delivery.seenAt.getTime() - FIND_WITHIN_MS));
-      const asked = await findInPages(calls, {
-        path,
-        query: { state: 'all', sort: 'created', direction: 'desc', since, per_page: String(PER_PAGE), page: '1' },
-        page: z.array(issue),
-        mostPages: 5,
-        findIn: (page) => page.find((each) => each.pull_request === undefined && endsWith(each.body, comment)),
-        next: (page, count, headers) => (hasNext(page, headers) ? { page: String(count + 1) } : undefined),
-      });
+      const since = searchedSince(delivery, begunAt);
+      const dated = issue.transform((each) => ({ ...each, createdAt: each.created_at ?? delivery.seenAt }));
+      const issues = listOf(calls, path, dated, { state: 'all', sort: 'created', direction: 'desc', since });
+      const isItem = (each: Issue) => each.pull_request === undefined && endsWith(each.body, comment);
+      const pages =
+        begunAt === undefined ? { ...issues, most: MOST_UNASKED_PAGES } : newestFirst(issues, earliestOf(begunAt));
+      const asked = await findInPages(pages, isItem);
       if (asked.status !== 'ok') return asked;
-      const { found } = asked.value;
+      const { found, isWhole } = asked.value;
+      if (!isWhole && begunAt !== undefined) return tooMany(`GitHub: the new issues of ${owner}/${repo}`);
       return { status: 'ok', value: found && toItem(githubItemId(owner, repo, found.number), found) };
     },
     add(delivery, { labels: own, ...values }) {
@@ -93,14 +94,8 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
     },
     leftOut: ({ itemId, assignees, labels: given }, values) => leftOut(itemId, assignees, given, values, settings.name),
     hasComment({ itemId }, marker) {
-      return isInPages(calls, {
-        path: `${pathOf(itemId)}/comments`,
-        query: { per_page: String(PER_PAGE), page: '1' },
-        page: z.array(z.object({ body: z.string().nullish() })),
-        mostPages: MOST_COMMENT_PAGES,
-        findIn: (page) => page.find(({ body }) => endsWith(body, hidden(marker))),
-        next: (page, count, headers) => (hasNext(page, headers) ? { page: String(count + 1) } : undefined),
-      });
+      const comments = listOf(calls, `${pathOf(itemId)}/comments`, z.object({ body: z.string().nullish() }));
+      return isInPages(comments, ({ body }) => endsWith(body, hidden(marker)));
     },
     addComment({ itemId }, text, marker) {
       const body = { body: markedText(text, hidden(marker)) };
@@ -116,34 +111,44 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
     ),
     noun: 'GitHub issue',
     ...githubNaming(settings),
-    followsMoves: true, // of a renamed repository, or an issue that was transferred
     itemsBy,
-    newItems: (calls, since) =>
-      readWhole(MOST_NEW_PAGES, async (page = '1') => {
-        const sorted = { state: 'open', sort: 'created', direction: 'desc', since: isoSeconds(since) };
-        const query = new URLSearchParams({ ...sorted, per_page: String(PER_PAGE), page });
-        const asked = await calls.askWhole({ method: 'GET', path: `${path}?${query}` }, z.array(issue));
-        if (asked.status !== 'ok') return asked;
-        const { value, headers } = asked.value;
-        const isOver = !hasNext(value, headers) || (value.at(-1)?.created_at ?? since) < since;
-        const items = value
-          .filter((each) => each.pull_request === undefined)
-          .map((each) => ({
-            ...textsOf(each.title, each.body),
-            itemId: githubItemId(owner, repo, each.number),
-            createdAt: each.created_at ?? since,
-            dueDate: undefined,
-            labels: each.labels,
-            marked: each.body?.replace(/-->\s*$/, ''),
-          }));
-        return { status: 'ok', value: { items, next: isOver ? undefined : String(Number(page) + 1) } };
-      }),
+    newItems(calls, since) {
+      const newIssue = issue.transform((each) => ({
+        ...textsOf(each.title, each.body),
+        itemId: githubItemId(owner, repo, each.number),
+        isLeftOut: each.pull_request !== undefined,
+        createdAt: each.created_at ?? since,
+        dueDate: undefined,
+        labels: each.labels,
+        marked: each.body?.replace(/-->\s*$/, ''),
+      }));
+      const sorted = { state: 'open', sort: 'created', direction: 'desc', since: isoSeconds(since) };
+      return newestFirst(listOf(calls, path, newIssue, sorted), since);
+    },
     readMany: { most: 500, read: readIssues },
     container: `repository ${owner}/${repo}`,
     settleMs: 60_000, // the list is read from replicas that may lag behind by seconds
     readHook: hookReader(githubHook, settings.hookSecret, needs),
     admin: githubAdmin(settings),
   });
+}
+
+function listOf<Item>(
+  calls: Calls,
+  path: string,
+  item: z.ZodType<Item>,
+  query: Readonly<Record<string, string>> = {},
+): Pages<Item> {
+  return {
+    most: MOST_PAGES,
+    async read(page = '1') {
+      const all = new URLSearchParams({ ...query, per_page: String(PER_PAGE), page });
+      const asked = await calls.askWhole({ method: 'GET', path: `${path}?${all}` }, z.array(item));
+      if (asked.status !== 'ok') return asked;
+      const { value: items, headers } = asked.value;
+      return { status: 'ok', value: { items, next: hasNext(items, headers) ? String(Number(page) + 1) : undefined } };
+    },
+  };
 }
 
 /** A server may allow fewer items on a page than it is asked for, and says then whether there are more. */
@@ -191,7 +196,7 @@ function numbersByRepository(itemIds: readonly string[]): ReadonlyMap<string, re
 }
 
 /** Its present id: a moved issue answers to its former one. */
-function idOf({ number, repository_url = '' }: z.output<typeof issue>, askedFor: string): string {
+function idOf({ number, repository_url = '' }: Issue, askedFor: string): string {
   const [, owner, repo] = /\/repos\/([^/]+)\/([^/]+)$/.exec(repository_url) ?? [];
   return owner === undefined || repo === undefined ? askedFor : githubItemId(owner, repo, number);
 }
@@ -200,7 +205,7 @@ function idOf({ number, repository_url = '' }: z.output<typeof issue>, askedFor:
  * `status` distinguishes "closed (not_planned)" from "closed (completed)". Both count as closed, and neither is written
  * again.
  */
-function toItem(itemId: string, { state, state_reason, labels, assignees }: z.output<typeof issue>): GithubIssue {
+function toItem(itemId: string, { state, state_reason, labels, assignees }: Issue): GithubIssue {
   const why = state === 'closed' && typeof state_reason === 'string' ? ` (${state_reason})` : '';
   return {
     itemId,

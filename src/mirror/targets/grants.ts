@@ -62,9 +62,9 @@ function githubAppGrant({ owner, repo }: SettingsOf<'github'>, app: GithubApp, n
               z.object({ id: z.int() }).transform(({ id }) => id),
             )
           : ({ status: 'ok', value: app.installation } as const);
-      if (installation.status !== 'ok') return notMissing(installation, remedy);
+      if (installation.status !== 'ok') return issuedOr(installation, remedy);
       const path = `/app/installations/${installation.value}/access_tokens`;
-      return notMissing(await calls.ask({ method: 'POST', path, body: {} }, installationToken), remedy);
+      return issuedOr(await calls.ask({ method: 'POST', path, body: {} }, installationToken), remedy);
     },
   };
 }
@@ -168,13 +168,15 @@ function oauthGrant({ name, scope, sends, usualMs }: OAuthVendor, client: OAuthC
       });
       const form = { json: new URLSearchParams(body).toString(), headers: FORM };
       const sent = sends === 'form' ? form : { body };
-      return notMissing(await calls.ask({ method: 'POST', path: '', ...sent }, issued), remedy);
+      return issuedOr(await calls.ask({ method: 'POST', path: '', ...sent }, issued), remedy);
     },
   };
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-function notMissing<T>(asked: Asked<T>, remedy: string): { readonly status: 'ok'; readonly value: T } | TargetFailure {
-  return asked.status === 'missing' ? tokenRefused(remedy, asked.detail) : asked;
+/** A vendor that refuses to issue a token refuses everything. */
+function issuedOr<T>(asked: Asked<T>, remedy: string): { readonly status: 'ok'; readonly value: T } | TargetFailure {
+  const isRefused = asked.status === 'missing' || asked.status === 'refused';
+  return isRefused ? tokenRefused(remedy, asked.detail) : asked;
 }

@@ -3,14 +3,15 @@
  * has items whose state follows the task (`items`).
  */
 import { z } from 'zod';
+import { LongInteger } from '../../client/call/json.ts';
 import type { DeliveryOutcome, Finding, ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import type { HttpItems, HttpRequest } from '../../settings/target-http.ts';
-import { answerOf } from './answers.ts';
+import { answerOf, type Head } from './answers.ts';
 import { failed, fine } from './findings.ts';
 import { httpAnswers } from './http-answers.ts';
 import { requestFiller } from './http-request.ts';
-import { type Calls, type ItemNeeds, moved } from './item-calls.ts';
+import { type Calls, type ItemNeeds, moved, pauseOf } from './item-calls.ts';
 import { httpNaming } from './item-naming.ts';
 import { itemFailureOf, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
 import type { Asked } from './item-target.ts';
@@ -53,12 +54,17 @@ function sendTarget(
       const body = json !== undefined && { body: json };
       const type = json !== undefined && { 'content-type': 'application/json' };
       const all = { accept: 'application/json', ...type, ...headers };
-      const answered = await caller.send({ ...call, ...body, headers: all }, context);
+      const label = `${send.method} of ${answers.name}`;
+      const judge = (head: Head, text: string) => {
+        const reply: Reply = { ...head, text, body: jsonOf(text) };
+        return { reply, failure: itemFailureOf(answers, reply, label, now().getTime()) };
+      };
+      const answered = await caller.send({ ...call, ...body, headers: all }, context, (whole) =>
+        pauseOf(judge(whole, whole.text)),
+      );
       if (answered.status === 'failed' || (answered.status === 'cut-off' && readsBody)) return answered.failure;
       const text = answered.status === 'answered' ? answered.text : '';
-      const reply: Reply = { ...answered, text, body: jsonOf(text) };
-      const label = `${send.method} of ${answers.name}`;
-      const failure = itemFailureOf(answers, reply, label, now().getTime());
+      const { reply, failure } = judge(answered, text);
       if (failure?.status === 'missing') {
         return {
           status: 'refused',
@@ -144,8 +150,7 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
 
   function idAt(record: unknown, pointer: string): string | undefined {
     const id = valueAt(record, pointer);
-    // A longer number has lost its last digits when the answer was read.
-    const text = Number.isSafeInteger(id) ? String(id) : id;
+    const text = id instanceof LongInteger || Number.isSafeInteger(id) ? String(id) : id;
     return typeof text === 'string' && naming.isItemId(text) ? text : undefined;
   }
 

@@ -57,6 +57,14 @@ export function moved(to: string, note?: string) {
   return z.unknown().transform(() => ({ to, ...(note !== undefined && { note }) }));
 }
 
+/** For an answer that may show the item: which state it has now. */
+export function movedAs(to: string, state: z.ZodType<string>) {
+  return z.unknown().transform((answer) => {
+    const shown = state.safeParse(answer).data;
+    return { to, ...(shown !== undefined && { shown }) };
+  });
+}
+
 /** For a call whose answer does not matter. */
 export const accepted = z.unknown().transform(() => undefined);
 
@@ -146,87 +154,11 @@ interface Judged {
 }
 
 /** The pause that an answer asks of all calls, in whatever way the vendor says it. */
-function pauseOf({ failure }: Judged): number | undefined {
+export function pauseOf({ failure }: Pick<Judged, 'failure'>): number | undefined {
   return failure?.status === 'later' && failure.isLimited ? failure.retryAfterMs : undefined;
 }
 
 /** A time in whole seconds, `2026-03-01T12:00:00Z`: the one form that every vendor reads. */
 export function isoSeconds(time: Date): string {
   return time.toISOString().replace(/\.\d+Z$/, 'Z');
-}
-
-/** A list in pages that is searched for an item. */
-export interface Pages<Page, Item> {
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  readonly page: z.ZodType<Page>;
-  readonly mostPages: number;
-  findIn(page: Page): Item | undefined;
-  /** The query for the page after the `count`th; undefined if that was the last page. A page may have fewer items than asked for. */
-  next(page: Page, count: number, headers: AnswerHeaders): Readonly<Record<string, string>> | null | undefined;
-}
-
-/** Finds the first matching item. `isWhole`: if no item matches, the whole list was read. */
-export async function findInPages<Page, Item>(
-  calls: Calls,
-  { path, query: first, page, mostPages, findIn, next }: Pages<Page, Item>,
-): Promise<Asked<{ readonly found: Item | undefined; readonly isWhole: boolean }>> {
-  let query = first;
-  for (let count = 1; count <= mostPages; count++) {
-    const asked = await calls.askWhole({ method: 'GET', path: `${path}?${new URLSearchParams(query)}` }, page);
-    if (asked.status !== 'ok') return asked;
-    const { value, headers } = asked.value;
-    const found = findIn(value);
-    const more = next(value, count, headers);
-    if (found !== undefined || !more) return { status: 'ok', value: { found, isWhole: true } };
-    query = { ...query, ...more };
-  }
-  return { status: 'ok', value: { found: undefined, isWhole: false } };
-}
-
-/** Whether one of the pages that are read has a matching item. */
-export async function isInPages<Page, Item>(calls: Calls, pages: Pages<Page, Item>): Promise<Asked<boolean>> {
-  const asked = await findInPages(calls, pages);
-  return asked.status === 'ok' ? { status: 'ok', value: asked.value.found !== undefined } : asked;
-}
-
-/** All items of a list in pages; refused if there are more pages. */
-export async function readWhole<Item>(
-  mostPages: number,
-  read: (
-    cursor: string | undefined,
-  ) => Promise<Asked<{ readonly items: readonly Item[]; readonly next?: string | undefined }>>,
-): Promise<Asked<readonly Item[]>> {
-  const items: Item[] = [];
-  let cursor: string | undefined;
-  for (let count = 1; count <= mostPages; count++) {
-    const asked = await read(cursor);
-    if (asked.status !== 'ok') return asked;
-    items.push(...asked.value.items);
-    cursor = asked.value.next;
-    if (cursor === undefined) return { status: 'ok', value: items };
-  }
-  const detail = `the list of new items has more than ${mostPages} pages: close items there, or turn off createTasks`;
-  return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
-}
-
-/** A page of a list is read for at least so many wanted items on average. */
-const READS_PER_PAGE = 10;
-
-/** The items of these ids that a list shows. `isWhole`: the whole list was read, so it does not have those that are `left`. */
-export async function collectInPages<Page, Item extends { readonly itemId: string }>(
-  calls: Calls,
-  pages: Omit<Pages<Page, true>, 'findIn'>,
-  itemIds: readonly string[],
-  itemsOf: (page: Page) => readonly Item[],
-): Promise<Asked<{ readonly items: readonly Item[]; readonly left: ReadonlySet<string>; readonly isWhole: boolean }>> {
-  const left = new Set(itemIds);
-  const items: Item[] = [];
-  const findIn = (page: Page): true | undefined => {
-    items.push(...itemsOf(page).filter(({ itemId }) => left.delete(itemId)));
-    return left.size === 0 ? true : undefined;
-  };
-  const mostPages = Math.min(pages.mostPages, Math.ceil(itemIds.length / READS_PER_PAGE));
-  const asked = await findInPages(calls, { ...pages, mostPages, findIn });
-  return asked.status === 'ok' ? { status: 'ok', value: { items, left, isWhole: asked.value.isWhole } } : asked;
 }

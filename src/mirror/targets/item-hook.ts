@@ -42,9 +42,11 @@ export function hookReader<Payload>(
     const read = payload.safeParse(json);
     // Genuine, but about something else that the vendor sends too: the vendor must not send it again.
     if (!read.success) return { status: 'accepted', items: [] };
-    const at = happenedAt(read.data)?.getTime() ?? now.getTime();
+    const items = itemsOf(read.data, request);
+    const at = happenedAt(read.data)?.getTime();
+    if (at === undefined) return { status: 'accepted', items, isUndated: true };
     if (now.getTime() - at > MAX_AGE_MS) return refused(401, 'it reports something that is more than six days old');
-    return { status: 'accepted', items: itemsOf(read.data, request) };
+    return { status: 'accepted', items };
   };
 }
 

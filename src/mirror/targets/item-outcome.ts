@@ -82,6 +82,9 @@ export function tokenRefused(remedy: string, detail: string): TargetFailure {
   return { status: 'disabled', reason: 'TOKEN_REFUSED', detail: `${detail}; ${remedy}` };
 }
 
+const NOT_FOLLOWED =
+  'this redirect is not followed: if the place has a new name (a repository that was renamed), set that name in the settings';
+
 function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: number): TargetFailure {
   const { httpStatus } = reply;
   const wait = waitOf(reply, nowMs);
@@ -101,8 +104,7 @@ function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: nu
       detail: `${detail}; link it by its new name, or set the target's url`,
     };
   }
-  if (httpStatus < 400)
-    return { status: 'later', reason: 'REDIRECTED', detail: `${detail}; redirects are not followed` };
+  if (httpStatus < 400) return { status: 'later', reason: 'REDIRECTED', detail: `${detail}; ${NOT_FOLLOWED}` };
   return { status: 'refused', reason: 'REJECTED', detail };
 }
 

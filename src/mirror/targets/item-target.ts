@@ -21,8 +21,8 @@ export type Missing = { readonly status: 'missing'; readonly detail: string };
 export type Asked<T> = { readonly status: 'ok'; readonly value: T } | Missing | TargetFailure;
 
 type Skipped = Extract<DeliveryOutcome, { status: 'skipped' }>;
-/** `to`: the new state of the item, for people. */
-export type Written = Asked<{ readonly to: string; readonly note?: string }> | Skipped;
+/** `to`: the new state of the item, for people. `shown`: the state that the answer shows, in the same words. */
+export type Written = Asked<{ readonly to: string; readonly note?: string; readonly shown?: string }> | Skipped;
 export type ItemFound<Item> =
   | { readonly status: 'ok'; readonly value: Item; readonly isNew?: boolean; readonly given?: ReadFields | undefined }
   | Missing
@@ -209,7 +209,11 @@ async function align<Item extends ItemState>(
   const written = await items.write(item, wanted, delivery);
   if (written.status === 'missing') return itemMissing(system, written);
   if (written.status !== 'ok') return written;
-  const { to, note } = written.value;
+  const { to, note, shown = to } = written.value;
+  if (shown !== to) {
+    const detail = `${itemId}: the target accepted the call and left the ${system.noun} ${shown} instead of ${to}: set it there by hand, or give the token the permission, then replay`;
+    return { status: 'refused', reason: 'STATE_KEPT', detail };
+  }
   return { status: 'delivered', detail: `${itemId}: ${from} → ${to}${note === undefined ? '' : `; ${note}`}` };
 }
 

@@ -5,14 +5,15 @@
  * …/platform/search-and-reconcile: a new issue may be seen by the search only after seconds, rarely minutes.
  */
 import { z } from 'zod';
-import type { ItemState, Target } from '../../contract/target.ts';
+import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import { type CustomForms, customValues, fieldNamed } from './custom-fields.ts';
-import { accepted, type Calls, type ItemNeeds, isInPages, readWhole } from './item-calls.ts';
+import { accepted, type Calls, type ItemNeeds } from './item-calls.ts';
 import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { jiraNaming } from './item-naming.ts';
-import { limited, waitOf } from './item-outcome.ts';
+import { limited, type Reply, tokenRefused, waitOf } from './item-outcome.ts';
+import { findInPages, isInPages, newestFirst, type Pages } from './item-pages.ts';
 import { markedText, textsOf } from './item-text.ts';
 import { jiraAdmin } from './jira-admin.ts';
 import { readJiraFields } from './jira-fields.ts';
@@ -20,12 +21,13 @@ import { JIRA_ISSUE, jiraHook, jiraIssue, readIssue, readIssues, toJiraItem } fr
 import { moveIssue } from './jira-transition.ts';
 import { keptMetadata } from './kept-metadata.ts';
 import { markerAtEnd, markerOf } from './marker.ts';
-import { type DetailedItems, detailTarget } from './vendor-target.ts';
+import { type DetailedItems, detailTarget, tooMany } from './vendor-target.ts';
 
 const COMMENTS_PER_PAGE = 100;
 const MOST_COMMENT_PAGES = 20;
 
-const MOST_NEW_PAGES = 20;
+const SEARCH = '/rest/api/3/search/jql';
+const MOST_PAGES = 20;
 const NEW_FIELDS = ['summary', 'description', 'labels', 'duedate', 'created'];
 
 const newIssue = z
@@ -47,7 +49,16 @@ const newIssue = z
     labels,
     marked: labels.find((label) => markerAtEnd(label) !== undefined),
   }));
-const newIssues = z.object({ issues: z.array(newIssue), nextPageToken: z.string().nullish() });
+const comments = z
+  .object({
+    comments: z.array(z.object({ body: z.unknown() })),
+    startAt: z.int().default(0),
+    total: z.int().default(0),
+  })
+  .transform(({ comments: items, startAt, total }) => {
+    const end = startAt + items.length;
+    return { items, next: items.length === 0 || end >= total ? undefined : String(end) };
+  });
 
 const message = z
   .object({ errorMessages: z.array(z.string()).default([]), errors: z.record(z.string(), z.unknown()).default({}) })
@@ -60,18 +71,19 @@ const message = z
 export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target {
   const { email, oauthClient, doneStatus, project = '', issueType } = settings;
   const { now = () => new Date() } = needs;
-  const readFields = keptMetadata(now, (calls) => readJiraFields(calls, project, issueType));
+  const fields = keptMetadata(now, (calls) => readJiraFields(calls, project, issueType));
 
   const itemsBy = (calls: Calls): DetailedItems<ItemState> => ({
     read: (itemId) => readIssue(calls, itemId, doneStatus),
     write: (item, wanted) => moveIssue(calls, item, wanted, settings),
-    find(delivery) {
+    async find(delivery) {
       const jql = `project = "${project}" AND labels = "${markerOf(delivery)}"`;
-      const first = z
-        .object({ issues: z.array(jiraIssue) })
-        .transform(({ issues: [found] }) => found && toJiraItem(found, doneStatus));
-      const body = { jql, fields: ['status'], maxResults: 2 };
-      return calls.ask({ method: 'POST', path: '/rest/api/3/search/jql', body }, first);
+      // A page may be empty although another page follows: Jira leaves out what the account may not see.
+      const issues = searchOf(calls, jiraIssue, { jql, fields: ['status'], maxResults: 2 });
+      const asked = await findInPages(issues, () => true);
+      if (asked.status !== 'ok') return asked;
+      if (!asked.value.isWhole) return tooMany(`Jira: the issues of project ${project} that the account may not see`);
+      return { status: 'ok', value: asked.value.found && toJiraItem(asked.value.found, doneStatus) };
     },
     add(delivery, { labels, ...values }) {
       const fields = {
@@ -94,25 +106,20 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
       const { custom } = values;
       if (custom === undefined) return { status: 'ok', value: { values, problems: [] } };
       const names = Object.keys(custom);
-      const known = await readFields(calls, (fields) => names.every((name) => fieldNamed(fields, name)));
+      const known = await fields.read(calls, (read) => names.every((name) => fieldNamed(read, name)));
       if (known.status !== 'ok') return known;
       const read = customValues(custom, known.value, FORMS, settings.name);
       return { status: 'ok', value: { values: { ...values, custom: read.values }, problems: read.problems } };
     },
     hasComment({ itemId }, marker) {
-      return isInPages(calls, {
-        path: `${JIRA_ISSUE}/${itemId}/comment`,
-        query: { orderBy: '-created', maxResults: String(COMMENTS_PER_PAGE), startAt: '0' },
-        page: z.object({
-          comments: z.array(z.object({ body: z.unknown() })),
-          startAt: z.int().default(0),
-          total: z.int().default(0),
-        }),
-        mostPages: MOST_COMMENT_PAGES,
-        findIn: ({ comments }) => comments.find(({ body }) => JSON.stringify(body ?? '').includes(`"${marker}"`)),
-        next: ({ comments: { length }, startAt, total }) =>
-          length === 0 || startAt + length >= total ? undefined : { startAt: String(startAt + length) },
-      });
+      const pages: Pages<z.output<typeof comments>['items'][number]> = {
+        most: MOST_COMMENT_PAGES,
+        read(startAt = '0') {
+          const query = new URLSearchParams({ orderBy: '-created', maxResults: String(COMMENTS_PER_PAGE), startAt });
+          return calls.ask({ method: 'GET', path: `${JIRA_ISSUE}/${itemId}/comment?${query}` }, comments);
+        },
+      };
+      return isInPages(pages, ({ body }) => JSON.stringify(body ?? '').includes(`"${marker}"`));
     },
     addComment({ itemId }, text, marker) {
       const body = { body: documentOf(markedText(text, marker)) };
@@ -124,36 +131,50 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
     name: 'Jira',
     noun: 'Jira issue',
     ...jiraNaming(settings),
-    tokenRemedy:
-      "check this target's email and token: the token has expired or was revoked, or the account may not move issues of this project",
-    judge(reply, nowMs) {
-      if (reply.httpStatus !== 429) return undefined;
-      const reason = reply.headers['ratelimit-reason'];
-      const why = reason !== undefined && /^[\w-]{1,64}$/.test(reason) ? ` (${reason})` : '';
-      return limited(`Jira limits the calls of this account${why}`, waitOf(reply, nowMs));
-    },
+    tokenRemedy: TOKEN_REMEDY,
+    judge,
     message,
     headersOf: (token) => ({
       authorization: oauthClient ? `Bearer ${token}` : `Basic ${Buffer.from(`${email}:${token}`).toString('base64')}`,
     }),
     itemsBy,
-    newItems: (calls, since) =>
-      readWhole(MOST_NEW_PAGES, async (nextPageToken) => {
-        // Without a time, which Jira would read in the time zone of the account: the newest come first.
-        const jql = `project = "${project}" AND statusCategory != Done ORDER BY created DESC`;
-        const body = { jql, fields: NEW_FIELDS, maxResults: 100, nextPageToken };
-        const asked = await calls.ask({ method: 'POST', path: '/rest/api/3/search/jql', body }, newIssues);
-        if (asked.status !== 'ok') return asked;
-        const { issues: items, nextPageToken: next } = asked.value;
-        const isOver = (items.at(-1)?.createdAt ?? since) < since;
-        return { status: 'ok', value: { items, next: isOver ? undefined : (next ?? undefined) } };
-      }),
+    newItems(calls, since) {
+      // Without a time, which Jira would read in the time zone of the account: the newest come first.
+      const jql = `project = "${project}" AND statusCategory != Done ORDER BY created DESC`;
+      return newestFirst(searchOf(calls, newIssue, { jql, fields: NEW_FIELDS, maxResults: 100 }), since);
+    },
     readMany: { most: 100, read: (calls, itemIds) => readIssues(calls, itemIds, doneStatus) },
     container: `project ${project}, or the project has no issue type of that name`,
     settleMs: 5 * 60_000, // how far the search may lag behind
     readHook: hookReader(jiraHook(doneStatus), settings.hookSecret, needs),
     admin: jiraAdmin(settings),
   });
+}
+
+function searchOf<Item>(calls: Calls, issue: z.ZodType<Item>, body: Readonly<Record<string, unknown>>): Pages<Item> {
+  const page = z
+    .object({ issues: z.array(issue), nextPageToken: z.string().nullish() })
+    .transform(({ issues, nextPageToken }) => ({ items: issues, next: nextPageToken }));
+  return {
+    most: MOST_PAGES,
+    read: (nextPageToken) => calls.ask({ method: 'POST', path: SEARCH, body: { ...body, nextPageToken } }, page),
+  };
+}
+
+const TOKEN_REMEDY =
+  "check this target's email and token: the token has expired or was revoked, or the account may not move issues of this project";
+
+function judge(reply: Reply, nowMs: number): TargetFailure | undefined {
+  const { httpStatus, headers } = reply;
+  if (httpStatus === 429) {
+    const reason = headers['ratelimit-reason'];
+    const why = reason !== undefined && /^[\w-]{1,64}$/.test(reason) ? ` (${reason})` : '';
+    return limited(`Jira limits the calls of this account${why}`, waitOf(reply, nowMs));
+  }
+  // A call that Jira allows without an account is answered as such a call if the token is refused: issues are missing, lists empty.
+  const login = headers['x-seraph-loginreason'] ?? '';
+  if (httpStatus >= 500 || !/AUTHENTICATED_FAILED|AUTHENTICATION_DENIED/.test(login)) return undefined;
+  return tokenRefused(TOKEN_REMEDY, `Jira: HTTP ${httpStatus}: the token is refused`);
 }
 
 const FORMS: CustomForms = { one: (id) => ({ id }), date: (text) => text, document: documentOf };

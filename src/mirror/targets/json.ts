@@ -1,7 +1,9 @@
-/** The JSON of a text or a body; undefined if it is not JSON. */
-export function jsonOf(text: string | Buffer): unknown {
+import { type Json, parseJson } from '../../client/call/json.ts';
+
+/** The JSON of a text or a body, in which longer integers keep their digits; undefined if it is not JSON. */
+export function jsonOf(text: string | Buffer): Json | undefined {
   try {
-    return JSON.parse(text.toString());
+    return parseJson(text.toString());
   } catch {
     return undefined;
   }

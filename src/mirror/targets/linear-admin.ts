@@ -6,7 +6,7 @@ import { labelFindings } from './custom-fields.ts';
 import { failed, fine, problem } from './findings.ts';
 import type { Calls } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
-import { LABELS, labelsOf, type Query, query, STATES, TEAM } from './linear-graphql.ts';
+import { ask, LABELS, labelsOf, query, STATES, TEAM } from './linear-graphql.ts';
 import type { VendorAdmin } from './vendor-admin.ts';
 import { isSameName } from './wanted.ts';
 
@@ -45,32 +45,28 @@ export function linearAdmin(settings: SettingsOf<'linear'>): VendorAdmin {
   const { team } = settings;
   return {
     async check(calls) {
-      const viewer = await askIn(calls, VIEWER);
+      const viewer = await ask(calls, VIEWER);
       if (viewer.status !== 'ok') return [failed('token', viewer, 'correct the url of this target')];
       const token = fine('token', `it belongs to ${viewer.value.viewer.displayName}`);
       return team === undefined ? [token] : [token, ...(await teamFindings(calls, team, settings))];
     },
     hooks: {
       missing: 'webhooks need a token of an administrator of the workspace (OAuth: the scope admin)',
-      list: (calls) => part(askIn(calls, HOOKS), ({ webhooks }) => webhooks.nodes),
+      list: (calls) => part(ask(calls, HOOKS), ({ webhooks }) => webhooks.nodes),
       async put(calls, url, existing, secret) {
         const common = { url, secret, enabled: true, resourceTypes: [ISSUE], label: 'Lockstep' };
         if (existing !== undefined) {
           const { id } = existing;
-          return part(askIn(calls, UPDATE_HOOK, { id, input: common }), (done) => done.webhookUpdate.webhook);
+          return part(ask(calls, UPDATE_HOOK, { id, input: common }), (done) => done.webhookUpdate.webhook);
         }
         const of = await scopeOf(calls, team);
         if (of.status !== 'ok') return of;
         const input = { ...common, ...of.value };
-        return part(askIn(calls, CREATE_HOOK, { input }), (done) => done.webhookCreate.webhook);
+        return part(ask(calls, CREATE_HOOK, { input }), (done) => done.webhookCreate.webhook);
       },
-      remove: (calls, { id }) => askIn(calls, DELETE_HOOK, { id }),
+      remove: (calls, { id }) => ask(calls, DELETE_HOOK, { id }),
     },
   };
-}
-
-function askIn<T>(calls: Calls, { query, answer }: Query<T>, variables: object = {}): Promise<Asked<T>> {
-  return calls.ask({ method: 'POST', path: '/graphql', body: { query, variables } }, answer);
 }
 
 async function part<From, To>(asking: Promise<Asked<From>>, of: (value: From) => To): Promise<Asked<To>> {
@@ -81,7 +77,7 @@ async function part<From, To>(asking: Promise<Asked<From>>, of: (value: From) =>
 /** Links may lead to issues of any team; without a team, to those of all public teams. */
 async function scopeOf(calls: Calls, team: string | undefined): Promise<Asked<object>> {
   if (team === undefined) return { status: 'ok', value: { allPublicTeams: true } };
-  const asked = await askIn(calls, TEAM, { key: team });
+  const asked = await ask(calls, TEAM, { key: team });
   if (asked.status !== 'ok') return asked;
   const [found] = asked.value.teams.nodes;
   return found === undefined
@@ -96,11 +92,11 @@ async function teamFindings(
 ): Promise<readonly Finding[]> {
   const what = `team ${team}`;
   const remedy = 'correct the team, or give the user of the token access to it';
-  const found = await askIn(calls, TEAM, { key: team });
+  const found = await ask(calls, TEAM, { key: team });
   if (found.status !== 'ok') return [failed(what, found, remedy)];
   const [first] = found.value.teams.nodes;
   if (first === undefined) return [problem(what, 'the token sees no team with this key', remedy)];
-  const asked = await askIn(calls, STATES, { id: first.id });
+  const asked = await ask(calls, STATES, { id: first.id });
   if (asked.status !== 'ok') return [failed(what, asked, remedy)];
   const states = asked.value.team.states.nodes;
   const known = states.map(({ name }) => name).join(', ');
@@ -124,7 +120,7 @@ async function labelsFound(
   names: readonly string[] | undefined,
 ): Promise<readonly Finding[]> {
   if (names === undefined) return [];
-  const asked = await askIn(calls, LABELS, { names, team });
+  const asked = await ask(calls, LABELS, { names, team });
   if (asked.status !== 'ok') return [failed('labels', asked, 'correct the team')];
   return labelFindings(names, labelsOf(asked.value));
 }

@@ -4,12 +4,17 @@
  */
 import { z } from 'zod';
 import type { TargetFailure } from '../../contract/target.ts';
+import type { Calls } from './item-calls.ts';
 import { limited, type Reply, tokenRefused, waitOf } from './item-outcome.ts';
-import type { Missing } from './item-target.ts';
+import type { Asked, Missing } from './item-target.ts';
 
 export interface Query<T> {
   readonly query: string;
   readonly answer: z.ZodType<T>;
+}
+
+export function ask<T>(calls: Calls, { query, answer }: Query<T>, variables: object = {}): Promise<Asked<T>> {
+  return calls.ask({ method: 'POST', path: '/graphql', body: { query, variables } }, answer);
 }
 
 const issue = z.object({
@@ -103,14 +108,15 @@ const errorsAnswer = z.object({
   errors: z
     .array(
       z.object({
-        message: z.string(),
+        message: z.string().catch('an error without a message'),
         extensions: z
           .object({
-            code: z.string().optional(),
-            type: z.string().optional(),
-            userPresentableMessage: z.string().nullish(),
+            code: z.string().optional().catch(undefined),
+            type: z.string().optional().catch(undefined),
+            userPresentableMessage: z.string().optional().catch(undefined),
           })
-          .optional(),
+          .optional()
+          .catch(undefined),
       }),
     )
     .min(1),
@@ -156,5 +162,5 @@ function untilReset({ headers }: Reply, nowMs: number): number | undefined {
 
 function explain({ message, extensions }: z.output<typeof errorsAnswer>['errors'][number]): string {
   const { userPresentableMessage: forPeople } = extensions ?? {};
-  return typeof forPeople === 'string' && forPeople !== message ? `${message} (${forPeople})` : message;
+  return forPeople !== undefined && forPeople !== message ? `${message} (${forPeople})` : message;
 }

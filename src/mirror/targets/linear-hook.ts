@@ -12,7 +12,7 @@ const TOLERANCE_MS = 5 * 60_000;
 
 const sentAt = z.object({ webhookTimestamp: z.number() });
 
-const payload = z.object({
+const payload = sentAt.extend({
   action: z.literal('update'),
   type: z.literal('Issue'),
   data: z.object({
@@ -39,7 +39,7 @@ export const linearHook: Hook<z.output<typeof payload>> = {
     const isFresh = Math.abs(read.data.webhookTimestamp - now.getTime()) <= TOLERANCE_MS;
     return isFresh ? verified : refused('webhookTimestamp differs by more than five minutes from this machine’s clock');
   },
-  happenedAt: () => undefined, // the time of sending is checked with the signature
+  happenedAt: ({ webhookTimestamp }) => new Date(webhookTimestamp),
   itemsOf({ data: { identifier, previousIdentifiers: formerIds = [], state } }) {
     const item = { itemId: identifier, isCompleted: isClosedType(state.type), status: state.name };
     return [formerIds.length === 0 ? item : { ...item, formerIds }];

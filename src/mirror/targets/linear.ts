@@ -2,15 +2,17 @@
 
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { type Calls, type ItemNeeds, readWhole } from './item-calls.ts';
+import type { Calls, ItemNeeds } from './item-calls.ts';
 import { labelIds } from './item-details.ts';
 import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { linearNaming } from './item-naming.ts';
 import type { Asked } from './item-target.ts';
 import { textsOf } from './item-text.ts';
+import { keptMetadata } from './kept-metadata.ts';
 import { linearAdmin } from './linear-admin.ts';
 import {
+  ask,
   COMMENT,
   COMMENTED,
   CREATE,
@@ -23,7 +25,6 @@ import {
   message,
   NEW,
   type NewIssue,
-  type Query,
   STATES,
   type State,
   TEAM,
@@ -42,7 +43,6 @@ interface LinearIssue extends ItemState {
 }
 
 const MOST_NEW_PAGES = 20;
-const KEPT_MS = 10 * 60_000;
 /** The types of states, the first before the others. A reopened issue is planned, rather than merely collected or begun. */
 const TYPES = {
   open: ['unstarted', 'backlog', 'triage', 'started'],
@@ -50,90 +50,77 @@ const TYPES = {
   cancelled: ['canceled', 'completed'],
 };
 
-type Ask = <T>(query: Query<T>, variables: object) => Promise<Asked<T>>;
-
 export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Target {
   const { team = '' } = settings;
-  const states = openLinearStates(needs.now ?? (() => new Date()));
-  let knownTeam: string | undefined;
+  const { now = () => new Date() } = needs;
+  const teams = keptMetadata(now, readTeam);
+  const states = keptMetadata(now, readStates);
 
-  /** The id of the settings' team. */
-  async function teamId(ask: Ask): Promise<Asked<string>> {
-    if (knownTeam !== undefined) return { status: 'ok', value: knownTeam };
-    const asked = await ask(TEAM, { key: team });
-    if (asked.status !== 'ok') return asked;
-    knownTeam = asked.value.teams.nodes[0]?.id;
-    return knownTeam === undefined
-      ? { status: 'missing', detail: `Linear: no team ${team}` }
-      : { status: 'ok', value: knownTeam };
-  }
-
-  const itemsBy = (calls: Calls): DetailedItems<LinearIssue> => {
-    const ask = askBy(calls);
-    return {
-      read: (itemId) => read(ask, itemId),
-      async write(issue, wanted) {
-        const chosen = await states.stateFor(ask, issue.teamId, wanted);
-        if (chosen.status !== 'ok') return chosen;
-        const asked = await ask(UPDATE, { id: issue.id, input: { stateId: chosen.value.id } });
-        if (asked.status === 'ok' && asked.value.issueUpdate.success) {
-          return { status: 'ok', value: { to: chosen.value.name } };
-        }
-        // The state may have been deleted since it was read: a replayed delivery reads the states again.
-        states.forget(issue.teamId);
-        return asked.status === 'ok' ? notDone(`move ${issue.itemId}`) : asked;
-      },
-      async find(delivery) {
-        const found = await read(ask, markerUuidOf(delivery));
-        return found.status === 'missing' ? { status: 'ok', value: undefined } : found;
-      },
-      async add(delivery, { labels, ...values }) {
-        const inTeam = await teamId(ask);
-        if (inTeam.status !== 'ok') return inTeam;
-        const id = markerUuidOf(delivery);
-        const { dueDate, assigneeId, ...given } = inputOf(values);
-        const input = {
-          ...given,
-          id,
-          teamId: inTeam.value,
-          dueDate: dueDate ?? undefined,
-          assigneeId: assigneeId ?? undefined,
-          labelIds: labels?.add,
-        };
-        const asked = await ask(CREATE, { input });
-        const identifier = asked.status === 'ok' ? asked.value.issueCreate.issue?.identifier : undefined;
-        if (identifier !== undefined) return { status: 'ok', value: identifier };
-        if (asked.status === 'later' || asked.status === 'disabled') return asked;
-        // Refused, possibly because the id exists: another process was faster, or the issue is in the trash.
-        const again = await read(ask, id);
-        if (again.status === 'ok') return { status: 'ok', value: again.value.itemId };
-        return asked.status === 'refused' ? asked : notDone('create the issue');
-      },
-      async update(issue, values) {
-        const asked = await ask(UPDATE, { id: issue.id, input: inputOf(values) });
-        if (asked.status !== 'ok') return asked;
-        return asked.value.issueUpdate.success ? { status: 'ok', value: undefined } : notDone(`update ${issue.itemId}`);
-      },
-      async resolve(values) {
-        const { labels } = values;
-        const names = [...(labels?.add ?? []), ...(labels?.remove ?? [])];
-        if (labels === undefined || names.length === 0) return { status: 'ok', value: { values, problems: [] } };
-        const asked = await ask(LABELS, { names, team });
-        if (asked.status !== 'ok') return asked;
-        const read = labelIds(labels, labelsOf(asked.value), settings.name);
-        return { status: 'ok', value: { values: { ...values, labels: read.labels }, problems: read.problems } };
-      },
-      async hasComment({ id }, marker) {
-        const asked = await ask(COMMENTED, { id, comment: commentUuidOf(marker) });
-        return asked.status === 'ok' ? { status: 'ok', value: asked.value.issue.comments.nodes.length > 0 } : asked;
-      },
-      async addComment(issue, body, marker) {
-        const asked = await ask(COMMENT, { input: { id: commentUuidOf(marker), issueId: issue.id, body } });
-        const isDone = asked.status !== 'ok' || asked.value.commentCreate.success;
-        return isDone ? asked : notDone(`comment on ${issue.itemId}`);
-      },
-    };
-  };
+  const itemsBy = (calls: Calls): DetailedItems<LinearIssue> => ({
+    read: (itemId) => read(calls, itemId),
+    async write(issue, wanted) {
+      const known = await states.read(calls, (known) => choose(known, wanted) !== undefined, issue.teamId);
+      if (known.status !== 'ok') return known;
+      const state = choose(known.value, wanted);
+      if (state === undefined) return noState(known.value, wanted);
+      const asked = await ask(calls, UPDATE, { id: issue.id, input: { stateId: state.id } });
+      if (asked.status === 'ok' && asked.value.issueUpdate.success) {
+        return { status: 'ok', value: { to: state.name } };
+      }
+      // The state may have been deleted since it was read: a replayed delivery reads the states again.
+      states.forget(issue.teamId);
+      return asked.status === 'ok' ? notDone(`move ${issue.itemId}`) : asked;
+    },
+    async find(delivery) {
+      const found = await read(calls, markerUuidOf(delivery));
+      return found.status === 'missing' ? { status: 'ok', value: undefined } : found;
+    },
+    async add(delivery, { labels, ...values }) {
+      const inTeam = await teams.read(calls, () => true, team);
+      if (inTeam.status !== 'ok') return inTeam;
+      const id = markerUuidOf(delivery);
+      const { dueDate, assigneeId, ...given } = inputOf(values);
+      const input = {
+        ...given,
+        id,
+        teamId: inTeam.value,
+        dueDate: dueDate ?? undefined,
+        assigneeId: assigneeId ?? undefined,
+        labelIds: labels?.add,
+      };
+      const asked = await ask(calls, CREATE, { input });
+      const identifier = asked.status === 'ok' ? asked.value.issueCreate.issue?.identifier : undefined;
+      if (identifier !== undefined) return { status: 'ok', value: identifier };
+      if (asked.status === 'later' || asked.status === 'disabled') return asked;
+      // Refused, possibly because the id exists: another process was faster, or the issue is in the trash.
+      const again = await read(calls, id);
+      if (again.status === 'ok') return { status: 'ok', value: again.value.itemId };
+      return asked.status === 'refused' ? asked : notDone('create the issue');
+    },
+    async update(issue, values) {
+      const asked = await ask(calls, UPDATE, { id: issue.id, input: inputOf(values) });
+      if (asked.status !== 'ok') return asked;
+      return asked.value.issueUpdate.success ? { status: 'ok', value: undefined } : notDone(`update ${issue.itemId}`);
+    },
+    async resolve(values) {
+      const { labels } = values;
+      const names = [...(labels?.add ?? []), ...(labels?.remove ?? [])];
+      if (labels === undefined || names.length === 0) return { status: 'ok', value: { values, problems: [] } };
+      const asked = await ask(calls, LABELS, { names, team });
+      if (asked.status !== 'ok') return asked;
+      const read = labelIds(labels, labelsOf(asked.value), settings.name);
+      return { status: 'ok', value: { values: { ...values, labels: read.labels }, problems: read.problems } };
+    },
+    async hasComment({ id }, marker) {
+      const asked = await ask(calls, COMMENTED, { id, comment: commentUuidOf(marker) });
+      return asked.status === 'ok' ? { status: 'ok', value: asked.value.issue.comments.nodes.length > 0 } : asked;
+    },
+    async addComment(issue, body, marker) {
+      const asked = await ask(calls, COMMENT, { input: { id: commentUuidOf(marker), issueId: issue.id, body } });
+      const isDone = asked.status !== 'ok' || asked.value.commentCreate.success;
+      return isDone ? asked : notDone(`comment on ${issue.itemId}`);
+    },
+  });
 
   return detailTarget(settings, needs, {
     name: 'Linear',
@@ -144,21 +131,18 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
     message,
     headersOf: (token) => ({ authorization: settings.oauth || settings.oauthClient ? `Bearer ${token}` : token }),
     itemsBy,
-    newItems: (calls, since) =>
-      readWhole(MOST_NEW_PAGES, async (after) => {
+    newItems: (calls, since) => ({
+      most: MOST_NEW_PAGES,
+      async read(after) {
         const filter = { team: { key: { eq: team } }, createdAt: { gte: since.toISOString() } };
-        const asked = await askBy(calls)(NEW, { filter, after });
+        const asked = await ask(calls, NEW, { filter, after });
         if (asked.status !== 'ok') return asked;
         const { nodes, pageInfo } = asked.value.issues;
-        const items = nodes
-          .filter(({ state, trashed }) => trashed !== true && !isClosedType(state.type))
-          .map(toNewItem);
-        return {
-          status: 'ok',
-          value: { items, next: pageInfo.hasNextPage ? (pageInfo.endCursor ?? undefined) : undefined },
-        };
-      }),
-    readMany: { most: 100, read: (calls, itemIds) => readMany(askBy(calls), itemIds) },
+        const next = pageInfo.hasNextPage ? pageInfo.endCursor : undefined;
+        return { status: 'ok', value: { items: nodes.map(toNewItem), next } };
+      },
+    }),
+    readMany: { most: 100, read: (calls, itemIds) => readMany(calls, itemIds) },
     container: `team ${team}`,
     // It is read by its id, which has no delay; the creation itself may still be on its way.
     settleMs: 60_000,
@@ -180,13 +164,25 @@ function inputOf({ title, description, dueDate, assignee, priority, labels }: Fi
   };
 }
 
-function askBy(calls: Calls): Ask {
-  return ({ query, answer }, variables) =>
-    calls.ask({ method: 'POST', path: '/graphql', body: { query, variables } }, answer);
+/** The id of the team with this key. */
+async function readTeam(calls: Calls, key: string): Promise<Asked<string>> {
+  const asked = await ask(calls, TEAM, { key });
+  if (asked.status !== 'ok') return asked;
+  const [found] = asked.value.teams.nodes;
+  return found === undefined
+    ? { status: 'missing', detail: `Linear: no team ${key}` }
+    : { status: 'ok', value: found.id };
+}
+
+/** The states of a team in the order of their positions: the first of a type is its default. */
+async function readStates(calls: Calls, teamId: string): Promise<Asked<readonly State[]>> {
+  const asked = await ask(calls, STATES, { id: teamId });
+  if (asked.status !== 'ok') return asked;
+  return { status: 'ok', value: asked.value.team.states.nodes.toSorted((a, b) => a.position - b.position) };
 }
 
 /** By team and number; an issue that is linked by its UUID, or was moved to another team, is left out. */
-async function readMany(ask: Ask, itemIds: readonly string[]): Promise<Asked<readonly LinearIssue[]>> {
+async function readMany(calls: Calls, itemIds: readonly string[]): Promise<Asked<readonly LinearIssue[]>> {
   const numbers = new Map<string, number[]>();
   for (const itemId of itemIds) {
     const [, team, number] = /^([A-Z][A-Z\d]*)-(\d+)$/.exec(itemId) ?? [];
@@ -194,14 +190,14 @@ async function readMany(ask: Ask, itemIds: readonly string[]): Promise<Asked<rea
   }
   const or = [...numbers].map(([team, of]) => ({ team: { key: { eq: team } }, number: { in: of } }));
   if (or.length === 0) return { status: 'ok', value: [] };
-  const asked = await ask(ISSUES, { filter: { or } });
+  const asked = await ask(calls, ISSUES, { filter: { or } });
   if (asked.status !== 'ok') return asked;
   const { nodes } = asked.value.issues;
   return { status: 'ok', value: nodes.filter(({ trashed }) => trashed !== true).map(toItem) };
 }
 
-async function read(ask: Ask, itemId: string): Promise<Asked<LinearIssue>> {
-  const asked = await ask(ISSUE, { id: itemId });
+async function read(calls: Calls, itemId: string): Promise<Asked<LinearIssue>> {
+  const asked = await ask(calls, ISSUE, { id: itemId });
   if (asked.status !== 'ok') return asked;
   const { issue } = asked.value;
   if (issue.trashed === true) return { status: 'missing', detail: `Linear: ${issue.identifier} is in the trash` };
@@ -212,11 +208,12 @@ function toItem({ id, identifier, state, team }: Issue): LinearIssue {
   return { itemId: identifier, isCompleted: isClosedType(state.type), status: state.name, id, teamId: team.id };
 }
 
-function toNewItem({ id, identifier, title, description, dueDate, createdAt, labels }: NewIssue) {
+function toNewItem({ id, identifier, title, description, dueDate, createdAt, labels, state, trashed }: NewIssue) {
   return {
     ...textsOf(title, description),
     itemId: identifier,
     uuid: id,
+    isLeftOut: trashed === true || isClosedType(state.type),
     dueDate: dueDate ?? undefined,
     createdAt,
     labels: labels.nodes.map(({ name }) => name),
@@ -227,34 +224,6 @@ function notDone(what: string): TargetFailure {
   return { status: 'refused', reason: 'REJECTED', detail: `Linear did not ${what}: it answered success: false` };
 }
 
-/** The states of Linear's teams, remembered for ten minutes: which state of a team a wanted state means. */
-interface LinearStates {
-  /** The team's state for `wanted`. */
-  stateFor(ask: Ask, teamId: string, wanted: Wanted): Promise<Asked<State>>;
-  /** Called after a state was refused, because the states may have changed. */
-  forget(teamId: string): void;
-}
-
-function openLinearStates(now: () => Date): LinearStates {
-  const kept = new Map<string, { readonly states: readonly State[]; readonly untilMs: number }>();
-
-  return {
-    async stateFor(ask, teamId, wanted) {
-      let states = (kept.get(teamId)?.untilMs ?? 0) > now().getTime() ? kept.get(teamId)?.states : undefined;
-      if (states === undefined) {
-        const asked = await ask(STATES, { id: teamId });
-        if (asked.status !== 'ok') return asked;
-        states = asked.value.team.states.nodes.toSorted((a, b) => a.position - b.position);
-        kept.set(teamId, { states, untilMs: now().getTime() + KEPT_MS });
-      }
-      const state = choose(states, wanted);
-      return state === undefined ? noState(states, wanted) : { status: 'ok', value: state };
-    },
-    forget: (teamId) => void kept.delete(teamId),
-  };
-}
-
-/** `states`: in the order of their positions; the first of a type is its default. */
 function choose(states: readonly State[], wanted: Wanted): State | undefined {
   if (wanted.status === 'named') return states.find(({ name }) => isSameName(name, wanted.name));
   const types = TYPES[wanted.status];

@@ -3,9 +3,11 @@
  * that, only what was completed since.
  */
 import { z } from 'zod';
-import { type Calls, findInPages, isoSeconds } from './item-calls.ts';
+import { type Calls, isoSeconds } from './item-calls.ts';
+import { findInPages } from './item-pages.ts';
 import type { Asked } from './item-target.ts';
-import { cursor, id, MAX_PAGES, nextPage, PER_PAGE, TASKS } from './todoist-pages.ts';
+import { endsWith } from './item-text.ts';
+import { id, listOf, TASKS } from './todoist-pages.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A little less than the three months that a query may cover. */
@@ -15,7 +17,25 @@ const COMPLETED_KEPT_MS = 10 * 60_000;
 /** Reads of that list overlap, because its end may lag behind. */
 const OVERLAP_MS = 5 * 60_000;
 
-const completedPage = z.object({ items: z.array(z.object({ id })), ...cursor });
+const completedTask = z.object({ id, description: z.string().nullish() });
+
+/** The id of the task whose description ends with this marker, of those that were completed since then. */
+export async function findCompleted(
+  calls: Calls,
+  marker: string,
+  since: Date,
+  now: Date,
+): Promise<Asked<string | undefined>> {
+  const sinceMs = Math.max(since.getTime(), now.getTime() - COMPLETED_WITHIN_MS);
+  const completed = completedSince(calls, sinceMs, now.getTime());
+  const asked = await findInPages(completed, ({ description }) => endsWith(description, marker));
+  return asked.status === 'ok' ? { status: 'ok', value: asked.value.found?.id } : asked;
+}
+
+function completedSince(calls: Calls, sinceMs: number, untilMs: number) {
+  const query = { since: isoSeconds(new Date(sinceMs)), until: isoSeconds(new Date(untilMs)) };
+  return listOf(calls, `${TASKS}/completed/by_completion_date`, completedTask, query);
+}
 
 export interface CompletedTasks {
   /** Whether an item that is not active is completed. */
@@ -32,17 +52,7 @@ export function openCompleted(now: () => Date): CompletedTasks {
     const before = isFresh ? known : { ids: new Set<string>(), startedMs: nowMs, untilMs: nowMs - COMPLETED_WITHIN_MS };
     const ids = new Set(before.ids);
     const sinceMs = isFresh ? before.untilMs - OVERLAP_MS : before.untilMs;
-    const asked = await findInPages(calls, {
-      path: `${TASKS}/completed/by_completion_date`,
-      query: { since: isoSeconds(new Date(sinceMs)), until: isoSeconds(new Date(nowMs)), limit: PER_PAGE },
-      page: completedPage,
-      mostPages: MAX_PAGES,
-      findIn({ items }) {
-        for (const each of items) ids.add(each.id);
-        return undefined;
-      },
-      next: (each: z.output<typeof completedPage>) => nextPage(each),
-    });
+    const asked = await findInPages(completedSince(calls, sinceMs, nowMs), (each) => ids.add(each.id) === undefined);
     if (asked.status === 'ok') known = { ids, startedMs: before.startedMs, untilMs: nowMs };
     return asked;
   }

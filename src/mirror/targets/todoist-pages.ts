@@ -1,14 +1,34 @@
-/** How Todoist names its tasks, and how its lists continue. */
+/** How Todoist names its tasks, and how its lists come in pages. */
 import { z } from 'zod';
+import type { Calls } from './item-calls.ts';
+import type { Pages } from './item-pages.ts';
 
 export const TASKS = '/api/v1/tasks';
-export const PER_PAGE = '200';
-export const MAX_PAGES = 10;
+export const PER_PAGE = 200;
+export const MOST_PAGES = 10;
 
 export const id = z.union([z.string(), z.int()]).transform(String);
-export const cursor = { next_cursor: z.string().nullish() };
 
-/** The query of the page that follows; undefined after the last. */
-export function nextPage({ next_cursor }: { readonly next_cursor?: string | null | undefined }) {
-  return next_cursor ? { cursor: next_cursor } : undefined;
+const next_cursor = z.string().nullish();
+
+export function listOf<Item>(
+  calls: Calls,
+  path: string,
+  item: z.ZodType<Item>,
+  query: Readonly<Record<string, string>> = {},
+): Pages<Item> {
+  const page = z.union([
+    z
+      .object({ results: z.array(item), next_cursor })
+      .transform(({ results, ...rest }) => ({ ...rest, items: results })),
+    z.object({ items: z.array(item), next_cursor }), // the list of completed tasks
+  ]);
+  const answer = page.transform(({ items, next_cursor: next }) => ({ items, next }));
+  return {
+    most: MOST_PAGES,
+    read(cursor) {
+      const all = new URLSearchParams({ ...query, limit: String(PER_PAGE), ...(cursor !== undefined && { cursor }) });
+      return calls.ask({ method: 'GET', path: `${path}?${all}` }, answer);
+    },
+  };
 }

@@ -10,28 +10,20 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import {
-  accepted,
-  type Calls,
-  collectInPages,
-  findInPages,
-  type ItemNeeds,
-  isInPages,
-  moved,
-  readWhole,
-} from './item-calls.ts';
+import { accepted, type Calls, type ItemNeeds, moved } from './item-calls.ts';
 import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { TODOIST } from './item-naming.ts';
 import { limited, type Reply, waitOf } from './item-outcome.ts';
+import { collectInPages, findInPages, isInPages } from './item-pages.ts';
 import type { Asked } from './item-target.ts';
 import { endsWith, markedText, textsOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
 import { todoistAdmin } from './todoist-admin.ts';
-import { type CompletedTasks, openCompleted } from './todoist-completed.ts';
+import { type CompletedTasks, findCompleted, openCompleted } from './todoist-completed.ts';
 import { todoistHook } from './todoist-hook.ts';
-import { cursor, id, MAX_PAGES, nextPage, PER_PAGE, TASKS } from './todoist-pages.ts';
-import { type DetailedItems, detailTarget, withLabels } from './vendor-target.ts';
+import { id, listOf, MOST_PAGES, PER_PAGE, TASKS } from './todoist-pages.ts';
+import { type DetailedItems, detailTarget, earliestOf, withLabels } from './vendor-target.ts';
 
 const COMMENTS = '/api/v1/comments';
 const MAX_DESCRIPTION = 16_383;
@@ -55,26 +47,24 @@ const task = z
     description,
     recurs: due?.is_recurring === true ? (due.string ?? 'by a rule') : undefined,
   }));
-const commentPage = z.object({ results: z.array(z.object({ content: z.string() })), ...cursor });
-const activePage = z.object({ results: z.array(task), ...cursor });
+const comment = z.object({ content: z.string() });
 const newTask = z
   .object({
     id,
     content: z.string(),
     description: z.string().nullish(),
     labels: z.array(z.string()).default([]),
-    due: z.object({ date: z.string() }).nullish(),
+    due: z.object({ date: z.string(), timezone: z.string().nullish() }).nullish(),
     added_at: z.coerce.date(),
   })
   .transform(({ id: itemId, content, description, labels, due, added_at }) => ({
     ...textsOf(content, description),
     itemId,
     createdAt: added_at,
-    dueDate: due?.date.slice(0, 10),
+    dueDate: due ? dayOf(due.date, due.timezone ?? 'UTC') : undefined,
     labels,
     marked: description,
   }));
-const newPage = z.object({ results: z.array(newTask), ...cursor });
 const limit = z.object({ error_extra: z.object({ retry_after: z.number().nonnegative() }) });
 
 const problem = z.object({ error: z.string().optional(), error_tag: z.string().optional() });
@@ -122,14 +112,18 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
       const note = `it recurs (${recurs}), so closing it only moved it to its next date`;
       return calls.ask({ ...close, headers: once(`close/${delivery.id}`) }, moved('open on its next date', note));
     },
-    async find(delivery) {
+    async find(delivery, begunAt) {
+      const marker = markerOf(delivery);
       // Beyond the last page that is read, the request id prevents a second creation.
-      const asked = await findInPages(calls, {
-        ...activeTasks,
-        query: { ...activeTasks.query, ...inProject },
-        findIn: ({ results }) => results.find(({ description }) => endsWith(description, markerOf(delivery))),
-      });
-      return asked.status === 'ok' ? { status: 'ok', value: asked.value.found } : asked;
+      const active = listOf(calls, TASKS, task, inProject);
+      const asked = await findInPages(active, ({ description }) => endsWith(description, marker));
+      if (asked.status !== 'ok') return asked;
+      const { found } = asked.value;
+      if (found !== undefined || begunAt === undefined) return { status: 'ok', value: found };
+      // A person may have completed it meanwhile.
+      const completed = await findCompleted(calls, marker, earliestOf(begunAt), now());
+      if (completed.status !== 'ok') return completed;
+      return { status: 'ok', value: completed.value === undefined ? undefined : itemOf(completed.value, true) };
     },
     add(delivery, values) {
       const marker = markerOf(delivery);
@@ -143,14 +137,8 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
       return calls.ask({ method: 'POST', path: `${TASKS}/${item.itemId}`, body }, accepted);
     },
     hasComment({ itemId }, marker) {
-      return isInPages(calls, {
-        path: COMMENTS,
-        query: { task_id: itemId, limit: PER_PAGE },
-        page: commentPage,
-        mostPages: MAX_PAGES,
-        findIn: ({ results }) => results.find(({ content }) => endsWith(content, marker)),
-        next: (each: z.output<typeof commentPage>) => nextPage(each),
-      });
+      const comments = listOf(calls, COMMENTS, comment, { task_id: itemId });
+      return isInPages(comments, ({ content }) => endsWith(content, marker));
     },
     addComment({ itemId }, text, marker) {
       const body = { task_id: itemId, content: markedText(text, marker, MAX_COMMENT) };
@@ -167,19 +155,9 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
     message: z.object({ error: z.string() }).transform(({ error }) => error),
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
-    newItems: (calls) =>
-      readWhole(MAX_PAGES, async (cursor) => {
-        const query = new URLSearchParams({
-          ...activeTasks.query,
-          ...inProject,
-          ...(cursor !== undefined && { cursor }),
-        });
-        const asked = await calls.ask({ method: 'GET', path: `${TASKS}?${query}` }, newPage);
-        if (asked.status !== 'ok') return asked;
-        return { status: 'ok', value: { items: asked.value.results, next: asked.value.next_cursor ?? undefined } };
-      }),
+    newItems: (calls) => listOf(calls, TASKS, newTask, inProject),
     readMany: {
-      most: MAX_PAGES * Number(PER_PAGE),
+      most: MOST_PAGES * PER_PAGE,
       read: (calls, itemIds) => readMany(calls, itemIds, completedTasks),
     },
     container: project === undefined ? 'inbox' : `project ${project}`,
@@ -209,32 +187,32 @@ function bodyOf(
   };
 }
 
-const activeTasks = {
-  path: TASKS,
-  query: { limit: PER_PAGE },
-  page: activePage,
-  mostPages: MAX_PAGES,
-  next: (each: z.output<typeof activePage>) => nextPage(each),
-};
-
 /** By the list of all active tasks: a task that is not in the whole list is not active, so it is completed or gone. */
 async function readMany(
   calls: Calls,
   itemIds: readonly string[],
   completed: CompletedTasks,
 ): Promise<Asked<readonly TodoistTask[]>> {
-  const asked = await collectInPages(calls, activeTasks, itemIds, ({ results }) =>
-    results.filter(({ isDeleted }) => !isDeleted),
-  );
+  const asked = await collectInPages(listOf(calls, TASKS, task), itemIds);
   if (asked.status !== 'ok') return asked;
   const { items, left, isWhole } = asked.value;
-  const found: TodoistTask[] = [...items];
+  const found: TodoistTask[] = items.filter(({ isDeleted }) => !isDeleted);
   for (const itemId of isWhole ? left : []) {
     const isCompleted = await completed.has(calls, itemId);
     if (isCompleted.status !== 'ok') return isCompleted;
     if (isCompleted.value) found.push(itemOf(itemId, true));
   }
   return { status: 'ok', value: found };
+}
+
+/** A time with a Z is in UTC, and its day is that of the task's time zone. */
+function dayOf(date: string, timeZone: string): string {
+  if (!date.endsWith('Z')) return date.slice(0, 10);
+  try {
+    return new Intl.DateTimeFormat('en-CA', { timeZone }).format(new Date(date));
+  } catch {
+    return date.slice(0, 10); // a time zone that this machine does not know
+  }
 }
 
 function judge(reply: Reply, nowMs: number): TargetFailure | undefined {

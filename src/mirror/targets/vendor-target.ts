@@ -8,11 +8,12 @@
 import type { Delivery, ItemState, NewItem, Target, TargetFailure } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { createUnlessUnseen, unseen } from './create-once.ts';
-import { type Calls, connect, type ItemNeeds } from './item-calls.ts';
+import { type Calls, connect, type ItemNeeds, isoSeconds } from './item-calls.ts';
 import { type DetailItems, type Details, openDetails } from './item-details.ts';
 import type { FieldValues, LabelChange } from './item-fields.ts';
 import type { ItemNaming } from './item-naming.ts';
 import type { VendorAnswers } from './item-outcome.ts';
+import { type Pages, readWhole } from './item-pages.ts';
 import { type Asked, type ItemFound, type ItemSystem, type Items, itemTarget, type Missing } from './item-target.ts';
 import { markerAtEnd } from './marker.ts';
 import { type VendorAdmin, withAdmin } from './vendor-admin.ts';
@@ -39,21 +40,26 @@ export interface DetailVendor<Item extends ItemState>
   extends Vendor<Item>,
     Pick<ItemSystem<Item>, 'isFinalWhenCompleted'> {
   itemsBy(calls: Calls): DetailedItems<Item>;
-  /** Open items that were created since then by the vendor's clock, or more of them; Lockstep's own only if they show a marker. */
-  newItems(calls: Calls, since: Date): Promise<Asked<readonly MarkedItem[]>>;
+  /** Items that were created since then by the vendor's clock, or more of them; Lockstep's own only if they show a marker. */
+  newItems(calls: Calls, since: Date): Pages<MarkedItem>;
   /** Its priorities by their common names; undefined: they are texts. */
   readonly priorities?: Readonly<Record<string, number>>;
 }
 
 export interface MarkedItem extends NewItem {
+  /** It is completed, or no item at all. */
+  readonly isLeftOut?: boolean;
   readonly labels?: readonly string[];
   /** The text, or the label, that ends with the marker of an item that Lockstep created. */
   readonly marked?: string | null | undefined;
 }
 
 export interface VendorItems<Item> extends Pick<Items<Item>, 'read' | 'write' | 'details'> {
-  /** The item that an earlier attempt created; undefined if there is none, `missing` if its project is missing. */
-  find(delivery: Delivery): Promise<Asked<Item | undefined>>;
+  /**
+   * The item that an earlier attempt created; undefined if there is none, `missing` if its project is missing. `begunAt`: when
+   * the last attempt began whose outcome is unknown, so the item may exist: a failure if it cannot be known.
+   */
+  find(delivery: Delivery, begunAt?: Date): Promise<Asked<Item | undefined>>;
   /** Creates it, and returns its id; `missing` if its project is missing. */
   add(delivery: Delivery, values: FieldValues): Promise<Asked<string>>;
 }
@@ -67,6 +73,8 @@ export interface VendorSettings {
   readonly create: boolean;
   readonly columns: Readonly<Record<string, string>>;
 }
+
+const NEW_ITEMS = { what: 'new items', remedy: 'close items there, or turn off createTasks' };
 
 /** A target of a vendor whose items have fields and comments. */
 export function detailTarget<Item extends ItemState>(
@@ -93,11 +101,12 @@ export function detailTarget<Item extends ItemState>(
     async newItems(since, context) {
       const calls = await connect(vendor, settings.token, needs, context);
       if ('status' in calls) return calls;
-      const asked = await vendor.newItems(calls, since ?? now());
+      const asked = await readWhole(vendor.newItems(calls, since ?? now()), NEW_ITEMS);
       if (asked.status === 'missing') return containerMissing(vendor, asked);
       if (asked.status !== 'ok') return asked;
-      const isNew = ({ createdAt, labels = [], marked }: MarkedItem) =>
+      const isNew = ({ createdAt, labels = [], marked, isLeftOut }: MarkedItem) =>
         since !== undefined &&
+        isLeftOut !== true &&
         createdAt >= since &&
         wanted.every((label) => labels.includes(label)) &&
         markerAtEnd(marked ?? '') === undefined;
@@ -111,13 +120,13 @@ export function vendorTarget<Item extends ItemState>(
   needs: ItemNeeds,
   vendor: Vendor<Item>,
 ): Target {
-  const { log } = needs;
+  const { log, now = () => new Date() } = needs;
   const { settleMs, noun } = vendor;
 
   async function findOrCreate(items: VendorItems<Item>, delivery: Delivery): Promise<ItemFound<Item>> {
     const last = await log.lastOf(delivery);
     if (typeof last?.result === 'string') return readCreated(items, last.result, settleMs - last.agoMs);
-    const found = await items.find(delivery);
+    const found = await items.find(delivery, last && new Date(now().getTime() - last.agoMs));
     if (found.status === 'missing') return containerMissing(vendor, found);
     if (found.status !== 'ok') return found;
     if (found.value !== undefined) return { status: 'ok', value: found.value };
@@ -171,6 +180,27 @@ export function vendorTarget<Item extends ItemState>(
     close: () => needs.caller.close(),
   };
   return vendor.admin === undefined ? target : withAdmin(target, vendor, settings, needs, vendor.admin);
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** An item that was not changed for longer is not searched for, unless its creation was not answered. */
+const FIND_WITHIN_MS = 30 * DAY_MS;
+
+/** An item that was created by an attempt that began then is not older than this, whatever the clocks show. */
+export function earliestOf(begunAt: Date): Date {
+  return new Date(begunAt.getTime() - DAY_MS);
+}
+
+/** Items that were not changed since then need not be searched. */
+export function searchedSince({ seenAt }: Delivery, begunAt: Date | undefined): string {
+  const usualMs = seenAt.getTime() - FIND_WITHIN_MS;
+  return isoSeconds(new Date(begunAt === undefined ? usualMs : Math.min(usualMs, earliestOf(begunAt).getTime())));
+}
+
+/** More items than can be searched, so a second item could be created. `which`: those that are too many. */
+export function tooMany(which: string): TargetFailure {
+  const detail = `${which} are too many to search for an item that an earlier attempt created: link the task by hand, or use a separate place for this target`;
+  return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
 }
 
 /** The labels that an item has afterwards: those that a person has added stay. */

@@ -36,8 +36,9 @@ function written(format: SettingsOf<'webhook'>['format'], delivery: Delivery, tr
       return { headers: JSON_TYPE, body: transformed ?? JSON.stringify(whole) };
     }
     case 'cloudevents': {
-      const own: unknown = transformed === undefined ? data : JSON.parse(transformed);
-      const body = JSON.stringify({ ...attributesOf(delivery), datacontenttype: 'application/json', data: own });
+      const attributes = JSON.stringify({ ...attributesOf(delivery), datacontenttype: 'application/json' });
+      // As the template wrote it: parsing would round long numbers.
+      const body = `${attributes.slice(0, -1)},"data":${transformed ?? JSON.stringify(data)}}`;
       return { headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' }, body };
     }
     case 'cloudevents-binary': {

@@ -1,5 +1,6 @@
 /** Webhooks, as Standard Webhooks specifies them: signed POSTs, and signed calls back about a task. */
 import { z } from 'zod';
+import { LongInteger } from '../../client/call/json.ts';
 import type { CallContext, DeliveryOutcome, HookRequest, HookVerdict, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import { answerOf, type Head, withoutSecrets } from './answers.ts';
@@ -21,7 +22,10 @@ interface Secrets {
 
 /** A call back may be about anything; only calls about a task are read. */
 const aboutTask = z.object({ data: z.object({ task: z.unknown().refine((task) => task !== undefined) }) });
-const hookTask = z.object({ id: z.union([z.string().min(1), z.int()]).transform(String), isCompleted: z.boolean() });
+const hookTask = z.object({
+  id: z.union([z.string().min(1), z.int(), z.instanceof(LongInteger)]).transform(String),
+  isCompleted: z.boolean(),
+});
 
 /** Throws SECRET_MISSING, SECRET_INVALID, TARGET_SECRET_SHORT or TARGET_SECRET_INVALID, exit code 2. */
 export async function openWebhook(settings: SettingsOf<'webhook'>, needs: TargetNeeds): Promise<Target> {

@@ -15,10 +15,10 @@ export interface FoundList {
   readonly idName: string | undefined;
 }
 
-/** The list at the path in the settings, or the detected list; undefined if there is none or if several could be it. */
-export function findList(body: Json, kind: Kind, dialect: Dialect): FoundList | undefined {
+/** The list at the path in the settings, or the detected list; undefined if there is none or if several could be it. `isPage`: see `AskedFor`. */
+export function findList(body: Json, kind: Kind, dialect: Dialect, isPage = false): FoundList | undefined {
   for (const way of [dialect, autoDialect]) {
-    const found = listIn(body, way, kind);
+    const found = listIn(body, way, kind, { isPage });
     if (found === undefined) continue;
     const records = found.list.filter(isJsonObject);
     const ids = records.map((record) => idOf(record, kind, way)).filter((id) => id !== undefined);

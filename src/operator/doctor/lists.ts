@@ -4,7 +4,8 @@ import { type Kind, toWireId } from '../../client/call/dialect.ts';
 import type { JsonObject } from '../../client/call/json.ts';
 import { isKeyRefused } from '../../client/call/retry-policy.ts';
 import type { Beside } from '../../client/lists/beside.ts';
-import { type OperationName, PREFIXES, type Prefix } from '../../contract/operations.ts';
+import { PREFIXES, type Prefix } from '../../contract/operation.ts';
+import type { OperationName } from '../../contract/operations.ts';
 import type { Caller, Look, LookOptions } from './caller.ts';
 import { type FoundList, findList } from './find-list.ts';
 import type { ProbedAccount } from './probed-account.ts';
@@ -36,11 +37,12 @@ export function listReader(account: ProbedAccount, calls: Caller): (kind: Kind) 
     return reading;
   };
 
-  /** Page 0, or page 1 if page 0 is empty. */
+  /** Page 0, or page 1 if page 0 is answered without records. */
   async function readContacts(): Promise<ListSeen> {
     const page = (number: number) => readAnyPrefix('contacts', { query: { [account.dialect.pageParam]: number } });
     const zero = await page(0);
-    if (zero.found === undefined || zero.found.records.length > 0) return zero;
+    const hasRecords = zero.found !== undefined && zero.found.records.length > 0;
+    if (zero.look?.outcome.status !== 'applied' || hasRecords) return zero;
     const one = await page(1);
     return one.found !== undefined && one.found.records.length > 0 ? one : zero;
   }
@@ -76,8 +78,13 @@ export function listOf(kind: Kind): OperationName {
 }
 
 /** The list in a successful answer. */
-export function listFrom({ outcome, json }: Look, kind: Kind, { dialect }: ProbedAccount): FoundList | undefined {
-  return outcome.status === 'applied' && json !== undefined ? findList(json, kind, dialect) : undefined;
+export function listFrom(
+  { outcome, json }: Look,
+  kind: Kind,
+  { dialect }: ProbedAccount,
+  isPage = false,
+): FoundList | undefined {
+  return outcome.status === 'applied' && json !== undefined ? findList(json, kind, dialect, isPage) : undefined;
 }
 
 /** What a successful answer says beside its list. */
@@ -97,7 +104,7 @@ export async function readAgain(
   query: Query = {},
 ): Promise<{ look: Look; found: FoundList | undefined }> {
   const look = await calls.look(listOf(kind), { query, prefix });
-  return { look, found: listFrom(look, kind, account) };
+  return { look, found: listFrom(look, kind, account, Object.keys(query).length > 0) };
 }
 
 /** Subtasks have no get operation. */

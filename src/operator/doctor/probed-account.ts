@@ -1,6 +1,6 @@
 import type { Client } from '../../client/call/client.ts';
 import type { Dialect } from '../../client/call/dialect.ts';
-import type { Prefix } from '../../contract/operations.ts';
+import type { Prefix } from '../../contract/operation.ts';
 
 /** What is examined: an account's service, its client and budget, and its current settings. */
 export interface ProbedAccount {

@@ -86,9 +86,9 @@ export async function readCustomers(
   if (!hasKeys && mailMember !== undefined) throw keysNotFound(account, 'customers', mailMember);
   if (read.shape) await checkShape(context, 'customers', read.shape);
   if (read.scan) await noteScan(context, read.scan);
-  const areMasked = withMask * 5 > seen; // fewer may be addresses that only look like it
-  if (areMasked) await addNote(pool, run.id, maskedNote(masked ?? ''));
-  const isProven = (read.scan === undefined || read.scan.proof !== 'unproven') && !areMasked;
+  const telling = withMask * 5 > seen ? masked : undefined; // fewer may be addresses that only look like it
+  if (telling !== undefined) await addNote(pool, run.id, maskedNote(telling));
+  const isProven = (read.scan === undefined || read.scan.proof !== 'unproven') && telling === undefined;
   const hasWitnesses = await witnesses.isWhole();
   const isWhole = isProven && hasWitnesses && !(await isCutOff(context, 'customers', read));
   const audit = { resource: 'customers', pass, readAt, isComplete: isWhole, matches: SAME_CUSTOMER } as const;

@@ -32,6 +32,8 @@ export interface LoadSpec {
   readonly dryRun: boolean;
   /** Whether a load that a person did not approve is found, too. Default: false. */
   readonly staysDeclined?: boolean;
+  /** The load whose refused lines the file has, corrected; kept in `form`. */
+  readonly corrects?: string;
 }
 
 export type BegunLoad =
@@ -59,7 +61,7 @@ const RECEIVER_ID = randomBytes(4).toString('hex');
 
 /**
  * Begins a load, or finds it. A load that was received only in part is deleted and begun again.
- * @throws LockstepError LOAD_BEING_RECEIVED while another process is staging it
+ * @throws LockstepError LOAD_BEING_RECEIVED while another process is staging it, LINES_CORRECTED
  */
 export async function beginLoad(pool: pg.Pool, spec: LoadSpec): Promise<BegunLoad> {
   for (;;) {
@@ -121,6 +123,30 @@ export async function findLoad(db: Queryable, spec: Pick<LoadSpec, 'scope' | 'lo
   return last?.isReceived ? readRun(db, last.id) : undefined;
 }
 
+/**
+ * The load that has the corrected lines of a load; undefined if there is none, or a person did not approve it. A load that its
+ * process left half received does not count.
+ */
+export async function correctionOf(db: Queryable, runId: string): Promise<string | undefined> {
+  const found = await db.query<{ id: string }>(
+    `select u.id from ledger.loads l join ledger.runs u on u.id = l.run_id
+     where l.form->>'corrects' = $1 and u.error_code is distinct from $2
+       and (l.is_received or l.received_at + $3 * interval '1 s' > clock_timestamp())
+     order by u.created_at limit 1`,
+    [runId, NOT_APPROVED, SILENT_S],
+  );
+  return found.rows[0]?.id;
+}
+
+/** @throws LockstepError LINES_CORRECTED */
+export async function refuseCorrected(db: Queryable, runId: string): Promise<void> {
+  await db.query('select 1 from ledger.loads where run_id = $1 for update', [runId]);
+  const other = await correctionOf(db, runId);
+  if (other === undefined) return;
+  const message = `The lines of run ${runId} were corrected already: run ${other} has them. Correct the lines that it refused there, or decline it first.`;
+  throw new LockstepError('LINES_CORRECTED', message, { exitCode: 2 });
+}
+
 interface Found {
   readonly id: string;
   readonly isReceived: boolean;
@@ -136,6 +162,7 @@ async function findOrBegin(db: pg.PoolClient, spec: LoadSpec): Promise<BegunLoad
     return { status: hasEnded ? 'finished' : 'unfinished', run: await readRun(db, last.id) };
   }
   if (last) await dropHalfReceived(db, last, spec);
+  if (spec.corrects !== undefined) await refuseCorrected(db, spec.corrects);
   const run = await createLoad(db, spec);
   return run ? { status: 'new', run } : 'again';
 }

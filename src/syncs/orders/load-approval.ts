@@ -14,11 +14,11 @@ import type { OrdersOptions } from './options.ts';
 export async function whyApproval(
   db: Queryable,
   { run, options }: Pick<JobContext<OrdersOptions>, 'run' | 'options'>,
-  { isRetried }: LoadCheckpoint,
+  { isCleared }: LoadCheckpoint,
   writes: number,
 ): Promise<string | undefined> {
-  if (run.isBound || isRetried) return undefined;
-  if (options.confirm) return 'Nothing is written yet.';
+  if (run.isBound || isCleared) return undefined;
+  if (options.confirm) return 'Nothing is written yet: the load waits for your approval.';
   const extent = { writes, of: (await countRows(db, run.id)).in };
   return exceeds(options, extent) ? exceedsMessage('rows', options, extent) : undefined;
 }

@@ -11,10 +11,11 @@ const checkpointSchema = z.object({
    * existing orders and decide.
    */
   step: z.enum(['customers', 'creating', 'keys', 'orders']).default('customers'),
-  /** What it would write needs no approval, or has it: missing customers may be created. */
+  /**
+   * What it would write needed no approval, or got it: missing customers may be created, and failed rows are retried without
+   * another approval.
+   */
   isCleared: z.boolean().default(false),
-  /** A person retries its failed rows, whatever they are by now: nothing needs approval. */
-  isRetried: z.boolean().default(false),
   /** The run that creates missing customers, or has created them. */
   creator: z.string().optional(),
   /** The run that this load waits for, and since when, on the clock of a process. */

@@ -26,6 +26,8 @@ export interface Specified extends LoadIdentity {
   readonly dryRun: boolean;
   /** Whether a load of the file that a person did not approve is the answer; otherwise the file is loaded again. */
   readonly staysDeclined?: boolean;
+  /** The load whose refused lines the file has, corrected. */
+  readonly corrects?: string;
 }
 
 const SMALL_BYTES = 1024 * 1024;
@@ -58,9 +60,10 @@ export function loadIdOf({ account, choices, salt = '' }: LoadIdentity, sheet: S
 
 export function specOf(load: Specified, received: Received, sheet: Sheet, sha256: string): LoadSpec {
   const { columns, format, encoding } = sheet;
-  const { account, options, dryRun, staysDeclined } = load;
+  const { account, options, dryRun, staysDeclined, corrects } = load;
   const lane = load.lane ?? (received.unpackedBytes <= SMALL_BYTES ? 'interactive' : 'batch');
-  const form: ResultFormat & TellingForm = {
+  const form: ResultFormat & TellingForm & { readonly corrects?: string } = {
+    ...(corrects !== undefined && { corrects }),
     ...tellingForm(sheet),
     delimiter: format.delimiter,
     quote: format.quote,
@@ -82,6 +85,7 @@ export function specOf(load: Specified, received: Received, sheet: Sheet, sha256
     lane,
     dryRun,
     staysDeclined,
+    corrects,
   };
 }
 

@@ -145,5 +145,5 @@ function toStagedRow(row: CheckedRow): StagedRow {
   const [first, ...also] = row.problems.filter(({ severity }) => severity === 'error');
   const causes = also.map(({ code, facts }) => ({ code, facts }));
   const facts = { ...first?.facts, ...(causes.length > 0 && { also: causes }) };
-  return { line, cells, lines, values, problem: { code: first?.code ?? 'INVALID', facts } };
+  return { line, cells, lines, label: row.label, values, problem: { code: first?.code ?? 'INVALID', facts } };
 }

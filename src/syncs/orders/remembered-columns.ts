@@ -13,9 +13,12 @@ import { type Load, readLoad } from './begin.ts';
 
 const COLUMNS = 'columns:';
 
-/** A part of what is kept with a load. `told`: as `rememberedColumns` returns it. */
+const byField = z.record(z.string(), z.string());
+
+/** A part of what is kept with a load. `told`: as `rememberedColumns` returns it. `read`: how its file was read. */
 const formSchema = z.object({
-  columns: z.object({ signature: z.string(), told: z.record(z.string(), z.string()) }).optional(),
+  columns: z.object({ signature: z.string(), told: byField }).optional(),
+  read: z.object({ columns: byField, decimal: z.enum(['.', ',']).optional() }).optional(),
 });
 
 export type TellingForm = z.input<typeof formSchema>;
@@ -38,16 +41,38 @@ export async function rememberedColumns(
   return remembered;
 }
 
-/** Empty if there is nothing to remember. */
-export function tellingForm({ mapping, signature }: Pick<Sheet, 'mapping' | 'signature'>): TellingForm {
-  const told = mapping.columns.filter(({ how }) => how === 'told' || how === 'remembered');
-  const said = [...told.map(({ field, name }) => [field, name]), ...mapping.none.map((field) => [field, ''])];
-  return said.length === 0 ? {} : { columns: { signature, told: Object.fromEntries(said) } };
+/**
+ * Has `columns` only if there is something to remember. A file of results says nothing new about the columns of the file that it
+ * was made from.
+ */
+export function tellingForm({ mapping, signature, amounts, preset, added }: Telling): TellingForm {
+  const columns = mapping.columns.map(({ field, name, how }) => ({ field, name, how }));
+  const told = columns.filter(({ how }) => how === 'told' || how === 'remembered');
+  const none = mapping.none.map((field) => ({ field, name: '' }));
+  const hasOrderId = preset !== undefined || columns.some(({ field }) => field === 'order_id');
+  const found = columns.filter(({ how }) => how !== 'preset' && how !== 'shared');
+  const decimal = amounts.decimal === 'unsure' ? undefined : amounts.decimal;
+  return {
+    read: { columns: pairs([...found, ...none, ...(hasOrderId ? [] : [{ field: 'order_id', name: '' }])]), decimal },
+    ...(told.length + none.length > 0 && !added && { columns: { signature, told: pairs([...told, ...none]) } }),
+  };
 }
 
-/** What was said about the columns of a load: field → column, or empty where no column fills the field. */
-export function toldOf({ form }: Load): Readonly<Record<string, string>> {
-  return formSchema.parse(form ?? {}).columns?.told ?? {};
+type Telling = Pick<Sheet, 'mapping' | 'signature' | 'amounts' | 'preset' | 'added'>;
+
+function pairs(
+  columns: readonly { readonly field: string; readonly name: string }[],
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(columns.map(({ field, name }) => [field, name]));
+}
+
+/**
+ * How the file of a load was read, so that some of its rows can be read in the same way: field → column, or empty where no column
+ * fills the field, and the decimal sign. Of a load of an earlier version: what was said about its columns.
+ */
+export function readAs({ form }: Load) {
+  const { read, columns } = formSchema.parse(form ?? {});
+  return read ?? { columns: columns?.told ?? {}, decimal: undefined };
 }
 
 /** Remembers what was said about the columns of a load that is accepted. */

@@ -1,6 +1,6 @@
 /**
  * Opens an ended load again to retry its failed rows. They are decided again, from reads that begin after everything they
- * have sent has settled, so nothing is sent twice. Rows that succeeded stay unchanged.
+ * have sent has settled, so nothing is sent twice. Rows that succeeded stay unchanged. A load that was never approved asks again.
  */
 
 import type pg from 'pg';
@@ -9,9 +9,10 @@ import { dropDeadClaims } from '../../engine/ledger/claims.ts';
 import { holdDecisions } from '../../engine/ledger/decisions.ts';
 import { reopenOrders } from '../../engine/ledger/matching/staged-orders.ts';
 import { resumeRun } from '../../engine/ledger/run-status.ts';
+import { readRun } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
-import { saveCheckpoint } from './load-checkpoint.ts';
+import { checkpointOf, saveCheckpoint } from './load-checkpoint.ts';
 
 /** Returns how many rows are retried; with 0 the load stays unchanged. @throws LockstepError LOAD_STOPPING, RUN_IN_THE_WAY */
 export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number> {
@@ -23,7 +24,8 @@ export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number> 
     // A refused row has sent nothing that the service may still commit; any other row may have, even if its claim was lost.
     const rows = await reopenOrders(db, runId);
     if (rows === 0) return 0;
-    await saveCheckpoint(db, runId, { step: 'customers', isCleared: true, isRetried: true });
+    const { isCleared } = checkpointOf(await readRun(db, runId));
+    await saveCheckpoint(db, runId, { step: 'customers', isCleared });
     await db.query(
       `update ledger.runs set status = 'failed', phase = 'load-orders', counts = null, is_bound = false where id = $1`,
       [runId],

@@ -15,6 +15,8 @@ export interface StagedRow {
   readonly cells: readonly string[];
   /** All lines of an order that has several. */
   readonly lines?: readonly FileLine[];
+  /** The order_id that an earlier load gave to a row whose cells cannot be read. */
+  readonly label?: string;
   /** The values of an invalid row that could be read. */
   readonly values: OrderValues;
   /** Why it is not loaded. */
@@ -26,7 +28,7 @@ export interface StagedRow {
  * the file gives none. @throws LockstepError LOAD_TAKEN_OVER
  */
 export async function stageRows(db: Queryable, run: Run, rows: readonly StagedRow[], labels: string): Promise<void> {
-  const staged = rows.map((row) => (row.problem ? invalidOrder(row, row.problem) : validOrder(row, labels)));
+  const staged = rows.map((row) => (row.problem ? invalidOrder(row, row.problem, labels) : validOrder(row, labels)));
   if (!(await stageOrders(db, run.id, staged))) throw takenOver(run.id);
 }
 
@@ -51,7 +53,7 @@ export function takenOver(runId: string): LockstepError {
 
 function validOrder(row: StagedRow, labels: string): StagedOrder {
   const { line, values } = row;
-  const label = labelOf(values) ?? `${labels}-${line}`;
+  const label = labelOf(row, labels);
   const customer = customerOf(values);
   const isFound = values.client_id === undefined; // the customer is found by the row's other fields
   const keys = keysOf(customer);
@@ -74,14 +76,16 @@ function validOrder(row: StagedRow, labels: string): StagedOrder {
   };
 }
 
-/** A row that is not loaded keeps its order_id, because another row may have the same one. */
-function invalidOrder(row: StagedRow, { code, facts }: Cause): StagedOrder {
-  const { line, values } = row;
+/**
+ * A row that is not loaded keeps its order_id, because another row may have the same one, or gets its label now: so it is one
+ * order however often it is corrected.
+ */
+function invalidOrder(row: StagedRow, { code, facts }: Cause, labels: string): StagedOrder {
   return {
-    n: line,
+    n: row.line,
     source_id: rangeOf(row),
     cells: JSON.stringify(row.lines ?? row.cells),
-    label: labelOf(values),
+    label: labelOf(row, labels),
     client_id: undefined,
     email: undefined,
     phone: undefined,
@@ -101,6 +105,6 @@ function rangeOf({ line, lines }: StagedRow): string | undefined {
 }
 
 /** The order's label in the file; a generated label is the same whenever this file is loaded. */
-function labelOf(values: OrderValues): string | undefined {
-  return storable(values.order_id ?? '').trim() || undefined;
+function labelOf({ line, label, values }: StagedRow, labels: string): string {
+  return storable(values.order_id ?? label ?? '').trim() || `${labels}-${line}`;
 }

@@ -23,18 +23,24 @@ export async function openWantedOrders(
   for await (const page of wantedOrders(db, asking)) {
     for (const key of page) {
       keys.note(textOf(key), 0);
-      keys.note(key.clientId, 0); // few of an account's customers have an order in a small load
+      keys.note(key.clientId.toLowerCase(), 0); // few of an account's customers have an order in a small load
     }
   }
   return {
     wants: ({ clientId, label }) =>
-      clientId !== undefined && label !== '' && keys.has(clientId) && keys.has(textOf({ clientId, label })),
-    isNear: ({ clientId }) => clientId === undefined || keys.has(clientId),
+      clientId !== undefined &&
+      label !== '' &&
+      keys.has(clientId.toLowerCase()) &&
+      keys.has(textOf({ clientId, label })),
+    isNear: ({ clientId }) => clientId === undefined || keys.has(clientId.toLowerCase()),
   };
 }
 
-/** Equal for labels that differ only in leading zeros, or in case by any rule: characters outside ASCII are removed. */
+/** Equal for labels that differ only in leading zeros or in spelling: of any label, only ASCII letters and digits count. */
 function textOf({ clientId, label }: OrderKey): string {
-  const plain = /^[0-9]+$/.test(label) ? label.replace(/^0+/, '') : label.toLowerCase().replace(/[^\x20-\x7e]/g, '');
-  return `${plain} ${clientId}`;
+  const plain = label
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '');
+  return `${/^[0-9]+$/.test(plain) ? plain.replace(/^0+/, '') : plain} ${clientId.toLowerCase()}`;
 }

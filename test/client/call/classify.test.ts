@@ -122,6 +122,19 @@ test('a redirect is unknown and names its target without the query', () => {
   expect(JSON.stringify(outcome)).not.toContain('abc');
 });
 
+test('a redirect to the same operation elsewhere names the address to set', () => {
+  const sent: Call = { operation: 'orders.getall', label: 'GET http://sales.example/app/api/v1/orders/getall' };
+  const to = (location: string) => classify(sent, answered(301, '', { location }));
+  const moved = to('https://sales.example/app/api/v1/orders/getall?page=0');
+  expect(moved).toMatchObject({
+    message: expect.stringMatching(/set the account’s url to https:\/\/sales\.example\/app$/),
+  });
+  for (const location of ['/login', '/app/api/v1/orders/getall', ''])
+    expect(to(location)).toMatchObject({ message: expect.stringMatching(/not followed: check the base URL$/) });
+  const all = [to('/app/api/v1/orders/getall/'), moved, to('//else.example/app/api/v1/orders/getall/')];
+  expect(all.map((outcome) => 'wantsSlash' in outcome)).toEqual([true, false, false]);
+});
+
 test('a truncated body leaves a success unknown and a refusal refused', () => {
   const error = Object.assign(new Error('closed'), { code: 'UND_ERR_SOCKET' });
   expect(classify(write, { ...answered(200, '{"id":7}'), error })).toMatchObject({

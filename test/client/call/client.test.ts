@@ -100,6 +100,27 @@ test.each([301, 302, 303, 307, 308])(
   },
 );
 
+test('adds a slash to all paths of a service that redirects a read to its path with one, and sends no write twice', async () => {
+  const server = await startHttpServer(({ path }) =>
+    path.endsWith('/') ? { body: '[]' } : { status: 301, headers: { location: `${path}/` } },
+  );
+  const client = openClient(server);
+  expect((await client.call('orders.getall', { lane, query: { page: 2 } })).status).toBe('applied');
+  expect((await client.call('orders.create', { lane, body: order })).status).toBe('applied');
+  expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'GET /api/v1/orders/getall',
+    'GET /api/v1/orders/getall/',
+    'POST /api/v1/orders/create/',
+  ]);
+  expect(server.requests[1]?.query.get('page')).toBe('2');
+  const writer = openClient(server);
+  expect(await writer.call('orders.create', { lane, body: order })).toMatchObject({
+    status: 'unknown',
+    reason: 'redirect',
+  });
+  expect(server.requests).toHaveLength(4);
+});
+
 test('stops reading an answer at the cap', async () => {
   const server = await startHttpServer({ body: { content: 'x'.repeat(5000) } });
   const client = openClient(server, { maxBodyBytes: 1000 });

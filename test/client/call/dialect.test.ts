@@ -115,7 +115,25 @@ test('reads flags in the forms that services send', () => {
 test('equal amounts have one spelling', () => {
   const amounts = [12.5, '12,5', '12.50', ' 012.5 ', '+12.5', 0, '-0.00', '100', '1000.10', -3.25, '0.1'].map(amountOf);
   expect(amounts).toEqual(['12.5', '12.5', '12.5', '12.5', '12.5', '0', '0', '100', '1000.1', '-3.25', '0.1']);
-  expect([null, '', 'n/a', '1,500', Number.NaN, '.5', '1e3'].map(amountOf)).toEqual(Array(7).fill(undefined));
+  expect([null, '', 'n/a', '1,500', Number.NaN, '1e3'].map(amountOf)).toEqual(Array(6).fill(undefined));
+});
+
+test('amounts are read without their currency and the grouping of their digits, unless they could be two numbers', () => {
+  const same = [
+    '1,234.50',
+    '1.234,50 €',
+    '€1,234.5',
+    '$ 1,234.50',
+    '1234.50 EUR',
+    'CHF 1’234.50',
+    '1 234,50',
+    '1234,5',
+  ];
+  expect(same.map(amountOf)).toEqual(Array(same.length).fill('1234.5'));
+  const whole = ['1,234,567', '1.234.567', '1 234 567', '1.234.567,00 kr', '-$1,234,567.00', 'USD -1234567'];
+  expect(whole.map(amountOf)).toEqual(['1234567', '1234567', '1234567', '1234567', '-1234567', '-1234567']);
+  const unread = ['1,500', '€1,500', '12,34.5', '1.23.4', '12 34', 'EUR', '1,234,56', '5 XXXX'];
+  expect(unread.map(amountOf)).toEqual(Array(unread.length).fill(undefined));
 });
 
 test('every operation belongs to a kind', () => {

@@ -71,7 +71,7 @@ test('opens an account once and shares it', async () => {
     return accessTo(server.url);
   };
   const accounts = await accountsWith({ access });
-  const keySource = 'accounts.acme.apiKey: the environment variable ACME_KEY, which a process reads when it starts';
+  const keySource = 'accounts.acme.apiKey: the environment variable ACME_KEY; restart Lockstep after you change it';
   const [one, other] = await Promise.all([accounts.open('acme'), accounts.open('acme')]);
   expect([one === other, opened, one.settleMs, one.keySource]).toEqual([true, 1, 7_000, keySource]);
 });

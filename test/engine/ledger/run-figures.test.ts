@@ -74,6 +74,19 @@ test('a run of an earlier version is recorded by its first reader', async () => 
   expect(await recorded(run)).toHaveLength(1);
 });
 
+test('each update that awaits approval has the changes that it would make as its example', async () => {
+  const update = { action: 'update', fields: { full_name: 'new' } };
+  const run = await runWith([update, { ...update, fields: { full_name: 'newer' } }]);
+  await database.pool.query(
+    `insert into ledger.shown (run_id, n, source_id, source, write, was)
+     select $1, n, n, '', '', '{"full_name": "old"}' from generate_series(0, 1) n`,
+    [run.id],
+  );
+  const [group] = await groupRows(database.pool, run.id, ['unknown']);
+  const changes = (expected: string) => ({ changes: [{ field: 'full_name', is: 'old', expected }] });
+  expect(group?.examples.map(({ facts }) => facts)).toEqual([changes('new'), changes('newer')]);
+});
+
 test('the groups are right after an order in review is ignored, and after that is undone', async () => {
   const run = await runWith([{ ...REVIEW, cells: ['a'] }, REVIEW, REVIEW], { job: 'orders', resource: 'orders' });
   await endRun(database.pool, run.id, 'done');

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { keepRecords } from '../../../src/engine/ledger/records.ts';
 import { countRows, type ReportedRow, reportRows, VERDICTS } from '../../../src/engine/ledger/rows.ts';
-import { listRuns } from '../../../src/engine/ledger/run-list.ts';
 import { endRun, resumeRun, supersedeRuns } from '../../../src/engine/ledger/run-status.ts';
 import {
   addNote,
@@ -14,6 +13,7 @@ import {
   startRun,
 } from '../../../src/engine/ledger/runs.ts';
 import type { FreshDatabase } from '../../support/database.ts';
+import { listRuns } from '../../support/newest-runs.ts';
 import { aRun, freshLedger, putRows, readyRows, rowsOf } from './fresh-ledger.ts';
 
 let database: FreshDatabase;

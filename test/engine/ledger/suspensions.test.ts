@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { bindAccount } from '../../../src/engine/ledger/scopes.ts';
 import {
   askToProbe,
   liftSuspension,
@@ -6,10 +7,11 @@ import {
   resumeAccount,
   suspendAccount,
   suspendByHand,
+  suspendedAccounts,
   suspensionOf,
 } from '../../../src/engine/ledger/suspensions.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { freshLedger } from './fresh-ledger.ts';
+import { aRun, freshLedger } from './fresh-ledger.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {
@@ -25,6 +27,17 @@ test('suspends one account with its message, and no other account', async () => 
   expect([await suspensionOf(database.pool, 'other'), await askToProbe(database.pool, 'other')]).toEqual([
     undefined,
     { status: 'open' },
+  ]);
+});
+
+test('of several accounts, those that are suspended are found by name, also if they were never opened', async () => {
+  const run = await aRun(database);
+  await suspendByHand(database.pool, run.scope, { by: 'ann', reason: undefined });
+  await bindAccount(database.pool, 'second-name', run.scope);
+  const found = await suspendedAccounts(database.pool, ['acme', 'second-name', 'other']);
+  expect([...found].map(([name, { code }]) => [name, code]).sort()).toEqual([
+    ['acme', 'KEY_REFUSED'],
+    ['second-name', 'ACCOUNT_SUSPENDED'],
   ]);
 });
 

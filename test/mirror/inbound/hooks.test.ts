@@ -56,7 +56,7 @@ async function openTarget(name: string): Promise<Target> {
 
 const ISSUE = JSON.stringify({
   action: 'closed',
-  issue: { number: 7, state: 'closed' },
+  issue: { number: 7, state: 'closed', updated_at: new Date().toISOString() },
   repository: { name: 'shop', owner: { login: 'octo' } },
 });
 
@@ -148,6 +148,13 @@ test('a repeated call of GitHub adds nothing new, even with changes in the parts
     expect((await post('issues', githubCall(ISSUE, HOOK_SECRET, { [header]: 'another' }))).status).toBe(200);
   }
   expect(await reports()).toMatchObject([{ revision: 1 }]);
+});
+
+test('a call without a time is stored each time, because an item may come to the same state again', async () => {
+  const undated = (state: string) =>
+    githubCall(ISSUE.replace(/,"updated_at":"[^"]*"/, '').replace('"closed"}', `"${state}"}`));
+  for (const state of ['closed', 'open', 'closed']) expect((await post('issues', undated(state))).status).toBe(200);
+  expect(await reports()).toMatchObject([{ is_completed: true, revision: 3 }]);
 });
 
 test.each([

@@ -199,7 +199,10 @@ test('Asana: the handshake is answered while the hook is made, and its calls are
   expect(await establish()).toMatchObject([{ action: 'created' }]);
   const secret = vendor.hooks[0]?.secret ?? '';
   const other = { ...completion('1300'), change: { field: 'due_on', action: 'changed' } };
-  const response = await post(...signed([completion('1200'), completion('1201'), completion('1200'), other], secret));
+  const odd = { action: 'changed', resource: null };
+  const response = await post(
+    ...signed([completion('1200'), completion('1201'), completion('1200'), other, odd], secret),
+  );
   expect([response.status, await response.json()]).toEqual([200, { status: 'accepted', items: 2 }]);
   // The calls do not say the state, so it has to be read.
   expect(await reports()).toEqual([

@@ -40,6 +40,13 @@ test('a task is completed by a body wrapped in data, and nothing else of it is t
   ]);
 });
 
+test('an answer that shows the old state is no success', async () => {
+  const itemId = harness.put(false);
+  harness.vendor.next({ body: { data: { gid: itemId, completed: false } } }, harness.isWrite);
+  const outcome = await target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
+  expect(outcome).toMatchObject({ status: 'refused', reason: 'STATE_KEPT' });
+});
+
 test('a created task has the words of the task as notes that end with its marker', async () => {
   await target.deliver(deliveryOf(), context());
   expect(harness.tasks[0]).toMatchObject({

@@ -61,6 +61,24 @@ test('an empty path is the base address itself, with its query', async () => {
   expect(server.requests[0]?.query.toString()).toBe('key=value');
 });
 
+test.each([301, 307, 308])(
+  'a read that asks for it follows the status %i, but only on the same origin',
+  async (status) => {
+    const elsewhere = track(await startHttpServer({ status: 200 }));
+    const server = track(
+      await startHttpServer(({ path }) => {
+        const location = { '/x': '/new', '/away': `${elsewhere.url}/x` }[path];
+        return location === undefined ? { body: 'here' } : { status, headers: { location } };
+      }),
+    );
+    const { caller } = callerOf(server.url);
+    const read = { method: 'GET', followsMoves: true } as const;
+    expect(await send(caller, read)).toMatchObject({ httpStatus: 200, text: 'here' });
+    expect(await send(caller, { ...read, path: '/away' })).toMatchObject({ httpStatus: status });
+    expect(elsewhere.requests).toEqual([]);
+  },
+);
+
 test.each([301, 302, 303, 307, 308])('a redirect of status %i is an answer and is not followed', async (status) => {
   const elsewhere = track(await startHttpServer({ status: 200 }));
   const server = track(await startHttpServer({ status, headers: { location: `${elsewhere.url}/stolen` } }));

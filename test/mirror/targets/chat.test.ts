@@ -182,6 +182,15 @@ test.each<[Reply, object]>([
     { status: 429, headers: { 'retry-after': '30' } },
     { status: 'later', isLimited: true, retryAfterMs: 30_000 },
   ],
+  [
+    { status: 200, body: { ok: false, error: 'no_text' } },
+    { status: 'refused', detail: expect.stringContaining('no_text') },
+  ],
+  [
+    { status: 200, body: '<!doctype html><p>Sign in</p>' },
+    { status: 'later', reason: 'UNREADABLE' },
+  ],
+  [{ status: 200, body: { ok: true } }, { status: 'delivered' }],
   [{ status: 503 }, { status: 'later', reason: 'SERVER_ERROR' }],
   [{ status: 302 }, { status: 'later', reason: 'REDIRECTED' }],
 ])('the answer %j is %j', async (reply, expected) => {

@@ -67,6 +67,7 @@ test('GitHub: a classic token that lacks the scope is named with it', async () =
 });
 
 test.each([
+  [{ full_name: 'octo/till' }, 'it was renamed to octo/till'],
   [{ archived: true }, 'it is archived'],
   [{ has_issues: false }, 'its issues are switched off'],
   [{ permissions: { pull: true } }, 'its user may only read'],

@@ -127,6 +127,16 @@ test('a pull request that has the marker in its text is not treated as the issue
   await again.close();
 });
 
+test('a new pull request makes no task', async () => {
+  const itemId = harness.put(false);
+  harness.put(false);
+  const [, other] = harness.issues;
+  if (other) harness.issues[1] = { ...other, pull_request: PULL_REQUEST };
+  const reading = openGithub({ ...githubSettings(), createTasks: true }, needsOf(harness.vendor));
+  expect(await reading.newItems?.(new Date(0), context())).toMatchObject({ status: 'read', items: [{ itemId }] });
+  await reading.close();
+});
+
 test('a task that is linked with a pull request is refused, and nothing is written', async () => {
   harness.vendor.next({ body: { number: 7, state: 'open', pull_request: { url: 'x' } } });
   expect(await deliver(true, 'octo/shop#7')).toMatchObject({ status: 'refused', reason: 'NOT_AN_ISSUE' });
@@ -162,6 +172,62 @@ test.each([
 test('an archived repository is a problem of its issues, not of the token', async () => {
   harness.vendor.next({ status: 403, body: { message: 'Repository was archived so is read-only.' } }, harness.isWrite);
   expect(await deliver(true, harness.put(false))).toMatchObject({ status: 'refused', reason: 'READ_ONLY' });
+});
+
+test('a repository whose issues are disabled is not reported as a deleted issue or a missing repository', async () => {
+  const disabled = { status: 410, body: { message: 'Issues are disabled for this repo' } };
+  harness.vendor.next(disabled);
+  expect(await deliver(true, harness.put(false))).toMatchObject({ status: 'refused', reason: 'ISSUES_DISABLED' });
+  harness.vendor.next(disabled);
+  expect(await deliver(false)).toMatchObject({ status: 'refused', detail: expect.stringContaining('enable Issues') });
+});
+
+test('an answer that shows the old state is no success', async () => {
+  const itemId = harness.put(false);
+  harness.vendor.next({ body: { number: 1, state: 'open' } }, harness.isWrite);
+  expect(await deliver(true, itemId)).toMatchObject({
+    status: 'refused',
+    reason: 'STATE_KEPT',
+    detail: expect.stringContaining('left the GitHub issue open instead of closed'),
+  });
+});
+
+test('a refusal names each field that GitHub does not accept', async () => {
+  const errors = [
+    { resource: 'Issue', field: 'title', code: 'missing_field' },
+    'too fast',
+    { message: 'looks like spam' },
+  ];
+  harness.vendor.next({ status: 422, body: { message: 'Validation Failed', errors } }, harness.isCreation);
+  expect(await deliver(false)).toMatchObject({
+    reason: 'REJECTED',
+    detail: expect.stringContaining('Validation Failed; title: missing_field; too fast; looks like spam'),
+  });
+});
+
+test('an issue whose creation was not answered is found behind 600 newer ones, and with too many none is created', async () => {
+  harness.vendor.next('lose', harness.isCreation);
+  await deliver(false);
+  for (let count = 0; count < 600; count++) harness.put(false);
+  log.age(40 * 24 * 60 * 60_000);
+  expect(await deliver(false)).toMatchObject({ status: 'already', itemId: 'octo/shop#1' });
+  const since = harness.vendor.requests.findLast(({ query }) => query.has('since'))?.query.get('since') ?? '';
+  expect(SEEN_AT.getTime() - Date.parse(since)).toBeGreaterThan(40 * 24 * 60 * 60_000);
+  harness.limits.mostOnPage = 25;
+  expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'TOO_MANY_ITEMS' });
+  expect(harness.vendor.requests.filter((request) => harness.isCreation(request))).toHaveLength(1);
+});
+
+test('the search for an issue whose creation was not answered ends with the issues of that day', async () => {
+  harness.vendor.next('break', harness.isCreation);
+  await deliver(false);
+  for (let count = 0; count < 600; count++) harness.put(false);
+  needs = { ...needsOf(harness.vendor, { log }), now: () => new Date('2026-06-01T00:00:00Z') };
+  log.age(60_000);
+  const later = openGithub(githubSettings(), needs);
+  expect(await later.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered' });
+  await later.close();
+  expect(harness.vendor.requests.filter(({ query }) => query.get('page') === '2')).toEqual([]);
 });
 
 test('a token without the permission is a problem of this issue, and the remedy names the missing permission', async () => {
@@ -237,7 +303,7 @@ function hook(payload: object, headers: Record<string, string> = {}, key = HOOK_
 
 const CLOSED = {
   action: 'closed',
-  issue: { number: 12, state: 'closed' },
+  issue: { number: 12, state: 'closed', updated_at: SEEN_AT.toISOString() },
   repository: { name: 'Shop', owner: { login: 'Octo' } },
 };
 

@@ -112,6 +112,21 @@ test.each<[Partial<HttpAnswers>, Reply, object]>([
   expect(await deliver({ answers: { ...none, ...answers } })).toMatchObject(expected);
 });
 
+test.each([
+  ['each change', exampleAt('our-crm'), {}],
+  ['an item', exampleAt('our-trello'), { itemId: '5f2b6c1e0f' }],
+])('a limit that the body of a 200 tells stops all calls to the target: %s', async (_, settings, given) => {
+  const needs = needsOf(server);
+  const answers = { ...none, limited: ['SLOW'], code: '/code' };
+  const opened = openHttp({ ...settings, answers }, needs);
+  replies.push({ body: { code: 'SLOW', said: TOKEN } });
+  const outcome = await opened.deliver(deliveryOf({}, given), context());
+  await opened.close();
+  expect(outcome).toMatchObject({ isLimited: true });
+  expect(JSON.stringify(outcome)).not.toContain(TOKEN);
+  expect(needs.budget.limits429).toEqual([60_000]);
+});
+
 test('an answer that repeats the secret is stored without it', async () => {
   replies.push({ status: 400, body: { error: { message: `bad key ${TOKEN}` } } });
   expect(JSON.stringify(await deliver())).not.toContain(TOKEN);
@@ -133,13 +148,18 @@ test('an item is created without a search where the system prevents a second one
   ]);
 });
 
-test.each(['{ "id": "../admin" }', '{ "id": ".." }', '{ "id": ["x"] }', '{ "id": 12345678901234567891 }', '{}'])(
+test.each(['{ "id": "../admin" }', '{ "id": ".." }', '{ "id": ["x"] }', '{ "id": 1234567.5 }', '{}'])(
   'a new item in the answer %s is not linked',
   async (created) => {
     replies.push({ body: { cards: [] } }, { body: created });
     expect(await deliver(exampleAt('our-trello'))).toMatchObject({ status: 'later', reason: 'UNREADABLE' });
   },
 );
+
+test('a new item whose id is a number beyond 2^53 keeps all its digits', async () => {
+  replies.push({ body: { cards: [] } }, { body: '{ "id": 12345678901234567891 }' }, { body: { dueComplete: false } });
+  expect(await deliver(exampleAt('our-trello'))).toMatchObject({ status: 'delivered', itemId: '12345678901234567891' });
+});
 
 test('of the items that the search returns, only one that carries the marker is used', async () => {
   replies.push({ body: { cards: [{ id: '5f2b6c1e00', desc: 'see lockstep-000000000000', dueComplete: false }] } });

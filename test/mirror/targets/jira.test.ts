@@ -214,7 +214,25 @@ test.each([
   expect(jiraNaming({ ...SITE, ...given }).itemsIn(text)).toEqual(expected);
 });
 
+test.each([
+  ['a read', 404, { errorMessages: ['Issue does not exist or you do not have permission to see it.'] }, 'ABC-1'],
+  ['a search', 200, { issues: [], isLast: true }, undefined],
+])('a token that %s ignores is refused, and not the issue', async (_, status, body, itemId) => {
+  const headers = { 'x-seraph-loginreason': 'AUTHENTICATED_FAILED' };
+  harness.vendor.next({ status, headers, body });
+  expect(await deliver({}, itemId)).toMatchObject({ status: 'disabled', reason: 'TOKEN_REFUSED' });
+  expect(harness.vendor.requests).toHaveLength(1);
+});
+
+test('a created issue is found on a page that follows an empty one', async () => {
+  await deliver({}, undefined);
+  harness.vendor.next({ body: { issues: [], nextPageToken: 'next' } });
+  expect(await deliver({}, undefined)).toMatchObject({ status: 'already' });
+  expect(harness.vendor.requests.filter((request) => harness.isCreation(request))).toHaveLength(1);
+});
+
 const UPDATED = {
+  timestamp: SEEN_AT.getTime(),
   webhookEvent: 'jira:issue_updated',
   issue: { key: 'ABC-12', fields: { status: { name: 'Done', statusCategory: { key: 'done' } } } },
   changelog: { items: [{ field: 'status', toString: 'Done' }] },
@@ -245,6 +263,7 @@ test('a call back of an automation rule that sends the issue alone tells of its 
   expect(await call({ ...issue, id: '10001' }, () => ({ 'x-lockstep-secret': HOOK_SECRET }))).toEqual({
     status: 'accepted',
     items: [{ itemId: 'ABC-12', isCompleted: true, status: 'Done' }],
+    isUndated: true,
   });
 });
 

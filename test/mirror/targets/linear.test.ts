@@ -86,6 +86,15 @@ test('a team without a state of that kind makes a dead letter that names those i
   expect(outcome.detail).toContain('Todo (unstarted), Backlog (backlog), Canceled (canceled)');
 });
 
+test('a state that was added is found at once', async () => {
+  const [added] = harness.states.splice(2, 1);
+  harness.states.splice(2, 1);
+  const itemId = harness.put(false);
+  await deliver(true, itemId);
+  if (added) harness.states.push(added);
+  expect(await deliver(true, itemId)).toMatchObject({ status: 'delivered' });
+});
+
 test('a card goes to the state that its column is mapped to', async () => {
   const itemId = harness.put(false);
   const card = deliveryOf({ kind: 'card', status: 'Shipping' }, { itemId, event: 'changed' });
@@ -158,6 +167,15 @@ test.each([
   harness.vendor.next(graphqlError('It cannot be done', code, type, status));
   const outcome = await deliver(true, harness.put(false));
   expect(outcome).toMatchObject({ ...expected, detail: expect.stringContaining('It cannot be done') });
+});
+
+test('an error with empty members is an error, although the answer has data', async () => {
+  const errors = [
+    { message: null, extensions: { code: 'INTERNAL_SERVER_ERROR', type: null, userPresentableMessage: 7 } },
+  ];
+  const body = { errors, data: { issueUpdate: { success: true } } };
+  harness.vendor.next({ body }, harness.isWrite);
+  expect(await deliver(true, harness.put(false))).toMatchObject({ status: 'later', reason: 'SERVER_ERROR' });
 });
 
 test('an address without an API is not treated as an issue that is missing', async () => {

@@ -78,6 +78,15 @@ test('the search among completed tasks reaches back less than three months', asy
   expect([query.get('since'), query.get('until')]).toEqual(['2025-12-02T12:00:00Z', '2026-03-01T12:00:00Z']);
 });
 
+test('a task whose creation was not answered is found after a person has completed it', async () => {
+  harness.vendor.next('lose', harness.isCreation);
+  expect(await target.deliver(deliveryOf(), context())).toMatchObject({ status: 'later' });
+  const [task] = harness.tasks;
+  if (task) task.checked = true;
+  expect(await target.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered', itemId: task?.id });
+  expect(harness.vendor.requests.filter((request) => harness.isCreation(request))).toHaveLength(1);
+});
+
 test('closing a recurring task moves it to its next date, and the outcome says so', async () => {
   const itemId = putRecurring();
   const outcome = await deliver(true, itemId);
@@ -183,6 +192,19 @@ test.each([
   ['https://todoist.example/app/task/6X7rM8997g3RQmvh', []],
 ])('the text %j names tasks', (text, expected) => {
   expect(TODOIST.itemsIn(text)).toEqual(expected);
+});
+
+test.each([
+  ['a day', { date: '2026-03-02' }, '2026-03-02'],
+  ['a time of the account', { date: '2026-03-02T23:30:00' }, '2026-03-02'],
+  ['a time in a time zone', { date: '2026-03-02T01:30:00Z', timezone: 'America/New_York' }, '2026-03-01'],
+  ['a time in an unknown time zone', { date: '2026-03-02T01:30:00Z', timezone: 'Mars/Base' }, '2026-03-02'],
+])('a new task is due on the day that its owner sees: %s', async (_, due, dueDate) => {
+  const shown = { id: '6X7rM8997g3RQmvh', content: 'Call', added_at: SEEN_AT.toISOString(), due };
+  harness.vendor.next({ body: { results: [shown], next_cursor: null } });
+  const reading = openTodoist(todoistSettings({ createTasks: true }), needsOf(harness.vendor));
+  expect(await reading.newItems?.(SEEN_AT, context())).toMatchObject({ items: [{ dueDate }] });
+  await reading.close();
 });
 
 function hook(

@@ -300,3 +300,18 @@ test('an app that is not installed is refused with what to check', async () => {
   const [finding] = (await processOf(api, appOf(PEM), () => new Date(START)).check?.(context())) ?? [];
   expect(finding?.detail).toMatch(/TOKEN_REFUSED: .*installation.*HTTP 404.*check targets.outside.app: .*installed/);
 });
+
+test.each([403, 422])(
+  'an app that gets no token (HTTP %i) disables the target, because no call can be made',
+  async (status) => {
+    const api = await startAppApi();
+    const message = 'This installation has been suspended';
+    api.next({ status, body: { message } }, ({ method }) => method === 'POST');
+    const target = processOf(api, appOf(PEM), () => new Date(START));
+    expect(await target.readItem?.('octo/shop#1', context())).toMatchObject({
+      status: 'disabled',
+      reason: 'TOKEN_REFUSED',
+      detail: expect.stringContaining(message),
+    });
+  },
+);

@@ -81,6 +81,11 @@ test.each(['cloudevents', 'cloudevents-binary'] as const)(
   },
 );
 
+test('a CloudEvent keeps all digits of a number that a template writes', async () => {
+  await deliver({ format: 'cloudevents', body: '{ "id": {{ task.id }} }' }, { id: '12345678901234567891' });
+  expect(onlyRequest().body).toMatch(/,"data":{ "id": 12345678901234567891 }}$/);
+});
+
 test.each([
   ['standard', (body: unknown) => body],
   ['cloudevents', (body: unknown) => (body as { data: unknown }).data],

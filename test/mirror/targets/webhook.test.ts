@@ -303,6 +303,10 @@ test.each([
     '{"type":"x","data":{"task":{"id":7,"isCompleted":false,"a":1}}}',
     [{ itemId: '7', isCompleted: false, status: 'open' }],
   ],
+  [
+    '{"data":{"task":{"id":12345678901234567891,"isCompleted":true}}}',
+    [{ itemId: '12345678901234567891', isCompleted: true, status: 'completed' }],
+  ],
   ['{"type":"ping","data":{}}', []],
   ['{"type":"ping"}', []],
   ['[]', []],

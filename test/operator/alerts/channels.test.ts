@@ -12,7 +12,7 @@ const MESSAGE: AlertMessage = {
   state: 'opened',
   event: 'run-failed',
   title: 'nightly: run failed',
-  text: 'Run run-1 of nightly: failed: key refused. A <b> & c.',
+  text: 'Run run-1 of nightly: failed (key refused). A <b> & c.',
   cause: 'KEY_REFUSED',
   since: '2026-11-21T02:00:05.000Z',
   command: 'lockstep runs show run-1 --config ops.yaml',
@@ -75,7 +75,7 @@ describe('slack', () => {
     expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({
       text: [
         '*nightly: run failed*',
-        'Run run-1 of nightly: failed: key refused. A &lt;b&gt; &amp; c.',
+        'Run run-1 of nightly: failed (key refused). A &lt;b&gt; &amp; c.',
         'Since: 2026-11-21 02:00:05 UTC',
         'To look or act: lockstep runs show run-1 --config ops.yaml',
       ].join('\n'),

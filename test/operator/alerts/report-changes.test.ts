@@ -155,7 +155,7 @@ describe('channels', () => {
       { event: 'recovered', state: 'waiting' },
     ]);
     expect(found.rows[1]?.text).toBe(
-      'It lasted from 2026-11-21 02:00:05 UTC to 2026-11-21 02:02:00 UTC. It was: Run run-1 of nightly: failed: key refused.',
+      'It lasted from 2026-11-21 02:00:05 UTC to 2026-11-21 02:02:00 UTC. It was: Run run-1 of nightly: failed (key refused).',
     );
   });
 });
@@ -170,7 +170,7 @@ describe('a message', () => {
   test('says what happened, and the command for this installation', async () => {
     expect(await textOf('Put the right key in, then: `lockstep runs resume run-1`')).toMatchObject({
       title: 'nightly: run failed',
-      text: 'Run run-1 of nightly: failed: key refused. Put the right key in, then: `lockstep runs resume run-1 --data ops`',
+      text: 'Run run-1 of nightly: failed (key refused). Put the right key in, then: `lockstep runs resume run-1 --data ops`',
       command: 'lockstep runs show run-1 --data ops',
       since: '2026-11-21T02:00:05.000Z',
     });

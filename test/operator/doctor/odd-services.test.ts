@@ -189,18 +189,19 @@ test('finds pages of a list of customers by its second page', async () => {
   expect(findingIn(report, 'unpaged-lists', 'customers')?.needs).toBe(undefined);
 });
 
-test('sees contacts counted from page 1, also where page 0 is empty', async () => {
-  const contacts = (isZeroEmpty: boolean) =>
+test('sees contacts counted from page 1, also where page 0 is empty, or has no list beside the total', async () => {
+  const contacts = (zero: 'the first' | 'empty' | 'no list') =>
     lists(3, ({ path, query }) => {
       if (!path.endsWith('/contacts/getall')) return undefined;
       const page = Number(query.get('page') ?? 1);
-      if (page === 0 && isZeroEmpty) return { body: [] };
+      if (page === 0 && zero === 'no list') return { body: { items: null, total: 25 } };
+      if (page === 0 && zero === 'empty') return { body: [] };
       const size = Number(query.get('rows_per_page') ?? 10);
       const from = Math.max(0, page - 1) * size;
       return { body: Array.from({ length: 25 }, (_, i) => ({ id: i + 1 })).slice(from, from + size) };
     });
-  for (const isZeroEmpty of [false, true]) {
-    const report = await examineAt((await serverOf(contacts(isZeroEmpty))).url);
+  for (const zero of ['the first', 'empty', 'no list'] as const) {
+    const report = await examineAt((await serverOf(contacts(zero))).url);
     expect(findingIn(report, 'rows-per-page', 'page numbers')?.found).toMatch(/^pages start at 1/);
   }
 });

@@ -23,7 +23,7 @@ test.each(moments)('a starter killed when it %s blocks no later start', async (_
   const dataDir = await newDir();
   const postgresDir = path.join(dataDir, 'postgres');
   const starter = startUser(dataDir);
-  await vi.waitUntil(() => fs.existsSync(postgresDir) && reached(postgresDir), { interval: 1, timeout: 10_000 });
+  await vi.waitUntil(() => fs.existsSync(postgresDir) && reached(postgresDir), { interval: 1, timeout: 60_000 });
   await starter.kill();
   const postgres = await startEmbedded({ dataDir });
   expect(await ask(postgres.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
@@ -63,7 +63,7 @@ test('a killed Postgres leaves no socket behind, though no process starts anothe
   const dataDir = await newDir();
   const postgres = await startEmbedded({ dataDir });
   process.kill(postmasterOf(dataDir), 'SIGKILL');
-  await vi.waitUntil(() => !fs.existsSync(postgres.connection.host), { timeout: 10_000 });
+  await vi.waitUntil(() => !fs.existsSync(postgres.connection.host), { timeout: 60_000 });
   await postgres.close();
 });
 

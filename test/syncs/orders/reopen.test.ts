@@ -5,7 +5,7 @@ import { sentBeforeUnsettledForMs } from '../../../src/engine/ledger/matching/st
 import { claimRows } from '../../../src/engine/ledger/rows.ts';
 import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { matchRows } from '../../../src/engine/ledger/transitions.ts';
-import { checkpointOf } from '../../../src/syncs/orders/load-checkpoint.ts';
+import { checkpointOf, saveCheckpoint } from '../../../src/syncs/orders/load-checkpoint.ts';
 import { reopenLoad } from '../../../src/syncs/orders/reopen.ts';
 import { claimOn, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
@@ -84,14 +84,18 @@ test.each(again)('decides again what failed or was left open: $state $verdict $r
   ]);
 });
 
-test('a reopened load begins at its customers, and needs no second approval', async () => {
-  const run = await endedWith([{ verdict: 'rejected' }, { verdict: 'created', sends: 1 }, { verdict: 'existing' }]);
-  await reopenLoad(database.pool, run.id);
-  const open = await readRun(database.pool, run.id);
-  expect(open).toMatchObject({ status: 'running', phase: 'load-orders', rowsSettled: 1 });
-  expect(open.endedAt).toBeUndefined();
-  expect(checkpointOf(open)).toEqual({ job: 'orders', step: 'customers', isCleared: true, isRetried: true });
-});
+test.each([true, false])(
+  'a reopened load begins at its customers, and stays approved or not: %s',
+  async (isCleared) => {
+    const run = await endedWith([{ verdict: 'rejected' }, { verdict: 'created', sends: 1 }, { verdict: 'existing' }]);
+    await saveCheckpoint(database.pool, run.id, { step: 'orders', isCleared });
+    await reopenLoad(database.pool, run.id);
+    const open = await readRun(database.pool, run.id);
+    expect(open).toMatchObject({ status: 'running', phase: 'load-orders', rowsSettled: 1 });
+    expect(open.endedAt).toBeUndefined();
+    expect(checkpointOf(open)).toEqual({ job: 'orders', step: 'customers', isCleared });
+  },
+);
 
 test('a customer that a name has found is looked up again; one that the file gave by id stays', async () => {
   const rejected = { verdict: 'rejected', reason: 'REFUSED_BY_SERVICE' };

@@ -15,13 +15,14 @@ afterAll(() => database.close());
 
 const seen = { recordId: '1', clientId: '7', isNumber: false, fields: {} };
 
-test('orders in other letters or without zeros pass, orders of others do not', async () => {
-  const labels = ['Ord-1', '0012', 'İ-5'];
+test('orders in another spelling or without zeros pass, orders of others do not', async () => {
+  const labels = ['Ord-1', '0012', 'İ-5', '#77', 'e\u0301 9'];
   const run = await aLoad(database, rowsWith(labels.map((order_id) => ({ order_id, client_id: '7' }))));
   await inTransaction(database.pool, (db) => takeKeys(db, run, 0));
   const { wants, isNear } = await openWantedOrders(database.pool, { run, isAudit: false });
   const passes = (label: string, clientId: string | undefined = '7') => wants({ ...seen, clientId, label });
-  for (const label of ['Ord-1', 'oRD-1', '12', '0012', 'i-5']) expect([label, passes(label)]).toEqual([label, true]);
+  for (const label of ['Ord-1', 'oRD-1', 'ord_1', '12', '0012', 'i-5', '77', '\u00e9-9'])
+    expect([label, passes(label)]).toEqual([label, true]);
   expect([passes('Ord-2'), passes('Ord-1', '8'), passes('')]).toEqual([false, false, false]);
   expect(['7', '8', undefined].map((clientId) => isNear({ clientId }))).toEqual([true, false, true]);
 });

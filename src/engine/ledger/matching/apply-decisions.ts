@@ -172,14 +172,11 @@ async function keepOutcome(db: Queryable, run: Run): Promise<void> {
      returning d.subject as contact, d.record_id as customer, d.lapsed_because as because`,
     [run.id],
   );
-  for (const { contact, customer } of lapsed.rows
-    .filter(({ because }) => because === 'record missing')
-    .slice(0, MOST_NAMED))
-    await addNote(
-      db,
-      run.id,
-      `contact ${contact} stays in review: customer ${customer}, which was chosen for it, is not in the list`,
-    );
+  const missing = lapsed.rows.filter(({ because }) => because === 'record missing');
+  for (const { contact, customer } of missing.slice(0, MOST_NAMED)) {
+    const why = `customer ${customer}, which was chosen for it, is not in the list`;
+    await addNote(db, run.id, `contact ${contact} stays in review: ${why}`);
+  }
   await db.query(
     `insert into ledger.evidence (run_id, n, customers)
      select $1, e.n, e.customers from evidence e join deciding s on s.n = e.n where s.verdict = 'review'`,

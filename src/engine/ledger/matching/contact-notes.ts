@@ -3,12 +3,15 @@
 import type { Queryable } from '../../../storage/queryable.ts';
 import type { Run } from '../runs.ts';
 import { CONTACT_LINK } from './contact-links.ts';
-import { linksInOrder, type Sightings } from './recall-contacts.ts';
+import { type Link, linksInOrder, type Sightings } from './recall-contacts.ts';
 
 /** Examples in a note, at most. */
 const MOST_NAMED = 3;
 
-/** Contacts that were imported and are not in the list any more, as a note; none after a scan that may have missed contacts. */
+/**
+ * Imported contacts that are gone from the list since an earlier run, as a note; none after a scan that may have missed contacts.
+ * Their links forget the contact, so that later runs do not note it again, and check it if it comes back.
+ */
 export async function noteGone(
   db: Queryable,
   run: Run,
@@ -23,14 +26,26 @@ export async function noteGone(
   if (linked === sightings.linked || (scan ?? 'unproven') === 'unproven') return undefined;
   let gone = 0;
   const examples: string[] = [];
-  for await (const { contact, customer } of linksInOrder(db, run)) {
-    if (sightings.isInList(contact)) continue;
-    gone++;
-    if (examples.length < MOST_NAMED) examples.push(`contact ${contact} (customer ${customer})`);
+  for await (const links of linksInOrder(db, run)) {
+    const without = links.filter(({ contact, isKnown }) => isKnown && !sightings.isInList(contact));
+    const room = MOST_NAMED - examples.length;
+    examples.push(
+      ...without.slice(0, room).map(({ contact, customer }) => `contact ${contact} (customer ${customer})`),
+    );
+    gone += without.length;
+    if (!run.dryRun) await forgetContacts(db, run, without);
   }
   if (gone === 0) return undefined;
-  const what = gone === 1 ? '1 contact that was imported is' : `${gone} contacts that were imported are`;
-  return `${what} not in the list any more, and nothing is done about the customers: ${listed(examples, gone)}`;
+  const what = gone === 1 ? '1 imported contact is' : `${gone} imported contacts are`;
+  return `${what} gone from the list, and nothing is done about the customer${gone === 1 ? '' : 's'}: ${listed(examples, gone)}`;
+}
+
+async function forgetContacts(db: Queryable, run: Run, links: readonly Pick<Link, 'contact'>[]): Promise<void> {
+  await db.query('update ledger.links set contact = null where scope = $1 and kind = $2 and source_id = any($3)', [
+    run.scope,
+    CONTACT_LINK,
+    links.map(({ contact }) => contact),
+  ]);
 }
 
 /** New contacts with the same name, e-mail and phone, which become several customers, as a note. Needs the table `deciding`. */

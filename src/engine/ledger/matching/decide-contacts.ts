@@ -127,17 +127,31 @@ async function takeLinked(db: Queryable, run: Run): Promise<void> {
 }
 
 /**
+ * SQL: a person has chosen customer `k` for another contact. That decides nothing about contact `s`, which was in review, or
+ * ignored, in its newest run.
+ */
+const IS_CONTESTED = `(k.taken_by is not null and exists (select from ledger.decisions d
+    where d.scope = $2 and d.kind = 'contact' and d.subject = k.taken_by and d.record_id = k.record_id and d.choice = 'use'
+      and d.applied_at is not null and d.undone_at is null and d.lapsed_at is null)
+  and coalesce((select v.reason = 'DECIDED_IGNORE' or v.reason = 'AMBIGUOUS_MATCH' and v.facts->'customers' ? k.record_id
+    from ledger.runs u join ledger.inputs i on i.run_id = u.id and i.source_id = s.source_id
+      left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
+    where u.scope = $2 and u.job = 'contacts' and u.status = 'done' and not u.dry_run order by u.created_at desc limit 1), false))`;
+
+/**
  * Links pairs that are each other's only candidate or, if several share the key (a family's mailbox), each other's only
  * candidate of the same name. Contacts that still have candidates go to manual review with these candidates: a weaker key
  * must not assign a customer that a stronger key disputes.
  *
  * Linked contacts and customers count as candidates although they are taken. Otherwise an ambiguous match would look
- * certain in the next run, after a link took the alternative away, and that run would write.
+ * certain in the next run, after a link took the alternative away, and that run would write. So does a contact whose last
+ * alternative a decision took away: it stays in review.
  */
 async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> {
   const agreeing = (among: string) => `
        select s.n, s.source_id, k.record_id, s.name = k.name as same_name, k.is_disputed, ${level.by} as by,
-         s.state = 'staged' and k.taken_by is null as is_open
+         s.state = 'staged' and k.taken_by is null as is_open,
+         case when s.state = 'staged' and ${IS_CONTESTED} then k.taken_by end as owner
        from deciding s join ledger.records k on ${IS_CUSTOMER} and ${level.agrees}
        where ${among} and ${MAY_BE_ITS}`;
   // In two halves, each over few rows or few records, so that a thousand linked people with one switchboard do not form a
@@ -154,8 +168,8 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
        union all select n, source_id, record_id, by || ' and name' from named
        where is_open and not is_disputed and namesakes_there = 1 and namesakes_here = 1 and not (customers = 1 and contacts = 1)
      ), left_over as (
-       select n, record_id, by from pairs
-       where is_open and n not in (select n from certain) and record_id not in (select record_id from certain)
+       select n, record_id, by, owner from pairs
+       where (is_open or owner is not null) and n not in (select n from certain) and record_id not in (select record_id from certain)
      ), taken as (
        update ledger.records k set taken_by = certain.source_id from certain where ${IS_CUSTOMER} and k.record_id = certain.record_id
      ), disputed as (
@@ -164,13 +178,14 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
      ), decided as (
        select n, record_id, by, 'existing' as verdict, 'MATCHED' as reason, jsonb_build_object('by', by) as facts from certain
        union all select n, null, by, 'review', 'AMBIGUOUS_MATCH',
-         jsonb_build_object('by', by, 'customers', jsonb_agg(record_id order by length(record_id), record_id))
+         jsonb_strip_nulls(jsonb_build_object('by', by, 'customers', jsonb_agg(record_id order by length(record_id), record_id),
+           'owners', jsonb_agg(owner order by length(owner), owner) filter (where owner is not null)))
        from left_over group by n, by
      )
      update deciding s set state = 'settled', verdict = decided.verdict, reason = decided.reason, facts = decided.facts,
        by = decided.by, record_id = coalesce(decided.record_id, s.record_id)
      from decided where s.n = decided.n`,
-    [run.id],
+    [run.id, run.scope],
   );
 }
 

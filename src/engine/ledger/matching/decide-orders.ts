@@ -5,10 +5,10 @@
 
 import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../records.ts';
-import type { Run } from '../runs.ts';
+import { addNote, type Run } from '../runs.ts';
 import { planRows, settleRows, unplanRows } from '../transitions.ts';
 import { MAY_EXIST } from '../unsettled.ts';
-import { differ, differences } from './differences.ts';
+import { differ, differences, HIDDEN_AMOUNTS } from './differences.ts';
 import { IS_CREATION_DECIDED_SINCE, OVERWRITTEN } from './order-decisions.ts';
 import { keyScopeOf } from './order-keys.ts';
 import { leaveOutUnshown } from './shown.ts';
@@ -36,8 +36,10 @@ export interface Deciding {
 export async function decideOrders(db: Queryable, run: Run, { existing, isWhole }: Deciding): Promise<Planned> {
   await findInvisible(db, run);
   await prepareSetWork(db, run.id);
-  await db.query(DECIDE, [run.id, keyScopeOf(run), existing, isWhole]);
+  await db.query(DECIDE, [run.id, keyScopeOf(run), existing, isWhole, run.scope]);
   const { id } = run;
+  const hidden = await db.query(`select from decided where facts ? 'hidesAmount' limit 1`);
+  if (hidden.rowCount !== 0) await addNote(db, id, HIDDEN_AMOUNTS);
   await settleRows(db, id, {
     sql: 'select n, verdict, fate as reason, facts, record_id from decided where verdict is not null',
   });
@@ -85,6 +87,15 @@ async function findInvisible(db: Queryable, run: Run): Promise<void> {
   await db.query('analyze invisible');
 }
 
+/**
+ * SQL: an earlier load has found that order `k` is the one that row `s` names: the service spells its label otherwise.
+ * `offset 0`: each step is looked up by an index, because joins read whole tables here.
+ */
+const IS_KNOWN = `exists (select from ledger.inputs i where i.label = s.label and i.cells is not null
+  and exists (select from ledger.runs u where u.id = i.run_id and u.scope = $5 and u.job = 'orders' offset 0)
+  and exists (select from ledger.verdicts v where v.run_id = i.run_id and v.n = i.n and v.record_id = k.record_id
+    and v.verdict in ('created', 'updated', 'existing') offset 0) offset 0)`;
+
 /** An update sends the row's values; what the order holds beside them is stored, in case the service empties it. */
 const DECIDE = `create temp table decided on commit drop as
   with staged as (${STAGED}), doubled as (
@@ -117,7 +128,7 @@ const DECIDE = `create temp table decided on commit drop as
     left join ledger.order_keys o on o.scope = $2 and o.client_id = s.client_id and o.label = s.label and o.run_id = $1
     cross join lateral (select case
       when d.ids is not null then 'DUPLICATE'
-      when k.name is not null then 'OTHER_LETTERS'
+      when k.name is not null and not ${IS_KNOWN} then 'OTHER_LETTERS'
       when k.record_id is not null then case when $3 = 'fail' then 'ORDER_EXISTS' when not ${differ()} then 'EXISTS'
         when $3 = 'skip' and w.n is null then 'DIFFERS' else 'update' end
       when i.reason is not null then i.reason

@@ -37,6 +37,10 @@ function said(of: 's' | 'k', name: Member): string {
   return value;
 }
 
+/** The note of a run that compared orders whose amounts it could not read. */
+export const HIDDEN_AMOUNTS =
+  'amounts of orders were not compared with the file: the service does not show them, or not in a form that Lockstep can read';
+
 /** Characters of a value that a plan shows. */
 const MOST_SHOWN = 200;
 
@@ -47,9 +51,13 @@ export function changesTo(was: string, fields: string): string {
     from jsonb_each_text(${fields}) f where f.value <> coalesce(${was}->>f.key, ''))`;
 }
 
-/** SQL: what the update of row `n` of run `$1`, which was shown to a person, would change, as facts; null for other rows. */
+/**
+ * SQL: what the update of row `n` of run `$1`, which was shown to a person, would change, as facts; null for other rows. `n` may
+ * name any table but these three.
+ */
 export const SHOWN_CHANGES = (n: string): string => `(
-  select jsonb_build_object('changes', ${changesTo('s.was', 'coalesce(p.fields, i.fields)')})
-  from ledger.shown s join ledger.plans p on p.run_id = s.run_id and p.n = s.n and p.action = 'update'
-    join ledger.inputs i on i.run_id = s.run_id and i.n = s.n
-  where s.run_id = $1 and s.n = ${n} and s.was is not null)`;
+  select jsonb_build_object('changes', ${changesTo('shown_write.was', 'coalesce(its_plan.fields, its_input.fields)')})
+  from ledger.shown shown_write
+    join ledger.plans its_plan on its_plan.run_id = shown_write.run_id and its_plan.n = shown_write.n and its_plan.action = 'update'
+    join ledger.inputs its_input on its_input.run_id = shown_write.run_id and its_input.n = shown_write.n
+  where shown_write.run_id = $1 and shown_write.n = ${n} and shown_write.was is not null)`;

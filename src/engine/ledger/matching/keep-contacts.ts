@@ -72,7 +72,7 @@ export async function keepDecisions(
 /** SQL: the fields of customer `k` that the planned update `p` would change, as facts. */
 const CHANGES = `case when p.n is not null then jsonb_build_object('changes', ${changesTo('k.fields', 'p.fields')}) end`;
 
-/** An update would write what the service shows in part only. */
+/** Updates that would write or empty an e-mail or phone of the customer that the service shows in part only. */
 export async function reviewMasked(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `update deciding s set state = 'settled', verdict = 'review', reason = 'MASKED', facts = jsonb_build_object('value', masked.value)

@@ -90,27 +90,45 @@ export async function keepOrders(
   );
 }
 
+/** SQL: the same for labels that differ only in case, spaces, ASCII punctuation or Unicode form, as services change them. */
+const spelling = (label: string) =>
+  `nullif(trim(lower(regexp_replace(normalize(${label}, nfkc), '[\\s!-/:-@[-\`{-~]+', ' ', 'g'))), '')`;
+
+/** SQL: whether a customer's id is a UUID, which a service may show in capitals here and in small letters there. */
+const IS_UUID = (id: string) => `(length(${id}) = 36 and ${id} ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$')`;
+
 /**
  * Assigns the load's keys to the stored orders, and deletes old orders that are not needed; a new order may be one of the
- * load's under another label. A service that turns an order_id
- * into a number shows 0012 as 12, and a service may change its case (o-1 to O-1). Such an order counts as the row's if no
- * order has exactly its key; otherwise the row would be sent again. `name` stores the spelling of the service. Orders that
+ * load's under another label. A service that turns an order_id into a number shows 0012 as 12, and a service may change its
+ * spelling (o-1 to O-1, #1001 to 1001). Such an order counts as the row's if no order has exactly its key; otherwise the row
+ * would be sent again. `name` stores the spelling of the service. Orders that
  * only an audit needs belong to the baseline's pass, because the load has not created them.
  */
 export async function takeAsked(db: Queryable, { run, pass, isAudit }: KeepingOrders): Promise<void> {
   await prepareSetWork(db, run.id, 'records');
+  await db.query(
+    `update ledger.records r set client_id = k.client_id
+     from (select client_id from ledger.order_keys where scope = $3 and run_id = $1
+       union select client_id from ledger.audit_debts where scope = $4 and resource = 'orders' and paid_at is null) k
+     where r.run_id = $1 and r.kind = 'order' and r.last_pass = $2 and ${IS_UUID('r.client_id')} and ${IS_UUID('k.client_id')}
+       and lower(r.client_id) = lower(k.client_id) and r.client_id <> k.client_id`,
+    [run.id, pass, keyScopeOf(run), run.scope],
+  );
   const taken = await db.query<{ asked: string; shown: string | null }>(
     `with shown as materialized (
        select r.record_id, r.client_id, r.label, r.is_number from ledger.records r
        where r.run_id = $1 and r.kind = 'order' and r.last_pass = $2 and not exists (select from ledger.order_keys k
          where k.scope = $3 and k.run_id = $1 and k.client_id = r.client_id and k.label = r.label)
+     ), near as materialized ( -- a spelling costs several times as much as the rest of this statement
+       select k.client_id, k.label, ${spelling('k.label')} as spelling from ledger.order_keys k
+       where k.scope = $3 and k.run_id = $1 and k.client_id in (select client_id from shown where not is_number)
      ), asked as materialized (
        select distinct on (record_id) * from (
          select s.record_id, 'number' as by, k.label, false as is_there from shown s join ledger.order_keys k
            on k.scope = $3 and k.run_id = $1 and k.client_id = s.client_id and ltrim(k.label, '0') = s.label
          where s.is_number and k.label ~ '^0+[0-9]+$'
-         union all select s.record_id, 'other letters', k.label, e.record_id is not null from shown s join ledger.order_keys k
-             on k.scope = $3 and k.run_id = $1 and k.client_id = s.client_id and lower(k.label) = lower(s.label)
+         union all select s.record_id, 'other spelling', k.label, e.record_id is not null from shown s join near k
+             on k.client_id = s.client_id and k.spelling = ${spelling('s.label')}
            left join ledger.records e on e.run_id = $1 and e.kind = 'order' and e.last_pass = $2 and e.client_id = k.client_id
              and e.label = k.label
          where not s.is_number
@@ -118,13 +136,13 @@ export async function takeAsked(db: Queryable, { run, pass, isAudit }: KeepingOr
            on d.scope = $4 and d.resource = 'orders' and d.paid_at is null and d.client_id = s.client_id and (d.label = s.label
              or (s.is_number and d.label ~ '^0+[0-9]+$' and ltrim(d.label, '0') = s.label))
          where $5) each
-       order by record_id, array_position(array['number', 'other letters', 'owed'], by), is_there
+       order by record_id, array_position(array['number', 'other spelling', 'owed'], by), is_there
      ), forgotten as (
        delete from ledger.records r using shown s where r.run_id = $1 and r.kind = 'order' and r.record_id = s.record_id
          and r.first_pass = 0 and s.record_id not in (select record_id from asked)
      )
      update ledger.records r set label = case when a.is_there then r.label else a.label end,
-       name = case by when 'other letters' then r.label end, first_pass = case by when 'owed' then 0 else r.first_pass end
+       name = case by when 'other spelling' then r.label end, first_pass = case by when 'owed' then 0 else r.first_pass end
      from asked a where r.run_id = $1 and r.kind = 'order' and r.record_id = a.record_id
      returning r.label as asked, r.name as shown`,
     [run.id, pass, keyScopeOf(run), run.scope, isAudit],

@@ -23,7 +23,7 @@ export interface Sightings {
   isLost(customer: string): boolean;
 }
 
-interface Link {
+export interface Link {
   readonly contact: string;
   readonly customer: string;
 }
@@ -85,21 +85,24 @@ async function linksAlike(
 
 async function lostLinks(db: Queryable, run: Run, { hasContact, isLost }: Sightings): Promise<readonly Link[]> {
   const lost: Link[] = [];
-  for await (const link of linksInOrder(db, run))
-    if (hasContact(link.contact) && isLost(link.customer)) lost.push(link);
+  for await (const links of linksInOrder(db, run))
+    lost.push(...links.filter((link) => hasContact(link.contact) && isLost(link.customer)));
   return lost;
 }
 
-/** All links of the scope, in batches. */
-export async function* linksInOrder(db: Queryable, run: Run): AsyncGenerator<Link> {
+/** All links of the scope, in batches. `isKnown`: the link knows its contact. */
+export async function* linksInOrder(
+  db: Queryable,
+  run: Run,
+): AsyncGenerator<readonly (Link & { readonly isKnown: boolean })[]> {
   const LOOK = 10_000;
   for (let after: string | undefined = ''; after !== undefined; ) {
-    const found: { rows: Link[] } = await db.query<Link>(
-      `select source_id as contact, record_id as customer from ledger.links
+    const found: { rows: (Link & { isKnown: boolean })[] } = await db.query(
+      `select source_id as contact, record_id as customer, contact is not null as "isKnown" from ledger.links
        where scope = $1 and kind = $2 and source_id > $3 order by source_id limit ${LOOK}`,
       [run.scope, CONTACT_LINK, after],
     );
-    yield* found.rows;
+    yield found.rows;
     after = found.rows.length < LOOK ? undefined : found.rows.at(-1)?.contact;
   }
 }

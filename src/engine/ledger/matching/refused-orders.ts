@@ -7,6 +7,8 @@ import { type FileLine, linesOf, type StoredCells } from './staged-orders.ts';
 
 export interface RefusedOrder {
   readonly lines: readonly FileLine[];
+  /** Null for an invalid row of an earlier version. */
+  readonly label: string | null;
   readonly reason: string | null;
   readonly facts: Facts | null;
 }
@@ -14,7 +16,7 @@ export interface RefusedOrder {
 type Stored = Omit<RefusedOrder, 'lines'> & { readonly n: number; readonly cells: StoredCells };
 
 const REFUSED = `ledger.verdicts where run_id = $1 and verdict in ('invalid', 'rejected')`;
-const REFUSED_ORDERS = `select v.n::float8 as n, i.cells, v.reason, v.facts
+const REFUSED_ORDERS = `select v.n::float8 as n, i.cells, i.label, v.reason, v.facts
   from (select * from ${REFUSED}) v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n order by v.n`;
 
 /** In the order of the file. */
@@ -33,6 +35,6 @@ export async function firstRefused(
   return { orders: found.rows.map(toRefused), count: counted.rows[0]?.n ?? 0 };
 }
 
-function toRefused({ n, cells, reason, facts }: Stored): RefusedOrder {
-  return { lines: linesOf(n, cells), reason, facts };
+function toRefused({ n, cells, ...order }: Stored): RefusedOrder {
+  return { ...order, lines: linesOf(n, cells) };
 }

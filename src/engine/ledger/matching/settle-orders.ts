@@ -16,7 +16,7 @@ import {
   whatIsOpen,
 } from '../settling.ts';
 import { reviseRows, settleRows } from '../transitions.ts';
-import { differ, differences, LOST, WRITTEN } from './differences.ts';
+import { differ, differences, HIDDEN_AMOUNTS, LOST, WRITTEN } from './differences.ts';
 import { CUSTOMER, ORDERS } from './staged-orders.ts';
 
 export interface SettleOptions extends ReadBack {
@@ -111,9 +111,7 @@ async function noteAmounts(db: Queryable, run: Run, pass: number): Promise<void>
      select from silent join ledger.inputs i on i.run_id = $1 and i.label = silent.label where i.fields ? 'amount' limit 1`,
     [run.id, pass],
   );
-  if (silent.rowCount === 0) return;
-  const why = 'the service does not show them, or not in a form that Lockstep can read';
-  await addNote(db, run.id, `amounts of orders were not compared with the file: ${why}`);
+  if (silent.rowCount !== 0) await addNote(db, run.id, HIDDEN_AMOUNTS);
 }
 
 /**

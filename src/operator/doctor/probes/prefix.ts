@@ -1,6 +1,6 @@
 /** Which of the two documented prefixes does each kind of record answer under? */
 import type { Kind } from '../../../client/call/dialect.ts';
-import { PREFIXES, type Prefix } from '../../../contract/operations.ts';
+import { PREFIXES, type Prefix } from '../../../contract/operation.ts';
 import { isAnswered, type ListSeen, listOf } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe, settingOf } from '../probe.ts';
 import { inWords, whyNot } from '../words.ts';

@@ -1,7 +1,8 @@
 /** The fields of the records that were read, and the form of flags, amounts and dates. Values are never reported. */
 import type { Kind } from '../../../client/call/dialect.ts';
 import type { JsonObject } from '../../../client/call/json.ts';
-import { type Operation, operations } from '../../../contract/operations.ts';
+import type { Operation } from '../../../contract/operation.ts';
+import { operations } from '../../../contract/operations.ts';
 import { certain, type Examination, type Finding, likely, type Probe } from '../probe.ts';
 import { inWords } from '../words.ts';
 

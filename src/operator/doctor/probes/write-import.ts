@@ -4,7 +4,7 @@
  */
 import { autoDialect, type Dialect, idOf, importBody, isJsonObject } from '../../../client/call/dialect.ts';
 import type { JsonObject } from '../../../client/call/json.ts';
-import { PREFIXES, type Prefix } from '../../../contract/operations.ts';
+import { PREFIXES, type Prefix } from '../../../contract/operation.ts';
 import type { Look } from '../caller.ts';
 import { type ListSeen, readAgain } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe, settingOf, unknown } from '../probe.ts';

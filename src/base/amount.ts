@@ -1,13 +1,13 @@
 /**
  * Amounts as exact decimals: text in, text out, never through a binary float.
  *
- * Digits may be grouped in threes (or the Indian way) by the other sign, a space or an apostrophe; a currency's sign or
- * code may be before or after. An amount that could mean two numbers is refused, not guessed: a rejected row is better than
+ * Digits may be grouped in threes (or the Indian way) by the other sign, a space or an apostrophe; a currency's sign, code
+ * or name may be before or after. An amount that could mean two numbers is refused, not guessed: a rejected row is better than
  * an order that is a thousand times too high.
  */
 
-import type { CellCode } from '../base/reasons/cells.ts';
-import type { Facts } from '../base/reasons/reason.ts';
+import type { CellCode } from './reasons/cells.ts';
+import type { Facts } from './reasons/reason.ts';
 
 export type DecimalSign = '.' | ',';
 
@@ -96,17 +96,36 @@ function isPlain(cell: string, { decimal, maxDecimals }: AmountForm): boolean {
 
 /** A list instead of any three capitals, because the letters in 5 MIO and 12 DEC are not a currency. */
 const CODES = Intl.supportedValuesOf('currency').join('|');
-const CURRENCY = /(?:CODES|(?:[A-Za-z]{1,3})?\p{Sc}|kr\.?|Fr\.?|Kč|zł|Ft|lei|руб\.?)/u.source.replace('CODES', CODES);
+/** Words that mean nothing but money, in any case; "Pound" may be a weight, and 5 all is not 5 Albanian lek. */
+const NAMES = ['euros?', '(?:us[- ]?)?dollars?', 'franken', 'eur', 'usd', 'gbp', 'chf'].map(inAnyCase).join('|');
+const CURRENCY = /(?:CODES|NAMES|(?:[A-Za-z]{1,3})?\p{Sc}|kr\.?|Fr\.?|Kč|zł|Ft|lei|руб\.?)/u.source
+  .replace('CODES', CODES)
+  .replace('NAMES', NAMES);
 const LEADING = new RegExp(`^([(+\\-−]?)\\s*(${CURRENCY})\\s*(?=[\\d(+\\-−.,])`, 'u');
 const TRAILING = new RegExp(`(?<=[\\d).,\\-−])\\s*(${CURRENCY})\\s*(\\)?)$`, 'u');
 
+function inAnyCase(pattern: string): string {
+  return pattern.replaceAll(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
+}
+
 function withoutCurrency(text: string): { bare: string; currency: string | undefined } {
   const before = LEADING.exec(text);
-  if (before) return { bare: `${before[1]}${text.slice(before[0].length)}`, currency: before[2] };
+  if (before) return { bare: `${before[1]}${text.slice(before[0].length)}`, currency: nameOf(before[2]) };
   const after = TRAILING.exec(text);
-  return after
-    ? { bare: `${text.slice(0, after.index)}${after[2]}`, currency: after[1] }
-    : { bare: text, currency: undefined };
+  if (after) return { bare: `${text.slice(0, after.index)}${after[2]}`, currency: nameOf(after[1]) };
+  return { bare: text, currency: undefined };
+}
+
+const SIGNS = new Map([
+  ...['EUR', 'EURO', 'EUROS'].map((name) => [name, '€'] as const),
+  ...['DOLLAR', 'DOLLARS'].map((name) => [name, '$'] as const),
+  ['FRANKEN', 'CHF'],
+]);
+
+/** One name for each currency, however it is written. */
+function nameOf(written = ''): string {
+  const name = written.toUpperCase();
+  return SIGNS.get(name) ?? (/^[A-Z]{3}$/.test(name) ? name : written);
 }
 
 function signOf(bare: string): { digits: string; isNegative: boolean; isBookkeeping: boolean } {

@@ -1,8 +1,8 @@
 /** Amounts are exact or refused with a code; they are never guessed and never pass through a float. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { decimalSignOf, parseAmount } from '../../src/base/amount.ts';
 import { sentenceFor } from '../../src/base/reasons/reasons.ts';
-import { decimalSignOf, parseAmount } from '../../src/csv/amount.ts';
 
 const point = { decimal: '.', accounting: false } as const;
 const comma = { decimal: ',', accounting: false } as const;
@@ -37,6 +37,15 @@ const CASES: readonly (readonly [cell: string, form: Parameters<typeof read>[1],
   ['-$5.00', point, '-5'],
   ['EUR 1.234,00', comma, '1234'],
   ['10 kr', point, '10'],
+  ['205,15 Euro', comma, '205.15'],
+  ['205,15 Euro', unsure, '205.15'],
+  ['Euro 1.205,15', comma, '1205.15'],
+  ['1.205,15 EURO', unsure, '1205.15'],
+  ['1,234 euros', unsure, 'AMOUNT_AMBIGUOUS'],
+  ['12.50 US-Dollar', point, '12.5'],
+  ['eur 5', point, '5'],
+  ['5 all', point, 'AMOUNT_IS_DATE'],
+  ['about 5 Euro', point, 'AMOUNT_NOT_A_NUMBER'],
   ['R$ 10', point, '10'],
   ['-12.50', point, '-12.5'],
   ['\u221212.50', point, '-12.5'],
@@ -89,8 +98,11 @@ test.each([
   expect(parsed.status === 'refused' && sentenceFor(parsed.code, parsed.facts ?? {})).toContain(option);
 });
 
-test('returns the currency sign that was removed', () => {
+test('returns the currency that was removed, by one name however it is written', () => {
   expect(parseAmount('1.234,50 €', comma)).toMatchObject({ currency: '€' });
+  expect(parseAmount('5 Euro', comma)).toMatchObject({ currency: '€' });
+  expect(parseAmount('EUR 5', comma)).toMatchObject({ currency: '€' });
+  expect(parseAmount('usd 5', comma)).toMatchObject({ currency: 'USD' });
   expect(parseAmount('CHF 12', comma)).toMatchObject({ currency: 'CHF' });
   expect(parseAmount('12', comma)).toMatchObject({ currency: undefined });
 });

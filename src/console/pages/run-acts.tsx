@@ -1,0 +1,64 @@
+/** What an operator can do with a run. */
+import type { Run } from '../../engine/ledger/runs.ts';
+import { problemsIn, type RunReport } from '../../operator/run-result.ts';
+import type { RunAction } from '../actions.ts';
+import { Act, addressOf } from '../parts.tsx';
+
+interface RunActsProps {
+  readonly run: Run;
+  readonly report: RunReport;
+  /** Whether a person types the number of writes before it is approved. */
+  readonly isAsked: boolean;
+}
+
+export function RunActs({ run, report, isAsked }: RunActsProps) {
+  return (
+    <>
+      {actionsFor(run, report).map((offered) => (
+        <ActOn run={run.id} isAsked={isAsked} {...offered} />
+      ))}
+    </>
+  );
+}
+
+interface ActOnProps extends Offered {
+  readonly run: string;
+  readonly isAsked: boolean;
+}
+
+/** What cannot be undone is confirmed on a page of its own. */
+function ActOn({ run, action, label, primary, isAsked }: ActOnProps) {
+  if (action === 'resume' && !isAsked) return <Act path={`/runs/${run}/${action}`} label={label} primary={primary} />;
+  const path = action === 'resume' ? `/runs/${run}/approve` : addressOf('/confirm', { action, run });
+  return (
+    <a class="button" href={path}>
+      {label}
+    </a>
+  );
+}
+
+interface Offered {
+  readonly action: RunAction;
+  readonly label: string;
+  readonly primary: boolean;
+}
+
+function actionsFor({ status, partOf, phase }: Run, { state, type, counts, dryRun }: RunReport): readonly Offered[] {
+  if (partOf !== undefined) return [];
+  if (state === 'awaiting-approval') {
+    return [
+      { action: 'resume', label: 'Approve', primary: true },
+      { action: 'cancel', label: 'Do not approve', primary: false },
+    ];
+  }
+  const resume: Offered = { action: 'resume', label: 'Resume', primary: true };
+  const stop: Offered = { action: 'cancel', label: 'Stop for good', primary: false };
+  const retryWords = state === 'not-approved' ? 'Send it after all' : 'Retry what failed';
+  const retry: Offered = { action: 'retry', label: retryWords, primary: false };
+  if (status === 'paused') return [resume, stop];
+  if (status === 'running') return [stop];
+  if (status === 'failed' && phase !== undefined) return [resume, retry];
+  // An invalid row of a file is never sent: it needs a corrected file.
+  const failed = problemsIn(counts) - (type === 'orders' ? counts.invalid : 0);
+  return failed > 0 && !dryRun ? [retry] : [];
+}

@@ -1,0 +1,98 @@
+/** Lists of a vendor that come in pages: each page is read by the cursor that the page before it names. */
+import type { Asked } from './item-target.ts';
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** The cursor of the page after it; absent on the last. A page may have fewer items than it was asked for. */
+  readonly next?: string | null | undefined;
+}
+
+export interface Pages<Item> {
+  /** No more pages than this are read. */
+  readonly most: number;
+  /** The first page without a cursor. */
+  read(cursor: string | undefined): Promise<Asked<Page<Item>>>;
+}
+
+/** Reads pages until `isEnough`. `isWhole`: nothing that is needed is on a page that was not read. */
+async function readPages<Item>(
+  { most, read }: Pages<Item>,
+  isEnough: (items: readonly Item[]) => boolean,
+): Promise<Asked<{ readonly isWhole: boolean }>> {
+  let cursor: string | undefined;
+  for (let count = 1; count <= most; count++) {
+    const asked = await read(cursor);
+    if (asked.status !== 'ok') return asked;
+    const { items, next } = asked.value;
+    if (isEnough(items) || !next) return { status: 'ok', value: { isWhole: true } };
+    cursor = next;
+  }
+  return { status: 'ok', value: { isWhole: false } };
+}
+
+/** Finds the first matching item. `isWhole`: if no item matches, the whole list was read. */
+export async function findInPages<Item>(
+  pages: Pages<Item>,
+  isWanted: (item: Item) => boolean,
+): Promise<Asked<{ readonly found: Item | undefined; readonly isWhole: boolean }>> {
+  let found: Item | undefined;
+  const asked = await readPages(pages, (items) => {
+    found = items.find(isWanted);
+    return found !== undefined;
+  });
+  return asked.status === 'ok' ? { status: 'ok', value: { found, ...asked.value } } : asked;
+}
+
+/** Whether one of the pages that are read has a matching item. */
+export async function isInPages<Item>(pages: Pages<Item>, isWanted: (item: Item) => boolean): Promise<Asked<boolean>> {
+  const asked = await findInPages(pages, isWanted);
+  return asked.status === 'ok' ? { status: 'ok', value: asked.value.found !== undefined } : asked;
+}
+
+/** All items of a list; refused if it has more pages. `remedy`: what to do then. */
+export async function readWhole<Item>(
+  pages: Pages<Item>,
+  { what, remedy }: { readonly what: string; readonly remedy: string },
+): Promise<Asked<readonly Item[]>> {
+  const all: Item[] = [];
+  const asked = await readPages(pages, (items) => {
+    all.push(...items);
+    return false;
+  });
+  if (asked.status !== 'ok') return asked;
+  if (asked.value.isWhole) return { status: 'ok', value: all };
+  const detail = `the list of ${what} has more than ${pages.most} pages: ${remedy}`;
+  return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
+}
+
+/** A page of a list is read for at least so many wanted items on average. */
+const READS_PER_PAGE = 10;
+
+/** The items of these ids that a list shows. `isWhole`: the whole list was read, so it does not have those that are `left`. */
+export async function collectInPages<Item extends { readonly itemId: string }>(
+  pages: Pages<Item>,
+  itemIds: readonly string[],
+): Promise<Asked<{ readonly items: readonly Item[]; readonly left: ReadonlySet<string>; readonly isWhole: boolean }>> {
+  const left = new Set(itemIds);
+  const items: Item[] = [];
+  const most = Math.min(pages.most, Math.ceil(itemIds.length / READS_PER_PAGE));
+  const asked = await readPages({ ...pages, most }, (page) => {
+    items.push(...page.filter(({ itemId }) => left.delete(itemId)));
+    return left.size === 0;
+  });
+  return asked.status === 'ok' ? { status: 'ok', value: { items, left, ...asked.value } } : asked;
+}
+
+/** A list that shows the newest items first, up to the page that reaches back to `since`. */
+export function newestFirst<Item extends { readonly createdAt: Date }>(pages: Pages<Item>, since: Date): Pages<Item> {
+  return {
+    ...pages,
+    async read(cursor) {
+      const asked = await pages.read(cursor);
+      if (asked.status !== 'ok') return asked;
+      const { items } = asked.value;
+      const isOver = (items.at(-1)?.createdAt ?? since) < since;
+      return isOver ? { status: 'ok', value: { items } } : asked;
+    },
+  };
+}

@@ -1,0 +1,131 @@
+/** What a person does twice in the console, or in the console and on the command line, is done once. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Console } from '../../src/console/server.ts';
+import { readRun } from '../../src/engine/ledger/runs.ts';
+import { writeResults } from '../../src/syncs/orders/results.ts';
+import { ended } from '../support/harness/ended.ts';
+import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+
+let harness: OrdersHarness;
+let web: Console;
+beforeAll(async () => {
+  harness = await openOrdersHarness();
+  web = await harness.workspace.serveConsole();
+  await harness.workspace.work();
+});
+beforeEach(async () => {
+  await harness.reset();
+  await harness.addNumberedCustomers(3);
+});
+afterAll(() => harness?.close());
+
+/** Sends a form, and returns the address of the next page, or the page itself. */
+async function post(at: string, fields: Readonly<Record<string, string>> | URLSearchParams = {}): Promise<string> {
+  const answer = await fetch(web.url + at, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    headers: { origin: web.url },
+    redirect: 'manual',
+  });
+  return answer.headers.get('location') ?? answer.text();
+}
+const look = async (at: string) => (await fetch(web.url + at)).text();
+
+/** Loads the new file with the choices that it comes with; returns the address of the page that follows. */
+function begin(upload: string): Promise<string> {
+  const { pathname, searchParams } = new URL(upload, web.url);
+  return post(pathname, searchParams);
+}
+
+/** The run of an upload, once it is planned. */
+async function planned(upload: string): Promise<string> {
+  const { pathname } = new URL(upload, web.url);
+  const page = await fetch(web.url + pathname);
+  const run = page.url.split('/').at(-1) ?? '';
+  await expect.poll(async () => (await readRun(harness.database.pool, run)).errorCode).toBe('AWAITS_CONFIRMATION');
+  return run;
+}
+
+async function approve(run: string): Promise<void> {
+  await post(`/runs/${run}/resume`);
+  await ended(harness.database, run);
+}
+
+const amounts = async () => (await harness.orders()).map(({ amount }) => amount);
+/** Rows without an order_id, of which the second is not valid. */
+const WITHOUT_IDS = 'client_id,amount,description\n1,10,a\n2,x,b\n';
+const FIXED = { 'cell.3.1': '20', find: '', put: '' };
+const FIXED_OTHERWISE = { 'cell.3.1': '21', find: '', put: '' };
+
+test('lines that two people correct at once are loaded once; the second is led to the first', async () => {
+  const run = await harness.load(WITHOUT_IDS);
+  expect(await look('/')).toContain(run.id);
+  const uploads = [await post(`/runs/${run.id}/fix`, FIXED), await post(`/runs/${run.id}/fix`, FIXED_OTHERWISE)];
+  const pages = await Promise.all((await Promise.all(uploads.map(begin))).map(look));
+  const refused = pages.findIndex((page) => page.includes('LINES_CORRECTED'));
+  expect(refused).not.toBe(-1);
+  const first = await planned(uploads[1 - refused] ?? '');
+  expect(pages[refused]).toContain(first);
+  await approve(first);
+  expect(await look(`/runs/${run.id}/fix`)).toContain(`<a href="/runs/${first}">`);
+  expect(await look('/')).not.toContain(run.id);
+  expect(await post(`/runs/${run.id}/fix`, FIXED)).toContain('LINES_CORRECTED');
+  expect((await amounts()).length).toBe(2);
+});
+
+test('a correction that was not approved can be made again', async () => {
+  const run = await harness.load(WITHOUT_IDS);
+  const first = await post(`/runs/${run.id}/fix`, FIXED);
+  await begin(first);
+  await post(`/runs/${await planned(first)}/cancel`);
+  const second = await post(`/runs/${run.id}/fix`, FIXED_OTHERWISE);
+  await begin(second);
+  await approve(await planned(second));
+  expect(await amounts()).toEqual([10, 21]);
+});
+
+test('lines without an order_id that are corrected in a spreadsheet and in the console, each in its way, are one order', async () => {
+  const run = await harness.load(WITHOUT_IDS);
+  const dir = path.join(harness.dataDir, 'results');
+  await writeResults(harness.database.pool, run.id, { dir, base: 'x' });
+  const invalid = await readFile(path.join(dir, 'x.invalid.csv'), 'utf8');
+  await harness.load(invalid.replace(',x,', ',20,'));
+  const saved = invalid.replace(',x,', ',22,').replaceAll(',', ';').replaceAll('\n', '\r\n');
+  const again = await harness.load(`\ufeff${saved}`);
+  expect(await harness.loaded(again)).toMatchObject([{ verdict: 'review', reason: 'DIFFERS' }]);
+  const upload = await post(`/runs/${run.id}/fix`, FIXED_OTHERWISE);
+  await begin(upload);
+  const last = (await look(new URL(upload, web.url).pathname)).match(/run-\d+-\d+-\w+/)?.[0] ?? '';
+  await ended(harness.database, last);
+  expect(await amounts()).toEqual([10, 20]);
+});
+
+test('the columns of a corrected file are not remembered for files with that header', async () => {
+  const run = await harness.load('client_id,amount,description\n1,10,a\n2,x,b\n');
+  const upload = await post(`/runs/${run.id}/fix`, FIXED);
+  await begin(upload);
+  await approve(await planned(upload));
+  const other = await harness.takeIn('client_id,amount,description\n3,5,c\n', { dryRun: true });
+  expect(await ended(harness.database, other.begun.run.id)).toMatchObject({ status: 'done' });
+  const learnt = await harness.database.pool.query(`select name from ledger.learnt where name like 'columns:%'`);
+  expect(learnt.rows).toEqual([]);
+});
+
+test('a load that was not approved is planned and asked about again, also by its number of orders', async () => {
+  const rows = Array.from({ length: 1_000 }, (_, i) => `A-${i},1,1\n`);
+  const { begun } = await harness.takeIn(`order_id,client_id,amount\n${rows.join('')}`, { confirm: true });
+  const { id } = begun.run;
+  const awaits = () =>
+    expect.poll(async () => (await readRun(harness.database.pool, id)).errorCode).toBe('AWAITS_CONFIRMATION');
+  await (await harness.workspace.work()).attend(begun.run);
+  await awaits();
+  await post(`/runs/${id}/cancel`);
+  await Promise.all([post(`/runs/${id}/retry`), post(`/runs/${id}/retry`)]);
+  await awaits();
+  expect(await post(`/runs/${id}/resume`)).toBe(`/runs/${id}/approve`);
+  expect(await post(`/runs/${id}/approve`, { writes: '999' })).toBe(`/runs/${id}/approve`);
+  expect(await harness.orders()).toEqual([]);
+  expect(await look(`/runs/${id}`)).toContain('Retry run');
+});

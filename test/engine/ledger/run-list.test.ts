@@ -1,0 +1,37 @@
+/** Lists of runs: pages that fold runs, and the newest runs of several syncs. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newestRuns } from '../../../src/engine/ledger/run-list.ts';
+import { pageOfRuns } from '../../../src/engine/ledger/run-pages.ts';
+import type { FreshDatabase } from '../../support/database.ts';
+import { freshLedger } from './fresh-ledger.ts';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterAll(() => database.close());
+
+/** Runs that found nothing, one a minute; the highest number is the newest. */
+const putRuns = (sync: string, count: number) =>
+  database.pool.query(
+    `insert into ledger.runs (id, sync, job, account, scope, resource, lane, dry_run, options, status, counts, created_at)
+     select $1 || '-' || n, $1, 'tasks', 'acme', 'acme', 'tasks', 'batch', false, '{}', 'done', '{}', '2026-03-01'::timestamptz + n * interval '1 min'
+     from generate_series(1, $2::int) n`,
+    [sync, count],
+  );
+
+test('runs that found nothing are one entry, however many batches they are read in', async () => {
+  await putRuns('poll', 2_000);
+  const { entries, next } = await pageOfRuns(database.pool, { sync: 'poll' }, { limit: 20, fold: true });
+  expect(entries.map(({ run, folded, since }) => [run.id, folded, since.toISOString()])).toEqual([
+    ['poll-2000', 2_000, '2026-03-01T00:01:00.000Z'],
+  ]);
+  expect(next).toBeUndefined();
+});
+
+test('the newest runs of each sync are found, the newest first', async () => {
+  await putRuns('a', 3);
+  await putRuns('b', 1);
+  const runs = await newestRuns(database.pool, ['a', 'b', 'none'], 2);
+  expect(runs.map(({ id }) => id)).toEqual(['a-3', 'a-2', 'b-1']);
+});

@@ -1,0 +1,7 @@
+import { type ListedRun, pageOfRuns } from '../../src/engine/ledger/run-pages.ts';
+import type { Queryable } from '../../src/storage/queryable.ts';
+
+/** The newest runs first, each by itself. */
+export async function listRuns(db: Queryable, limit: number): Promise<readonly ListedRun[]> {
+  return (await pageOfRuns(db, {}, { limit, fold: false })).entries;
+}
