@@ -147,7 +147,10 @@ export async function auditDue(
   const { pool } = workspace.database;
   const isAuditing = run.status === 'done' && !run.dryRun && !signal.aborted;
   const audits = isAuditing ? await startDueAudits(pool, [run.account], 'batch') : [];
-  for (const audit of audits) await carryRun(session, workspace, audit, { signal, isOurs: true });
+  for (const audit of audits) {
+    const { report } = await carryRun(session, workspace, audit, { signal, isOurs: true });
+    if (report.error) session.out.complain(`lockstep: the audit was not made: ${report.error.message}`);
+  }
   const violations = await violationsFoundBy(pool, [run.id, ...audits.map(({ id }) => id)]);
   const told = violations.map(({ facts, ...violation }) => ({
     ...violation,
@@ -226,7 +229,7 @@ async function isServiceAway({ database, settings }: Workspace, run: Run, { isOu
   if (!isOurs) return true;
   const { url } = accountNamed(settings, run.account);
   const address = url === undefined ? '' : ` (the address is accounts.${run.account}.url in ${settings.file})`;
-  const tried = isUnanswered ? 'No call of this run was answered' : 'The service has been unavailable for 5 minutes';
+  const tried = isUnanswered ? 'No call of this run succeeded' : 'The service has been unavailable for 5 minutes';
   const message = `${tried}: ${lastWords(run)}. Fix that${address} and start the same command again.`;
   await failRunAndParts(pool, run.id, { code: 'SERVICE_AWAY', message });
   return false;

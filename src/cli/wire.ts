@@ -181,7 +181,10 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       const needs = { pool, queue, accounts, targets, catalog: { jobs }, log, worksOn, patienceMs, onStopped };
       return keep(await startRunner(needs));
     };
-    const work: Workspace['work'] = (on = 'every-run') => {
+    const work: Workspace['work'] = async (on = 'every-run') => {
+      const last = runner;
+      // A command closes its runner when a run stops, and may work on another run, such as an audit.
+      if ((await last)?.isClosed() && runner === last) runner = undefined;
       runner ??= startWorking(on);
       return runner;
     };

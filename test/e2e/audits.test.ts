@@ -164,6 +164,33 @@ test.concurrent('customers created by a load that come later than settle are aud
   expect([code, json.audit, json.violations.length]).toMatchObject([1, { open: 0, violations: LATE }, LATE]);
 });
 
+test.concurrent('a command whose audits are not answered ends, and the next one makes them', async ({
+  onTestFinished,
+}) => {
+  const harness = await openLateService('customers.create');
+  onTestFinished(() => harness.close());
+  const rows = Array.from({ length: 20 }, (_, i) => `O-${i + 1},new${i + 1}@example.com`);
+  await harness.file('orders.csv', csvOf('order_id,customer_email', rows));
+  const { json: loaded } = await harness.here(...LOAD, '--create-customers');
+  await harness.auditOwedBy(loaded.run);
+  await harness.database.pool.query(
+    `insert into ledger.audit_debts (run_id, source_id, n, scope, resource, client_id, label, settle_ms)
+     select r.id, i.n::text, i.n, r.scope, 'orders', m.record_id, i.label, 500 from ledger.runs r
+       join ledger.inputs i on i.run_id = r.id join ledger.matches m on m.run_id = r.id and m.n = i.n and m.kind = 'customer'
+     where r.id = $1 limit 1`,
+    [loaded.run],
+  );
+  await harness.commitLateAndLetTimePass();
+  harness.front.set(async () => ({ status: 503, body: 'away' }));
+  const unanswered = await harness.here(...LOAD, '--create-customers');
+  expect([unanswered.code, unanswered.json.audit]).toMatchObject([0, { open: LATE + 1, violations: 0 }]);
+  expect(unanswered.stderr.match(/the audit was not made: No call of this run succeeded: /g)).toHaveLength(2);
+  harness.front.set();
+  await harness.commitLateAndLetTimePass();
+  const { code, json } = await harness.here(...LOAD, '--create-customers');
+  expect([code, json.audit, json.violations.length]).toMatchObject([1, { open: 0, violations: LATE }, LATE]);
+});
+
 test.concurrent('a dry run reports what its reads show, and writes nothing at the service', async ({
   onTestFinished,
 }) => {

@@ -37,9 +37,12 @@ export interface Running {
 
 const running = new Set<ChildProcess>();
 
-/** Kills processes that a failed test left behind; each test file ends so (end-processes.ts). */
+/**
+ * Kills processes that a failed test left behind; each test file ends so (end-processes.ts). Not those that such a test
+ * starts now because its last one ended.
+ */
 export async function endProcesses(): Promise<void> {
-  for (const child of running) {
+  for (const child of [...running]) {
     const exited = once(child, 'exit');
     child.kill('SIGKILL');
     await exited;

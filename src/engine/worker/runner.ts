@@ -58,6 +58,7 @@ export interface Runner {
   attended(): readonly string[] | undefined;
   /** Finishes the calls in flight, then stops. */
   close(): Promise<void>;
+  isClosed(): boolean;
 }
 
 /** The result of a job: its answer, a stop that it threw, or a defect. */
@@ -241,5 +242,6 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
       })();
       return closing;
     },
+    isClosed: () => closing !== undefined,
   };
 }
