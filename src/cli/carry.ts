@@ -148,6 +148,7 @@ export async function auditDue(
   const isAuditing = run.status === 'done' && !run.dryRun && !signal.aborted;
   const audits = isAuditing ? await startDueAudits(pool, [run.account], 'batch') : [];
   for (const audit of audits) {
+    if (signal.aborted) break;
     const { report } = await carryRun(session, workspace, audit, { signal, isOurs: true });
     if (report.error) session.out.complain(`lockstep: the audit was not made: ${report.error.message}`);
   }
@@ -219,7 +220,7 @@ function resumeCommand(run: Run): string {
 
 /**
  * Whether the service has been away for too long. A run that this command started then fails: at once if none of its calls
- * was ever answered (a read has been retried several times by then, so the address or the network is wrong).
+ * ever succeeded (a read has been retried several times by then, so the address or the network is wrong).
  */
 async function isServiceAway({ database, settings }: Workspace, run: Run, { isOurs }: { isOurs: boolean }) {
   const { pool } = database;
