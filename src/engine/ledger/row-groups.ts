@@ -3,7 +3,8 @@ import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { SHOWN_CHANGES } from './matching/differences.ts';
 import { VERDICTS, type Verdict } from './rows.ts';
-import { type OutcomeGroup, outcomeGroups } from './run-figures.ts';
+import { type OutcomeGroup, outcomeGroups, recordedGroups } from './run-figures.ts';
+import { ARRIVED } from './unsettled.ts';
 
 export interface RowGroup extends Pick<OutcomeGroup, 'verdict' | 'reason' | 'column' | 'count'> {
   /** The first rows of the group, at most three. */
@@ -60,12 +61,22 @@ export interface Unsettled {
   readonly neverSent: number;
 }
 
-/** Of `open` rows without a verdict: how many may have arrived. */
+/** Of `open` rows without a verdict: how many may have arrived. Of an unfinished run only these are read, not all of its rows. */
 export async function splitUnsettled(db: Queryable, runId: string, open: number): Promise<Unsettled> {
-  const groups = open === 0 ? [] : await outcomeGroups(db, runId, ['unknown']);
-  const sent = Math.min(
-    open,
-    groups.reduce((sum, { arrived }) => sum + arrived, 0),
-  );
+  if (open === 0) return { sent: 0, neverSent: 0 };
+  const groups = await recordedGroups(db, runId);
+  const arrived = groups?.reduce((sum, group) => sum + group.arrived, 0) ?? (await countArrived(db, runId));
+  const sent = Math.min(open, arrived);
   return { sent, neverSent: open - sent };
+}
+
+async function countArrived(db: Queryable, runId: string): Promise<number> {
+  const isOpen = 'not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = sent.n)';
+  const counted = await db.query<{ arrived: number }>(
+    `select count(*)::int as arrived from (
+       select n from ledger.attempts sent where run_id = $1 and outcome in ${ARRIVED} and ${isOpen}
+       union select n from ledger.chunks, unnest(rows) sent (n) where run_id = $1 and ${isOpen}) open`,
+    [runId],
+  );
+  return counted.rows[0]?.arrived ?? 0;
 }

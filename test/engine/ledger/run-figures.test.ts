@@ -144,6 +144,25 @@ test('a call that is answered after its run was cancelled still counts', async (
   expect((await throughputOf(database.pool, run.id))?.sent).toEqual([1]);
 });
 
+test('open rows of an unfinished run may have arrived if they were sent without a refusal, or are claimed', async () => {
+  const run = await aRun(database);
+  await putRows(database, run, readyRows(7));
+  const claim = await claimOn(database, run);
+  const [acked, unknown, refused, unsent, settled] = await claimRows(database.pool, claim, 6);
+  const ends = [
+    { row: acked, outcome: 'acked' },
+    { row: unknown, outcome: 'unknown' },
+    { row: refused, outcome: 'refused' },
+    { row: unsent, outcome: 'unsent' },
+    { row: settled, outcome: 'acked', verdict: 'created' },
+  ] as const;
+  const attempts = ends.flatMap(({ row, ...end }) => (row ? [{ ...row, ...end, sends: 1 }] : []));
+  expect(await recordAttempts(database.pool, claim, attempts)).toBe(5);
+  expect(await splitUnsettled(database.pool, run.id, 6)).toEqual({ sent: 3, neverSent: 3 });
+  await endRun(database.pool, run.id, 'failed');
+  expect(await splitUnsettled(database.pool, run.id, 6)).toEqual({ sent: 3, neverSent: 3 });
+});
+
 test('rows sent over time are in 60 parts of at least a second, without a gap', async () => {
   const run = await runWith([{}]);
   expect(await throughputOf(database.pool, run.id)).toBeUndefined();
