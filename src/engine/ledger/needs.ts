@@ -17,7 +17,7 @@ const LATEST = (statuses: string) => `select distinct on (sync, scope) id, statu
 
 /** SQL: the counts of run `u`; of a load whose refused lines were loaded again, corrected, without these. */
 const UNCORRECTED = `(case when exists (select from ledger.loads l join ledger.runs c on c.id = l.run_id
-    where l.form->>'corrects' = u.id and l.is_received and c.error_code is distinct from '${NOT_APPROVED}')
+    where l.form->>'corrects' is not null and l.form->>'corrects' = u.id and l.is_received and c.error_code is distinct from '${NOT_APPROVED}')
   then u.counts - array['invalid', 'rejected'] else u.counts end)`;
 
 /**
@@ -54,9 +54,10 @@ export interface EmptyRun {
 export async function emptyRuns(db: Queryable): Promise<readonly EmptyRun[]> {
   const found = await db.query<EmptyRun>(
     `select u.sync, u.id as run, u.scope, u.ended_at as "endedAt", earlier.n as before
-     from (select distinct on (sync, scope) * from ledger.runs
+     from (select distinct on (scope, sync) id from ledger.runs
          where job = 'contacts' and status = 'done' and not dry_run and part_of is null
-         order by sync, scope, created_at desc) u
+         order by scope, sync, created_at desc, id desc) newest
+       join ledger.runs u on u.id = newest.id
        cross join lateral (select ${ROWS('e')} as n from ledger.runs e
          where e.sync = u.sync and e.scope = u.scope and e.status = 'done' and not e.dry_run and ${ROWS('e')} > 0
          order by e.created_at desc limit 1) earlier

@@ -101,7 +101,8 @@ const RUNS = (job: string) =>
  * other run of its scope is newer.
  */
 const WITH_CONTACT_RUNS = `with latest as (
-    select distinct on (scope, sync) * from (${RUNS('contacts')}) r order by scope, sync, created_at desc, id desc
+    ${RUNS('contacts')} and r.id = any(array(select distinct on (scope, sync) id from ledger.runs
+      where job = 'contacts' and status = 'done' and not dry_run order by scope, sync, created_at desc, id desc))
   ), contact_runs as materialized (
     select *, row_number() over (partition by scope order by created_at desc, id desc) = 1 as is_newest from latest u
     where not exists (select from latest newer where newer.scope = u.scope and (newer.created_at, newer.id) > (u.created_at, u.id)
