@@ -14,8 +14,18 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-async function reviewed(job: 'contacts' | 'orders', labels: readonly string[], scope?: string): Promise<Run> {
-  const run = await aRun(database, { job, resource: job, ...(scope && { account: scope, scope }) });
+async function reviewed(
+  job: 'contacts' | 'orders',
+  labels: readonly string[],
+  scope?: string,
+  sync?: string,
+): Promise<Run> {
+  const run = await aRun(database, {
+    job,
+    resource: job,
+    ...(scope && { account: scope, scope }),
+    ...(sync && { sync }),
+  });
   const why = { verdict: 'review', reason: 'AMBIGUOUS_MATCH', facts: { ids: ['7', '8'] } };
   const cells = job === 'orders' ? { cells: ['a cell'] } : {};
   await putRows(
@@ -44,6 +54,14 @@ test('a page has the first items, how many wait in all, and of how many accounts
     groups: {},
     isMore: false,
   });
+});
+
+test('contacts wait in the newest run of their sync, for each tenant that it read', async () => {
+  await reviewed('contacts', ['old'], 'tenant-1', 'nightly');
+  await reviewed('contacts', ['other'], 'tenant-2', 'nightly');
+  await reviewed('contacts', ['new'], 'tenant-1', 'nightly');
+  const items = await reviewItems(database.pool, { sync: 'nightly' });
+  expect(items.map(({ label }) => label)).toEqual(['new', 'other']);
 });
 
 test('pages follow one another by the last item, and more rows than are counted are said to be more', async () => {
