@@ -40,9 +40,9 @@ const running = new Set<ChildProcess>();
 /** Kills processes that a failed test left behind; each test file ends so (end-processes.ts). */
 export async function endProcesses(): Promise<void> {
   for (const child of running) {
-    const exited = once(child, 'exit');
+    const closed = once(child, 'close'); // it may have exited, and have output left
     child.kill('SIGKILL');
-    await exited;
+    await closed;
   }
 }
 
