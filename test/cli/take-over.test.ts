@@ -34,12 +34,12 @@ test('deliveries go to the new address of a target, and none is lost between', a
   onTestFinished(() => workspace.close());
   await workspace.deliver(['hook']);
   await queue(database, [change(1)]);
-  await expect.poll(() => before.events.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => before.events.length).toBe(1);
 
   const { targets } = await workspace.takeOver(settingsOf(settingsFor(after.hook)));
   expect(targets.changed).toEqual(['hook']);
   await queue(database, [change(2)]);
   await workspace.deliver(['hook']);
-  await expect.poll(() => after.events.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => after.events.length).toBe(1);
   expect([before.events.length, before.problems, after.problems]).toEqual([1, [], []]);
 });

@@ -147,7 +147,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByRole('button', { name: 'Check and plan' }).click();
     const approve = page.getByRole('link', { name: 'Approve', exact: true });
     const isPlanned = () => page.reload().then(() => approve.isVisible());
-    await expect.poll(isPlanned, { timeout: 25_000, interval: 250 }).toBe(true);
+    await expect.poll(isPlanned, { interval: 250 }).toBe(true);
     await approve.click();
     await page.getByLabel('Type 1,000').fill('100');
     await page.getByRole('button', { name: 'Approve' }).click();
@@ -240,9 +240,9 @@ describe.runIf(CHROMIUM)('a file', () => {
     });
     const { run } = await api(`/uploads/${id}/load`, {});
     const isPlanned = async () => (await api(`/runs/${run}`)).state;
-    await expect.poll(isPlanned, { timeout: 25_000 }).toBe('awaiting-approval');
+    await expect.poll(isPlanned).toBe('awaiting-approval');
     await api(`/runs/${run}/resume`, {});
-    await expect.poll(async () => (await harness.orders()).length, { timeout: 25_000 }).toBe(2);
+    await expect.poll(async () => (await harness.orders()).length).toBe(2);
     expect(await api('/uploads?account=test', '')).toMatchObject({ error: { code: 'UPLOAD_EMPTY' } });
     expect(await api('/uploads?account=other', 'a,b')).toMatchObject({ error: { code: 'SETTINGS_NAME_UNKNOWN' } });
     const { database, dataDir } = harness;

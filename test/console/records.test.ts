@@ -157,7 +157,7 @@ describe.runIf(CHROMIUM)('records', () => {
     await create();
     expect(page.url()).toBe(call);
     const look = page.getByRole('link', { name: 'Look for it at the service' });
-    await expect.poll(() => page.goto(call).then(() => look.isVisible()), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => page.goto(call).then(() => look.isVisible())).toBe(true);
     await look.click();
     if (isApplied) {
       expect(await page.textContent('.notice')).toContain('A-1, id 1');

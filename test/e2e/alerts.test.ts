@@ -25,12 +25,12 @@ test('a process that is killed while it sends an alert loses none, and the next 
   await disableTarget(harness.database.pool, 'hook', { reason: 'GONE', detail: 'it answered 410', now: undefined });
 
   const first = harness.start('start', '--roles', 'worker');
-  await expect.poll(() => receiver.requests.length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => receiver.requests.length).toBe(1);
   first.signal('SIGKILL');
   await first.ended;
   answersNothing = false;
   const second = harness.start('start', '--roles', 'worker');
-  await expect.poll(() => receiver.requests.length, { timeout: 30_000 }).toBe(2);
+  await expect.poll(() => receiver.requests.length).toBe(2);
   const [before, after] = receiver.requests;
   expect(after?.headers['webhook-id']).toBe(before?.headers['webhook-id']);
   expect(JSON.parse(after?.body ?? '')).toMatchObject({
@@ -45,7 +45,7 @@ test('a process that is killed while it sends an alert loses none, and the next 
     },
   });
   const mailIds = () => new Set(mail.mails.map((text) => /^Message-ID: (.*)/m.exec(text)?.[1]));
-  await expect.poll(() => mailIds().size, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => mailIds().size).toBe(1);
   second.signal('SIGTERM');
   expect((await second.ended).code).toBe(0);
 });

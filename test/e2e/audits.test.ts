@@ -3,6 +3,7 @@ import { expect, onTestFinished, type TestContext, test, vi } from 'vitest';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { command } from '../cli/command.ts';
 import { csvOf, eachOnce, ordersCsv } from '../support/harness/orders.ts';
+import { PATIENT } from '../support/patient.ts';
 import { people } from '../support/people.ts';
 import { type CommandHarness, openCommandHarness } from './commands.ts';
 
@@ -215,7 +216,7 @@ test.concurrent('orders that a cancelled load left unknown and another load send
   const { json: begun } = await harness.here(...LOAD, '--detach');
   await harness.workspace.work();
   const isSent = () => expect(harness.service.faults().get('late-commit')).toBe(LATE);
-  await vi.waitFor(isSent, { timeout: 20_000, interval: 10 });
+  await vi.waitFor(isSent, PATIENT);
   expect((await harness.here('runs', 'cancel', begun.run)).code).toBe(0);
   const { code, json } = await harness.here(...LOAD);
   expect([code, json.counts.in, await harness.auditOwedBy(json.run)]).toMatchObject([0, 30, { open: LATE }]);

@@ -37,15 +37,12 @@ export interface Running {
 
 const running = new Set<ChildProcess>();
 
-/**
- * Kills processes that a failed test left behind; each test file ends so (end-processes.ts). Not those that such a test
- * starts now because its last one ended.
- */
+/** Kills processes that a failed test left behind; each test file ends so (end-processes.ts). */
 export async function endProcesses(): Promise<void> {
-  for (const child of [...running]) {
-    const exited = once(child, 'exit');
+  for (const child of running) {
+    const closed = once(child, 'close'); // it may have exited, and have output left
     child.kill('SIGKILL');
-    await exited;
+    await closed;
   }
 }
 

@@ -62,7 +62,7 @@ test('SIGTERM leaves a run unfinished, and the same command finishes it', async 
   const { here, cwd, env, commits } = workspace;
   const args = ['run', 'nightly', '--config', 'lockstep.yaml'];
   const first = startLockstep(args, { cwd, env });
-  await expect.poll(() => commits('customers.import'), { timeout: 20_000 }).toBeGreaterThan(20);
+  await expect.poll(() => commits('customers.import')).toBeGreaterThan(20);
   first.signal('SIGTERM');
   const stopped = await first.ended;
   expect([stopped.code, stopped.stderr]).toEqual([3, expect.stringContaining('lockstep run nightly --config')]);
@@ -86,7 +86,7 @@ test('a worker finishes a detached run, and ends with 0 at SIGTERM', async () =>
   });
   expect(await worker.ready()).toEqual({ roles: ['worker', 'scheduler'], schedules: 0, unfinished: 1 });
   const { pool } = workspace.database;
-  await expect.poll(async () => (await readRun(pool, detached.json.run)).status, { timeout: 20_000 }).toBe('done');
+  await expect.poll(async () => (await readRun(pool, detached.json.run)).status).toBe('done');
   worker.signal('SIGTERM');
   expect((await worker.ended).code).toBe(0);
 });

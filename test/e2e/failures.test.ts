@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { command } from '../cli/command.ts';
 import { postmasterOf } from '../storage/embedded/user-process.ts';
 import { lockstep } from './cli-process.ts';
 import { type E2eWorkspace, KEY, openWorkspace, settings } from './workspace.ts';
@@ -14,7 +15,7 @@ afterAll(() => workspace.close());
 async function runWith(text: string, env: Record<string, string> = {}) {
   await writeFile(path.join(workspace.cwd, 'other.yaml'), text);
   const around = { cwd: workspace.cwd, env: { ...workspace.env, ...env } };
-  return lockstep(['run', 'nightly', '--config', 'other.yaml', '--json'], around);
+  return command(['run', 'nightly', '--config', 'other.yaml', '--json'], around);
 }
 
 test('a refused key ends the run with 3 and says which account it belongs to and where to fix it', async () => {
@@ -38,7 +39,7 @@ test('reports a missing secret before anything runs', async () => {
 
 test('reports a port in use, with the remedy', async () => {
   const { port } = new URL(workspace.url);
-  const { code, json } = await lockstep(['service', '--port', port, '--json'], workspace);
+  const { code, json } = await command(['service', '--port', port, '--json'], workspace);
   expect([code, json.error.code]).toEqual([2, 'SERVICE_PORT_IN_USE']);
   expect(json.error.message).toContain('--port');
 });
@@ -47,14 +48,14 @@ test('a database lost in the middle ends the run with a remedy, and the same com
   const { cwd, url, commits } = workspace;
   const embedded = { cwd, env: { E2E_KEY: KEY } };
   await writeFile(path.join(cwd, 'slow.yaml'), settings(url, '{ requests: 30, per: 1s, timeout: 2s, settle: 1s }'));
-  const command = ['run', 'nightly', '--config', 'slow.yaml', '--init', '--json'];
-  const broken = lockstep(command, embedded);
-  await expect.poll(() => commits('customers.import'), { timeout: 30_000 }).toBeGreaterThan(0);
+  const args = ['run', 'nightly', '--config', 'slow.yaml', '--init', '--json'];
+  const broken = lockstep(args, embedded);
+  await expect.poll(() => commits('customers.import')).toBeGreaterThan(0);
   process.kill(postmasterOf(path.join(cwd, '.lockstep')), 'SIGKILL');
   const { code, json } = await broken;
   expect([code, json.error.code]).toEqual([3, 'DATABASE_LOST']);
   expect(json.error.message).toContain('start the same command again');
-  const again = await lockstep(command, embedded);
+  const again = await lockstep(args, embedded);
   expect(again.json).toMatchObject({ status: 'done', counts: { in: 200, unknown: 0 } });
   expect(await commits('customers.import')).toBe(again.json.counts.created);
 });

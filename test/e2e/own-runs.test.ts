@@ -116,7 +116,7 @@ describe('a load that needs customers while a contact sync is unfinished', () =>
     const { json } = await load();
     await harness.workspace.work();
     await harness.here('runs', 'resume', sync);
-    await expect.poll(() => statusOf(json.run), { timeout: 20_000 }).toBe('done');
+    await expect.poll(() => statusOf(json.run)).toBe('done');
     expect(await harness.counts(await readRun(harness.database.pool, json.run))).toMatchObject({ in: 2, created: 2 });
   });
 });

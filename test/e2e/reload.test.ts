@@ -36,7 +36,7 @@ test('changed settings are taken over for new work', async () => {
   expect(await running.logs('restart this process')).toContain('under health');
   expect([...(await savedSchedules(pool)).keys()].sort()).toEqual(['another', 'contacts']);
   await expect
-    .poll(async () => (await newestRuns(pool, ['contacts'], 5)).map(({ status }) => status), { timeout: 20_000 })
+    .poll(async () => (await newestRuns(pool, ['contacts'], 5)).map(({ status }) => status))
     .toContain('done');
   running.signal('SIGTERM');
   expect((await running.ended).code).toBe(0);
@@ -53,7 +53,7 @@ test('settings with problems are refused with all of them, and the earlier ones 
   await write(text.replace('job: contacts', 'job: contacts, schedule: { every: 1s }'));
   running.signal('SIGHUP');
   await running.logs('syncs changed: contacts');
-  await expect.poll(() => listRuns(pool, 1), { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => listRuns(pool, 1)).toHaveLength(1);
   running.signal('SIGTERM');
   expect((await running.ended).code).toBe(0);
 });

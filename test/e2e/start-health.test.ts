@@ -21,7 +21,7 @@ test('every role serves health checks; a worker also counts what it does, withou
     expect(JSON.parse(await text(`${url}/readyz`))).toMatchObject({ status: 'ready' });
   }
   const metrics = () => text(`${healthUrl}/metrics`);
-  await expect.poll(metrics, { timeout: 20_000 }).toMatch(/lockstep_runs_total\{sync="contacts",status="done"\} [1-9]/);
+  await expect.poll(metrics).toMatch(/lockstep_runs_total\{sync="contacts",status="done"\} [1-9]/);
   expect(await metrics()).toMatch(
     /lockstep_calls_total\{account="test",operation="contacts.getall",outcome="applied"\}/,
   );

@@ -11,13 +11,11 @@ test('the scheduler alone, or a worker once the scheduler is gone, begins a sync
   const statuses = async () => (await listRuns(pool, 100)).map(({ run }) => run.status);
 
   const scheduler = start('scheduler');
-  await expect.poll(statuses, { timeout: 20_000 }).toEqual(['running']);
+  await expect.poll(statuses).toEqual(['running']);
   scheduler.signal('SIGTERM');
   expect((await scheduler.ended).code).toBe(0);
   const worker = start('worker');
-  await expect
-    .poll(async () => (await statuses()).filter((status) => status === 'done').length, { timeout: 20_000 })
-    .toBeGreaterThan(1);
+  await expect.poll(async () => (await statuses()).filter((status) => status === 'done').length).toBeGreaterThan(1);
   worker.signal('SIGTERM');
   expect((await worker.ended).code).toBe(0);
 });

@@ -1,11 +1,11 @@
-/** A service process with one tenant, on a database of its own, and settings that point to it. */
+/** A service with one tenant, on a database of its own, and settings that point to it. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { startService } from '../../src/service/server.ts';
 import { seedWorkspace } from '../../src/service/testbed/seed.ts';
 import { databaseUrl } from '../cli/command.ts';
 import { freshDatabase } from '../support/database.ts';
-import { startLockstep } from './cli-process.ts';
 import { commandsIn } from './commands.ts';
 
 export const KEY = 'the-key-of-the-e2e-tenant';
@@ -20,9 +20,8 @@ export async function openWorkspace({
   const database = await freshDatabase();
   const cwd = await mkdtemp(path.join(os.tmpdir(), 'lockstep-e2e-'));
   const env = { DATABASE_URL: databaseUrl(database.connection), E2E_KEY: KEY };
-  const args = ['service', '--json', '--port', '0', '--tenant', 'acme', '--key-env', 'E2E_KEY'];
-  const service = startLockstep(args, { cwd, env });
-  const { url } = await service.ready();
+  const service = await startService({ pool: database.pool });
+  const { url } = service;
   await seedWorkspace(database.pool, { contacts, tenants: [{ name: 'acme', key: KEY }] });
   await writeFile(path.join(cwd, 'lockstep.yaml'), settings(url, budget));
   return {
@@ -39,8 +38,7 @@ export async function openWorkspace({
       return counted.rows[0].n;
     },
     async close(): Promise<void> {
-      service.signal('SIGTERM');
-      await service.ended;
+      await service.close();
       await database.close();
       await rm(cwd, { recursive: true, force: true });
     },

@@ -191,9 +191,7 @@ test('a contact that was sent with another mapping, with unknown outcome, is not
     people(16).map(({ first_name, last_name }, i) => ({ first_name, last_name, phone: `030 55500${i + 10}` })),
   );
   const run = await slow.beginSync({ sync: 'before' });
-  await expect
-    .poll(() => slow.service.traffic.total('customers.create'), { timeout: 5_000, interval: 1 })
-    .toBeGreaterThan(0);
+  await expect.poll(() => slow.service.traffic.total('customers.create'), { interval: 1 }).toBeGreaterThan(0);
   await endRun(slow.database.pool, run.id, 'cancelled');
   const next = await slow.runSync({ sync: 'after' });
   const { in: sum, review, created } = await slow.counts(next);
@@ -213,9 +211,7 @@ test('a process that is killed while it creates mapped customers creates each on
   onTestFinished(() => slow.close());
   await slow.addContacts(people(40));
   const child = slow.startProgram('test/support/sync-program');
-  await expect
-    .poll(() => slow.service.traffic.total('customers.create'), { timeout: 30_000, interval: 5 })
-    .toBeGreaterThan(5);
+  await expect.poll(() => slow.service.traffic.total('customers.create'), { interval: 5 }).toBeGreaterThan(5);
   child.kill('SIGKILL');
   const [{ id = '' } = {}] = (await slow.database.pool.query<{ id: string }>('select id from ledger.runs')).rows;
   slow.startProgram('test/support/sync-program');

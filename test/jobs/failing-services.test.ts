@@ -116,7 +116,7 @@ describe('a key that is refused', () => {
     };
     tiny.begin({ contacts: people(CONTACTS), onImport, onList: revoked });
     const run = await harness.beginSync();
-    await expect.poll(suspended, { timeout: 10_000 }).toMatch(WORDS);
+    await expect.poll(suspended).toMatch(WORDS);
     const standing = await readRun(harness.database.pool, run.id);
     expect([standing.status, standing.notes]).toEqual(['running', [expect.stringMatching(WORDS)]]);
     expect(tiny.customers).toHaveLength(10);

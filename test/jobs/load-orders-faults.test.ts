@@ -2,6 +2,7 @@
 import { expect, type TestContext, test, vi } from 'vitest';
 import { type BehaviourOptions, FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
 import { csvOf, eachOnce, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
+import { byLength } from '../support/property-runs.ts';
 
 vi.setConfig({ maxConcurrency: 7 }); // they wait more than they work
 
@@ -19,28 +20,31 @@ async function openFaultyService(
   return harness;
 }
 
-const cases: readonly [string, BehaviourOptions][] = [
-  ...FAULT_KINDS.map((kind): [string, BehaviourOptions] => [
-    `every third write has: ${kind}`,
-    third({ kinds: [kind] }),
-  ]),
+const together: readonly [string, BehaviourOptions][] = [
   ['reads and writes go wrong in every way', third({ rate: 0.15, onlyWrites: false })],
   ['lists lag behind', { ...third({}), readLagMs: 250 }],
 ];
+const alone = FAULT_KINDS.map((kind): [string, BehaviourOptions] => [
+  `every third write has: ${kind}`,
+  third({ kinds: [kind] }),
+]);
 
-test.concurrent.for(cases)('every row becomes one order where %s', async ([_name, behaviour], context) => {
-  const harness = await openFaultyService(context, behaviour);
-  await harness.addNumberedCustomers(3);
-  await harness.database.pool.query(`update service.customers set created_at = created_at - interval '1 minute'`);
-  const run = await harness.load(ordersCsv(ORDERS));
-  expect([run.status, run.error, await harness.tally(run)]).toEqual([
-    'done',
-    undefined,
-    { in: ORDERS, created: ORDERS },
-  ]);
-  expect(await harness.orderCommits()).toEqual(eachOnce(ORDERS));
-  expect(new Set((await harness.loaded(run)).map(({ recordId }) => recordId)).size).toBe(ORDERS);
-});
+test.concurrent.for(byLength({ few: together, all: [...alone, ...together] }))(
+  'every row becomes one order where %s',
+  async ([_name, behaviour], context) => {
+    const harness = await openFaultyService(context, behaviour);
+    await harness.addNumberedCustomers(3);
+    await harness.database.pool.query(`update service.customers set created_at = created_at - interval '1 minute'`);
+    const run = await harness.load(ordersCsv(ORDERS));
+    expect([run.status, run.error, await harness.tally(run)]).toEqual([
+      'done',
+      undefined,
+      { in: ORDERS, created: ORDERS },
+    ]);
+    expect(await harness.orderCommits()).toEqual(eachOnce(ORDERS));
+    expect(new Set((await harness.loaded(run)).map(({ recordId }) => recordId)).size).toBe(ORDERS);
+  },
+);
 
 test.concurrent('every missing customer and every order is created once where all faults are on', async (context) => {
   const harness = await openFaultyService(context, third({ onlyWrites: false, rate: 0.2 }));
@@ -73,7 +77,7 @@ test('reports an order that the service commits later than promised as a duplica
   await harness.addNumberedCustomers(1);
   const run = await harness.load(ordersCsv(1, { customers: 1 }));
   expect(run.status).toBe('done');
-  await expect.poll(async () => (await harness.orderCommits()).get('O-1'), { timeout: 20_000 }).toBe(2);
+  await expect.poll(async () => (await harness.orderCommits()).get('O-1')).toBe(2);
   const again = await harness.load(ordersCsv(1, { customers: 1 }), { salt: 'again' });
   expect(await harness.loaded(again)).toMatchObject([{ verdict: 'review', reason: 'DUPLICATE' }]);
 });

@@ -57,7 +57,7 @@ async function waitingFor(sync: Run): Promise<string> {
   const { begun } = await harness.takeIn(CSV, { createCustomers: true });
   await attend(begun.run);
   await expect
-    .poll(async () => (await readRun(harness.database.pool, begun.run.id)).notes, { timeout: 10_000, interval: 20 })
+    .poll(async () => (await readRun(harness.database.pool, begun.run.id)).notes, { interval: 20 })
     .toContain(`waited for run ${sync.id} of contacts, which writes the same customers`);
   return begun.run.id;
 }

@@ -190,9 +190,7 @@ describe('a load that is stopped', () => {
   async function stoppedMidway(csv: string, stop: (runId: string) => Promise<unknown>): Promise<Run> {
     const { begun } = await harness.takeIn(csv);
     await (await harness.workspace.work()).attend(begun.run);
-    await expect
-      .poll(() => harness.service.traffic.total('orders.create'), { timeout: 20_000, interval: 1 })
-      .toBeGreaterThan(0);
+    await expect.poll(() => harness.service.traffic.total('orders.create'), { interval: 1 }).toBeGreaterThan(0);
     await stop(begun.run.id);
     return ended(harness.database, begun.run.id);
   }

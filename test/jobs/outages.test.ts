@@ -25,7 +25,7 @@ const goesAway = () => harness.front.set(async () => ({ status: 503, body: 'away
 /** Waits until the run's calls fail, and lets `seconds` of that pass. */
 async function outageOf(run: string, seconds: number): Promise<void> {
   const { pool } = harness.database;
-  await expect.poll(async () => (await readRun(pool, run)).failingSince, { timeout: 20_000 }).toBeInstanceOf(Date);
+  await expect.poll(async () => (await readRun(pool, run)).failingSince).toBeInstanceOf(Date);
   await pool.query(`update ledger.runs set trouble_since = trouble_since - $2 * interval '1 s' where id = $1`, [
     run,
     seconds,
@@ -35,7 +35,7 @@ async function outageOf(run: string, seconds: number): Promise<void> {
 /** Waits until the run has failed to reach its service several times more. */
 async function triesOn(run: string): Promise<Run> {
   const before = harness.front.requests.length;
-  await expect.poll(() => harness.front.requests.length, { timeout: 20_000 }).toBeGreaterThan(before + 4);
+  await expect.poll(() => harness.front.requests.length).toBeGreaterThan(before + 4);
   return readRun(harness.database.pool, run);
 }
 
@@ -72,7 +72,7 @@ test('a file of a folder stays where it is during an outage, and is loaded after
   });
   await harness.workspace.work();
   const load = () => harness.database.pool.query('select id from ledger.runs where id <> $1', [run.id]);
-  await expect.poll(async () => (await load()).rowCount, { timeout: 20_000 }).toBe(1);
+  await expect.poll(async () => (await load()).rowCount).toBe(1);
   const { id } = (await load()).rows[0];
   await outageOf(id, 10);
   expect((await triesOn(id)).status).toBe('running');

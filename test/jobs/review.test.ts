@@ -319,7 +319,7 @@ async function cancelAfter(answer: (pass: () => Promise<Reply>) => Promise<Reply
     return answer(pass);
   });
   const run = await harness.beginSync();
-  await expect.poll(() => hasSent, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => hasSent).toBe(true);
   await endRun(harness.database.pool, run.id, 'cancelled');
   harness.front.set();
 }

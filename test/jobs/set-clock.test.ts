@@ -2,6 +2,7 @@
 import { expect, type TestContext, test, vi } from 'vitest';
 import { emptyDatabase } from '../support/database.ts';
 import { eachOnce, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
+import { PATIENT } from '../support/patient.ts';
 import { settableClock } from '../support/settable-clock.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -29,10 +30,7 @@ test.concurrent.for([
     await harness.addNumberedCustomers(3);
     const loading = harness.load(ordersCsv(ORDERS));
     const unknown = `select count(*)::int as n from ledger.rows where state = 'unknown'`;
-    await vi.waitUntil(async () => (await harness.database.pool.query(unknown)).rows[0]?.n === ORDERS, {
-      timeout: 20_000,
-      interval: 10,
-    });
+    await vi.waitUntil(async () => (await harness.database.pool.query(unknown)).rows[0]?.n === ORDERS, PATIENT);
     await clock.setBy(ms);
     const run = await loading;
     expect([run.status, run.error]).toEqual(['done', undefined]);

@@ -141,7 +141,7 @@ test('leaves a file alone that is still being written, and the next run loads it
   await writeFile(path.join(folder, 'half.csv'), `${HEADER}A-1,ann@exam`);
   await drop('whole.csv', TWO);
   const begun = watch();
-  await expect.poll(() => filesIn(), { timeout: 20_000 }).toContain('done');
+  await expect.poll(() => filesIn()).toContain('done');
   await writeFile(path.join(folder, 'half.csv'), `${HEADER}A-1,ann@example.com,1\nA-2,ann@exa`);
   const run = await begun;
   expect(await harness.rows(run)).toMatchObject([{ label: 'whole.csv', verdict: 'created' }]);

@@ -14,9 +14,9 @@ export async function freshLedger(): Promise<FreshDatabase> {
 
 let syncs = 0;
 
-/** Starts a run with a sync and an account of its own, unless given. Their names sort in the order in which the runs start. */
+/** Starts a run with a sync and an account of its own, unless given. Their names sort in the order in which they were made. */
 export async function aRun({ pool }: FreshDatabase, more: Partial<NewRun> = {}): Promise<Run> {
-  const name = `sync-${String(++syncs).padStart(4, '0')}`;
+  const name = `sync-${String(++syncs).padStart(6, '0')}`;
   const begun = await startRun(pool, {
     sync: name,
     job: 'contacts',

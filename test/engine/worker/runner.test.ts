@@ -72,7 +72,7 @@ function inTurn(...turns: readonly (JobResult | Error)[]): Job {
 }
 
 async function ended(run: Run): Promise<Run> {
-  await expect.poll(async () => (await readRun(database.pool, run.id)).status, { timeout: 10_000 }).not.toBe('running');
+  await expect.poll(async () => (await readRun(database.pool, run.id)).status).not.toBe('running');
   return readRun(database.pool, run.id);
 }
 
@@ -233,9 +233,7 @@ describe('an account that cannot continue', () => {
     const accounts = { open: async (scope: string) => ({ ...refusing, scope }), reopen: async () => refusing };
     await running([job], { accounts });
     const run = await aRun(database);
-    await expect
-      .poll(() => suspensionOf(database.pool, run.account), { timeout: 10_000 })
-      .toMatchObject({ message: 'fix the key' });
+    await expect.poll(() => suspensionOf(database.pool, run.account)).toMatchObject({ message: 'fix the key' });
     expect((await ended(await aRun(database, { account: 'other' }))).status).toBe('done');
     expect(await readRun(database.pool, run.id)).toMatchObject({ status: 'running', notes: ['fix the key'] });
     key.works = true;

@@ -28,8 +28,8 @@ test('the process that takes over finishes the work, and nothing is delivered tw
   await harness.database.pool.query('update ledger.item_reports set held_until = now()'); // its hold expires
   const second = harness.startProgram(PROGRAM);
   onTestFinished(() => void second.kill('SIGKILL'));
-  await expect.poll(async () => (await harness.report(1))?.verdict, { timeout: 20_000 }).toBe('taken');
-  await expect.poll(() => harness.receiver.events.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(async () => (await harness.report(1))?.verdict).toBe('taken');
+  await expect.poll(() => harness.receiver.events.length).toBe(1);
   expect(harness.receiver.events).toMatchObject([{ type: 'task.completed', data: { sequence: 2 } }]);
   expect(harness.writes()).toBe(0);
 });

@@ -89,7 +89,7 @@ test('while the service is away a report waits, and says why', async () => {
   harness.front.set(async (request, pass) => (request.path.endsWith('/saveCheckStatus') ? { status: 503 } : pass()));
   harness.changeIssue(1, 'closed');
   await harness.hook(1);
-  await expect.poll(async () => (await harness.report(1))?.attempts, { timeout: 20_000 }).toBe(1);
+  await expect.poll(async () => (await harness.report(1))?.attempts).toBe(1);
   expect(await harness.report(1)).toMatchObject({ state: 'waiting', reason: 'SERVICE_AWAY', held_until: null });
   harness.front.set();
   await harness.database.pool.query('update ledger.item_reports set due_at = now()');
@@ -119,6 +119,6 @@ test('a call caused by a delivery without an answer undoes no later change of pe
   await harness.complete(1, false);
   await harness.sync();
   await harness.hook(1);
-  await expect.poll(async () => (await harness.report(1))?.verdict, { timeout: 10_000 }).toBe('kept');
+  await expect.poll(async () => (await harness.report(1))?.verdict).toBe('kept');
   expect(await harness.isCompleted(1)).toBe(false);
 });

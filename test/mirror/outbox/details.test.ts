@@ -50,7 +50,7 @@ test('a process that is killed while the target takes its comment writes it once
   const second = harness.startProgram(PROGRAM);
   onTestFinished(() => void second.kill('SIGKILL'));
   const verdicts = async () => (await database.pool.query('select verdict from ledger.deliveries')).rows;
-  await expect.poll(verdicts, { timeout: 20_000 }).toEqual([{ verdict: 'already' }]);
+  await expect.poll(verdicts).toEqual([{ verdict: 'already' }]);
   expect(github.comments).toHaveLength(1);
 });
 
@@ -71,11 +71,11 @@ test('a process that is killed while the target takes a new issue creates it onc
   github.vendor.next({ body: [] }, isList);
   const second = harness.startProgram(PROGRAM);
   onTestFinished(() => void second.kill('SIGKILL'));
-  await expect.poll(searches, { timeout: 20_000 }).toBeGreaterThan(before);
+  await expect.poll(searches).toBeGreaterThan(before);
   const reasons = async () => (await database.pool.query('select reason, state from ledger.deliveries')).rows;
-  await expect.poll(reasons, { timeout: 20_000 }).toEqual([{ reason: 'NOT_SHOWN_YET', state: 'waiting' }]);
+  await expect.poll(reasons).toEqual([{ reason: 'NOT_SHOWN_YET', state: 'waiting' }]);
   await database.pool.query('update ledger.deliveries set due_at = clock_timestamp()');
-  await expect.poll(reasons, { timeout: 20_000 }).toMatchObject([{ state: 'ended' }]);
+  await expect.poll(reasons).toMatchObject([{ state: 'ended' }]);
   expect(github.issues).toHaveLength(1);
   expect(await linkedItems(harness)).toEqual(['octo/shop#1']);
 });

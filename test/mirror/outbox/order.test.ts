@@ -4,6 +4,7 @@ import type { Delivery, DeliveryOutcome } from '../../../src/contract/target.ts'
 import { makePool } from '../../../src/storage/pool.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
+import { byLength } from '../../support/property-runs.ts';
 import { change, DELIVERED, deliveringOf, FAILED, forgetDeliveries, hasOpen, queue } from './delivery-worlds.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
@@ -61,7 +62,7 @@ async function calls(random: () => number, clock: VirtualClock): Promise<readonl
   return made;
 }
 
-test.each([1, 2])(
+test.each(byLength({ few: [1], all: [1, 2, 3, 4] }))(
   'every task reaches every target in order and in its last state, despite failures (seed %d)',
   async (seed) => {
     await forgetDeliveries(database);

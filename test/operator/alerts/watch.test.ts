@@ -76,14 +76,12 @@ const verdicts = async () => {
 test('several processes send each message once, and one when it has recovered', async () => {
   await disable('hook');
   start(3);
-  await expect
-    .poll(verdicts, { timeout: 20_000 })
-    .toEqual(['alerts.chat opened delivered', 'alerts.mail opened delivered']);
+  await expect.poll(verdicts).toEqual(['alerts.chat opened delivered', 'alerts.mail opened delivered']);
   await enableTargets(database.pool, ['hook']);
   const gone = async () => (await database.pool.query('select gone_at from ledger.alerts')).rows[0]?.gone_at ?? null;
-  await expect.poll(gone, { timeout: 20_000 }).not.toBeNull();
+  await expect.poll(gone).not.toBeNull();
   await database.pool.query(`update ledger.alerts set gone_at = gone_at - interval '5 min'`);
-  await expect.poll(async () => (await verdicts()).length, { timeout: 20_000 }).toBe(4);
+  await expect.poll(async () => (await verdicts()).length).toBe(4);
   await expect.poll(chatTexts).toEqual(['*target hook: disabled*', '*Recovered: target hook: disabled*']);
   await expect.poll(() => mail.mails.length).toBe(2);
 });
@@ -93,9 +91,7 @@ test('a process that starts after a crash sends what an earlier one has queued, 
   await lookOnce(needsOf(database.pool)); // queued, and then killed before it is sent
   expect(await verdicts()).toEqual(['alerts.chat opened waiting', 'alerts.mail opened waiting']);
   start();
-  await expect
-    .poll(verdicts, { timeout: 20_000 })
-    .toEqual(['alerts.chat opened delivered', 'alerts.mail opened delivered']);
+  await expect.poll(verdicts).toEqual(['alerts.chat opened delivered', 'alerts.mail opened delivered']);
   expect([chatTexts().length, mail.mails.length]).toEqual([1, 1]);
 });
 
@@ -129,19 +125,19 @@ test('a channel that refuses is disabled with its reason, the others receive the
   chatAnswer = { status: 404, body: 'no_service' };
   await disable('hook');
   start();
-  await expect.poll(() => mail.mails.length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => mail.mails.length).toBe(2);
   expect(mail.mails.join('\n')).toContain('Subject: target alerts.chat: disabled');
   const states = await targetStates(database.pool);
   expect(states.find(({ target }) => target === 'alerts.chat')?.disabled?.detail).toContain('no_service');
   chatAnswer = { status: 200 };
   await enableTargets(database.pool, ['alerts.chat']);
-  await expect.poll(verdicts, { timeout: 20_000 }).toContain('alerts.chat opened delivered');
+  await expect.poll(verdicts).toContain('alerts.chat opened delivered');
 });
 
 test('a refused password does not keep the other channel waiting', async () => {
   await disable('hook');
   start(1, 'a-wrong-password');
-  await expect.poll(chatTexts, { timeout: 20_000 }).toContain('*target hook: disabled*');
-  await expect.poll(chatTexts, { timeout: 20_000 }).toContain('*target alerts.mail: disabled*');
+  await expect.poll(chatTexts).toContain('*target hook: disabled*');
+  await expect.poll(chatTexts).toContain('*target alerts.mail: disabled*');
   expect(mail.mails).toEqual([]);
 });

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type EmbeddedPostgres, startEmbedded } from '../../../src/storage/embedded/embedded.ts';
+import { PATIENT } from '../../support/patient.ts';
 import { ask, scratch } from './scratch.ts';
 import { isAlive, postmasterOf, startUser } from './user-process.ts';
 
@@ -52,7 +53,7 @@ test('when every user is killed, Postgres stops by itself', async () => {
   await Promise.all(users.map((user) => user.said));
   const postmaster = postmasterOf(dataDir);
   await Promise.all(users.map((user) => user.kill()));
-  await vi.waitUntil(() => !isAlive(postmaster), { timeout: 12_000 });
+  await vi.waitUntil(() => !isAlive(postmaster), PATIENT);
 });
 
 test('a killed user does not take Postgres away from the others', async () => {
@@ -79,7 +80,7 @@ test('a data directory that is removed and made again is a new one, though the o
   expect(postmasterOf(dataDir)).not.toBe(oldPostmaster);
   await old.close();
   await fresh.close();
-  await vi.waitUntil(() => !isAlive(oldPostmaster), { timeout: 12_000 });
+  await vi.waitUntil(() => !isAlive(oldPostmaster), PATIENT);
 });
 
 test('closing twice has the effect of closing once', async () => {

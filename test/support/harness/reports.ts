@@ -8,6 +8,7 @@ import type { Run } from '../../../src/engine/ledger/runs.ts';
 import { linkKind } from '../../../src/mirror/links/item-links.ts';
 import { startGithub } from '../github-standin.ts';
 import { HOOK_SECRET, TOKEN } from '../item-vendor.ts';
+import { PATIENT } from '../patient.ts';
 import { startWebhookReceiver } from '../webhook-receiver.ts';
 import { openHarness, type SyncHow } from './harness.ts';
 import { withTasks } from './tasks.ts';
@@ -72,7 +73,7 @@ export async function openReportsHarness({ options = '{}', targets = '[issues, h
         );
         expect(found.rowCount).toBe(0);
       };
-      await vi.waitFor(isQuiet, { timeout: 20_000, interval: 20 });
+      await vi.waitFor(isQuiet, PATIENT);
     },
     /** Adds tasks with a linked issue each, known to a first scan. */
     async linkedTasks(count: number): Promise<void> {
