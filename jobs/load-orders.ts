@@ -8,6 +8,7 @@ import { RunFailed, RunPaused } from '../src/engine/account/failure.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
 import { decideOrders, planOnly } from '../src/engine/ledger/matching/decide-orders.ts';
+import { judgeFirst, planFirst } from '../src/engine/ledger/matching/first-order.ts';
 import {
   type Creating,
   CUSTOMERS,
@@ -228,22 +229,26 @@ async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint:
     : undefined;
   return exclusive.transaction(async (db) => {
     if (read && !(await checkRead(db, run.id, ORDERS_READ))) return { status: 'again', inMs: 0 };
-    const planned = await decideOrders(db, run, { ...options, isWhole: read?.isWhole ?? true });
+    const { first, ...rest } = checkpoint;
+    const isTrusted = first === undefined || (await judgeFirst(db, run, first));
+    const planned = await decideOrders(db, run, { ...options, isWhole: isTrusted && (read?.isWhole ?? true) });
     if (!run.dryRun) await oweForEarlierOrders(db, run, account.settleMs);
     if (run.dryRun) await planOnly(db, run);
     if (options.savePlan) await keepShown(db, run);
     const { create, update, withoutCustomer, waiting } = planned;
     const isToWrite = !run.dryRun && create + update + withoutCustomer > 0;
     const waitedFor = run.dryRun || waiting === 0 ? undefined : await loadWaitedFor(db, run);
-    if (!isToWrite && waitedFor !== undefined)
-      return comeBackForTheRest(db, run, { ...checkpoint, step: 'keys' }, waitedFor);
+    if (!isToWrite && waitedFor !== undefined) return comeBackForTheRest(db, run, { ...rest, step: 'keys' }, waitedFor);
     const message = isToWrite
       ? await whyApproval(db, context, checkpoint, create + update + withoutCustomer)
       : undefined;
     if (!run.dryRun && message === undefined) await rememberColumns(db, run);
     if (!isToWrite) return end(db, run);
     const step = withoutCustomer > 0 ? 'customers' : 'orders';
-    await saveCheckpoint(db, run.id, { ...checkpoint, updates: update, step, isCleared: message === undefined });
+    const isToSend = message === undefined && withoutCustomer === 0;
+    const alone = isToSend ? await planFirst(db, run) : undefined;
+    const decided = { ...rest, updates: update, step, isCleared: message === undefined } as const;
+    await saveCheckpoint(db, run.id, { ...decided, ...(alone !== undefined && { first: alone }) });
     if (read) await keepBaseline(db, run.id, baseline.hashes());
     if (message !== undefined) return askFirst(db, run, message);
     if (withoutCustomer > 0) return { status: 'again', inMs: 0 };
