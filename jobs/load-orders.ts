@@ -37,12 +37,11 @@ import { addNote, movePhase, readRun } from '../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
-import { isGuarded } from '../src/syncs/approval.ts';
 import type { ContactsOptions } from '../src/syncs/contacts/options.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { BASELINE, readCustomers } from '../src/syncs/customers/read-customers.ts';
 import { readLoad } from '../src/syncs/orders/begin.ts';
-import { askFirst, whyApproval } from '../src/syncs/orders/load-approval.ts';
+import { askFirst, createsNow, whyApproval } from '../src/syncs/orders/load-approval.ts';
 import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
 import { type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.ts';
 import { readOrders } from '../src/syncs/orders/read-orders.ts';
@@ -108,16 +107,11 @@ const STEPS: Readonly<
   orders: readAndDecide,
 };
 
-/** Customers are created before anything else is known, unless a person may have to approve the load first. */
-function createsNow({ run, options }: Context, { isCleared }: LoadCheckpoint): boolean {
-  const mayAsk = options.confirm || isGuarded(options);
-  return options.createCustomers && !run.dryRun && (!mayAsk || isCleared || run.isBound);
-}
-
 async function findCustomers(context: Context, exclusive: Exclusive, checkpoint: LoadCheckpoint): Promise<Stepped> {
   const { pool, run, account, options } = context;
   if (!(await isAnyStaged(pool, run.id))) return continueFrom(exclusive, run.id, { ...checkpoint, step: 'keys' });
-  if (createsNow(context, checkpoint)) {
+  const isCreating = await createsNow(context, checkpoint);
+  if (isCreating) {
     const inMs = await unsettledForMs(pool, { id: run.id, scope: run.scope, resource: CUSTOMERS }, account.settleMs);
     if (inMs > 0) return wait(context, inMs, 'waited for unsettled customers of an earlier run');
   }
@@ -135,8 +129,7 @@ async function findCustomers(context: Context, exclusive: Exclusive, checkpoint:
     return run.isBound ? unresolved - (await leaveOutUnshown(db, run)) : unresolved;
   });
   if (missing === undefined) return { status: 'on', checkpoint };
-  if (missing === 0 || !createsNow(context, checkpoint))
-    return continueFrom(exclusive, run.id, { ...checkpoint, step: 'keys' });
+  if (missing === 0 || !isCreating) return continueFrom(exclusive, run.id, { ...checkpoint, step: 'keys' });
   const creating = await startCreating(context, exclusive, checkpoint, { readAt, baseline });
   switch (creating.status) {
     case 'started':

@@ -48,8 +48,14 @@ async function planned(upload: string): Promise<string> {
   return run;
 }
 
+/** The plan that the page of a run approves. */
+async function planOn(run: string): Promise<string> {
+  const [, plan = ''] = /name="plan" value="(\w+)"/.exec(await look(`/runs/${run}`)) ?? [];
+  return plan;
+}
+
 async function approve(run: string): Promise<void> {
-  await post(`/runs/${run}/resume`);
+  await post(`/runs/${run}/resume`, { plan: await planOn(run) });
   await ended(harness.database, run);
 }
 
@@ -111,6 +117,26 @@ test('the columns of a corrected file are not remembered for files with that hea
   expect(await ended(harness.database, other.begun.run.id)).toMatchObject({ status: 'done' });
   const learnt = await harness.database.pool.query(`select name from ledger.learnt where name like 'columns:%'`);
   expect(learnt.rows).toEqual([]);
+});
+
+test('a page from before a load was dropped and planned again does not approve the new plan', async () => {
+  const { begun } = await harness.takeIn('order_id,client_id,amount\nA,1,5\n', { confirm: true });
+  const { id } = begun.run;
+  const awaits = () =>
+    expect.poll(async () => (await readRun(harness.database.pool, id)).errorCode).toBe('AWAITS_CONFIRMATION');
+  await (await harness.workspace.work()).attend(begun.run);
+  await awaits();
+  const before = await planOn(id);
+  await post(`/runs/${id}/cancel`);
+  await post(`/runs/${id}/retry`);
+  await awaits();
+  for (const stale of [{ plan: before }, {}] as readonly Record<string, string>[]) {
+    expect(await post(`/runs/${id}/resume`, stale)).toBe(`/runs/${id}`);
+    expect((await readRun(harness.database.pool, id)).errorCode).toBe('AWAITS_CONFIRMATION');
+  }
+  expect(await harness.orders()).toEqual([]);
+  await approve(id);
+  expect(await amounts()).toEqual([5]);
 });
 
 test('a load that was not approved is planned and asked about again, also by its number of orders', async () => {

@@ -39,7 +39,7 @@ export function withOrders(bare: Harness) {
     /** Loads a CSV and waits until its run has stopped; approves a load that waits for it, and resumes one that has failed. */
     async load(csv: string, how?: LoadHow): Promise<Run> {
       const { begun } = await takeIn(csv, how);
-      if (begun.status === 'unfinished') await approveRun(database.pool, begun.run.id, 'ann@office');
+      if (begun.status === 'unfinished') await approveRun(database.pool, begun.run, 'ann@office');
       const runner = await workspace.work();
       await runner.attend(await readRun(database.pool, begun.run.id));
       return ended(database, begun.run.id);
