@@ -8,6 +8,7 @@ import { RunFailed, RunPaused } from '../src/engine/account/failure.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
 import { decideOrders, planOnly } from '../src/engine/ledger/matching/decide-orders.ts';
+import { judgeFirst, planFirst } from '../src/engine/ledger/matching/first-order.ts';
 import {
   type Creating,
   CUSTOMERS,
@@ -36,12 +37,11 @@ import { addNote, movePhase, readRun } from '../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
-import { isGuarded } from '../src/syncs/approval.ts';
 import type { ContactsOptions } from '../src/syncs/contacts/options.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { BASELINE, readCustomers } from '../src/syncs/customers/read-customers.ts';
 import { readLoad } from '../src/syncs/orders/begin.ts';
-import { askFirst, whyApproval } from '../src/syncs/orders/load-approval.ts';
+import { askFirst, createsNow, whyApproval } from '../src/syncs/orders/load-approval.ts';
 import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
 import { type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.ts';
 import { readOrders } from '../src/syncs/orders/read-orders.ts';
@@ -107,16 +107,11 @@ const STEPS: Readonly<
   orders: readAndDecide,
 };
 
-/** Customers are created before anything else is known, unless a person may have to approve the load first. */
-function createsNow({ run, options }: Context, { isCleared }: LoadCheckpoint): boolean {
-  const mayAsk = options.confirm || isGuarded(options);
-  return options.createCustomers && !run.dryRun && (!mayAsk || isCleared || run.isBound);
-}
-
 async function findCustomers(context: Context, exclusive: Exclusive, checkpoint: LoadCheckpoint): Promise<Stepped> {
   const { pool, run, account, options } = context;
   if (!(await isAnyStaged(pool, run.id))) return continueFrom(exclusive, run.id, { ...checkpoint, step: 'keys' });
-  if (createsNow(context, checkpoint)) {
+  const isCreating = await createsNow(context, checkpoint);
+  if (isCreating) {
     const inMs = await unsettledForMs(pool, { id: run.id, scope: run.scope, resource: CUSTOMERS }, account.settleMs);
     if (inMs > 0) return wait(context, inMs, 'waited for unsettled customers of an earlier run');
   }
@@ -134,8 +129,7 @@ async function findCustomers(context: Context, exclusive: Exclusive, checkpoint:
     return run.isBound ? unresolved - (await leaveOutUnshown(db, run)) : unresolved;
   });
   if (missing === undefined) return { status: 'on', checkpoint };
-  if (missing === 0 || !createsNow(context, checkpoint))
-    return continueFrom(exclusive, run.id, { ...checkpoint, step: 'keys' });
+  if (missing === 0 || !isCreating) return continueFrom(exclusive, run.id, { ...checkpoint, step: 'keys' });
   const creating = await startCreating(context, exclusive, checkpoint, { readAt, baseline });
   switch (creating.status) {
     case 'started':
@@ -228,22 +222,26 @@ async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint:
     : undefined;
   return exclusive.transaction(async (db) => {
     if (read && !(await checkRead(db, run.id, ORDERS_READ))) return { status: 'again', inMs: 0 };
-    const planned = await decideOrders(db, run, { ...options, isWhole: read?.isWhole ?? true });
+    const { first, ...rest } = checkpoint;
+    const isTrusted = first === undefined || (await judgeFirst(db, run, first));
+    const planned = await decideOrders(db, run, { ...options, isWhole: isTrusted && (read?.isWhole ?? true) });
     if (!run.dryRun) await oweForEarlierOrders(db, run, account.settleMs);
     if (run.dryRun) await planOnly(db, run);
     if (options.savePlan) await keepShown(db, run);
     const { create, update, withoutCustomer, waiting } = planned;
     const isToWrite = !run.dryRun && create + update + withoutCustomer > 0;
     const waitedFor = run.dryRun || waiting === 0 ? undefined : await loadWaitedFor(db, run);
-    if (!isToWrite && waitedFor !== undefined)
-      return comeBackForTheRest(db, run, { ...checkpoint, step: 'keys' }, waitedFor);
+    if (!isToWrite && waitedFor !== undefined) return comeBackForTheRest(db, run, { ...rest, step: 'keys' }, waitedFor);
     const message = isToWrite
       ? await whyApproval(db, context, checkpoint, create + update + withoutCustomer)
       : undefined;
     if (!run.dryRun && message === undefined) await rememberColumns(db, run);
     if (!isToWrite) return end(db, run);
     const step = withoutCustomer > 0 ? 'customers' : 'orders';
-    await saveCheckpoint(db, run.id, { ...checkpoint, updates: update, step, isCleared: message === undefined });
+    const isToSend = message === undefined && withoutCustomer === 0;
+    const alone = isToSend ? await planFirst(db, run) : undefined;
+    const decided = { ...rest, updates: update, step, isCleared: message === undefined } as const;
+    await saveCheckpoint(db, run.id, { ...decided, ...(alone !== undefined && { first: alone }) });
     if (read) await keepBaseline(db, run.id, baseline.hashes());
     if (message !== undefined) return askFirst(db, run, message);
     if (withoutCustomer > 0) return { status: 'again', inMs: 0 };

@@ -9,10 +9,10 @@ import type { Workspace } from './wire.ts';
 export async function askForApproval(
   session: Session,
   { database: { pool } }: Workspace,
-  { id }: Run,
+  { id, planId }: Run,
   signal: AbortSignal,
 ): Promise<'continue' | 'leave'> {
   const answer = await session.ask(`Write that? If not, run ${id} ends and nothing is written.`, signal);
   if (answer === 'no') await declineRun(pool, id, thisPerson());
-  return answer === 'yes' && (await approveRun(pool, id, thisPerson())) ? 'continue' : 'leave';
+  return answer === 'yes' && (await approveRun(pool, { id, planId }, thisPerson())) ? 'continue' : 'leave';
 }

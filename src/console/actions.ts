@@ -39,6 +39,8 @@ interface How {
   readonly reason?: string | undefined;
   /** Who does it. */
   readonly by: string;
+  /** The name of the plan that the person has seen, for an approval. */
+  readonly seen?: string | undefined;
 }
 
 type Perform = (needs: ActionNeeds, about: string, how: How) => Promise<Done>;
@@ -58,8 +60,8 @@ const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
     const what = isDeclined ? 'is not approved: nothing was sent' : 'is stopped for good: nothing more is sent';
     return { said: `Run ${id} ${what}.`, run: id };
   },
-  async resume({ pool, hint }, id, { by }) {
-    await reopenRun(pool, await readRun(pool, id), by, hint);
+  async resume({ pool, hint }, id, { by, seen = '' }) {
+    await reopenRun(pool, await readRun(pool, id), { by, seen }, hint);
     return { said: `Run ${id} continues as soon as a worker is free.`, run: id };
   },
   async retry(needs, id) {
@@ -127,16 +129,27 @@ export function byWords({ person }: Taking): string {
 }
 
 /** @throws LockstepError of the action, CONSOLE_NOT_ALLOWED */
-export function actOnRun(needs: ActionNeeds, taking: Taking, action: RunAction, id: string): Promise<Done> {
-  return keeping(needs, taking, `${action}-run`, id, () => ON_RUNS[action](needs, id, { by: byWords(taking) }));
+export function actOnRun(
+  needs: ActionNeeds,
+  taking: Taking,
+  action: RunAction,
+  id: string,
+  { seen }: Pick<How, 'seen'> = {},
+): Promise<Done> {
+  return keeping(needs, taking, `${action}-run`, id, () => ON_RUNS[action](needs, id, { by: byWords(taking), seen }));
 }
 
 /** Approves a large load if `typed` is the number of orders that it writes. @throws like actOnRun */
-export function approveTyped(needs: ActionNeeds, taking: Taking, id: string, typed: string): Promise<Done> {
+export function approveTyped(
+  needs: ActionNeeds,
+  taking: Taking,
+  id: string,
+  { typed, seen }: Pick<How, 'seen'> & { readonly typed: string },
+): Promise<Done> {
   return keeping(needs, taking, 'resume-run', id, async () => {
     const plan = await planOf(needs.pool, await readRun(needs.pool, id), needs.settings());
     if (typed.replaceAll(/\D/g, '') === String(writesOf(plan)))
-      return ON_RUNS.resume(needs, id, { by: byWords(taking) });
+      return ON_RUNS.resume(needs, id, { by: byWords(taking), seen });
     const said = `This is not the number of orders to write, ${formatCount(writesOf(plan))}: nothing is approved.`;
     return { said, refused: 'NUMBER_DIFFERS' };
   });

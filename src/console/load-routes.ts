@@ -10,7 +10,7 @@ import { refuseCorrected } from '../syncs/orders/begin.ts';
 import { ordersOptions } from '../syncs/orders/options.ts';
 import { approveTyped, keeping } from './actions.ts';
 import { badFile, type Fixes, fixedFile } from './fixes.ts';
-import { formOf, onForm } from './forms.ts';
+import { formOf, onForm, tell } from './forms.ts';
 import { requireOperator, requirePerson } from './guard.ts';
 import { formOfLoad, loadForm } from './load-form.ts';
 import type { Loads } from './loads.ts';
@@ -56,9 +56,9 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
 
   onForm(app, '/runs/:run/approve', async ({ taking, params, given, reply }) => {
     const { run: id } = ofRun.parse(params);
-    const { said, refused } = await approveTyped(needs, taking, id, given.writes ?? '');
-    say(reply, { tone: refused === undefined ? 'good' : 'bad', text: said });
-    return refused === undefined ? `/runs/${id}` : `/runs/${id}/approve`;
+    const typed = { typed: given.writes ?? '', seen: given.plan };
+    const done = await tell(reply, needs, () => approveTyped(needs, taking, id, typed));
+    return done?.refused === undefined ? `/runs/${id}` : `/runs/${id}/approve`;
   });
 
   onForm(app, '/runs/:run/fix', async ({ taking, params, request }) => {

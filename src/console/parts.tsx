@@ -182,9 +182,10 @@ export function Section({ title, side, children }: { title: Child; side?: Child;
 }
 
 /** A button that posts at once; what cannot be undone goes through the page that confirms it. */
-export function Act({ path, label, primary }: { path: string; label: string; primary?: boolean }) {
+export function Act({ path, label, primary, plan }: { path: string; label: string; primary?: boolean; plan?: string }) {
   return (
     <form method="post" action={path}>
+      {plan !== undefined && <input type="hidden" name="plan" value={plan} />}
       <button type="submit" class={primary ? 'primary' : undefined}>
         {label}
       </button>

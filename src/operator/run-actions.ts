@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { LockstepError } from '../base/errors.ts';
 import { approveRun, awaitsApproval, declineRun, NOT_APPROVED } from '../engine/ledger/approval.ts';
 import { endRun, resumeRun } from '../engine/ledger/run-status.ts';
-import type { Run } from '../engine/ledger/runs.ts';
+import { type Run, readRun } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { readLoad } from '../syncs/orders/begin.ts';
 import { reopenLoad } from '../syncs/orders/reopen.ts';
@@ -32,14 +32,24 @@ export async function requireResumable(db: Queryable, run: Run, hint: Hint): Pro
 }
 
 /**
- * Resumes a failed or paused run; a run that awaits approval is approved. A running one stays as it is. `by`: who does it.
- * @throws also RUN_IN_THE_WAY
+ * Resumes a failed or paused run; of a run that awaits approval, the plan `seen` is approved. A running one stays as it is. `by`:
+ * who does it. @throws also PLAN_REPLACED, RUN_IN_THE_WAY
  */
-export async function reopenRun(db: Queryable, run: Run, by: string, hint: Hint): Promise<void> {
+export async function reopenRun(
+  db: Queryable,
+  run: Run,
+  { by, seen = run.planId }: { readonly by: string; readonly seen?: string | undefined },
+  hint: Hint,
+): Promise<void> {
   await requireResumable(db, run, hint);
   const { id, status, resource } = run;
-  const resumed = () => (awaitsApproval(run) ? approveRun(db, id, by) : resumeRun(db, id));
-  if (status === 'running' || (await resumed())) return;
+  if (status === 'running') return;
+  if (awaitsApproval(run) ? await approveRun(db, { id, planId: seen }, by) : await resumeRun(db, id)) return;
+  const now = await readRun(db, id);
+  if (awaitsApproval(now) && now.planId !== seen) {
+    const message = `Run ${id} shows another plan now than the one that you approve, so nothing is approved. See its plan, and approve that: ${hint(`runs show ${id}`)}`;
+    throw new LockstepError('PLAN_REPLACED', message, { exitCode: 3 });
+  }
   const message = `Run ${id} cannot be resumed: a newer run of the same sync, or one that writes the same ${resource}, is unfinished. See: ${hint('runs')}`;
   throw new LockstepError('RUN_IN_THE_WAY', message, { exitCode: 3 });
 }

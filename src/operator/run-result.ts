@@ -50,6 +50,8 @@ export interface RunReport {
   /** About rows that were sent again after an unknown outcome: what is still to be checked, and what was wrong. */
   readonly audit?: Audit;
   readonly error?: { readonly code: string; readonly message: string };
+  /** The name of the plan that awaits approval: an approval names it. */
+  readonly plan?: string;
 }
 
 /** Rows with these verdicts need a person. */
@@ -108,6 +110,7 @@ async function report(
     leftOut: run.leftOut,
     results: {},
     audit,
+    plan: state === 'awaiting-approval' ? run.planId : undefined,
     error: run.error === undefined ? undefined : { code: run.errorCode ?? 'RUN_FAILED', message: run.error },
   };
 }

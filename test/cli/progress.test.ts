@@ -36,6 +36,7 @@ const RUN: Run = {
   attendedAt: undefined,
   idleMs: 0,
   isBound: false,
+  planId: undefined,
 };
 const NONE: Record<RowState, number> = { staged: 0, ready: 0, intent: 0, acked: 0, unknown: 0, settled: 0 };
 

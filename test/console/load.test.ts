@@ -241,7 +241,9 @@ describe.runIf(CHROMIUM)('a file', () => {
     const { run } = await api(`/uploads/${id}/load`, {});
     const isPlanned = async () => (await api(`/runs/${run}`)).state;
     await expect.poll(isPlanned).toBe('awaiting-approval');
-    await api(`/runs/${run}/resume`, {});
+    expect(await api(`/runs/${run}/resume`, {})).toMatchObject({ error: { code: 'PLAN_REPLACED' } });
+    const { plan } = await api(`/runs/${run}`);
+    await api(`/runs/${run}/resume`, { plan });
     await expect.poll(async () => (await harness.orders()).length).toBe(2);
     expect(await api('/uploads?account=test', '')).toMatchObject({ error: { code: 'UPLOAD_EMPTY' } });
     expect(await api('/uploads?account=other', 'a,b')).toMatchObject({ error: { code: 'SETTINGS_NAME_UNKNOWN' } });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Console } from '../../src/console/server.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
+import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
 import { writeResults } from '../../src/syncs/orders/results.ts';
 import { ended } from '../support/harness/ended.ts';
 import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
@@ -48,8 +49,14 @@ async function planned(upload: string): Promise<string> {
   return run;
 }
 
+/** The plan that the page of a run approves. */
+async function planOn(run: string): Promise<string> {
+  const [, plan = ''] = /name="plan" value="(\w+)"/.exec(await look(`/runs/${run}`)) ?? [];
+  return plan;
+}
+
 async function approve(run: string): Promise<void> {
-  await post(`/runs/${run}/resume`);
+  await post(`/runs/${run}/resume`, { plan: await planOn(run) });
   await ended(harness.database, run);
 }
 
@@ -102,6 +109,30 @@ test('lines without an order_id that are corrected in a spreadsheet and in the c
   expect(await amounts()).toEqual([10, 20]);
 });
 
+test('a line without an order_id that two corrections, or a retry, give to different customers is one order', async () => {
+  const run = await harness.load('customer_email,amount\nlate@example.com,10\n');
+  expect(await harness.tally(run)).toEqual({ in: 1, rejected: 1 });
+  const dir = path.join(harness.dataDir, 'corrected');
+  await writeResults(harness.database.pool, run.id, { dir, base: 'x' });
+  const rejected = await readFile(path.join(dir, 'x.rejected.csv'), 'utf8');
+  const corrected = (customer: number) =>
+    rejected.replace(',late@example.com,10', `,customer${customer}@example.com,10`);
+  const both = await Promise.all([harness.load(corrected(1)), harness.load(corrected(3))]);
+  const tallies = await Promise.all(both.map((one) => harness.tally(one)));
+  expect(tallies).toContainEqual({ in: 1, created: 1 });
+  expect(tallies).toContainEqual({ in: 1, review: 1 });
+  const otherwise = [expect.objectContaining({ verdict: 'review', reason: 'CORRECTED_OTHERWISE' })];
+  expect(await harness.loaded(await harness.load(corrected(2)))).toEqual(otherwise);
+  await harness.addCustomers([{ full_name: 'Late', email: 'late@example.com' }]);
+  expect(await reopenLoad(harness.database.pool, run.id)).toBe(1);
+  await (await harness.workspace.work()).attend(await readRun(harness.database.pool, run.id));
+  expect(await harness.loaded(await ended(harness.database, run.id))).toEqual(otherwise);
+  const first = tallies[0]?.created === 1 ? 1 : 3;
+  const again = await harness.load(corrected(first), { salt: 'again' });
+  expect(await harness.tally(again)).toEqual({ in: 1, existing: 1 });
+  expect(await amounts()).toEqual([10]);
+});
+
 test('the columns of a corrected file are not remembered for files with that header', async () => {
   const run = await harness.load('client_id,amount,description\n1,10,a\n2,x,b\n');
   const upload = await post(`/runs/${run.id}/fix`, FIXED);
@@ -111,6 +142,26 @@ test('the columns of a corrected file are not remembered for files with that hea
   expect(await ended(harness.database, other.begun.run.id)).toMatchObject({ status: 'done' });
   const learnt = await harness.database.pool.query(`select name from ledger.learnt where name like 'columns:%'`);
   expect(learnt.rows).toEqual([]);
+});
+
+test('a page from before a load was dropped and planned again does not approve the new plan', async () => {
+  const { begun } = await harness.takeIn('order_id,client_id,amount\nA,1,5\n', { confirm: true });
+  const { id } = begun.run;
+  const awaits = () =>
+    expect.poll(async () => (await readRun(harness.database.pool, id)).errorCode).toBe('AWAITS_CONFIRMATION');
+  await (await harness.workspace.work()).attend(begun.run);
+  await awaits();
+  const before = await planOn(id);
+  await post(`/runs/${id}/cancel`);
+  await post(`/runs/${id}/retry`);
+  await awaits();
+  for (const stale of [{ plan: before }, {}] as readonly Record<string, string>[]) {
+    expect(await post(`/runs/${id}/resume`, stale)).toBe(`/runs/${id}`);
+    expect((await readRun(harness.database.pool, id)).errorCode).toBe('AWAITS_CONFIRMATION');
+  }
+  expect(await harness.orders()).toEqual([]);
+  await approve(id);
+  expect(await amounts()).toEqual([5]);
 });
 
 test('a load that was not approved is planned and asked about again, also by its number of orders', async () => {

@@ -55,6 +55,17 @@ test('a file that differs by one letter is another load; --again looks at each r
   expect([again.json.counts.existing, (await harness.orders()).length]).toEqual([30, 60]);
 });
 
+test('a file with the same rows in another form waits for a person, also with --yes; only its own plan is approved', async () => {
+  await load(await harness.file('one.csv', TEXT));
+  const { code, json } = await load(await harness.file('saved.csv', TEXT.replaceAll(',', ';')), '--yes');
+  expect([code, json.state, json.counts.in]).toEqual([3, 'awaiting-approval', 30]);
+  const stale = await harness.here('runs', 'resume', json.run, '--plan', '00000000');
+  expect([stale.code, stale.json.error.code]).toEqual([3, 'PLAN_REPLACED']);
+  expect(await harness.orders()).toHaveLength(30);
+  const approved = await harness.here('runs', 'resume', json.run, '--plan', json.plan);
+  expect([approved.code, approved.json.counts.created]).toEqual([0, 30]);
+});
+
 test('finds a load that is known by the bytes of its file, as in earlier versions', async () => {
   const file = await harness.file('old.csv', CRLF);
   const first = await load(file);

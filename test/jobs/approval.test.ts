@@ -26,7 +26,8 @@ const continued = async (id: string) => {
 };
 
 const approved = async (id: string) => {
-  expect(await approveRun(harness.database.pool, id, 'ann@office')).toBe(true);
+  const run = await readRun(harness.database.pool, id);
+  expect(await approveRun(harness.database.pool, run, 'ann@office')).toBe(true);
   return continued(id);
 };
 

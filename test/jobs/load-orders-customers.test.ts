@@ -85,7 +85,7 @@ test('of many customers it keeps only those that a row may mean, and recognises 
     run.id,
   ]);
   expect(kept.rows.map(({ record_id }) => Number(record_id)).filter((id) => id > 10)).toEqual([50, 51, 52, 61]);
-  await approveRun(harness.database.pool, run.id, 'ann@office');
+  await approveRun(harness.database.pool, run, 'ann@office');
   expect(await harness.tally(await resumeLoad(run))).toEqual({ in: 5, created: 5 });
   const clients = (await harness.orders()).map(({ order_id, client_id }) => `${order_id} ${client_id}`);
   expect(clients.toSorted()).toEqual(['A 50', 'B 62', 'C 51', 'D 61', 'E 52']);

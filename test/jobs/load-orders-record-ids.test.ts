@@ -23,7 +23,7 @@ test('finds a customer created after the plan was shown, though an order has its
   const csv = `order_id,customer email,amount\nA,ann@example.com,5\nB,ann@example.com,5\nC,new@example.com,7\n`;
   const shown = await harness.load(csv, { createCustomers: true, confirm: true });
   expect([shown.status, shown.errorCode]).toEqual(['paused', 'AWAITS_CONFIRMATION']);
-  await approveRun(harness.database.pool, shown.id, 'ann@office');
+  await approveRun(harness.database.pool, shown, 'ann@office');
   await (await harness.workspace.work()).attend(await readRun(harness.database.pool, shown.id));
   const run = await ended(harness.database, shown.id);
   expect(run.status).toBe('done');

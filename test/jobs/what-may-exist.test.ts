@@ -197,7 +197,8 @@ describe('the first list of orders that a service shows', () => {
     [
       ['skips an order between its ids', numbers(10, 19), [13], 13],
       ['begins after older orders', numbers(10, 19), [10, 11], 11],
-      ['ends before newer orders, at a round number', numbers(10, 25), numbers(20, 25), 20],
+      ['ends before newer orders', numbers(10, 25), numbers(19, 25), 19],
+      ['ends before newer orders, of which some were removed', [10, 11, 14], [14], 14],
     ];
 
   test.each(HIDDEN)('creates nothing if it %s', async (_, has, hides, named) => {
@@ -207,6 +208,29 @@ describe('the first list of orders that a service shows', () => {
     expect(await fates(run)).toEqual(['review LIST_PARTIAL', 'review LIST_PARTIAL']);
     expect(run.notes.join()).toContain(`it does not contain order ${named}, which the service returns by its id`);
     expect(book.orders).toHaveLength(has.length);
+  });
+
+  test('creates nothing if it skips an id that counts behind letters', async () => {
+    const named = (record: BookRecord) => ({ ...record, id: `ord_${String(record.id).padStart(4, '0')}` });
+    begin({
+      show: (record, how) => {
+        if (how === 'list' && record.id === 13) return undefined;
+        return 'order_id' in record ? named(record) : record;
+      },
+    });
+    there(numbers(10, 19));
+    const run = await harness.load(orders('O-13,1,5,new'));
+    expect(await fates(run)).toEqual(['review LIST_PARTIAL']);
+    expect(run.notes.join()).toContain('it does not contain order ord_0013');
+  });
+
+  test('may end before an order that is created while it is read', async () => {
+    let reads = 0;
+    begin({ show: (record, how) => (how === 'list' && record.id === 20 && reads++ === 0 ? undefined : record) });
+    there(numbers(10, 20));
+    const run = await harness.load(orders('O-20,1,5,new', 'O-99,1,5,new'));
+    expect(await fates(run)).toEqual(['existing EXISTS', 'created']);
+    expect(run.notes.join()).toContain('waited to see whether the list of orders shows order 20, which may be new');
   });
 
   test('may skip orders that say that they are deleted, and ids without an order', async () => {

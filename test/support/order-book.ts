@@ -11,6 +11,8 @@ export interface OrderBookOptions {
   readonly answersRecords?: boolean;
   /** The answer to a create after it was stored, instead of the usual one. */
   readonly afterCreate?: (record: BookRecord) => Reply | undefined;
+  /** Creates that are refused, and not stored. Default: none. */
+  readonly refuses?: (sent: Readonly<Record<string, unknown>>) => boolean;
   /** What an update does with members that it does not have. Default: keep them. */
   readonly updates?: 'keep' | 'empty' | 'ignore';
 }
@@ -35,9 +37,11 @@ export async function startOrderBook(): Promise<OrderBook> {
     const [, kind = '', what = ''] = /\/v1\/(\w+)\/(\w+)$/.exec(path) ?? [];
     const book = books[kind];
     const sent: Record<string, unknown> = body === '' ? {} : JSON.parse(body);
-    const at = book?.findIndex(({ id }) => id === Number(query.get('id') ?? sent.id)) ?? -1;
+    const wanted = String(query.get('id') ?? sent.id);
+    const at = book?.findIndex((record) => [record.id, show(record, 'get')?.id].map(String).includes(wanted)) ?? -1;
     const one = book?.[at];
     if (book && what === 'getall') return ok(book.flatMap((record) => show(record, 'list') ?? []));
+    if (book && what === 'create' && options.refuses?.(sent)) return { status: 422, body: { status: 'error' } };
     if (book && what === 'create') {
       const record = { ...sent, id: ++lastId };
       book.push(record);

@@ -210,6 +210,12 @@ export const ROW_REASONS = {
       '[?taken This load had failed, and load {load} has taken the order over.][!taken Load {load}, which is unfinished, has this order of customer {customer} too.]',
     remedy: `When that load has ended, run: ${REMEDIES.AGAIN}.`,
   },
+  CORRECTED_OTHERWISE: {
+    meaning:
+      'The same line of a file was corrected before, for another customer, and that order exists or is being sent.',
+    sentence: 'Load {load} has the order of the same line for customer {customer}. Nothing was sent.',
+    remedy: 'If both are meant, give this row an order_id of its own, and load it again.',
+  },
   AMBIGUOUS_CUSTOMER: {
     meaning: 'The row may mean several customers. Nothing was written.',
     sentence: 'By {by} it could be customer {customers}.',

@@ -73,6 +73,7 @@ function addResume(runs: Command, perform: Perform): void {
         'exit codes. Settled rows are not sent again. A run that waits for approval is approved, and writes what it has shown.',
     )
     .argument('<run>', 'id of the run')
+    .option('--plan <name>', 'approve only this plan: `runs show` names the plan that awaits approval')
     .action(perform(resume));
 }
 
@@ -159,14 +160,14 @@ async function cancel(session: Session, id: string): Promise<void> {
   session.out.result(await reportRun(pool, await readRun(pool, id), await session.settings()));
 }
 
-async function resume(session: Session, id: string): Promise<ExitCode> {
+async function resume(session: Session, id: string, options: { plan?: string }): Promise<ExitCode> {
   const signal = session.untilStopped(STOP_WORDS);
   const workspace = await session.openWorkspace();
   const { pool } = workspace.database;
   const before = await readRun(pool, id);
   await requireResumable(pool, before, session.hint);
   await workspace.accounts.open(before.account);
-  await reopenRun(pool, before, thisPerson(), session.hint);
+  await reopenRun(pool, before, { by: thisPerson(), seen: options.plan ?? before.planId }, session.hint);
   session.out.say(`Resuming run ${id} of ${before.title}.`);
   return carryAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true });
 }

@@ -11,8 +11,8 @@ import { hintsFor } from '../../operator/reasons.ts';
 import { reportRun } from '../../operator/run-result.ts';
 import { countsLine, plannedWord } from '../../operator/run-words.ts';
 import { plural, prunedNote } from '../../operator/words.ts';
-import { isGuarded } from '../../syncs/approval.ts';
-import { notDoneAsAsked, type OrdersOptions, ordersOptions } from '../../syncs/orders/options.ts';
+import { isHeld } from '../../syncs/orders/load-approval.ts';
+import { notDoneAsAsked, type OrdersOptions } from '../../syncs/orders/options.ts';
 import { type FileLoad, type ReceivedLoad, receiveLoad } from '../../syncs/orders/receive-load.ts';
 import { writeResults } from '../../syncs/orders/results.ts';
 import { askForApproval } from '../approval.ts';
@@ -88,13 +88,13 @@ export async function confirmLoad(
   { isAsked, signal }: { isAsked: boolean; signal: AbortSignal },
 ): Promise<'continue' | 'leave'> {
   if (!awaitsApproval(paused)) return 'leave';
-  const hasGuard = isGuarded(ordersOptions.parse(paused.options));
   const { pool } = workspace.database;
+  const isHeldBack = await isHeld(pool, paused);
   session.out.say('', ...(await planLines(pool, paused, workspace.settings)));
   const report = await reportRun(pool, paused, workspace.settings);
   session.out.say(...(await problemLines(pool, report, hintsFor(session.hint, paused), ['invalid'])));
-  if (isAsked || (hasGuard && session.canAsk)) return askForApproval(session, workspace, paused, signal);
-  return !hasGuard && (await approveRun(pool, paused.id, thisPerson())) ? 'continue' : 'leave';
+  if (isAsked || (isHeldBack && session.canAsk)) return askForApproval(session, workspace, paused, signal);
+  return !isHeldBack && (await approveRun(pool, paused, thisPerson())) ? 'continue' : 'leave';
 }
 
 async function takeIn(

@@ -121,8 +121,10 @@ export const endpoints: readonly Endpoint[] = [
     path: '/runs/{run}/{action}',
     params: ofRun.extend({ action: z.enum(RUN_ACTIONS) }),
     query: nothing,
+    body: z.object({ plan: z.string().optional().describe('To approve: `plan` of the run, as it was seen.') }),
     answer: done,
-    work: (needs, { person, params }) => actOnRun(needs, { person, via: 'api' }, params.action, params.run),
+    work: (needs, { person, params, body }) =>
+      actOnRun(needs, { person, via: 'api' }, params.action, params.run, { seen: body.plan }),
   }),
   defineEndpoint({
     name: 'syncs',

@@ -30,6 +30,7 @@ export const approve = definePage({
           <p>It writes what the plan shows, and nothing else. What is written cannot be undone here.</p>
           <Plan plan={plan} />
           <form class="filters" method="post" action={`/runs/${run.id}/approve`}>
+            <input type="hidden" name="plan" value={run.planId} />
             <label>
               Type {writes}, the number of orders to write
               <input name="writes" inputmode="numeric" autocomplete="off" required />

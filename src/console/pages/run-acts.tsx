@@ -15,7 +15,7 @@ export function RunActs({ run, report, isAsked }: RunActsProps) {
   return (
     <>
       {actionsFor(run, report).map((offered) => (
-        <ActOn run={run.id} isAsked={isAsked} {...offered} />
+        <ActOn run={run.id} plan={run.planId} isAsked={isAsked} {...offered} />
       ))}
     </>
   );
@@ -23,12 +23,15 @@ export function RunActs({ run, report, isAsked }: RunActsProps) {
 
 interface ActOnProps extends Offered {
   readonly run: string;
+  /** The name of the plan that the page shows. */
+  readonly plan: string | undefined;
   readonly isAsked: boolean;
 }
 
 /** What cannot be undone is confirmed on a page of its own. */
-function ActOn({ run, action, label, primary, isAsked }: ActOnProps) {
-  if (action === 'resume' && !isAsked) return <Act path={`/runs/${run}/${action}`} label={label} primary={primary} />;
+function ActOn({ run, plan, action, label, primary, isAsked }: ActOnProps) {
+  if (action === 'resume' && !isAsked)
+    return <Act path={`/runs/${run}/${action}`} label={label} primary={primary} plan={plan} />;
   const path = action === 'resume' ? `/runs/${run}/approve` : addressOf('/confirm', { action, run });
   return (
     <a class="button" href={path}>

@@ -8,7 +8,7 @@ interface Named {
   readonly id: string;
 }
 
-export class Sample<T extends Named> {
+export class Sample<T> {
   readonly #first: T[] = [];
   readonly #last: T[] = [];
   readonly #between: T[] = [];

@@ -1,28 +1,32 @@
 /**
  * The ids that a list skips although a service that counts may have given them to records: the one before its lowest, those
- * between its ids, and the one after its highest. A record that the service returns under such an id is hidden from the list
- * by a filter or a limit. The id after the highest may also be of a record that is newer than the read, so it is only named
- * for a list with a round number of records: services cut lists off at round numbers.
+ * between its ids, and those after its highest. A record that the service returns under such an id is hidden from the list
+ * by a filter or a limit, or, after the highest id, is newer than the read. Ids that count behind the same letters, such as
+ * `ord_17` or `C-0017`, are numbers too.
  */
 import { evenly, Sample } from './sample.ts';
 
-const ROUND = 10;
 /** Larger ids are not counted: a bit for each id takes 8 MB up to here. */
 const HIGHEST = 2 ** 26;
+/** Some of the ids after the highest may be of records that were removed. */
+const AFTER = 3;
+/** UUIDs and other random ids are longer. */
+const COUNTED = /^(.{0,11}\D|)(\d{1,15})$/;
 
 export class SkippedIds {
   #bits = new Uint32Array(32);
   #lowest = Number.POSITIVE_INFINITY;
   #highest = 0;
-  #records = 0;
+  /** What is before the number of every id. */
+  #letters: string | undefined;
+  /** How many digits a number has that is filled up with zeros. */
+  #digits = 0;
 
   /** The same record may come more than once. */
   add(id: string): void {
-    const number = /^[1-9]\d{0,14}$/.test(id) ? Number(id) : Number.NaN;
+    const number = this.#numberOf(id);
     this.#lowest = Math.min(this.#lowest, number);
     this.#highest = Math.max(this.#highest, number);
-    if (this.#has(number)) return;
-    this.#records++;
     if (!(number < HIGHEST)) return;
     const at = number >>> 5;
     if (at >= this.#bits.length) {
@@ -33,22 +37,44 @@ export class SkippedIds {
     this.#bits[at] = (this.#bits[at] ?? 0) | (1 << (number & 31));
   }
 
-  /** At most `most` of them: the ends, and some of the others, evenly spread; empty if an id is not a number. */
+  /** Whether ids that the list skips can be named. */
+  get areCounted(): boolean {
+    return this.#highest > 0 && this.#highest < HIGHEST;
+  }
+
+  /** At most `most` of them, those after the highest last; empty if an id does not count. */
   sample(most: number): readonly string[] {
-    if (this.#records === 0 || Number.isNaN(this.#highest)) return [];
-    const isRound = this.#records % ROUND === 0;
-    const ends = [this.#lowest - 1, ...(isRound ? [this.#highest + 1] : [])].filter((id) => id > 0);
-    return [...ends.map(String), ...evenly(this.#between(), most - ends.length)];
+    if (!(this.#highest > 0)) return [];
+    const before = this.#lowest > 1 ? [this.#lowest - 1] : [];
+    const between = evenly(this.#between(), most - before.length - AFTER);
+    return [...[...before, ...between].map((number) => this.#idOf(number)), ...this.after()];
+  }
+
+  /** The first ids after the highest; empty if an id does not count. */
+  after(): readonly string[] {
+    return this.#highest > 0 ? Array.from({ length: AFTER }, (_, n) => this.#idOf(this.#highest + 1 + n)) : [];
+  }
+
+  /** NaN if the id does not count like those before it. */
+  #numberOf(id: string): number {
+    const [, letters = '', digits = ''] = COUNTED.exec(id) ?? [];
+    this.#letters ??= letters;
+    if (digits.startsWith('0')) this.#digits = Math.max(this.#digits, digits.length);
+    return letters === this.#letters && Number(digits) > 0 ? Number(digits) : Number.NaN;
+  }
+
+  #idOf(number: number): string {
+    return `${this.#letters}${String(number).padStart(this.#digits, '0')}`;
   }
 
   #has(number: number): boolean {
     return number < HIGHEST && ((this.#bits[number >>> 5] ?? 0) & (1 << (number & 31))) !== 0;
   }
 
-  #between(): readonly string[] {
-    const skipped = new Sample<{ id: string }>();
+  #between(): readonly number[] {
+    const skipped = new Sample<number>();
     if (this.#highest >= HIGHEST) return [];
-    for (let id = this.#lowest; id < this.#highest; id++) if (!this.#has(id)) skipped.add({ id: String(id) });
-    return skipped.records.map(({ id }) => id);
+    for (let id = this.#lowest; id < this.#highest; id++) if (!this.#has(id)) skipped.add(id);
+    return skipped.records;
   }
 }

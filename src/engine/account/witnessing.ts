@@ -11,8 +11,10 @@
  * | missing, and the service has no look-up by id | the list counts as partial |
  */
 import { isJsonObject } from '../../client/call/dialect.ts';
-import type { Json } from '../../client/call/json.ts';
+import type { Json, JsonObject } from '../../client/call/json.ts';
 import { mayBeSame, type RecordKeys, recordKeys } from '../../client/lists/record-keys.ts';
+import { SeenIds } from '../../client/lists/seen-ids.ts';
+import { distrustList } from '../ledger/matching/first-order.ts';
 import { addNote, type RunProgress, recordProgress } from '../ledger/runs.ts';
 import { hasSent } from '../ledger/sent-counts.ts';
 import {
@@ -25,9 +27,10 @@ import {
   wasRebound,
 } from '../ledger/witnesses.ts';
 import type { JobContext } from '../worker/job.ts';
-import { RunPaused } from './failure.ts';
+import { RetryLater, RunPaused } from './failure.ts';
 import { waysOn } from './identity.ts';
 import { isMarkedDeleted, lookUp } from './look-up.ts';
+import { namedCustomers } from './named-customers.ts';
 import { evenly, Sample, spread } from './sample.ts';
 import { sentSoFar } from './sent-so-far.ts';
 import { SkippedIds } from './skipped-ids.ts';
@@ -62,12 +65,19 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
   const tenants = new Set<string>();
   const sample = new Sample<{ id: string; record: Json }>();
   const skipped = new SkippedIds();
+  const listed = new SeenIds();
+  const hiddenBefore = async () =>
+    skipped.areCounted || resource !== 'customers'
+      ? skipped.sample(MOST_LOOKED_UP)
+      : namedCustomers(context, listed, MOST_LOOKED_UP);
   return {
     note(id, record) {
       if (tenants.size < 2) for (const tenant of tenantIn(record)) tenants.add(tenant);
       if (wanted.has(id)) found.set(id, recordKeys(resource, record));
       sample.add({ id, record });
-      if (isFirstLook) skipped.add(id);
+      if (!isFirstLook) return;
+      skipped.add(id);
+      if (resource === 'customers') listed.note(id, 0, '');
     },
     async isWhole() {
       const [tenant] = tenants;
@@ -75,9 +85,12 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       const others = witnesses.filter(({ id, keys }) => !mayBeSame(keys, found.get(id) ?? keys));
       if (isMany(others.length, found.size)) throw await otherRecords(context, resource, others, found);
       const missing = witnesses.filter(({ id }) => !found.has(id));
-      const suspects = isFirstLook ? skipped.sample(MOST_LOOKED_UP) : missing.map(({ id }) => id);
-      const looked = await lookAtMissing(context, resource, suspects, sample.records[0]?.id);
+      const control = sample.records[0]?.id;
+      const suspects = isFirstLook ? await hiddenBefore() : missing.map(({ id }) => id);
+      const looked = await lookAtMissing(context, resource, suspects, control);
       // An id that was never seen may not exist.
+      if (looked.status === 'hidden' && skipped.after().includes(looked.id))
+        await awaitNewer(context, resource, looked);
       const judged: Judged = isFirstLook && looked.status === 'unclear' ? { status: 'removed' } : looked;
       // Nothing is written for contacts that are gone.
       const isGone = judged.status !== 'hidden' && resource !== 'contacts' && missing.length > FEW;
@@ -89,6 +102,8 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
         return false;
       }
       if (run.dryRun) return true;
+      if (isFirstLook && resource === 'orders' && control !== undefined && !skipped.areCounted)
+        await distrustList(pool, run.scope);
       const fresh = sample.records.map(({ id, record }) => ({ id, keys: recordKeys(resource, record) }));
       const kept = witnesses.flatMap(({ id }) => (found.has(id) ? [{ id, keys: found.get(id) ?? {} }] : []));
       const telling = [...kept, ...fresh].filter(({ keys }) => Object.keys(keys).length > 0);
@@ -110,7 +125,7 @@ function isMany(count: number, all: number): boolean {
 
 type Judged =
   /** The service shows this record when asked by id, and not in its list. */
-  | { readonly status: 'hidden'; readonly id: string }
+  | { readonly status: 'hidden'; readonly id: string; readonly record: JsonObject }
   /** The service cannot be asked by id, so nothing tells whether this record was removed. */
   | { readonly status: 'unclear'; readonly id: string }
   /** The records looked up are gone, or none is missing. */
@@ -148,7 +163,8 @@ async function lookAtMissing(
     if (control !== undefined && (await look(control)).status !== 'found') return { status: 'unclear', id: first };
     for (const id of evenly(missing, MOST_LOOKED_UP)) {
       const found = await look(id);
-      if (found.status === 'found' && !isMarkedDeleted(found.record)) return { status: 'hidden', id };
+      if (found.status === 'found' && !isMarkedDeleted(found.record))
+        return { status: 'hidden', id, record: found.record };
     }
   } catch (error) {
     if (signal.aborted) throw error;
@@ -156,6 +172,21 @@ async function lookAtMissing(
     return { status: 'unclear', id: first };
   }
   return { status: 'removed' };
+}
+
+/**
+ * A record after the highest id of a list is hidden, or it is newer than the read. As a witness, it must be in the list once
+ * the service has to show it. @throws RetryLater
+ */
+async function awaitNewer(
+  { account, run, pool }: JobContext<unknown>,
+  resource: Resource,
+  { id, record }: Extract<Judged, { status: 'hidden' }>,
+): Promise<never> {
+  await keepWitnesses(pool, run.scope, resource, [{ id, keys: recordKeys(resource, record) }]);
+  const why = `waited to see whether the list of ${resource} shows ${resource.slice(0, -1)} ${id}, which may be new`;
+  await addNote(pool, run.id, why);
+  throw new RetryLater(why, account.settleMs, { isFailure: false });
 }
 
 async function checkTenant({ pool, run, account }: JobContext<unknown>, tenant: string): Promise<void> {

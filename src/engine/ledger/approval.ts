@@ -18,17 +18,22 @@ export function awaitsApproval({ status, errorCode }: Pick<Run, 'status' | 'erro
 }
 
 /**
- * Approves what a paused run has shown, and resumes it: from now on it writes nothing else. A run of an earlier version has not
- * stored what it showed, and asks again. `by`: user and host. False if it cannot be resumed (`resumeRun`).
+ * Approves the plan that a paused run has shown, and resumes it: from now on it writes nothing else. A run of an earlier version
+ * has not stored what it showed, and asks again. `by`: user and host. False if it shows another plan now, or none, or if it
+ * cannot be resumed (`resumeRun`).
  */
-export async function approveRun(db: Queryable, id: string, by: string): Promise<boolean> {
-  await db.query(
-    `update ledger.runs set is_bound = true, approved_by = $2, approved_at = clock_timestamp()
-     where id = $1 and status = 'paused' and error_code = $3 and exists (select from ledger.shown s where s.run_id = $1)`,
-    [id, by, AWAITS_CONFIRMATION],
+export async function approveRun(db: Queryable, { id, planId }: ShownPlan, by: string): Promise<boolean> {
+  const approved = await db.query(
+    `update ledger.runs u set approved_by = $2, approved_at = clock_timestamp(),
+       is_bound = exists (select from ledger.shown s where s.run_id = $1)
+     where id = $1 and status = 'paused' and error_code = $3 and coalesce(plan_id, '') = $4`,
+    [id, by, AWAITS_CONFIRMATION, planId ?? ''],
   );
-  return resumeRun(db, id);
+  return approved.rowCount === 1 && resumeRun(db, id);
 }
+
+/** A run with the plan that a person has seen. */
+export type ShownPlan = Pick<Run, 'id' | 'planId'>;
 
 /** Who approved what a run writes, or applied a plan; undefined if no one did. */
 export async function approvalOf(db: Queryable, id: string): Promise<Approval | undefined> {

@@ -58,6 +58,8 @@ export interface Run {
   readonly idleMs: number;
   /** It writes only what a person has seen: what was approved, or a plan (approval.ts). */
   readonly isBound: boolean;
+  /** Names what it has shown last for an approval: another plan has another name. */
+  readonly planId: string | undefined;
 }
 
 export type LeftOut = ContactsLeftOut | { readonly orders: number };
@@ -87,7 +89,7 @@ export interface NewRun {
 const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, scan,
   left_out as "leftOut", rows_seen as "rowsSeen", rows_settled as "rowsSettled", counts, (select coalesce(sum(value::bigint), 0)::float8 from jsonb_each_text(pruned)) as "rowsPruned", calls, calls_missed as "callsMissed", limited, error_code as "errorCode", error,
   trouble_since as "failingSince", created_at as "createdAt", ended_at as "endedAt",
-  attended_at as "attendedAt", idle_ms as "idleMs", is_bound as "isBound"`;
+  attended_at as "attendedAt", idle_ms as "idleMs", is_bound as "isBound", plan_id as "planId"`;
 
 /**
  * Starts a run, or returns the unfinished run that blocks it: of the same sync, or writing the same resource of the same

@@ -53,6 +53,8 @@ export interface Load {
   readonly header: readonly string[];
   readonly form: unknown;
   readonly isReceived: boolean;
+  /** What its rows say (repeated-content.ts); null: each has an order_id. */
+  readonly content: string | null;
 }
 
 /** If a receiver on another machine has staged nothing for this long, it counts as dead. */
@@ -88,21 +90,21 @@ export async function beginPlannedLoad(pool: pg.Pool, planning: Run, plan: Appli
       const { id } = found.run;
       await copyStaged(db, planning.id, id);
       await bindToPlan(db, id, plan);
-      await releaseLoad(db, id);
+      await releaseLoad(db, id, load.content);
       return { status: found.status, run: await readRun(db, id) };
     });
     if (begun !== 'again') return begun;
   }
 }
 
-/** Releases the load: all its rows are staged. @throws LockstepError LOAD_TAKEN_OVER */
-export async function releaseLoad(db: Queryable, runId: string): Promise<void> {
+/** Releases the load: all its rows are staged. `content`: what they say. @throws LockstepError LOAD_TAKEN_OVER */
+export async function releaseLoad(db: Queryable, runId: string, content: string | null): Promise<void> {
   const released = await db.query(
     `with received as (
-       update ledger.loads set is_received = true where run_id = $1 and not is_received returning run_id
+       update ledger.loads set is_received = true, content = $2 where run_id = $1 and not is_received returning run_id
      )
      update ledger.runs u set status = 'running' from received where u.id = received.run_id and u.status = 'paused'`,
-    [runId],
+    [runId, content],
   );
   if (released.rowCount === 0) throw takenOver(runId);
 }
@@ -111,7 +113,7 @@ export async function releaseLoad(db: Queryable, runId: string): Promise<void> {
 export async function readLoad(db: Queryable, runId: string): Promise<Load | undefined> {
   const found = await db.query<Load>(
     `select load_id as "loadId", file_name as "fileName", sha256, bytes::float8 as bytes, header, form,
-       is_received as "isReceived" from ledger.loads where run_id = $1`,
+       is_received as "isReceived", content from ledger.loads where run_id = $1`,
     [runId],
   );
   return found.rows[0];

@@ -1,4 +1,4 @@
-/** A load that a person has to approve: because the person is at a terminal, or because of its guards. */
+/** A load that a person has to approve: because the person is at a terminal, because of its guards, or because it repeats another. */
 import { undecide } from '../../engine/ledger/matching/decide-orders.ts';
 import { keepShown } from '../../engine/ledger/matching/shown.ts';
 import { countRows } from '../../engine/ledger/rows.ts';
@@ -6,9 +6,24 @@ import { pauseRun } from '../../engine/ledger/run-status.ts';
 import { AWAITS_CONFIRMATION, type Run } from '../../engine/ledger/runs.ts';
 import type { JobContext, JobResult } from '../../engine/worker/job.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { exceeds, exceedsMessage } from '../approval.ts';
+import { exceeds, exceedsMessage, isGuarded } from '../approval.ts';
 import type { LoadCheckpoint } from './load-checkpoint.ts';
-import type { OrdersOptions } from './options.ts';
+import { type OrdersOptions, ordersOptions } from './options.ts';
+import { loadedBefore, repeatsWords } from './repeated-content.ts';
+
+/** Whether a load needs approval although the person who loads the file does not wait for its plan. */
+export async function isHeld(db: Queryable, { id, options }: Pick<Run, 'id' | 'options'>): Promise<boolean> {
+  return isGuarded(ordersOptions.parse(options)) || (await loadedBefore(db, id)) !== undefined;
+}
+
+/** Whether it creates customers before anything else is known: not if a person may have to approve the load first. */
+export async function createsNow(
+  { pool, run, options }: Pick<JobContext<OrdersOptions>, 'pool' | 'run' | 'options'>,
+  { isCleared }: LoadCheckpoint,
+): Promise<boolean> {
+  if (!options.createCustomers || run.dryRun) return false;
+  return isCleared || run.isBound || !(options.confirm || (await isHeld(pool, run)));
+}
 
 /** The message that asks a person for approval; undefined if the load needs none, or has it. */
 export async function whyApproval(
@@ -18,6 +33,9 @@ export async function whyApproval(
   writes: number,
 ): Promise<string | undefined> {
   if (run.isBound || isCleared) return undefined;
+  const other = await loadedBefore(db, run.id);
+  if (other !== undefined)
+    return `Nothing is written yet: ${repeatsWords(other)}. Approve the load only if they are new orders.`;
   if (options.confirm) return 'Nothing is written yet: the load waits for your approval.';
   const extent = { writes, of: (await countRows(db, run.id)).in };
   return exceeds(options, extent) ? exceedsMessage('rows', options, extent) : undefined;

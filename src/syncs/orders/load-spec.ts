@@ -62,8 +62,9 @@ export function specOf(load: Specified, received: Received, sheet: Sheet, sha256
   const { columns, format, encoding } = sheet;
   const { account, options, dryRun, staysDeclined, corrects } = load;
   const lane = load.lane ?? (received.unpackedBytes <= SMALL_BYTES ? 'interactive' : 'batch');
-  const form: ResultFormat & TellingForm & { readonly corrects?: string } = {
+  const form: ResultFormat & TellingForm & { readonly corrects?: string; readonly isCorrection?: boolean } = {
     ...(corrects !== undefined && { corrects }),
+    ...(sheet.added !== undefined && { isCorrection: true }),
     ...tellingForm(sheet),
     delimiter: format.delimiter,
     quote: format.quote,

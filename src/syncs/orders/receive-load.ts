@@ -17,6 +17,7 @@ import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin.t
 import { storable } from './fields.ts';
 import { fingerprintOf, labelsFor, type Specified, specOf } from './load-spec.ts';
 import { rememberedColumns } from './remembered-columns.ts';
+import { Content, loadedBefore, repeatsWords } from './repeated-content.ts';
 import { noteReceiving, type StagedRow, stageRows } from './staging.ts';
 
 export interface FileLoad extends Specified {
@@ -67,9 +68,13 @@ export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<Receiv
     const begun = await beginOrJoin(pool, specOf(load, received, sheet, fingerprint), load);
     if (begun.status !== 'new') return { begun, sha256, rows: 0, lines: 0, warnings: [], notes: [] };
     const labels = labelsFor(load, fingerprint);
-    const staged = await stageAll(pool, begun.run, load, received, sheet, labels);
-    await releaseLoad(pool, begun.run.id);
-    return { begun, sha256, ...staged };
+    const { content, notes, ...staged } = await stageAll(pool, begun.run, load, received, sheet, labels);
+    await releaseLoad(pool, begun.run.id, content);
+    const other = await loadedBefore(pool, begun.run.id);
+    if (other === undefined) return { begun, sha256, ...staged, notes };
+    const repeats = repeatsWords(other);
+    await addNote(pool, begun.run.id, repeats);
+    return { begun, sha256, ...staged, notes: [...notes, repeats] };
   } finally {
     await received.close();
   }
@@ -95,10 +100,11 @@ async function stageAll(
   received: Received,
   sheet: Sheet,
   labels: string,
-): Promise<Omit<ReceivedLoad, 'begun' | 'sha256'>> {
+): Promise<Omit<ReceivedLoad, 'begun' | 'sha256'> & { readonly content: string | null }> {
   const warnings: Problem[] = [];
   const validator = validatorOf(sheet);
   const overview = new Overview(sheet);
+  const content = new Content();
   const staging = boundedPipeline();
   let notedAtMs = performance.now();
   let batch: StagedRow[] = [];
@@ -113,6 +119,7 @@ async function stageAll(
       load.signal.throwIfAborted();
       for (const row of checked) {
         if (row.status === 'valid') warnings.push(...row.warnings.slice(0, SHOWN_WARNINGS - warnings.length));
+        content.add(row);
         batch.push(toStagedRow(row));
         lines += row.lines?.length ?? 1;
         if (batch.length === BATCH) await stage();
@@ -131,7 +138,7 @@ async function stageAll(
     const notes = overview.notes(validator.currencies).map((note) => storable(note));
     for (const note of notes) await addNote(pool, run.id, note);
     if (sheet.where.length > 0) await recordLeftOut(pool, run.id, { orders: overview.leftOut });
-    return { rows, lines, warnings, notes };
+    return { rows, lines, warnings, notes, content: content.digest() };
   } catch (error) {
     await staging.end().catch(() => {}); // the first error is reported
     await pool.query('delete from ledger.runs where id = $1', [run.id]); // nothing of it was sent

@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Workspace } from '../../../src/cli/wire.ts';
-import { approveRun } from '../../../src/engine/ledger/approval.ts';
 import { type LoadedRow, loadedRows } from '../../../src/engine/ledger/matching/staged-orders.ts';
 import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
+import { reopenRun } from '../../../src/operator/run-actions.ts';
 import type { OrdersOptions } from '../../../src/syncs/orders/options.ts';
 import { type FileLoad, type ReceivedLoad, receiveLoad } from '../../../src/syncs/orders/receive-load.ts';
 import { withContacts } from './contacts.ts';
@@ -39,7 +39,7 @@ export function withOrders(bare: Harness) {
     /** Loads a CSV and waits until its run has stopped; approves a load that waits for it, and resumes one that has failed. */
     async load(csv: string, how?: LoadHow): Promise<Run> {
       const { begun } = await takeIn(csv, how);
-      if (begun.status === 'unfinished') await approveRun(database.pool, begun.run.id, 'ann@office');
+      if (begun.status === 'unfinished') await reopenRun(database.pool, begun.run, { by: 'ann@office' }, String);
       const runner = await workspace.work();
       await runner.attend(await readRun(database.pool, begun.run.id));
       return ended(database, begun.run.id);

@@ -9,6 +9,7 @@ import { endedUnsettledForMs } from '../horizon.ts';
 import { prepareSetWork } from '../records.ts';
 import type { Run } from '../runs.ts';
 import { settleRows } from '../transitions.ts';
+import { MAY_EXIST } from '../unsettled.ts';
 import { CUSTOMER, IS_SETTLED, ORDERS, STAGED } from './staged-orders.ts';
 
 /** This many new keys change the query plans. */
@@ -66,6 +67,7 @@ export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promi
     return inMs;
   }
   if (!run.dryRun) await settleDisowned(db, run, failedIds);
+  await reviewCorrected(db, run);
   const [count] = counted.rows;
   // Without statistics the planner scans all keys for each row.
   if (count && count.taken > MANY) await db.query('analyze ledger.order_keys');
@@ -96,6 +98,37 @@ async function reviewForeignKeys(db: Queryable, run: Run): Promise<void> {
         from ${ORDERS} left join ledger.plans p on p.run_id = i.run_id and p.n = i.n
         where i.run_id = $1 and ${CUSTOMER} is not null and not ${IS_SETTLED}) r
       where r.first <> r.n and r.is_staged`,
+  });
+}
+
+/**
+ * A label that Lockstep gave to a row names one line of one file. If a correction names another customer than an earlier one, or
+ * than the row of the file itself, and that order exists or is being sent, a person decides. Looked up row by row, because
+ * joins read whole tables here.
+ */
+async function reviewCorrected(db: Queryable, run: Run): Promise<void> {
+  const IS_CORRECTION = `l.form->>'isCorrection' = 'true'`;
+  const told = await db.query<{ own: boolean }>(
+    `select l.run_id = $1 as own from ledger.loads l where l.scope = $2 and ${IS_CORRECTION} order by l.run_id <> $1 limit 1`,
+    [run.id, run.scope],
+  );
+  const [correction] = told.rows;
+  if (!correction) return;
+  await settleRows(db, run.id, {
+    sql: `select s.n, 'review' as verdict, 'CORRECTED_OTHERWISE' as reason, null::text as record_id, o.facts
+      from (${STAGED}) s cross join lateral (
+        select jsonb_build_object('load', i.run_id, 'customer', ${CUSTOMER}) as facts
+        from ledger.inputs i left join ledger.matches m on m.run_id = i.run_id and m.n = i.n and m.kind = 'customer'
+        where i.label = s.label and i.cells is not null and i.run_id <> $1 and ${CUSTOMER} <> s.client_id
+          and exists (select from ledger.runs u join ledger.loads l on l.run_id = u.id
+            where u.id = i.run_id and u.scope = $2 and not u.dry_run and ($3::boolean or ${IS_CORRECTION}) offset 0)
+          and (exists (select from ledger.verdicts v where v.run_id = i.run_id and v.n = i.n
+              and (v.verdict in ('created', 'updated', 'existing') or v.reason in ${MAY_EXIST}) offset 0)
+            or exists (select from ledger.order_keys k where k.scope = $2 and k.client_id = ${CUSTOMER} and k.label = i.label
+              and k.run_id = i.run_id and not ${IS_SETTLED} offset 0))
+        limit 1) o
+      where s.client_id is not null and s.label ~ '^LS-[0-9a-f]{8}-[0-9]+$'`,
+    values: [run.scope, correction.own],
   });
 }
 

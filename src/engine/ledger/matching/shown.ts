@@ -43,7 +43,7 @@ const MOVED = `case when s.n is null then null when s.source <> w.source then '{
       where a.value is distinct from b.value))
     else '{"otherRecord": true}' end`;
 
-/** Stores what the run would write. Runs in the transaction of its decision, while the records that it read exist. */
+/** Stores what the run would write, and names it. Runs in the transaction of its decision, while the records that it read exist. */
 export async function keepShown(db: Queryable, { id }: Pick<Run, 'id'>): Promise<void> {
   await db.query('delete from ledger.shown where run_id = $1', [id]);
   await db.query(
@@ -51,6 +51,7 @@ export async function keepShown(db: Queryable, { id }: Pick<Run, 'id'>): Promise
      select $1, n, source_id, source, write, present from (${WRITES}) w order by n`,
     [id],
   );
+  await db.query('update ledger.runs set plan_id = left(gen_random_uuid()::text, 8) where id = $1', [id]);
   await reopenDecisions(db, id, 'v.n is null');
 }
 
