@@ -28,7 +28,7 @@ export function addActionForms(
   onForm(app, '/runs/:run/:action', async ({ taking, params, given, reply }) => {
     const { run, action } = ofRun.parse(params);
     if (action === 'resume' && (await isTyped(needs, run))) return `/runs/${encodeURIComponent(run)}/approve`;
-    await tell(reply, needs, () => actOnRun(needs, taking, action, run, { seen: given.plan }));
+    await tell(reply, needs, () => actOnRun(needs, taking, action, run, { seen: given.plan ?? '' }));
     return `/runs/${encodeURIComponent(run)}`;
   });
   onForm(app, '/syncs/:sync/:action', async ({ taking, params, given, reply }) => {

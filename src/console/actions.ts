@@ -39,7 +39,7 @@ interface How {
   readonly reason?: string | undefined;
   /** Who does it. */
   readonly by: string;
-  /** The name of the plan that the person has seen, for an approval. */
+  /** The name of the plan to approve, as it was seen; default: the plan of the moment. */
   readonly seen?: string | undefined;
 }
 
@@ -60,8 +60,9 @@ const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
     const what = isDeclined ? 'is not approved: nothing was sent' : 'is stopped for good: nothing more is sent';
     return { said: `Run ${id} ${what}.`, run: id };
   },
-  async resume({ pool, hint }, id, { by, seen = '' }) {
-    await reopenRun(pool, await readRun(pool, id), { by, seen }, hint);
+  async resume({ pool, hint }, id, { by, seen }) {
+    const run = await readRun(pool, id);
+    await reopenRun(pool, run, { by, seen: seen ?? run.planId }, hint);
     return { said: `Run ${id} continues as soon as a worker is free.`, run: id };
   },
   async retry(needs, id) {

@@ -56,7 +56,7 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
 
   onForm(app, '/runs/:run/approve', async ({ taking, params, given, reply }) => {
     const { run: id } = ofRun.parse(params);
-    const typed = { typed: given.writes ?? '', seen: given.plan };
+    const typed = { typed: given.writes ?? '', seen: given.plan ?? '' };
     const done = await tell(reply, needs, () => approveTyped(needs, taking, id, typed));
     return done?.refused === undefined ? `/runs/${id}` : `/runs/${id}/approve`;
   });

@@ -32,14 +32,10 @@ export function jitterOf(sync: string, { jitterMs }: Schedule): number {
 function nextTime(schedule: Schedule, afterMs: number): number {
   if (schedule.kind === 'every') return (Math.floor(afterMs / schedule.everyMs) + 1) * schedule.everyMs;
   const { cron, timezone } = schedule;
-  const expression = expressions.get(schedule) ?? parseCron(cron);
-  expressions.set(schedule, expression);
+  const expression = parseCron(cron);
   const isEveryHour = expression.fields.hour.values.length === 24;
   return isEveryHour ? nextByRealTime(expression, timezone, afterMs) : nextOnTheWall(expression, timezone, afterMs);
 }
-
-/** Reading an expression takes longer than finding its next time. */
-const expressions = new WeakMap<Schedule, CronExpression>();
 
 function nextOnTheWall(expression: CronExpression, zone: string, afterMs: number): number {
   for (let wallMs = wallTimeAt(zone, afterMs); ; ) {

@@ -14,11 +14,18 @@ export type Schedule = (
 };
 
 let loaded: typeof CronParser | undefined;
+/** Reading an expression takes longer than finding its next time, and many syncs have the same one. */
+const expressions = new Map<string, CronParser.CronExpression>();
 
-/** Read as times of UTC. Throws if it is no cron expression. The parser is loaded when it is used: most commands need no start. */
+/**
+ * Read as times of UTC, and shared: reset it before asking for its next times. Throws if it is no cron expression. The parser is
+ * loaded when it is used: most commands need no start.
+ */
 export function parseCron(text: string): CronParser.CronExpression {
   loaded ??= createRequire(import.meta.url)('cron-parser') as typeof CronParser; // safe: the types of the same file
-  return loaded.CronExpressionParser.parse(text, { tz: 'UTC' });
+  const expression = expressions.get(text) ?? loaded.CronExpressionParser.parse(text, { tz: 'UTC' });
+  expressions.set(text, expression);
+  return expression;
 }
 
 const ALIASES = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@hourly', '@minutely'];
@@ -64,7 +71,9 @@ function isKnownZone(text: string): boolean {
 
 /** The shortest time between two of the next starts that a cron expression names, in milliseconds. */
 export function shortestGapMs(cron: string): number {
-  const starts = parseCron(cron)
+  const expression = parseCron(cron);
+  expression.reset(new Date());
+  const starts = expression
     .take(GAPS + 1)
     .map((start) => start.getTime());
   return Math.min(...starts.slice(1).map((at, index) => at - (starts[index] ?? 0)));

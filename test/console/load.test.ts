@@ -241,7 +241,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     const { run } = await api(`/uploads/${id}/load`, {});
     const isPlanned = async () => (await api(`/runs/${run}`)).state;
     await expect.poll(isPlanned).toBe('awaiting-approval');
-    expect(await api(`/runs/${run}/resume`, {})).toMatchObject({ error: { code: 'PLAN_REPLACED' } });
+    expect(await api(`/runs/${run}/resume`, { plan: 'another' })).toMatchObject({ error: { code: 'PLAN_REPLACED' } });
     const { plan } = await api(`/runs/${run}`);
     await api(`/runs/${run}/resume`, { plan });
     await expect.poll(async () => (await harness.orders()).length).toBe(2);

@@ -121,7 +121,7 @@ export const endpoints: readonly Endpoint[] = [
     path: '/runs/{run}/{action}',
     params: ofRun.extend({ action: z.enum(RUN_ACTIONS) }),
     query: nothing,
-    body: z.object({ plan: z.string().optional().describe('To approve: `plan` of the run, as it was seen.') }),
+    body: z.object({ plan: z.string().optional().describe('To approve only this plan: `plan` of the run, as it was seen. Default: the plan of the moment.') }),
     answer: done,
     work: (needs, { person, params, body }) =>
       actOnRun(needs, { person, via: 'api' }, params.action, params.run, { seen: body.plan }),
