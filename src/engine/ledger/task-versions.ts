@@ -2,9 +2,8 @@
  * The last seen state of each task of a sync: one row each, whose version counts the changes. Unchanged tasks are not
  * written.
  */
+import type { TaskKind } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-
-export type TaskKind = 'task' | 'subtask' | 'card';
 
 /** The owner of the tasks: ids are unique only within one scope. */
 export interface TaskScope {

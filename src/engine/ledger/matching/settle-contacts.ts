@@ -4,6 +4,7 @@
  * evidence first. `s` is a contact of the temporary table `unsettled`, `k` a customer.
  */
 
+import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { readLearnt } from '../learnt.ts';
 import { prepareSetWork } from '../records.ts';
@@ -20,7 +21,7 @@ import {
 import { matchRows, reviseRows, sendAgain, settleRows } from '../transitions.ts';
 import type { ContactInput } from './contact-inputs.ts';
 import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
-import { levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
+import { levelsFor, SAME_PERSON } from './customer-levels.ts';
 import { duplicates } from './duplicates.ts';
 import { settleUpdated } from './updated-customers.ts';
 
