@@ -84,7 +84,7 @@ export async function keepMissing(
   await keepChanges(db, watching, kind, gone.map(toGone), { isSilent: false });
   if (kind !== 'task') return;
   const ids = gone.map(({ taskId }) => taskId);
-  const children = await childrenOf(db, run, 'subtask', ids);
+  const children = await childrenOf(db, run, ids);
   await keepChanges(db, watching, 'subtask', children.map(toGone), { isSilent: false });
 }
 
