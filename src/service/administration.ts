@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { codeOf } from '../base/errors.ts';
-import { kinds, perKind } from './store/kinds.ts';
+import { kinds, perKind, type StoredKind } from './store/kinds.ts';
 import { type SqlId, type TenantDb, tenantDb } from './store/tenant-db.ts';
 import { logged } from './store/writes.ts';
 
@@ -33,8 +33,7 @@ export interface PipelineEntry {
   readonly cards: number;
 }
 
-export const DELETABLE = ['contact', 'customer', 'order', 'task'] as const;
-export type DeletableKind = (typeof DELETABLE)[number];
+export type DeletableKind = Exclude<StoredKind, 'subtask'>;
 
 /** `in-use`: the customer still has orders, which have to be deleted first. */
 export type Deleted = { readonly status: 'deleted' | 'absent' | 'in-use' };

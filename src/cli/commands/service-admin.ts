@@ -1,19 +1,15 @@
 /** `lockstep service tenants|pipelines|delete`: administration that the service's API does not offer. */
 import { Argument, type Command } from 'commander';
 import { LockstepError } from '../../base/errors.ts';
-import {
-  createPipeline,
-  DELETABLE,
-  type DeletableKind,
-  deleteRecord,
-  listPipelines,
-} from '../../service/administration.ts';
+import { createPipeline, type DeletableKind, deleteRecord, listPipelines } from '../../service/administration.ts';
 import { createTenant, listTenants } from '../../service/tenants.ts';
 import { FAILED, wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { commaSeparated, wholeNumber } from './arguments.ts';
 import { addKeys } from './service-keys.ts';
 import { openTenant, type TenantOption } from './tenant-named.ts';
+
+const KINDS: readonly DeletableKind[] = ['contact', 'customer', 'order', 'task'];
 
 export function addAdministration(service: Command, perform: Perform): void {
   addTenants(service, perform);
@@ -25,7 +21,7 @@ export function addAdministration(service: Command, perform: Perform): void {
     .description(
       'Deletes a record, which the API cannot do. The comments of a contact and the subtasks of a task are deleted with it. A customer with orders cannot be deleted.',
     )
-    .addArgument(new Argument('<kind>', 'kind of record').choices(DELETABLE))
+    .addArgument(new Argument('<kind>', 'kind of record').choices(KINDS))
     .argument('<id>', 'id of the record', wholeNumber)
     .requiredOption('--tenant <name>', 'tenant of the record')
     .action(perform(remove));
