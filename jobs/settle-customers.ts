@@ -7,7 +7,7 @@ import { readBaseline } from '../src/engine/ledger/baselines.ts';
 import { linkUpdated } from '../src/engine/ledger/matching/contact-links.ts';
 import { settleContacts } from '../src/engine/ledger/matching/settle-contacts.ts';
 import { openUpdates } from '../src/engine/ledger/matching/updated-customers.ts';
-import { checkRead, keepRecords, nextPass, type SeenRecord } from '../src/engine/ledger/records.ts';
+import { keepRecords, nextPass, type SeenRecord } from '../src/engine/ledger/records.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
 import { exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob } from '../src/engine/worker/job.ts';
@@ -17,9 +17,6 @@ import { readUpdated } from '../src/syncs/contacts/updated.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { readCustomers, toSeenRecord } from '../src/syncs/customers/read-customers.ts';
 import { settleReadBack } from '../src/syncs/read-back.ts';
-
-/** A read starts this long after it is due. */
-const MARGIN_MS = 20;
 
 export const settleCustomers = defineJob({
   name: 'settle-customers',
@@ -43,25 +40,20 @@ export const settleCustomers = defineJob({
           : await readCustomers(context, exclusive, pass, wants);
         const { settleMs } = account;
         const edited = isWhole ? await readEdited(context, exclusive, { pass, readAt, settleMs }) : [];
-        const settled = await settleReadBack(context, {
+        const next = await settleReadBack(context, exclusive, {
           kind: 'customers',
+          sender: 'import-customers',
           pass,
           isWhole,
           baseline,
-          settle: (how) =>
-            exclusive.transaction(async (db) =>
-              (await checkRead(db, run.id, { kind: 'customer', pass }))
-                ? settleContacts(db, run, { ...how, matchBy: options.matchBy, pass, readAt, settleMs, edited })
-                : undefined,
-            ),
-          keep: (records) => {
+          settle: (db, how) =>
+            settleContacts(db, run, { ...how, matchBy: options.matchBy, pass, readAt, settleMs, edited }),
+          keep: (db, records) => {
             const customers = records.map((record) => toSeenRecord(record, account));
-            return exclusive.transaction((db) => keepRecords(db, run.id, pass, customers, { isListed: false }));
+            return keepRecords(db, run.id, pass, customers, { isListed: false });
           },
         });
-        if (!settled) return { status: 'again', inMs: 0 };
-        if (settled.ready > 0) return { status: 'next', job: 'import-customers' };
-        if (settled.open > 0) return { status: 'again', inMs: settled.againInMs + MARGIN_MS };
+        if (next) return next;
       } else if (sent.ready + sent.intent > 0) return { status: 'next', job: 'import-customers' };
       await exclusive.transaction((db) => linkUpdated(db, run));
       return { status: 'finished' };

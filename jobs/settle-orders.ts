@@ -7,7 +7,7 @@ import { releaseKeys } from '../src/engine/ledger/matching/order-keys.ts';
 import { keepOrders, takeAsked } from '../src/engine/ledger/matching/order-records.ts';
 import { settleCopies } from '../src/engine/ledger/matching/repeated-orders.ts';
 import { settleOrders } from '../src/engine/ledger/matching/settle-orders.ts';
-import { checkRead, nextPass } from '../src/engine/ledger/records.ts';
+import { nextPass } from '../src/engine/ledger/records.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { movePhase, readRun } from '../src/engine/ledger/runs.ts';
@@ -19,9 +19,6 @@ import { checkpointOf, saveCheckpoint } from '../src/syncs/orders/load-checkpoin
 import { ordersOptions } from '../src/syncs/orders/options.ts';
 import { readOrders, toNewOrder } from '../src/syncs/orders/read-orders.ts';
 import { settleReadBack } from '../src/syncs/read-back.ts';
-
-/** A read starts this long after it is due. */
-const MARGIN_MS = 20;
 
 export const settleOrdersJob = defineJob({
   name: 'settle-orders',
@@ -39,27 +36,20 @@ export const settleOrdersJob = defineJob({
         const { readAt, isWhole } = await readOrders(context, exclusive, pass, baseline);
         const { settleMs } = account;
         const keepingFor = { run, pass, isAudit: false };
-        const settled = await settleReadBack(context, {
+        const next = await settleReadBack(context, exclusive, {
           kind: 'orders',
+          sender: 'create-orders',
           pass,
           isWhole: isWhole && baseline !== undefined, // a load of an earlier version has stored none
           baseline,
-          settle: (how) =>
-            exclusive.transaction(async (db) =>
-              (await checkRead(db, run.id, { kind: 'order', pass }))
-                ? settleOrders(db, run, { ...how, pass, readAt, settleMs })
-                : undefined,
-            ),
-          keep: (records) =>
-            exclusive.transaction(async (db) => {
-              const orders = records.map((record) => toNewOrder(record, account));
-              await keepOrders(db, keepingFor, orders, { isListed: false });
-              await takeAsked(db, keepingFor);
-            }),
+          settle: (db, how) => settleOrders(db, run, { ...how, pass, readAt, settleMs }),
+          async keep(db, records) {
+            const orders = records.map((record) => toNewOrder(record, account));
+            await keepOrders(db, keepingFor, orders, { isListed: false });
+            await takeAsked(db, keepingFor);
+          },
         });
-        if (!settled) return { status: 'again', inMs: 0 };
-        if (settled.ready > 0) return { status: 'next', job: 'create-orders' };
-        if (settled.open > 0) return { status: 'again', inMs: settled.againInMs + MARGIN_MS };
+        if (next) return next;
       } else if (sent.ready + sent.intent > 0) return { status: 'next', job: 'create-orders' };
       return exclusive.transaction(async (db): Promise<JobResult> => {
         await releaseKeys(db, run);

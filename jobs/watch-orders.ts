@@ -5,7 +5,7 @@
  */
 import os from 'node:os';
 import path from 'node:path';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { LockstepError } from '../src/base/errors.ts';
 import type { Folder } from '../src/base/open-folder.ts';
 import { PLAIN_HINTS, sentenceFor } from '../src/base/reasons/reasons.ts';
@@ -30,19 +30,11 @@ import {
   sameSince,
   see,
 } from '../src/syncs/orders/folder.ts';
-import { ordersOptions } from '../src/syncs/orders/options.ts';
+import { watchOptions } from '../src/syncs/orders/options.ts';
 import { receiveLoad } from '../src/syncs/orders/receive-load.ts';
 import { writeResults } from '../src/syncs/orders/results.ts';
 import { newFileId, type Outcome, TakenFiles } from '../src/syncs/orders/taken-files.ts';
 import { checkpointSchema, type WatchedFile } from '../src/syncs/orders/watch-checkpoint.ts';
-
-const watchOptions = ordersOptions.omit({ confirm: true, savePlan: true, plan: true }).extend({
-  /** An absolute path. */
-  folder: z.string(),
-  map: z.partialRecord(z.enum(FIELDS), z.string()).optional(),
-  /** The directory with the user's own presets, an absolute path. */
-  presets: z.string().optional(),
-});
 
 type JobNeeds = JobContext<z.infer<typeof watchOptions>> & { readonly exclusive: Exclusive };
 interface Context extends JobNeeds {

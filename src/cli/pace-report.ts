@@ -1,5 +1,5 @@
 /** Describes how this process used the budget of a key. */
-import type { BudgetStats } from '../client/budget/budget.ts';
+import { type BudgetStats, LANES } from '../client/budget/budget.ts';
 import { formatCount, plural } from '../operator/words.ts';
 
 /** One line, or none if no call waited and no rate was learnt. */
@@ -9,7 +9,7 @@ export function paceLines(stats: BudgetStats, allowedPerSecond: number | undefin
 }
 
 function waited({ waits }: BudgetStats): string {
-  const lanes = (['interactive', 'batch'] as const).flatMap((lane) => {
+  const lanes = LANES.flatMap((lane) => {
     const { p50Ms, p99Ms } = waits[lane];
     if (p50Ms === undefined || p99Ms === undefined || p99Ms < 1) return [];
     return [`${formatWait(p50Ms)} in the ${lane} lane (1 call in 100 waited ${formatWait(p99Ms)} or more)`];

@@ -1,11 +1,11 @@
 /** The summary of a run: the results of its rows, the rows that need a person, and what to do next. */
 
 import type { Difference } from '../base/reasons/reason.ts';
-import { type ReportedRow, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
+import { PROBLEMS, type ReportedRow, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import { exportCommand } from '../operator/problems.ts';
 import { hintsFor } from '../operator/reasons.ts';
-import { firstRows, PROBLEMS, type RunReport, verdictWords } from '../operator/run-result.ts';
+import { firstRows, type RunReport, verdictWords } from '../operator/run-result.ts';
 import { plannedWord, SCAN_WORDS, STYLE_OF, unsentWords } from '../operator/run-words.ts';
 import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from '../operator/words.ts';
 import type { Queryable } from '../storage/queryable.ts';

@@ -1,6 +1,7 @@
 /** What people do through the console. Each action is allowed to operators only, and is kept with who did it and when. */
 import type pg from 'pg';
 import { codeOf } from '../base/errors.ts';
+import type { Lane } from '../client/budget/budget.ts';
 import { keepAction } from '../engine/ledger/console-actions.ts';
 import { AWAITS_CONFIRMATION, type Run, readRun } from '../engine/ledger/runs.ts';
 import { pauseSync, unpauseSync } from '../engine/ledger/schedules.ts';
@@ -19,7 +20,7 @@ export interface ActionNeeds {
   /** Starts a run of a sync, or returns the unfinished run that blocks it. */
   readonly startSync: (
     name: string,
-    how: { lane: 'interactive' | 'batch'; dryRun: boolean },
+    how: { lane: Lane; dryRun: boolean },
   ) => Promise<{ readonly status: 'started' | 'busy'; readonly run: Run }>;
   /** Completes a command with the options of this process. */
   readonly hint: (command: string) => string;

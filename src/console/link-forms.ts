@@ -9,7 +9,7 @@ import { makeDirectory } from '../base/make-directory.ts';
 import type { OpenedFile } from '../csv/receive.ts';
 import { scopeNamed } from '../engine/ledger/scopes.ts';
 import { linkLines } from '../operator/link-export.ts';
-import { linkQuery } from './api/link-query.ts';
+import { linkQuery } from './api/filters.ts';
 import { onForm, tell } from './forms.ts';
 import { requireOperator, requirePerson } from './guard.ts';
 import { importLinksFrom, unlink } from './link-actions.ts';

@@ -5,6 +5,7 @@ import { COMBINE } from '../csv/combine.ts';
 import { ENCODINGS } from '../csv/encoding.ts';
 import { FIELDS, type Field } from '../csv/fields.ts';
 import { DELIMITERS } from '../csv/format.ts';
+import { EXISTING } from '../settings/schema-sync.ts';
 import type { Load } from '../syncs/orders/begin.ts';
 import type { OrdersOptions } from '../syncs/orders/options.ts';
 import type { FileLoad } from '../syncs/orders/receive-load.ts';
@@ -30,7 +31,7 @@ export const loadForm = z.object({
   headless: yes,
   preset: z.string().max(100).optional(),
   combine: z.enum(COMBINE).optional(),
-  existing: z.enum(['skip', 'update', 'fail']).prefault('skip'),
+  existing: z.enum(EXISTING).prefault('skip'),
   customers: yes,
   again: yes,
   ...columns,

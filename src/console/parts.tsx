@@ -1,8 +1,8 @@
 /** Small parts of pages. Text from elsewhere is escaped by the renderer, and shown by `Foreign`. */
 import type { Child } from 'hono/jsx';
 import { visible } from '../base/visible.ts';
-import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
-import { PROBLEMS, type RunReport, verdictWords } from '../operator/run-result.ts';
+import { PROBLEMS, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
+import { type RunReport, verdictWords } from '../operator/run-result.ts';
 import type { RunState } from '../operator/run-state.ts';
 import { STYLE_OF, type Tone } from '../operator/run-words.ts';
 import { formatCount } from '../operator/words.ts';

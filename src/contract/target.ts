@@ -3,9 +3,12 @@
  * to match, and returns the outcome. Retries, order, pace and dead letters are handled by the outbox.
  */
 
+export const TASK_KINDS = ['task', 'subtask', 'card'] as const;
+export type TaskKind = (typeof TASK_KINDS)[number];
+
 /** The state of a task, subtask or pipeline card, as targets receive it. */
 export interface TaskState {
-  readonly kind: 'task' | 'subtask' | 'card';
+  readonly kind: TaskKind;
   /** The service's id. */
   readonly id: string;
   readonly title: string;
@@ -23,7 +26,8 @@ export interface TaskState {
   readonly parentId: string | undefined;
 }
 
-export type TaskEvent = 'created' | 'completed' | 'reopened' | 'changed' | 'gone';
+export const TASK_EVENTS = ['created', 'completed', 'reopened', 'changed', 'gone'] as const;
+export type TaskEvent = (typeof TASK_EVENTS)[number];
 
 /** One delivery: the state of one task, on its way to one target. */
 export interface Delivery {

@@ -2,8 +2,9 @@
 import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/reasons.ts';
 import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/row-groups.ts';
 import type { Verdict } from '../engine/ledger/rows.ts';
+import { PROBLEMS } from '../engine/ledger/rows.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { PROBLEMS, problemsIn, type RunReport, verdictWords } from './run-result.ts';
+import { problemsIn, type RunReport, verdictWords } from './run-result.ts';
 import { unsentWords } from './run-words.ts';
 import { formatCount } from './words.ts';
 

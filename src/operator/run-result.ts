@@ -3,7 +3,15 @@ import { type Audit, auditsOf } from '../engine/ledger/debts.ts';
 import { decidedRows } from '../engine/ledger/decisions.ts';
 import { type Calls, callsWithParts } from '../engine/ledger/parts.ts';
 import { splitUnsettled, type Unsettled } from '../engine/ledger/row-groups.ts';
-import { type Counts, countRows, type ReportedRow, reportRows, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
+import {
+  type Counts,
+  countRows,
+  PROBLEMS,
+  type ReportedRow,
+  reportRows,
+  VERDICTS,
+  type Verdict,
+} from '../engine/ledger/rows.ts';
 import type { LeftOut, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
 import { type AccountSettings, budgetLimits, type Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
@@ -53,9 +61,6 @@ export interface RunReport {
   /** The name of the plan that awaits approval: an approval names it. */
   readonly plan?: string;
 }
-
-/** Rows with these verdicts need a person. */
-export const PROBLEMS: readonly Verdict[] = ['rejected', 'review', 'invalid', 'unknown'];
 
 export async function reportRun(db: Queryable, run: Run, settings: Settings): Promise<RunReport> {
   const [reported] = await reportRuns(db, [run], settings);

@@ -4,6 +4,7 @@
  */
 import type pg from 'pg';
 import { codeOf } from '../base/errors.ts';
+import { kinds, perKind, type StoredKind } from './store/kinds.ts';
 import { type SqlId, type TenantDb, tenantDb } from './store/tenant-db.ts';
 import { logged } from './store/writes.ts';
 
@@ -32,7 +33,7 @@ export interface PipelineEntry {
   readonly cards: number;
 }
 
-export type DeletableKind = 'contact' | 'customer' | 'order' | 'task';
+export type DeletableKind = Exclude<StoredKind, 'subtask'>;
 
 /** `in-use`: the customer still has orders, which have to be deleted first. */
 export type Deleted = { readonly status: 'deleted' | 'absent' | 'in-use' };
@@ -79,12 +80,9 @@ export async function deleteRecord(pool: pg.Pool, tenantId: number, kind: Deleta
   }
 }
 
-const deleteSql: Readonly<Record<DeletableKind, string>> = {
-  contact: logged('delete from service.contacts where tenant_id = $1 and id = $4 returning id', 'contact'),
-  customer: logged('delete from service.customers where tenant_id = $1 and id = $4 returning id', 'customer'),
-  order: logged('delete from service.orders where tenant_id = $1 and id = $4 returning id', 'order'),
-  task: logged('delete from service.tasks where tenant_id = $1 and id = $4 returning id', 'task'),
-};
+const deleteSql = perKind((kind) =>
+  logged(`delete from ${kinds[kind].table} where tenant_id = $1 and id = $4 returning id`, kind),
+);
 
 const deleteCommentsSql =
   "delete from service.comments where tenant_id = $1 and module_type = 'contact' and module_id = $2";

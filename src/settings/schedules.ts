@@ -73,9 +73,7 @@ function isKnownZone(text: string): boolean {
 export function shortestGapMs(cron: string): number {
   const expression = parseCron(cron);
   expression.reset(new Date());
-  const starts = expression
-    .take(GAPS + 1)
-    .map((start) => start.getTime());
+  const starts = expression.take(GAPS + 1).map((start) => start.getTime());
   return Math.min(...starts.slice(1).map((at, index) => at - (starts[index] ?? 0)));
 }
 

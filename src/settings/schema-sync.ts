@@ -74,7 +74,11 @@ const guards = (who: string, what: string, all: string) => ({
     .describe(`The same as a share of all ${all}, such as 0.2. Default: no limit.`),
 });
 
-const contactsOptions = z
+/** `name` may be listed and always comes last. */
+const MATCH_KEYS = ['email', 'phone', 'name'] as const;
+export type MatchKey = (typeof MATCH_KEYS)[number];
+
+export const contactsOptions = z
   .strictObject({
     rowsPerPage: z.int().min(1).max(10_000).prefault(500).describe('Contacts requested per page. Default: 500.'),
     importWith: z
@@ -88,7 +92,7 @@ const contactsOptions = z
       .prefault('update')
       .describe('What to do when an imported contact changes. Default: update its customer.'),
     matchBy: z
-      .array(z.enum(['email', 'phone', 'name']))
+      .array(z.enum(MATCH_KEYS))
       .min(1, 'needs at least one of email, phone, name')
       .refine((fields) => new Set(fields).size === fields.length, 'the same field is listed twice')
       .prefault(['email', 'phone'])
@@ -151,7 +155,10 @@ export const tasksOptions = z.strictObject({
     .describe('Each run reads all linked items and repairs items that differ from their tasks. Default: false.'),
 });
 
-const ordersOptions = z.strictObject({
+/** What to do with an existing order: leave it unchanged, update it if it differs, or reject its row. */
+export const EXISTING = ['skip', 'update', 'fail'] as const;
+
+export const ordersOptions = z.strictObject({
   folder: z
     .string()
     .min(1)
@@ -159,7 +166,7 @@ const ordersOptions = z.strictObject({
       'Folder whose CSV files are loaded once each, and then moved to its subfolder done or failed; relative to this file.',
     ),
   existing: z
-    .enum(['skip', 'update', 'fail'])
+    .enum(EXISTING)
     .prefault('skip')
     .describe('What to do with an order that exists: skip it, update it, or reject its row (fail). Default: skip.'),
   createCustomers: z

@@ -1,6 +1,6 @@
 /** Credentials with which a vendor issues tokens that expire: an installed app of GitHub, and clients of OAuth. */
 import { z } from 'zod';
-import { exactlyOneOf, type SecretRef, secret } from './fields.ts';
+import { exactlyOneOf, secret } from './fields.ts';
 import { vendorUrl } from './target-keys.ts';
 
 const shortText = z.string().min(1).max(200);
@@ -36,17 +36,4 @@ export function oauthClient(tokenUrl: string) {
 /** For `.check`: a target has a token, or the credentials to get one. */
 export function tokenOr(key: 'app' | 'oauthClient') {
   return exactlyOneOf(['token', key]);
-}
-
-export interface GithubApp {
-  readonly id: string;
-  readonly privateKey: SecretRef;
-  readonly installation?: number | undefined;
-}
-
-export interface OAuthClient {
-  readonly id: string;
-  readonly secret: SecretRef;
-  readonly refreshToken?: SecretRef | undefined;
-  readonly tokenUrl: string;
 }

@@ -1,6 +1,7 @@
 /** Keys of targets that receive changes over HTTP: which changes, and the headers of each call. */
 import { z } from 'zod';
 import type { TaskEvent, TaskState } from '../contract/target.ts';
+import { TASK_EVENTS } from '../contract/target.ts';
 import { envName, exactlyOneOf, type SecretSource, secretFile, toSource, unlessKeysAreUnknown } from './fields.ts';
 import { explainType } from './issues.ts';
 
@@ -14,10 +15,10 @@ export interface ChangeFilter {
 
 export const filterKeys = {
   events: z
-    .array(z.enum(['created', 'completed', 'reopened', 'changed', 'gone']))
+    .array(z.enum(TASK_EVENTS))
     .min(1)
     .optional()
-    .describe('Deliver only these events: created, completed, reopened, changed, gone. Default: all.'),
+    .describe(`Deliver only these events: ${TASK_EVENTS.join(', ')}. Default: all.`),
   fields: z
     .partialRecord(
       z.enum(['kind', 'id', 'title', 'status', 'isCompleted', 'isGone', 'parentId']),

@@ -20,16 +20,6 @@ const FIELDS = z.strictObject({
 export type FieldTemplates = z.output<typeof FIELDS>;
 export type ItemField = keyof FieldTemplates;
 
-export interface ItemSettings {
-  readonly fields: FieldTemplates;
-  /** Ids of people at the vendor, by their e-mail addresses in lower case. */
-  readonly people: Record<string, string>;
-  readonly onChange: 'comment' | ItemField[];
-  readonly comment: boolean | string;
-  readonly createTasks: boolean | { readonly labels: string[] };
-  readonly whenGone: 'leave' | 'close' | 'comment';
-}
-
 /** For the strict object of a target: `...itemKeys({ title: true, … })`, with the fields that its items have. */
 export function itemKeys<Mask extends Partial<Record<ItemField, true>>>(
   mask: Mask & Record<Exclude<keyof Mask, ItemField>, never>,
@@ -69,6 +59,9 @@ export function itemKeys<Mask extends Partial<Record<ItemField, true>>>(
       .describe('What happens to the item of a task that is gone: leave, close or comment. Default: leave.'),
   };
 }
+
+type ItemKeys = ReturnType<typeof itemKeys>;
+export type ItemSettings = { readonly [Key in keyof ItemKeys]: z.output<ItemKeys[Key]> };
 
 /** These have a template without being named. */
 const ALWAYS: readonly ItemField[] = ['title', 'description'];

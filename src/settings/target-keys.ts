@@ -103,12 +103,12 @@ export function neededToCreateTasks<Key extends string>(key: Key) {
 }
 
 /** For `.check`: these fields are looked up in a place that the settings name. */
-export function neededForFields<Key extends string, Field extends string>(key: Key, fields: readonly Field[]) {
-  return z.superRefine<{ readonly fields: { readonly [F in Field]?: unknown } } & { readonly [K in Key]?: unknown }>(
+export function neededForFields<Field extends string>(fields: readonly Field[]) {
+  return z.superRefine<{ readonly fields: { readonly [F in Field]?: unknown }; readonly project?: unknown }>(
     (value, context) => {
       for (const field of fields) {
-        if (value[key] !== undefined || value.fields[field] === undefined) continue;
-        context.addIssue({ code: 'custom', path: [key], message: `missing: fields.${field} needs the ${key}` });
+        if (value.project !== undefined || value.fields[field] === undefined) continue;
+        context.addIssue({ code: 'custom', path: ['project'], message: `missing: fields.${field} needs the project` });
       }
     },
   );

@@ -146,7 +146,7 @@ const jira = z
   .check(
     neededToCreate('project'),
     neededToCreateTasks('project'),
-    neededForFields('project', ['custom']),
+    neededForFields(['custom']),
     fieldsFit,
     tokenOr('oauthClient'),
   );
@@ -174,12 +174,7 @@ const asana = z
     // Asana's smallest allowance is 150 calls a minute for each token, and 15 writes at once.
     ...httpKeys({ requests: 2, perMs: 1000, concurrency: 4 }),
   })
-  .check(
-    neededToCreate('project'),
-    neededToCreateTasks('project'),
-    neededForFields('project', ['labels', 'custom']),
-    fieldsFit,
-  );
+  .check(neededToCreate('project'), neededToCreateTasks('project'), neededForFields(['labels', 'custom']), fieldsFit);
 
 const linear = z
   .strictObject({

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import type * as Liquids from 'liquidjs';
 import { z } from 'zod';
 import { messageOf } from '../base/errors.ts';
+import type { TaskState } from '../contract/target.ts';
 import { didYouMean, quote } from './words.ts';
 
 /** Where a template is used: in JSON, as a part of a path, in a header, or where every text is allowed. */
@@ -28,16 +29,7 @@ export interface ChangeView {
   /** The same for all deliveries of one task: `lockstep-` and 12 hexadecimal digits. */
   readonly marker: string;
   readonly task: {
-    readonly kind: string;
-    readonly id: string;
-    readonly title: string;
-    readonly description: string;
-    readonly status: string;
-    readonly isCompleted: boolean;
-    readonly isGone: boolean;
-    readonly startDate: string | null;
-    readonly endDate: string | null;
-    readonly parentId: string | null;
+    readonly [Key in keyof TaskState]: TaskState[Key] extends string | boolean ? TaskState[Key] : string | null;
   };
 }
 

@@ -4,60 +4,71 @@
  */
 
 import type { JsonObject } from '../client/call/json.ts';
+import type { WholeKind } from '../client/lists/page-size.ts';
 import { RunPaused } from '../engine/account/failure.ts';
 import { recogniseRecords, waysOn } from '../engine/account/identity.ts';
 import { lookUp } from '../engine/account/look-up.ts';
 import { sentSoFar } from '../engine/account/sent-so-far.ts';
-import { shownInPass } from '../engine/ledger/records.ts';
+import { checkRead, shownInPass } from '../engine/ledger/records.ts';
 import { addNote, type RunProgress, recordProgress } from '../engine/ledger/runs.ts';
 import type { ReadBack, Settled } from '../engine/ledger/settling.ts';
-import type { JobContext } from '../engine/worker/job.ts';
+import type { Exclusive } from '../engine/worker/exclusive.ts';
+import type { JobContext, JobResult } from '../engine/worker/job.ts';
+import type { Queryable } from '../storage/queryable.ts';
 import type { Baseline } from './customers/baseline.ts';
 
 export interface ReadBackOf {
-  readonly kind: 'customers' | 'orders';
+  readonly kind: WholeKind;
   readonly pass: number;
   readonly isWhole: boolean;
   readonly baseline: Baseline | undefined;
-  /** Settles; undefined if a crash of the database has emptied the read. */
-  settle(how: Pick<ReadBack, 'isWhole' | 'isLookedUp'>): Promise<Settled | undefined>;
+  /** The job that sends rows again. */
+  readonly sender: string;
+  settle(db: Queryable, how: Pick<ReadBack, 'isWhole' | 'isLookedUp'>): Promise<Settled>;
   /** Stores records that are not in the list. */
-  keep(records: readonly JsonObject[]): Promise<void>;
+  keep(db: Queryable, records: readonly JsonObject[]): Promise<void>;
 }
 
+/** A read starts this long after it is due. */
+const MARGIN_MS = 20;
 /** After so many ids in a row that lead to no record, the service's ids or its look-up mean something else. */
 const MOST_IN_VAIN = 20;
 
-/** Undefined if the list has to be read again. @throws Stop; RunPaused IDENTITY_UNCLEAR if known records are others now */
+/** What follows; undefined if everything is settled. @throws Stop; RunPaused IDENTITY_UNCLEAR if known records are others now */
 export async function settleReadBack(
   context: JobContext<unknown>,
+  exclusive: Exclusive,
+  readBack: ReadBackOf,
+): Promise<JobResult | undefined> {
+  const settled = await settleLookedUp(context, exclusive, readBack);
+  if (!settled) return { status: 'again', inMs: 0 };
+  if (settled.ready > 0) return { status: 'next', job: readBack.sender };
+  return settled.open > 0 ? { status: 'again', inMs: settled.againInMs + MARGIN_MS } : undefined;
+}
+
+/** Undefined if a crash of the database has emptied the read. */
+async function settleLookedUp(
+  context: JobContext<unknown>,
+  exclusive: Exclusive,
   { kind, pass, isWhole, baseline, settle, keep }: ReadBackOf,
 ): Promise<Settled | undefined> {
-  const settled = await settle({ isWhole, isLookedUp: false });
+  const { pool, run } = context;
+  const read = { kind: kind === 'orders' ? 'order' : 'customer', pass } as const;
+  const settleNow = (how: Pick<ReadBack, 'isWhole' | 'isLookedUp'>) =>
+    exclusive.transaction(async (db) => ((await checkRead(db, run.id, read)) ? settle(db, how) : undefined));
+  const settled = await settleNow({ isWhole, isLookedUp: false });
   if (settled === undefined || settled.toLookUp.length === 0) return settled;
   await checkTenant(context, kind, settled.toLookUp.length);
   const ids = settled.toLookUp.flatMap(({ id }) => (id === null || baseline?.has(id) ? [] : [id]));
-  const shown = await shownInPass(
-    context.pool,
-    context.run.id,
-    { kind: kind === 'orders' ? 'order' : 'customer', pass },
-    ids,
-  );
-  const hidden = await lookUpAll(
-    context,
-    kind,
-    ids.filter((id) => !shown.has(id)),
-  );
+  const shown = await shownInPass(pool, run.id, read, ids);
+  const others = ids.filter((id) => !shown.has(id));
+  const hidden = await lookUpAll(context, kind, others);
   if (hidden.length > 0) {
-    await keep(hidden);
+    await exclusive.transaction((db) => keep(db, hidden));
     const what = `the list of ${kind} does not show every record that the service returns by its id`;
-    await addNote(
-      context.pool,
-      context.run.id,
-      `${what}: records missing from it may exist, so none of them are sent again`,
-    );
+    await addNote(pool, run.id, `${what}: records missing from it may exist, so none of them are sent again`);
   }
-  return settle({ isWhole: isWhole && hidden.length === 0, isLookedUp: true });
+  return settleNow({ isWhole: isWhole && hidden.length === 0, isLookedUp: true });
 }
 
 /** The list may lack the rows because it is another tenant's list now. */

@@ -1,10 +1,12 @@
 /** `lockstep orders load FILE`: checks, plans and loads a file of orders, and reports the result of every row. */
 import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { LANES } from '../../client/budget/budget.ts';
 import { COMBINE, type CombineChoice } from '../../csv/combine.ts';
 import { ENCODINGS, type Encoding } from '../../csv/encoding.ts';
 import { FIELDS, type Field } from '../../csv/fields.ts';
 import type { Where } from '../../csv/presets.ts';
+import { EXISTING } from '../../settings/schema-sync.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { DONE, type ExitCode, wrongUse } from '../errors.ts';
 import { FORCE, type Replacing } from '../export-file.ts';
@@ -75,7 +77,7 @@ export function define(orders: Command, perform: Perform): void {
     )
     .addOption(
       new Option('--existing <policy>', 'for an order that exists: skip it, update it, or reject its row')
-        .choices(['skip', 'update', 'fail'])
+        .choices(EXISTING)
         .default('skip'),
     )
     .option('--create-customers', 'create missing customers from the columns of the row')
@@ -86,7 +88,7 @@ export function define(orders: Command, perform: Perform): void {
       new Option(
         '--lane <lane>',
         'share of the rate budget: interactive goes before batch; default: interactive up to 1 MiB, otherwise batch',
-      ).choices(['interactive', 'batch']),
+      ).choices(LANES),
     )
     .addOption(new Option('--encoding <name>', 'encoding of the file, instead of the detected one').choices(ENCODINGS))
     .option(

@@ -1,7 +1,7 @@
 /** `lockstep run SYNC`: runs a sync now, or joins its unfinished run, and follows it to the end. */
 import { type Command, Option } from 'commander';
 import { LockstepError } from '../../base/errors.ts';
-import type { Lane } from '../../client/budget/budget.ts';
+import { LANES, type Lane } from '../../client/budget/budget.ts';
 import { AWAITS_CONFIRMATION, type Run } from '../../engine/ledger/runs.ts';
 import { pausedSyncs } from '../../engine/ledger/schedules.ts';
 import { hintsFor } from '../../operator/reasons.ts';
@@ -48,7 +48,7 @@ export function define(command: Command, perform: Perform): void {
       new Option(
         '--lane <lane>',
         'share of the rate budget: interactive goes before batch; default: interactive on a terminal, otherwise batch',
-      ).choices(['interactive', 'batch']),
+      ).choices(LANES),
     )
     .addHelpText(
       'after',

@@ -13,7 +13,8 @@ export interface RateHint {
 }
 
 /** A person waits for `interactive` work; `batch` work gets the rest, and at least a tenth. */
-export type Lane = 'interactive' | 'batch';
+export const LANES = ['interactive', 'batch'] as const;
+export type Lane = (typeof LANES)[number];
 
 /** `fixed`: the operator knows what the service allows. `discover`: the budget finds the rate by trying. */
 export type BudgetMode = 'fixed' | 'discover';

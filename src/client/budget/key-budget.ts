@@ -15,6 +15,7 @@ import type {
   Taken,
   TakeOptions,
 } from './budget.ts';
+import { LANES } from './budget.ts';
 import { assertCost, closedError } from './errors.ts';
 import { Leases } from './leases.ts';
 import { HeldPermit, type PermitOwner } from './permit.ts';
@@ -38,7 +39,6 @@ export interface BudgetOptions {
   readonly process?: ProcessName;
 }
 
-const LANES: readonly Lane[] = ['interactive', 'batch'];
 /** How long the held tokens have to last: the time a store's answer may take. */
 const LOW_MS = 10;
 /** A batch lease is renewed this long before its last token is due. */

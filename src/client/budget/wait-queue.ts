@@ -4,6 +4,7 @@
  */
 import { MAX_TIMER_MS } from './alarm.ts';
 import type { Lane, Taken, TakeOptions } from './budget.ts';
+import { LANES } from './budget.ts';
 
 const BATCH_EVERY = 10;
 
@@ -69,7 +70,7 @@ export class WaitQueue {
   /** Removes the waiter that is next for a token that covers `cost`. */
   next(cost: number): Waiter | undefined {
     const isBatchNext = this.#sinceBatch >= BATCH_EVERY - 1;
-    const order: readonly Lane[] = isBatchNext ? ['batch', 'interactive'] : ['interactive', 'batch'];
+    const order = isBatchNext ? LANES.toReversed() : LANES;
     for (const lane of order) {
       const waiter = this.first(lane);
       if (waiter === undefined || waiter.cost > cost) continue;

@@ -7,7 +7,7 @@ import { lastExamination } from '../../operator/examination.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { ACCOUNT_ACTIONS, actOnAccount } from '../actions.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
-import { done, nothing } from './shapes.ts';
+import { done } from './shapes.ts';
 
 const ofAccount = z.object({ account: z.string() });
 const WEEK_MINUTES = 7 * 24 * 60;
@@ -18,8 +18,6 @@ export const accountEndpoints: readonly Endpoint[] = [
     summary: 'Accounts: tenant, budget, suspended, service down, dialect',
     method: 'GET',
     path: '/accounts',
-    params: nothing,
-    query: nothing,
     answer: z.object({ accounts: z.array(z.looseObject({ account: z.string() })) }),
     work: async ({ pool, settings, budgets }) => ({
       accounts: (await accountStates(pool, settings())).map((state) => ({
@@ -51,7 +49,6 @@ export const accountEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/accounts/{account}/examination',
     params: ofAccount,
-    query: nothing,
     answer: z.looseObject({ state: z.looseObject({ status: z.string() }).nullable() }),
     async work({ pool, settings, examinations }, { params: { account } }) {
       accountNamed(settings(), account);
@@ -65,9 +62,8 @@ export const accountEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/accounts/{account}/examine',
     params: ofAccount,
-    query: nothing,
     answer: done,
-    work: ({ examinations }, { person, params }) => examinations.begin(params.account, { person, via: 'api' }),
+    work: ({ examinations }, { taking, params }) => examinations.begin(params.account, taking),
   }),
   defineEndpoint({
     name: 'act-on-account',
@@ -75,10 +71,8 @@ export const accountEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/accounts/{account}/{action}',
     params: ofAccount.extend({ action: z.enum(ACCOUNT_ACTIONS) }),
-    query: nothing,
     body: z.object({ reason: z.string().max(200).optional().describe('Why it is suspended.') }),
     answer: done,
-    work: (needs, { person, params: { account, action }, body }) =>
-      actOnAccount(needs, { person, via: 'api' }, action, account, body),
+    work: (needs, { taking, params: { account, action }, body }) => actOnAccount(needs, taking, action, account, body),
   }),
 ];

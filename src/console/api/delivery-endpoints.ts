@@ -8,7 +8,7 @@ import { enableTarget, replayDeliveries, sendTest } from '../delivery-actions.ts
 import { checkNow } from '../pages/target.tsx';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { deliveryQuery, toDeliveryFilter } from './filters.ts';
-import { done, limit, next, nothing } from './shapes.ts';
+import { done, limit, next } from './shapes.ts';
 
 const ofDelivery = z.object({ id: z.string().describe('Id of the delivery, such as msg_4Zb0hTnV2m0b5mJt1gq0XxKp.') });
 const delivery = z.looseObject({
@@ -24,8 +24,6 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     summary: 'Targets and channels for alerts: disabled, paused or failing, open deliveries, dead letters',
     method: 'GET',
     path: '/targets',
-    params: nothing,
-    query: nothing,
     answer: z.object({ targets: z.array(z.looseObject({ target: z.string(), open: z.number(), dead: z.number() })) }),
     async work({ pool, settings }) {
       const [counts, states] = [await countDeliveries(pool), await targetStates(pool)];
@@ -44,9 +42,8 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/targets/{target}/enable',
     params: z.object({ target: z.string() }),
-    query: nothing,
     answer: done,
-    work: (needs, { person, params }) => enableTarget(needs, { person, via: 'api' }, params.target),
+    work: (needs, { taking, params }) => enableTarget(needs, taking, params.target),
   }),
   defineEndpoint({
     name: 'test-channel',
@@ -54,9 +51,8 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/targets/{target}/test',
     params: z.object({ target: z.string().describe('`alerts.NAME` of the channel.') }),
-    query: nothing,
     answer: done,
-    work: (needs, { person, params }) => sendTest(needs, { person, via: 'api' }, params.target),
+    work: (needs, { taking, params }) => sendTest(needs, taking, params.target),
   }),
   defineEndpoint({
     name: 'check-target',
@@ -64,7 +60,6 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/targets/{target}/check',
     params: z.object({ target: z.string() }),
-    query: nothing,
     answer: z.object({ findings: z.array(z.looseObject({ what: z.string(), status: z.string() })) }),
     async work({ settings, pool, targets }, { params: { target } }) {
       targetNamed(settings(), target);
@@ -76,7 +71,6 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     summary: 'Deliveries, the newest first',
     method: 'GET',
     path: '/deliveries',
-    params: nothing,
     query: deliveryQuery.extend({ limit }),
     answer: z.object({ deliveries: z.array(delivery), next }),
     async work({ pool }, { query }) {
@@ -91,7 +85,6 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/deliveries/{id}',
     params: ofDelivery,
-    query: nothing,
     answer: delivery,
     work: ({ pool, hint }, { params }) => readDelivery(pool, params.id, hint),
   }),
@@ -101,8 +94,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/deliveries/{id}/replay',
     params: ofDelivery,
-    query: nothing,
     answer: done,
-    work: (needs, { person, params }) => replayDeliveries(needs, { person, via: 'api' }, { ids: [params.id] }),
+    work: (needs, { taking, params }) => replayDeliveries(needs, taking, { ids: [params.id] }),
   }),
 ];

@@ -1,10 +1,10 @@
 /** One operation of the API: its address, its schemas, and what it does. The OpenAPI document is made from the same. */
 import { Readable } from 'node:stream';
-import type { z } from 'zod';
+import { z } from 'zod';
+import type { Taking } from '../actions.ts';
 import type { Examinations } from '../examinations.ts';
 import type { Loads } from '../loads.ts';
 import type { ConsoleNeeds } from '../needs.ts';
-import type { Person } from '../people.ts';
 
 export type ApiNeeds = ConsoleNeeds & { readonly loads: Loads; readonly examinations: Examinations };
 
@@ -25,26 +25,23 @@ export interface Endpoint {
 }
 
 interface ApiRequest {
-  readonly person: Person;
+  readonly taking: Taking;
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
 }
 
-interface EndpointSpec<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodObject> {
-  readonly name: string;
-  readonly summary: string;
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly params: Params;
-  readonly query: Query;
+/** Without `params` or `query` it takes none. */
+interface EndpointSpec<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodObject>
+  extends Pick<Endpoint, 'name' | 'summary' | 'method' | 'path' | 'answer'> {
+  readonly params?: Params;
+  readonly query?: Query;
   readonly body?: Body;
   readonly isFile?: boolean;
-  readonly answer: z.ZodType;
   readonly work: (
     needs: ApiNeeds,
     given: {
-      readonly person: Person;
+      readonly taking: Taking;
       readonly params: z.output<Params>;
       readonly query: z.output<Query>;
       readonly body: z.output<Body>;
@@ -54,23 +51,29 @@ interface EndpointSpec<Params extends z.ZodObject, Query extends z.ZodObject, Bo
   ) => Promise<unknown>;
 }
 
+const nothing = z.object({});
+
 export function defineEndpoint<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodObject>(
   spec: EndpointSpec<Params, Query, Body>,
 ): Endpoint {
   const { params, query, body, work, isFile = false, ...rest } = spec;
   return {
     ...rest,
-    params,
-    query,
+    params: params ?? nothing,
+    query: query ?? nothing,
     body,
     isFile,
-    answerTo: (needs, given) =>
-      work(needs, {
-        person: given.person,
-        params: params.parse(given.params),
-        query: query.parse(given.query),
-        body: (body?.parse(given.body ?? {}) ?? {}) as z.output<Body>, // safe: without a schema it has no fields
+    answerTo: (needs, given) => {
+      // Safe: without a schema there are no fields.
+      const read = <S extends z.ZodObject>(schema: S | undefined, value: unknown) =>
+        (schema?.parse(value ?? {}) ?? {}) as z.output<S>;
+      return work(needs, {
+        taking: given.taking,
+        params: read(params, given.params),
+        query: read(query, given.query),
+        body: read(body, given.body),
         file: isFile && given.body instanceof Readable ? given.body : Readable.from([]),
-      }),
+      });
+    },
   };
 }

@@ -23,7 +23,7 @@ import { rowQuery, runQuery, toRowFilter, toRunFilter } from './filters.ts';
 import { linkEndpoints } from './link-endpoints.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 import { reviewEndpoints } from './review-endpoints.ts';
-import { done, limit, next, nothing, time } from './shapes.ts';
+import { done, limit, next, time } from './shapes.ts';
 import { uploadEndpoints } from './upload-endpoints.ts';
 
 const ofRun = z.object({ run: z.string().describe('Id of the run.') });
@@ -38,8 +38,6 @@ export const endpoints: readonly Endpoint[] = [
     summary: 'What needs a person, what runs, and what starts next',
     method: 'GET',
     path: '/status',
-    params: nothing,
-    query: nothing,
     answer: z.looseObject({
       needs: z.array(z.looseObject({ what: z.string(), why: z.string(), command: z.string() })),
     }),
@@ -53,7 +51,6 @@ export const endpoints: readonly Endpoint[] = [
     summary: 'Runs, the newest first',
     method: 'GET',
     path: '/runs',
-    params: nothing,
     query: runQuery.extend({ limit }),
     answer: z.object({ runs: z.array(report), next }),
     async work({ pool, settings }, { query }) {
@@ -73,7 +70,6 @@ export const endpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/runs/{run}',
     params: ofRun,
-    query: nothing,
     answer: report,
     async work({ pool, settings, hint }, { params }) {
       const run = await readRun(pool, params.run);
@@ -105,7 +101,6 @@ export const endpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/runs/{run}/rows/{row}',
     params: ofRun.extend({ row: z.string().describe('Line of the file, id of the contact, or number of the row.') }),
-    query: nothing,
     answer: z.looseObject({ n: z.number(), state: z.string() }),
     async work({ pool, hint }, { params }) {
       const run = await readRun(pool, params.run);
@@ -120,19 +115,20 @@ export const endpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/runs/{run}/{action}',
     params: ofRun.extend({ action: z.enum(RUN_ACTIONS) }),
-    query: nothing,
-    body: z.object({ plan: z.string().optional().describe('To approve only this plan: `plan` of the run, as it was seen. Default: the plan of the moment.') }),
+    body: z.object({
+      plan: z
+        .string()
+        .optional()
+        .describe('To approve only this plan, as `plan` of the run named it. Default: its plan now.'),
+    }),
     answer: done,
-    work: (needs, { person, params, body }) =>
-      actOnRun(needs, { person, via: 'api' }, params.action, params.run, { seen: body.plan }),
+    work: (needs, { taking, params, body }) => actOnRun(needs, taking, params.action, params.run, { seen: body.plan }),
   }),
   defineEndpoint({
     name: 'syncs',
     summary: 'The syncs of the settings: schedule, next starts, last run',
     method: 'GET',
     path: '/syncs',
-    params: nothing,
-    query: nothing,
     answer: z.object({ syncs: z.array(z.looseObject({ sync: z.string() })) }),
     async work({ pool, settings }) {
       const listed = await listSyncs(pool, settings());
@@ -153,11 +149,10 @@ export const endpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/syncs/{sync}/{action}',
     params: z.object({ sync: z.string(), action: z.enum(SYNC_ACTIONS) }),
-    query: nothing,
     body: z.object({ reason: z.string().max(200).optional().describe('Why it is paused.') }),
     answer: done,
-    work: (needs, { person, params, body }) =>
-      actOnSync(needs, { person, via: 'api' }, params.action, params.sync, { reason: body.reason }),
+    work: (needs, { taking, params, body }) =>
+      actOnSync(needs, taking, params.action, params.sync, { reason: body.reason }),
   }),
   ...accountEndpoints,
   ...reviewEndpoints,
@@ -170,7 +165,6 @@ export const endpoints: readonly Endpoint[] = [
     summary: 'What people and programs did here, the newest first',
     method: 'GET',
     path: '/activity',
-    params: nothing,
     query: z.object({
       limit,
       after: z.coerce.number().int().optional().describe('The `id` of the last entry before.'),

@@ -1,11 +1,13 @@
-/** What lists of runs and rows can be filtered by, in pages and in the API. */
+/** What lists can be filtered by, in pages and in the API. */
 import { z } from 'zod';
+import type { ReviewCursor } from '../../engine/ledger/review-items.ts';
 import type { RowFilter } from '../../engine/ledger/row-pages.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import type { RunFilter } from '../../engine/ledger/run-pages.ts';
+import { RUN_STATUSES } from '../../engine/ledger/runs.ts';
+import type { LinkCursor } from '../../mirror/links/list-links.ts';
 import { DELIVERY_VERDICTS, type DeliveryFilter } from '../../mirror/outbox/list.ts';
-
-export const RUN_STATUSES = ['running', 'paused', 'done', 'failed', 'cancelled'] as const;
+import { afterPlace } from './shapes.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const text = z.string().max(200);
@@ -65,3 +67,23 @@ export const rowQuery = z.object({
 export function toRowFilter({ verdict, reason, text }: z.output<typeof rowQuery>): RowFilter {
   return { verdict, reason, text };
 }
+
+const linkPlace: z.ZodType<LinkCursor> = z
+  .tuple([text, text, text])
+  .transform(([target, account, task]) => ({ target, account, task }));
+
+export const linkQuery = z.object({
+  target: text.optional().describe('Name of the target.'),
+  account: text.optional(),
+  q: text.optional().describe('Occurs in the task, such as task:12, or in the item.'),
+  after: afterPlace(linkPlace),
+});
+
+const reviewPlace: z.ZodType<ReviewCursor> = z.tuple([z.string(), z.string(), z.string(), z.number().int()]);
+
+export const reviewQuery = z.object({
+  reason: text.optional().describe('Code of the reason.'),
+  account: text.optional(),
+  sync: text.optional().describe('Name of the sync, or of the loaded file.'),
+  after: afterPlace(reviewPlace),
+});

@@ -5,8 +5,8 @@ import { listLinks } from '../../mirror/links/list-links.ts';
 import { importLinksFrom, unlink } from '../link-actions.ts';
 import { textAsFile } from '../link-forms.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
-import { linkQuery } from './link-query.ts';
-import { done, limit, next, nothing } from './shapes.ts';
+import { linkQuery } from './filters.ts';
+import { done, limit, next } from './shapes.ts';
 
 const text = z.string().max(200);
 
@@ -16,7 +16,6 @@ export const linkEndpoints: readonly Endpoint[] = [
     summary: 'Which task is linked with which item of a target, the newest first',
     method: 'GET',
     path: '/links',
-    params: nothing,
     query: linkQuery.extend({ limit }),
     answer: z.object({
       links: z.array(z.looseObject({ target: z.string(), task: z.string(), itemId: z.string() })),
@@ -34,23 +33,19 @@ export const linkEndpoints: readonly Endpoint[] = [
     summary: 'Remove the link of a task; the item does not change',
     method: 'POST',
     path: '/links/remove',
-    params: nothing,
-    query: nothing,
     body: z.object({
       target: text,
       account: text.describe('As the list of links names it.'),
       task: text.describe('Such as task:12.'),
     }),
     answer: done,
-    work: (needs, { person, body }) => unlink(needs, { person, via: 'api' }, body),
+    work: (needs, { taking, body }) => unlink(needs, taking, body),
   }),
   defineEndpoint({
     name: 'import-links',
     summary: 'Link many tasks with items, from the lines of a CSV of at most 1 MiB; all or none are written',
     method: 'POST',
     path: '/links/import',
-    params: nothing,
-    query: nothing,
     body: z.object({
       target: text,
       account: text,
@@ -59,8 +54,8 @@ export const linkEndpoints: readonly Endpoint[] = [
       dryRun: z.boolean().prefault(false).describe('Check everything, and write nothing.'),
     }),
     answer: done,
-    work: (needs, { person, body: { target, account, csv, replace, dryRun } }) =>
-      importLinksFrom(needs, { person, via: 'api' }, () => textAsFile(needs.dataDir, csv), {
+    work: (needs, { taking, body: { target, account, csv, replace, dryRun } }) =>
+      importLinksFrom(needs, taking, () => textAsFile(needs.dataDir, csv), {
         target,
         account,
         isReplacing: replace,

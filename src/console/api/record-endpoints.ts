@@ -7,7 +7,6 @@ import { callOnce } from '../records/read.ts';
 import { recordPath } from '../records/words.ts';
 import { handCallOf, requireUsable, settleByHand, writeAgain, writeByHand } from '../records/write.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
-import { nothing } from './shapes.ts';
 
 const values = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).prefault({});
 const operation = z
@@ -26,7 +25,6 @@ export const recordEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/accounts/{account}/calls/{operation}',
     params: z.object({ account: z.string(), operation }),
-    query: nothing,
     body: z.object({
       id: z.uuid().optional().describe('Of a write: with the same id it is sent once. Default: a new one.'),
       path: values.describe('Parameters of the path.'),
@@ -36,7 +34,7 @@ export const recordEndpoints: readonly Endpoint[] = [
     answer: z.looseObject({ status: z.string().nullable() }),
     async work(
       needs,
-      { person, params: { account: name, operation }, body: { id = randomUUID(), path, query, body } },
+      { taking, params: { account: name, operation }, body: { id = randomUUID(), path, query, body } },
     ) {
       if (isRead(operation)) {
         const account = await needs.openAccount(name);
@@ -45,7 +43,7 @@ export const recordEndpoints: readonly Endpoint[] = [
       }
       const page = recordPath(name, 'contacts');
       const writing = { id, account: name, operation, path: texts(path), body, page };
-      return writeByHand(needs, { person, via: 'api' }, writing);
+      return writeByHand(needs, taking, writing);
     },
   }),
   defineEndpoint({
@@ -54,7 +52,6 @@ export const recordEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/calls/{call}',
     params: ofCall,
-    query: nothing,
     answer: call,
     work: ({ pool }, { params }) => handCallOf(pool, params.call),
   }),
@@ -65,13 +62,12 @@ export const recordEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/calls/{call}/{action}',
     params: ofCall.extend({ action: z.enum(['applied', 'again']) }),
-    query: nothing,
     body: z.object({ id: z.uuid().optional().describe('Of the new write, if it is sent again.') }),
     answer: call,
-    work: (needs, { person, params, body }) =>
+    work: (needs, { taking, params, body }) =>
       params.action === 'applied'
-        ? settleByHand(needs, { person, via: 'api' }, params.call, 'applied')
-        : writeAgain(needs, { person, via: 'api' }, params.call, body.id ?? randomUUID()),
+        ? settleByHand(needs, taking, params.call, 'applied')
+        : writeAgain(needs, taking, params.call, body.id ?? randomUUID()),
   }),
 ];
 

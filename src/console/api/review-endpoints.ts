@@ -6,8 +6,8 @@ import { itemResult, longId } from '../../operator/review.ts';
 import { stateOf } from '../../operator/review-decisions.ts';
 import { decideItem, markOf, readReviewed, undoItem } from '../review-actions.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
-import { reviewQuery } from './review-query.ts';
-import { done, limit, next, nothing } from './shapes.ts';
+import { reviewQuery } from './filters.ts';
+import { done, limit, next } from './shapes.ts';
 
 const ofItem = z.object({
   id: z.string().describe('Id of the item, such as `acme/contact-14` or `RUN/LINE`, encoded.'),
@@ -26,7 +26,6 @@ export const reviewEndpoints: readonly Endpoint[] = [
     summary: 'The rows that wait for a person, by reason',
     method: 'GET',
     path: '/review',
-    params: nothing,
     query: reviewQuery.extend({ limit }),
     answer: z.object({
       items: z.array(item),
@@ -54,7 +53,6 @@ export const reviewEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/review/items/{id}',
     params: ofItem,
-    query: nothing,
     answer: z.object({
       item: item
         .extend({ mark: z.string().describe('Send it with a decision.') })
@@ -76,7 +74,6 @@ export const reviewEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/review/items/{id}/decide',
     params: ofItem,
-    query: nothing,
     body: z
       .object({
         choice: z.enum(CHOICES),
@@ -89,7 +86,7 @@ export const reviewEndpoints: readonly Endpoint[] = [
         error: 'it belongs to the choice use, and only to it',
       }),
     answer: done,
-    work: (needs, { person, params, body }) => decideItem(needs, { person, via: 'api' }, params.id, body),
+    work: (needs, { taking, params, body }) => decideItem(needs, taking, params.id, body),
   }),
   defineEndpoint({
     name: 'undo-decision',
@@ -97,9 +94,8 @@ export const reviewEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/review/items/{id}/undo',
     params: ofItem,
-    query: nothing,
     body: z.object({ entry: z.number().int().describe('The `entry` of the decision.') }),
     answer: done,
-    work: (needs, { person, params, body }) => undoItem(needs, { person, via: 'api' }, params.id, body.entry),
+    work: (needs, { taking, params, body }) => undoItem(needs, taking, params.id, body.entry),
   }),
 ];

@@ -30,7 +30,7 @@ export function addApi(app: FastifyInstance, needs: ApiNeeds): void {
         if (!person)
           throw new LockstepError('CONSOLE_SIGN_IN', 'Send a token of console.tokens: Authorization: Bearer TOKEN');
         reply.header('cache-control', 'no-store');
-        return answerTo(needs, { person, params, query, body });
+        return answerTo(needs, { taking: { person, via: 'api' }, params, query, body });
       },
     });
   }

@@ -3,7 +3,6 @@ import { z } from 'zod';
 
 const PER_PAGE = 100;
 
-export const nothing = z.object({});
 export const limit = z.coerce
   .number()
   .int()

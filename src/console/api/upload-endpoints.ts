@@ -6,7 +6,6 @@ import { requireOperator } from '../guard.ts';
 import { type LoadForm, loadForm } from '../load-form.ts';
 import { atMostBytes, type Upload } from '../uploads.ts';
 import { type ApiNeeds, defineEndpoint, type Endpoint } from './endpoint.ts';
-import { nothing } from './shapes.ts';
 
 const ofUpload = z.object({ upload: z.string().describe('The `id` of the upload.') });
 const upload = z.looseObject({
@@ -22,17 +21,16 @@ export const uploadEndpoints: readonly Endpoint[] = [
     summary: 'Send a file of orders: a CSV, also gzip, as the body; it is kept for a day',
     method: 'POST',
     path: '/uploads',
-    params: nothing,
     query: z.object({
       account: z.string(),
       name: z.string().max(500).prefault('orders.csv').describe('Name of the file.'),
     }),
     isFile: true,
     answer: upload,
-    async work(needs, { person, query: { account, name }, file }) {
+    async work(needs, { taking, query: { account, name }, file }) {
       const { uploads, maxBytes } = needs.loads;
       let kept: Upload | undefined;
-      await keeping(needs, { person, via: 'api' }, 'upload-file', `${name} for ${account}`, async () => {
+      await keeping(needs, taking, 'upload-file', `${name} for ${account}`, async () => {
         accountNamed(needs.settings(), account);
         await uploads.sweep();
         kept = await uploads.keep(await uploads.write(atMostBytes(file, maxBytes)), { name, account });
@@ -49,8 +47,8 @@ export const uploadEndpoints: readonly Endpoint[] = [
     params: ofUpload,
     query: loadForm,
     answer: upload,
-    async work(needs, { person, params, query }) {
-      requireOperator(person);
+    async work(needs, { taking, params, query }) {
+      requireOperator(taking.person);
       const kept = await needs.loads.uploads.read(params.upload);
       return { ...stateOf(needs, kept, query), ...(!kept.checked && (await readingOf(needs, kept, query))) };
     },
@@ -61,12 +59,11 @@ export const uploadEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/uploads/{upload}/load',
     params: ofUpload,
-    query: nothing,
     body: loadForm,
     answer: upload,
-    async work(needs, { person, params, body }) {
-      requireOperator(person);
-      await needs.loads.begin(await needs.loads.uploads.read(params.upload), body, { person, via: 'api' });
+    async work(needs, { taking, params, body }) {
+      requireOperator(taking.person);
+      await needs.loads.begin(await needs.loads.uploads.read(params.upload), body, taking);
       return stateOf(needs, await needs.loads.uploads.read(params.upload), body);
     },
   }),

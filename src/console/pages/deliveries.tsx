@@ -13,7 +13,6 @@ import { addressOf, Chip, Days, Empty, Foreign, More, Section, Select, Table, Ti
 import { Targets } from './target-parts.tsx';
 
 const PER_PAGE = 50;
-const LAG_HOURS = 24;
 
 export const deliveries = definePage({
   path: '/deliveries',
@@ -25,7 +24,7 @@ export const deliveries = definePage({
     const shown = found.slice(0, PER_PAGE);
     const last = found.length > PER_PAGE ? shown.at(-1) : undefined;
     const [counts, states] = [await countDeliveries(pool), await targetStates(pool)];
-    const lags = await lagOf(pool, LAG_HOURS);
+    const lags = await lagOf(pool);
     const names = [...new Set([...outboxNames(settings), ...counts.map(({ target }) => target)])];
     const waiting = await undelivered(pool, names);
     const isFiltered = Object.values(query).some((value) => value !== undefined);

@@ -5,7 +5,7 @@ import { scopeNamed } from '../../engine/ledger/scopes.ts';
 import { type LinkCursor, type ListedLink, listLinks } from '../../mirror/links/list-links.ts';
 import { linkableTargets } from '../../operator/link-import.ts';
 import { plural } from '../../operator/words.ts';
-import { linkQuery } from '../api/link-query.ts';
+import { linkQuery } from '../api/filters.ts';
 import { definePage } from '../page.ts';
 import { addressOf, Empty, Foreign, More, Section, Select, Table, Time } from '../parts.tsx';
 

@@ -5,7 +5,7 @@ import { shellWord } from '../../base/reasons/template.ts';
 import { cursorOf, type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/review-items.ts';
 import { groupCount, longId, recordsFor, statementOf, waitWords } from '../../operator/review.ts';
 import { plural } from '../../operator/words.ts';
-import { reviewQuery } from '../api/review-query.ts';
+import { reviewQuery } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { addressOf, Chip, Empty, Foreign, More, Section, Select, Words } from '../parts.tsx';
 import { groupAddress, itemAddress } from './review-parts.tsx';

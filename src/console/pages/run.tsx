@@ -2,14 +2,14 @@
 import { z } from 'zod';
 import { listActions } from '../../engine/ledger/console-actions.ts';
 import { type ReasonCount, reasonsOf } from '../../engine/ledger/row-groups.ts';
-import { openRows, type RowState, VERDICTS } from '../../engine/ledger/rows.ts';
+import { openRows, PROBLEMS, type RowState, VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Throughput, throughputOf } from '../../engine/ledger/run-figures.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { suspensionOf } from '../../engine/ledger/suspensions.ts';
 import { type LoadPlan, planOf } from '../../operator/load-plan.ts';
 import { exportCommand, type ProblemSection, problemSections } from '../../operator/problems.ts';
 import { hintsFor } from '../../operator/reasons.ts';
-import { PROBLEMS, type RunReport, reportRun } from '../../operator/run-result.ts';
+import { type RunReport, reportRun } from '../../operator/run-result.ts';
 import { SCAN_WORDS } from '../../operator/run-words.ts';
 import {
   asSentence,

@@ -15,7 +15,6 @@ import { definePage, type PageContext } from '../page.ts';
 import { Act, addressOf, Chip, Crumbs, Fact, Section, Words } from '../parts.tsx';
 import { Health, Signing, targetPath } from './target-parts.tsx';
 
-const LAG_HOURS = 24;
 /** The time that a check may take. */
 const CHECK_MS = 20_000;
 
@@ -29,7 +28,7 @@ export const target = definePage({
     if (counts === undefined) requireTarget(settings, name);
     const state = (await targetStates(pool)).find((one) => one.target === name);
     const [waiting] = await undelivered(pool, [name]);
-    const lag = (await lagOf(pool, LAG_HOURS)).find((one) => one.target === name);
+    const lag = (await lagOf(pool)).find((one) => one.target === name);
     const { open, dead } = counts ?? { open: 0, dead: 0 };
     const channel = channelIn(name);
     const own = settings.targets[name];

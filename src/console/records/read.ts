@@ -47,17 +47,12 @@ export async function listRecords(
   const lower = term?.toLowerCase();
   const keep: Keep = (record) =>
     lower === undefined || Object.values(record).some((value) => String(value).toLowerCase().includes(lower));
-  return readList(account, kind, keep, after);
-}
-
-/** The records of a list that are wanted. */
-export function listWhere(account: Account, kind: RecordKind, keep: Keep): Promise<ListedPage> {
-  return readList(account, kind, keep);
+  return listWhere(account, kind, keep, after);
 }
 
 /** The records that have all these values, such as those that a create sent. */
 export async function listLike(account: Account, kind: RecordKind, values: object): Promise<ListedPage> {
-  return readList(account, kind, isLike(values));
+  return listWhere(account, kind, isLike(values));
 }
 
 export function isLike(values: object): Keep {
@@ -69,7 +64,8 @@ function isSame(read: unknown, sent: unknown): boolean {
   return one === other || (one !== '' && other !== '' && Number(one) === Number(other));
 }
 
-function readList(account: Account, kind: RecordKind, keep: Keep, after?: string): Promise<ListedPage> {
+/** The records of a list that are wanted, from `after`. */
+export function listWhere(account: Account, kind: RecordKind, keep: Keep, after?: string): Promise<ListedPage> {
   return KIND[kind].list === 'paged' ? readPages(account, kind, keep, after) : readWhole(account, kind, keep, after);
 }
 

@@ -1,4 +1,6 @@
 /** Reads one record by its id, if the service has an operation for that. */
+
+import type { Lane } from '../../client/budget/budget.ts';
 import { recordIn } from '../../client/call/decode.ts';
 import { flagOf, idOf, toWireId } from '../../client/call/dialect.ts';
 import { type JsonObject, textOf } from '../../client/call/json.ts';
@@ -20,7 +22,7 @@ export type LookedUp =
   | { readonly status: 'not-found' };
 
 export interface LookUpOptions extends ReadOptions {
-  readonly lane: 'interactive' | 'batch';
+  readonly lane: Lane;
   readonly signal: AbortSignal;
 }
 

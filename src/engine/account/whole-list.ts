@@ -10,6 +10,7 @@
  */
 
 import { codeOf } from '../../base/errors.ts';
+import type { Lane } from '../../client/budget/budget.ts';
 import { idOf, kindOf } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import type { ListShape } from '../../client/call/shape.ts';
@@ -27,7 +28,7 @@ import { type ReadOptions, readStream } from './reads.ts';
 import { withoutId } from './without-id.ts';
 
 export interface WholeListOptions extends ReadOptions {
-  readonly lane: 'interactive' | 'batch';
+  readonly lane: Lane;
   readonly signal: AbortSignal;
   /** Receives batches of records; a record may come more than once. */
   readonly onRecords: (records: readonly Json[]) => Promise<void>;

@@ -81,7 +81,7 @@ export interface PlanFile {
 export async function keepPlanFile(db: Queryable, run: string, { sha256, savedBy }: PlanFile): Promise<void> {
   await db.query(
     `insert into ledger.plan_files (run_id, sha256, saved_by) values ($1, $2, $3)
-     on conflict (run_id) do update set sha256 = excluded.sha256, saved_by = excluded.saved_by, saved_at = clock_timestamp()`,
+     on conflict (run_id) do update set sha256 = excluded.sha256, saved_by = excluded.saved_by`,
     [run, sha256, savedBy],
   );
 }

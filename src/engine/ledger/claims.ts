@@ -59,15 +59,39 @@ export async function takeClaim(
   return id === undefined ? undefined : { id, runId, ttlMs, expiresAtMs: asked + ttlMs };
 }
 
-/** The claim with a new expiry; undefined if it was taken over, or has expired and may be taken over at any moment. */
+/** Claims on runs, and on the deliveries to a target. `now` below: a moment of the caller's clock; default: the database's. */
+type ClaimTable = 'ledger.claims' | 'ledger.delivery_claims';
+
+/** False if the claim was taken over, or has expired and may be taken over at any moment. */
+export async function extendClaim(
+  db: Queryable,
+  table: ClaimTable,
+  { id, ttlMs, now }: { readonly id: number; readonly ttlMs: number; readonly now?: Date | undefined },
+): Promise<boolean> {
+  const extended = await db.query(
+    `update ${table} set expires_at = coalesce($3::timestamptz, clock_timestamp()) + $2 * interval '1 ms'
+     where id = $1 and expires_at > coalesce($3::timestamptz, clock_timestamp())`,
+    [id, ttlMs, now],
+  );
+  return extended.rowCount === 1;
+}
+
+/** Claims that have expired, which cannot be extended from now on, and claims of dead processes on this host. */
+export async function deadClaims(db: Queryable, table: ClaimTable, now?: Date): Promise<readonly number[]> {
+  const held = await db.query<{ id: number; worker: unknown; isExpired: boolean }>(
+    `with expired as (update ${table} set expires_at = '-infinity'
+       where expires_at < coalesce($1::timestamptz, clock_timestamp()) returning id)
+     select c.id::int, worker, e.id is not null as "isExpired" from ${table} c left join expired e using (id)`,
+    [now],
+  );
+  return held.rows.filter(({ worker, isExpired }) => isExpired || isGone(worker)).map(({ id }) => id);
+}
+
+/** The claim with a new expiry; undefined if it was taken over, or has expired. */
 export async function renewClaim(db: Queryable, claim: Claim): Promise<Claim | undefined> {
   const asked = elapsedMs();
-  const renewed = await db.query(
-    `update ledger.claims set expires_at = clock_timestamp() + $2 * interval '1 ms'
-     where id = $1 and expires_at > clock_timestamp()`,
-    [claim.id, claim.ttlMs],
-  );
-  return renewed.rowCount === 1 ? { ...claim, expiresAtMs: asked + claim.ttlMs } : undefined;
+  const isExtended = await extendClaim(db, 'ledger.claims', claim);
+  return isExtended ? { ...claim, expiresAtMs: asked + claim.ttlMs } : undefined;
 }
 
 /**
@@ -115,19 +139,14 @@ export async function dropClaims(db: Queryable, ids: readonly number[]): Promise
 
 /** Takes over expired claims, and claims of dead processes on this host: they may have made calls that are not recorded. */
 export async function dropDeadClaims(db: Queryable): Promise<number> {
-  const held = await db.query<{ id: number; run: string; worker: unknown; expired: boolean }>(
-    // Expires the claim for good: it cannot be renewed between this check and the next statement.
-    `with expired as (update ledger.claims set expires_at = '-infinity' where expires_at < clock_timestamp() returning id)
-     select c.id::int, c.run_id as run, worker, e.id is not null as expired from ledger.claims c left join expired e using (id)`,
-  );
-  const dead = held.rows.filter((row) => row.expired || isDead(workerIdentity.parse(row.worker)));
+  const dead = await deadClaims(db, 'ledger.claims');
   if (dead.length === 0) return 0;
-  const runs = dead.map(({ run }) => run);
-  await db.query('update ledger.runs set calls_missed = true where id = any($1) and not calls_missed', [runs]);
-  await dropClaims(
-    db,
-    dead.map(({ id }) => id),
+  await db.query(
+    `update ledger.runs set calls_missed = true
+     where id in (select run_id from ledger.claims where id = any($1)) and not calls_missed`,
+    [dead],
   );
+  await dropClaims(db, dead);
   return dead.length;
 }
 

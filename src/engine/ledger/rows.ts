@@ -10,9 +10,7 @@ import { OPEN_REASON } from './unsettled.ts';
 
 export type RowState = 'staged' | 'ready' | 'intent' | 'acked' | 'unknown' | 'settled';
 export type RowAction = 'import' | 'create' | 'update';
-export type Verdict = 'created' | 'updated' | 'unchanged' | 'existing' | 'invalid' | 'rejected' | 'review' | 'unknown';
-
-export const VERDICTS: readonly Verdict[] = [
+export const VERDICTS = [
   'created',
   'updated',
   'unchanged',
@@ -21,7 +19,11 @@ export const VERDICTS: readonly Verdict[] = [
   'rejected',
   'review',
   'unknown',
-];
+] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** Rows with these verdicts need a person. */
+export const PROBLEMS: readonly Verdict[] = ['rejected', 'review', 'invalid', 'unknown'];
 
 /**
  * After this many unknown outcomes the operator decides. A claim lost to a crash may have sent nothing and does not

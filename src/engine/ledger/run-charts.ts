@@ -1,5 +1,6 @@
 /** The outcomes of the last nights, for a chart. */
 import type { Queryable } from '../../storage/queryable.ts';
+import { PROBLEMS } from './rows.ts';
 
 export type NightOutcome = 'good' | 'running' | 'problems' | 'failed';
 
@@ -26,12 +27,12 @@ export async function nightsOf(
     `select sync, to_char(created_at at time zone zone, 'YYYY-MM-DD') as day, count(*)::int as runs,
        to_char(min(created_at) at time zone 'UTC', 'YYYY-MM-DD') as "from", to_char(max(created_at) at time zone 'UTC', 'YYYY-MM-DD') as "to",
        case when bool_or(status = 'failed') then 'failed'
-         when bool_or(status = 'done' and counts ?| array['rejected', 'review', 'invalid', 'unknown']) then 'problems'
+         when bool_or(status = 'done' and counts ?| $4::text[]) then 'problems'
          when bool_or(status in ('running', 'paused')) then 'running' else 'good' end as outcome
      from unnest($1::text[], $2::text[]) as z (sync, zone) join ledger.runs using (sync)
      where not dry_run and part_of is null and created_at > now() - ($3::int + 1) * interval '1 day'
      group by 1, 2`,
-    [Object.keys(zones), Object.values(zones), days],
+    [Object.keys(zones), Object.values(zones), days, PROBLEMS],
   );
   return found.rows;
 }

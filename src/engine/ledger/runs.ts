@@ -4,7 +4,8 @@ import { LockstepError } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 
-export type RunStatus = 'running' | 'paused' | 'done' | 'failed' | 'cancelled';
+export const RUN_STATUSES = ['running', 'paused', 'done', 'failed', 'cancelled'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
 export type ScanProof = 'proven' | 'weak' | 'unproven';
 
 /** The error code of a paused run that waits until a person approves what it would write. */

@@ -2,6 +2,7 @@
 import { absenceAfterMs } from '../../base/absence.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { type AuditedResource, oweAudits } from './debts.ts';
+import { prepareSetWork } from './records.ts';
 import { MAX_SENDS } from './rows.ts';
 import type { Run } from './runs.ts';
 import { sendAgain, settleRows } from './transitions.ts';
@@ -58,7 +59,7 @@ async function dropSettled(db: Queryable, runId: string): Promise<void> {
 }
 
 /** Updates are idempotent: one with an unknown outcome is sent again. Needs `sent`. */
-export async function repeatUpdates(db: Queryable, runId: string): Promise<void> {
+async function repeatUpdates(db: Queryable, runId: string): Promise<void> {
   const sql = `select n, null::text as action from sent where state = 'unknown' and action = 'update'`;
   await sendAgain(db, runId, { sql });
 }
@@ -85,6 +86,22 @@ export interface Judging {
   readonly mayExist: string;
   /** The values of `strangers`, from `$5` on; `$1` is the run. */
   readonly values: readonly unknown[];
+}
+
+/** Settles what a run has sent. `settleFound`: what the list shows; it finds the temporary table `sent`. */
+export async function settleSent(
+  db: Queryable,
+  run: Run,
+  options: ReadBack,
+  { settleFound, ...judging }: Judging & { settleFound(): Promise<void> },
+): Promise<Settled> {
+  await prepareSetWork(db, run.id);
+  await gatherSent(db, run.id);
+  await repeatUpdates(db, run.id);
+  await settleFound();
+  if (options.isWhole) await rejectRefused(db, run.id);
+  const toLookUp = await decideMissing(db, run, options, judging);
+  return whatIsOpen(db, run.id, options.settleMs, toLookUp);
 }
 
 /**
@@ -139,7 +156,7 @@ export async function decideMissing(
  * A service may refuse inside an HTTP 200 and still store the record. Rows that the read-back has not found are rejected
  * with the service's message; a record that appears later has the key that later runs look for. Needs `sent`.
  */
-export async function rejectRefused(db: Queryable, runId: string): Promise<void> {
+async function rejectRefused(db: Queryable, runId: string): Promise<void> {
   await settleRows(db, runId, {
     sql: `select n, 'rejected' as verdict, reason, facts, null::text as record_id from sent
       where state = 'unknown' and reason = 'REFUSED_BY_SERVICE'`,
@@ -147,7 +164,7 @@ export async function rejectRefused(db: Queryable, runId: string): Promise<void>
 }
 
 /** The rows that are still open after all steps. Needs `sent`. */
-export async function whatIsOpen(
+async function whatIsOpen(
   db: Queryable,
   runId: string,
   settleMs: number,

@@ -2,9 +2,8 @@
  * The last seen state of each task of a sync: one row each, whose version counts the changes. Unchanged tasks are not
  * written.
  */
+import type { TaskKind } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-
-export type TaskKind = 'task' | 'subtask' | 'card';
 
 /** The owner of the tasks: ids are unique only within one scope. */
 export interface TaskScope {
@@ -173,18 +172,17 @@ export async function missedAtLeast(
   return found.rows;
 }
 
-/** The existing children of these parents, in their last state. */
+/** The existing subtasks of these parents, in their last state. */
 export async function childrenOf(
   db: Queryable,
   { scope, sync }: TaskScope,
-  kind: TaskKind,
   parentIds: readonly string[],
 ): Promise<readonly LastState[]> {
   if (parentIds.length === 0) return [];
   const found = await db.query<LastState>(
     `select ${LAST_STATE} from ledger.tasks
-     where scope = $1 and sync = $2 and kind = $3 and parent_id = any($4) and not is_gone order by task_id`,
-    [scope, sync, kind, parentIds],
+     where scope = $1 and sync = $2 and kind = 'subtask' and parent_id = any($3) and not is_gone order by task_id`,
+    [scope, sync, parentIds],
   );
   return found.rows;
 }

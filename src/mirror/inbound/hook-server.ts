@@ -2,6 +2,7 @@
 import type { FastifyError, FastifyInstance } from 'fastify';
 import type { Target } from '../../contract/target.ts';
 import { addHooks, type HookNeeds } from './hooks.ts';
+import { openedOnce } from './opened-once.ts';
 
 /** GitHub's largest: docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap. */
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
@@ -17,15 +18,7 @@ export interface HookServer {
 
 export async function addHookServer(app: FastifyInstance, needs: HookServerNeeds): Promise<HookServer> {
   const { pool, names, targets } = needs;
-  const opened = new Map<string, Promise<Target>>();
-  const target = (name: string): Promise<Target> => {
-    const known = opened.get(name);
-    if (known) return known;
-    const opening = targets.open(name);
-    opened.set(name, opening);
-    opening.catch(() => opened.delete(name)); // the next call tries again: the secret may be available by then
-    return opening;
-  };
+  const opened = openedOnce(targets);
   await app.register(async (scope) => {
     // A signature is over the bytes as they were sent.
     scope.removeAllContentTypeParsers();
@@ -33,7 +26,7 @@ export async function addHookServer(app: FastifyInstance, needs: HookServerNeeds
       done(null, body),
     );
     answerErrors(scope);
-    addHooks(scope, { pool, names, target });
+    addHooks(scope, { pool, names, target: opened.open });
     scope.route({
       method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
       url: '/hooks/:target',
@@ -41,13 +34,7 @@ export async function addHookServer(app: FastifyInstance, needs: HookServerNeeds
         reply.code(405).header('allow', 'POST').send({ status: 'refused', reason: 'only POST' }),
     });
   });
-  return {
-    async renew() {
-      const before = [...opened.values()];
-      opened.clear();
-      await Promise.all(before.map(async (opening) => (await opening).close()));
-    },
-  };
+  return { renew: opened.closeAll };
 }
 
 function answerErrors(scope: FastifyInstance): void {

@@ -1,9 +1,9 @@
 /** Applies reports of outside systems to the service, in parallel with the deliveries. */
 
-import type { Target } from '../../contract/target.ts';
 import { type Clock, systemClock } from '../../engine/dispatch/clock.ts';
 import { keepDispatching } from '../../engine/dispatch/keep-dispatching.ts';
 import type { TargetAccess } from '../../engine/worker/job.ts';
+import { openedOnce } from './opened-once.ts';
 import { HOLD_MS, type ReportSourceNeeds, reportSource } from './source.ts';
 
 const AT_ONCE = 4;
@@ -23,19 +23,10 @@ export function startReporting(needs: ReportingNeeds): Reporting {
   const { log, clock = systemClock } = needs;
   const closing = new AbortController();
   const { signal } = closing;
-  const opened = new Map<string, Promise<Target>>();
-
-  function open(name: string): Promise<Target> {
-    const known = opened.get(name);
-    if (known) return known;
-    const opening = needs.targets.open(name);
-    opened.set(name, opening);
-    opening.catch(() => opened.delete(name)); // the next report tries again: the secret may be available by then
-    return opening;
-  }
+  const opened = openedOnce(needs.targets);
 
   const { filterOf } = needs.targets;
-  const source = reportSource({ ...needs, target: open, filterOf, random: Math.random, signal });
+  const source = reportSource({ ...needs, target: opened.open, filterOf, random: Math.random, signal });
   const working = keepDispatching(source, {
     ttlMs: HOLD_MS,
     timeoutMs: 0,
@@ -50,8 +41,7 @@ export function startReporting(needs: ReportingNeeds): Reporting {
     async close() {
       closing.abort();
       await working;
-      await Promise.all([...opened.values()].map(async (opening) => (await opening).close()));
-      opened.clear();
+      await opened.closeAll();
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Both sides of a link, as the ledger knows them: the last seen state of the task, and the last state sent to its item. */
 
 import type { TaskState } from '../../contract/target.ts';
+import { TASK_KINDS } from '../../contract/target.ts';
 import type { TaskScope } from '../../engine/ledger/task-versions.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { linkKind } from '../links/item-links.ts';
@@ -111,6 +112,6 @@ export async function readSides(
 /** `task:12`. */
 function sourceOf(source: string): Pick<TaskState, 'kind' | 'id'> | undefined {
   const at = source.indexOf(':');
-  const kind = (['task', 'subtask', 'card'] as const).find((each) => each === source.slice(0, at));
+  const kind = TASK_KINDS.find((each) => each === source.slice(0, at));
   return kind === undefined ? undefined : { kind, id: source.slice(at + 1) };
 }

@@ -3,10 +3,11 @@
 import type { CellCode } from '../../base/reasons/cells.ts';
 import type { LinkCode } from '../../base/reasons/links.ts';
 import type { Facts } from '../../base/reasons/reason.ts';
+import { TASK_KINDS } from '../../contract/target.ts';
 import type { TextRow } from '../../csv/read.ts';
 import type { ItemNaming } from '../targets/item-naming.ts';
 import type { LinkColumn, LinkColumns } from './columns.ts';
-import { type Source, sourceIdOf } from './item-links.ts';
+import { sourceIdOf } from './item-links.ts';
 
 export type LinkRow =
   | { readonly status: 'good'; readonly line: number; readonly source: string; readonly itemId: string }
@@ -20,7 +21,6 @@ export interface LinkReader {
 
 export const SOURCE_WORDS = '12, task:12, subtask:12 or card:7';
 
-const KINDS: readonly string[] = ['task', 'subtask', 'card'] satisfies Source['kind'][];
 const MAX_CHARS = 255;
 /** Invisible characters, which no task's id contains. */
 const UNSEEN = /[\p{C}\p{Z}]/u;
@@ -30,9 +30,10 @@ export function parseSource(text: string): string | undefined {
   const [, kind, id] = /^(?:([a-z]+):)?(.+)$/i.exec(text) ?? [];
   if (id === undefined || id.length > MAX_CHARS || UNSEEN.test(id)) return undefined;
   if (kind === undefined) return id.includes(':') ? undefined : sourceIdOf({ kind: 'task', id });
-  return KINDS.includes(kind.toLowerCase()) ? `${kind.toLowerCase()}:${id}` : undefined;
+  const known = TASK_KINDS.find((one) => one === kind.toLowerCase());
+  return known && sourceIdOf({ kind: known, id });
 }
-/** The rows of a CSV as links, each checked alone: which task, and which item of the target. */
+
 export function readLink(row: TextRow, { width, columns, naming }: LinkReader): LinkRow {
   const { line, cells, fault } = row;
   const bad = (code: CellCode | LinkCode, facts: Facts): LinkRow => ({

@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import type { Delivery } from '../../contract/target.ts';
-import { isGone, type WorkerIdentity } from '../../engine/ledger/claims.ts';
+import { deadClaims, type WorkerIdentity } from '../../engine/ledger/claims.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { linkKind } from '../links/item-links.ts';
 
@@ -38,20 +38,6 @@ export async function takeOutboxClaim(
     [target, worker, ttlMs, now],
   );
   return { id: z.number().parse(taken.rows[0]?.id), target };
-}
-
-/** Returns false if the claim has expired: then another process holds its deliveries, or will. */
-export async function renewOutboxClaim(
-  db: Queryable,
-  claim: DeliveryClaim,
-  { ttlMs, now }: { readonly ttlMs: number; readonly now: Date | undefined },
-): Promise<boolean> {
-  const renewed = await db.query(
-    `update ledger.delivery_claims set expires_at = coalesce($3::timestamptz, clock_timestamp()) + $2 * interval '1 ms'
-     where id = $1 and expires_at > coalesce($3::timestamptz, clock_timestamp())`,
-    [claim.id, ttlMs, now],
-  );
-  return renewed.rowCount === 1;
 }
 
 interface ClaimedRow extends Omit<Delivery, 'itemId'> {
@@ -122,13 +108,7 @@ export async function dropOutboxClaims(db: Queryable, ids: readonly number[]): P
 
 /** Takes over claims that have expired, and claims of dead processes on this host. */
 export async function dropDeadOutboxClaims(db: Queryable, now: Date | undefined): Promise<number> {
-  const held = await db.query<{ id: number; worker: unknown; isExpired: boolean }>(
-    `select id, worker, expires_at < coalesce($1::timestamptz, clock_timestamp()) as "isExpired"
-     from ledger.delivery_claims`,
-    [now],
-  );
-  const dead = held.rows.filter(({ worker, isExpired }) => isExpired || isGone(worker));
-  const ids = dead.map(({ id }) => id);
-  if (ids.length > 0) await dropOutboxClaims(db, ids);
-  return ids.length;
+  const dead = await deadClaims(db, 'ledger.delivery_claims', now);
+  if (dead.length > 0) await dropOutboxClaims(db, dead);
+  return dead.length;
 }

@@ -8,20 +8,22 @@ export interface Lag {
   readonly from: Date;
 }
 
-/** The targets that received a delivery in the last `hours`. */
-export async function lagOf(db: Queryable, hours: number): Promise<readonly Lag[]> {
+const HOURS = 24;
+
+/** The targets that received a delivery in the last hours. */
+export async function lagOf(db: Queryable): Promise<readonly Lag[]> {
   const found = await db.query<{ target: string; ago: number; ms: number; from: Date }>(
     `select target, floor(extract(epoch from now() - ended_at) / 3600)::int as ago,
        max(extract(epoch from ended_at - created_at) * 1000)::float8 as ms, now() - $1 * interval '1 hour' as from
      from ledger.deliveries
      where state = 'ended' and verdict in ('delivered', 'already') and ended_at > now() - $1 * interval '1 hour'
      group by 1, 2 order by 1`,
-    [hours],
+    [HOURS],
   );
   const targets = [...new Set(found.rows.map(({ target }) => target))];
   return targets.map((target) => {
     const own = found.rows.filter((row) => row.target === target);
-    const longestMs = Array.from({ length: hours }, (_, i) => own.find(({ ago }) => ago === hours - 1 - i)?.ms ?? 0);
+    const longestMs = Array.from({ length: HOURS }, (_, i) => own.find(({ ago }) => ago === HOURS - 1 - i)?.ms ?? 0);
     return { target, longestMs, from: own[0]?.from ?? new Date() };
   });
 }

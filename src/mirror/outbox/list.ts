@@ -4,9 +4,8 @@ import type { TargetAnswer, TaskEvent, TaskState } from '../../contract/target.t
 import type { Queryable } from '../../storage/queryable.ts';
 import type { AlertState } from './outbox.ts';
 
-export type DeliveryVerdict = 'delivered' | 'already' | 'skipped' | 'superseded' | 'dead';
-
-export const DELIVERY_VERDICTS: readonly DeliveryVerdict[] = ['delivered', 'already', 'skipped', 'superseded', 'dead'];
+export const DELIVERY_VERDICTS = ['delivered', 'already', 'skipped', 'superseded', 'dead'] as const;
+export type DeliveryVerdict = (typeof DELIVERY_VERDICTS)[number];
 
 export interface DeliveryFilter {
   readonly ids?: readonly string[];

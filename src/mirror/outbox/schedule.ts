@@ -3,6 +3,7 @@
  * random number, and returns a decision. The times are those that the Standard Webhooks specification recommends.
  */
 import type { DeliveryOutcome } from '../../contract/target.ts';
+import type { DeliveryVerdict } from './list.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -32,7 +33,7 @@ const LEAST_BLOCK_MS = SECOND;
 /** The pause if a target says to slow down and names no time. */
 const DEFAULT_BLOCK_MS = 30 * SECOND;
 
-export type Ended = 'delivered' | 'already' | 'skipped' | 'dead';
+export type Ended = Exclude<DeliveryVerdict, 'superseded'>;
 
 export type Decision = { readonly reason?: string; readonly detail?: string } & (
   | { readonly status: 'ended'; readonly verdict: Ended }

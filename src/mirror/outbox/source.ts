@@ -10,17 +10,10 @@ import type { DeliveryOutcome, Target } from '../../contract/target.ts';
 import type { Clock } from '../../engine/dispatch/clock.ts';
 import type { Recorded, SendHow, Sent, Source } from '../../engine/dispatch/source.ts';
 import type { WorkerIdentity } from '../../engine/ledger/claims.ts';
+import { extendClaim } from '../../engine/ledger/claims.ts';
 import { keepItemLinks } from '../links/item-links.ts';
 import { createLinker, type Linker } from '../links/link-by-text.ts';
-import {
-  type Claimed,
-  claimDue,
-  type DeliveryClaim,
-  dropOutboxClaims,
-  type Runs,
-  renewOutboxClaim,
-  takeOutboxClaim,
-} from './claims.ts';
+import { type Claimed, claimDue, type DeliveryClaim, dropOutboxClaims, type Runs, takeOutboxClaim } from './claims.ts';
 import { type Outcome, writeOutcomes } from './outcomes.ts';
 import { plainAnswer, plainText } from './plain-text.ts';
 import { type Decision, decide } from './schedule.ts';
@@ -87,7 +80,7 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
 
   renew(claim: DeliveryClaim): Promise<boolean> {
     const { pool, clock } = this.#needs;
-    return renewOutboxClaim(pool, claim, { ttlMs: TTL_MS, now: clock.ledgerNow() });
+    return extendClaim(pool, 'ledger.delivery_claims', { id: claim.id, ttlMs: TTL_MS, now: clock.ledgerNow() });
   }
 
   claim(claim: DeliveryClaim, limit: number): Promise<readonly Claimed[]> {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { CustomField, CustomForms } from './custom-fields.ts';
 import type { Calls } from './item-calls.ts';
+import { mapAsked } from './item-calls.ts';
 import { type Pages, readWhole } from './item-pages.ts';
 import type { Asked } from './item-target.ts';
 
@@ -31,18 +32,16 @@ export async function readTags(calls: Calls, project: string): Promise<Asked<Rea
   const workspace = await workspaceOf(calls, project);
   if (workspace.status !== 'ok') return workspace;
   const tags = listOf(calls, `/workspaces/${workspace.value}/tags`, tag, { opt_fields: 'name' });
-  const asked = await readWhole(tags, { what: 'tags', remedy: 'delete those that nothing uses' });
-  return asked.status === 'ok'
-    ? { status: 'ok', value: new Map(asked.value.map(({ gid, name }) => [name, gid])) }
-    : asked;
+  const reading = readWhole(tags, { what: 'tags', remedy: 'delete those that nothing uses' });
+  return mapAsked(reading, (all) => new Map(all.map(({ gid, name }) => [name, gid])));
 }
 
 export async function readCustomFields(calls: Calls, project: string): Promise<Asked<readonly CustomField[]>> {
   const shown = ['name', 'resource_subtype', 'enum_options.name', 'enum_options.enabled'];
   const opt_fields = shown.map((each) => `custom_field.${each}`).join(',');
   const fields = listOf(calls, `/projects/${project}/custom_field_settings`, setting, { opt_fields });
-  const asked = await readWhole(fields, { what: 'custom fields', remedy: 'remove those that nothing uses' });
-  return asked.status === 'ok' ? { status: 'ok', value: asked.value.map(toField) } : asked;
+  const reading = readWhole(fields, { what: 'custom fields', remedy: 'remove those that nothing uses' });
+  return mapAsked(reading, (all) => all.map(toField));
 }
 
 function toField({

@@ -9,7 +9,7 @@ import { asanaAdmin } from './asana-admin.ts';
 import { ASANA_FORMS, listOf, readCustomFields, readTags } from './asana-fields.ts';
 import { asanaHookReader } from './asana-hook.ts';
 import { customValues, fieldNamed } from './custom-fields.ts';
-import { accepted, type Calls, type ItemNeeds, isoSeconds, movedAs } from './item-calls.ts';
+import { accepted, type Calls, type ItemNeeds, isoSeconds, mapAsked, movedAs } from './item-calls.ts';
 import { labelIds } from './item-details.ts';
 import type { FieldValues, Problem } from './item-fields.ts';
 import { ASANA } from './item-naming.ts';
@@ -60,8 +60,7 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
 
   async function readTasks(calls: Calls, itemIds: readonly string[]): Promise<Asked<readonly ItemState[]>> {
     const tasks = listOf(calls, '/tasks', task, { project, opt_fields: 'completed' });
-    const asked = await collectInPages(tasks, itemIds);
-    return asked.status === 'ok' ? { status: 'ok', value: asked.value.items } : asked;
+    return mapAsked(collectInPages(tasks, itemIds), ({ items }) => items);
   }
 
   const itemsBy = (calls: Calls): DetailedItems<ItemState> => ({

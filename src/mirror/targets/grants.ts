@@ -6,7 +6,6 @@ import { createPrivateKey, createSign, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import type { CallContext, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf, TargetSettings } from '../../settings/target.ts';
-import type { GithubApp, OAuthClient } from '../../settings/target-credentials.ts';
 import type { TargetCaller } from './caller.ts';
 import { githubVendor } from './github-answers.ts';
 import { connect, type TargetNeeds } from './item-calls.ts';
@@ -42,7 +41,11 @@ const installationToken = z
  * The token of an installation, which GitHub issues for an hour.
  * docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app
  */
-function githubAppGrant({ owner, repo }: SettingsOf<'github'>, app: GithubApp, needs: GrantNeeds): Grant {
+function githubAppGrant(
+  { owner, repo }: SettingsOf<'github'>,
+  app: NonNullable<SettingsOf<'github'>['app']>,
+  needs: GrantNeeds,
+): Grant {
   const where = app.privateKey.where;
   const remedy = `check ${where.replace(/\.privateKey$/, '')}: the id of the app, its private key, and that it is installed for the repository with the permission Issues: read and write`;
   return {
@@ -123,7 +126,11 @@ const oauthError = z
   .transform(({ error, error_description }) => (error_description ? `${error} (${error_description})` : error));
 
 /** With a refresh token for the user who gave it; otherwise for the client itself. `needs`: its caller is at the address of the tokens. */
-function oauthGrant({ name, scope, sends, usualMs }: OAuthVendor, client: OAuthClient, needs: GrantNeeds): Grant {
+function oauthGrant(
+  { name, scope, sends, usualMs }: OAuthVendor,
+  client: NonNullable<SettingsOf<'jira' | 'linear'>['oauthClient']>,
+  needs: GrantNeeds,
+): Grant {
   const where = client.secret.where.replace(/\.secret$/, '');
   const remedy =
     client.refreshToken === undefined

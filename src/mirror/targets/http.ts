@@ -11,7 +11,7 @@ import { answerOf, type Head } from './answers.ts';
 import { failed, fine } from './findings.ts';
 import { httpAnswers } from './http-answers.ts';
 import { requestFiller } from './http-request.ts';
-import { type Calls, type ItemNeeds, moved, pauseOf } from './item-calls.ts';
+import { type Calls, type ItemNeeds, mapAsked, moved, pauseOf } from './item-calls.ts';
 import { httpNaming } from './item-naming.ts';
 import { itemFailureOf, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
 import type { Asked } from './item-target.ts';
@@ -134,8 +134,7 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
         const id = idAt(found, search.itemId);
         return id === undefined ? undefined : some(itemOf(found, id));
       });
-      const asked = await calls.ask(request.value, answer);
-      return asked.status === 'ok' ? { status: 'ok', value: asked.value.item } : asked;
+      return mapAsked(calls.ask(request.value, answer), ({ item }) => item);
     },
     async add(delivery) {
       if (creation === undefined) throw new TypeError('without create no item is added');

@@ -52,6 +52,15 @@ interface WithHeaders<T> {
   readonly headers: AnswerHeaders;
 }
 
+/** An answer, changed by `of`; a failure stays. */
+export async function mapAsked<From, To>(
+  asking: Asked<From> | Promise<Asked<From>>,
+  of: (value: From) => To,
+): Promise<Asked<To>> {
+  const asked = await asking;
+  return asked.status === 'ok' ? { status: 'ok', value: of(asked.value) } : asked;
+}
+
 /** For an answer whose content does not matter: the call succeeded, and the item is in the state `to`. */
 export function moved(to: string, note?: string) {
   return z.unknown().transform(() => ({ to, ...(note !== undefined && { note }) }));

@@ -1,4 +1,6 @@
 /** Lists of a vendor that come in pages: each page is read by the cursor that the page before it names. */
+
+import { mapAsked } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
 
 export interface Page<Item> {
@@ -36,17 +38,16 @@ export async function findInPages<Item>(
   isWanted: (item: Item) => boolean,
 ): Promise<Asked<{ readonly found: Item | undefined; readonly isWhole: boolean }>> {
   let found: Item | undefined;
-  const asked = await readPages(pages, (items) => {
+  const reading = readPages(pages, (items) => {
     found = items.find(isWanted);
     return found !== undefined;
   });
-  return asked.status === 'ok' ? { status: 'ok', value: { found, ...asked.value } } : asked;
+  return mapAsked(reading, (read) => ({ found, ...read }));
 }
 
 /** Whether one of the pages that are read has a matching item. */
 export async function isInPages<Item>(pages: Pages<Item>, isWanted: (item: Item) => boolean): Promise<Asked<boolean>> {
-  const asked = await findInPages(pages, isWanted);
-  return asked.status === 'ok' ? { status: 'ok', value: asked.value.found !== undefined } : asked;
+  return mapAsked(findInPages(pages, isWanted), ({ found }) => found !== undefined);
 }
 
 /** All items of a list; refused if it has more pages. `remedy`: what to do then. */
@@ -76,11 +77,11 @@ export async function collectInPages<Item extends { readonly itemId: string }>(
   const left = new Set(itemIds);
   const items: Item[] = [];
   const most = Math.min(pages.most, Math.ceil(itemIds.length / READS_PER_PAGE));
-  const asked = await readPages({ ...pages, most }, (page) => {
+  const reading = readPages({ ...pages, most }, (page) => {
     items.push(...page.filter(({ itemId }) => left.delete(itemId)));
     return left.size === 0;
   });
-  return asked.status === 'ok' ? { status: 'ok', value: { items, left, ...asked.value } } : asked;
+  return mapAsked(reading, (read) => ({ items, left, ...read }));
 }
 
 /** A list that shows the newest items first, up to the page that reaches back to `since`. */

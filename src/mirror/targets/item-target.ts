@@ -12,6 +12,7 @@ import type {
   Target,
   TargetFailure,
 } from '../../contract/target.ts';
+import type { ItemSettings } from '../../settings/target-items.ts';
 import type { ReadFields } from './item-fields.ts';
 import type { ItemNaming } from './item-naming.ts';
 import { describeWanted, isInState, type Wanted, wantedState } from './wanted.ts';
@@ -70,7 +71,7 @@ export interface ItemSystem<Item extends ItemState> extends Pick<ItemNaming, 'li
     readonly columns: Readonly<Record<string, string>>;
     readonly create: boolean;
     /** Default: leave. */
-    readonly whenGone?: 'leave' | 'close' | 'comment';
+    readonly whenGone?: ItemSettings['whenGone'];
   };
   /** The fields of a completed item cannot be changed. */
   readonly isFinalWhenCompleted?: boolean;

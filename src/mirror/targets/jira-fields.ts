@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { CustomField } from './custom-fields.ts';
 import type { Calls } from './item-calls.ts';
+import { mapAsked } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
 import { JIRA_ISSUE } from './jira-issue.ts';
 import { isSameName } from './wanted.ts';
@@ -37,8 +38,8 @@ export async function readJiraFields(
     const known = types.value.issueTypes.map(({ name }) => name).join(', ') || 'none';
     return { status: 'missing', detail: `the project has no issue type ${issueType} (available: ${known})` };
   }
-  const asked = await calls.ask({ method: 'GET', path: `${path}/${type.id}?maxResults=200` }, fields);
-  return asked.status === 'ok' ? { status: 'ok', value: asked.value.fields.map(toField) } : asked;
+  const asking = calls.ask({ method: 'GET', path: `${path}/${type.id}?maxResults=200` }, fields);
+  return mapAsked(asking, (known) => known.fields.map(toField));
 }
 
 function toField({

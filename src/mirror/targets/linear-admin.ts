@@ -5,8 +5,9 @@ import type { SettingsOf } from '../../settings/target.ts';
 import { labelFindings } from './custom-fields.ts';
 import { failed, fine, problem } from './findings.ts';
 import type { Calls } from './item-calls.ts';
+import { mapAsked } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
-import { ask, LABELS, labelsOf, query, STATES, TEAM } from './linear-graphql.ts';
+import { ask, findTeam, LABELS, labelsOf, query, STATES, TEAM } from './linear-graphql.ts';
 import type { VendorAdmin } from './vendor-admin.ts';
 import { isSameName } from './wanted.ts';
 
@@ -52,37 +53,27 @@ export function linearAdmin(settings: SettingsOf<'linear'>): VendorAdmin {
     },
     hooks: {
       missing: 'webhooks need a token of an administrator of the workspace (OAuth: the scope admin)',
-      list: (calls) => part(ask(calls, HOOKS), ({ webhooks }) => webhooks.nodes),
+      list: (calls) => mapAsked(ask(calls, HOOKS), ({ webhooks }) => webhooks.nodes),
       async put(calls, url, existing, secret) {
         const common = { url, secret, enabled: true, resourceTypes: [ISSUE], label: 'Lockstep' };
         if (existing !== undefined) {
           const { id } = existing;
-          return part(ask(calls, UPDATE_HOOK, { id, input: common }), (done) => done.webhookUpdate.webhook);
+          return mapAsked(ask(calls, UPDATE_HOOK, { id, input: common }), (done) => done.webhookUpdate.webhook);
         }
         const of = await scopeOf(calls, team);
         if (of.status !== 'ok') return of;
         const input = { ...common, ...of.value };
-        return part(ask(calls, CREATE_HOOK, { input }), (done) => done.webhookCreate.webhook);
+        return mapAsked(ask(calls, CREATE_HOOK, { input }), (done) => done.webhookCreate.webhook);
       },
       remove: (calls, { id }) => ask(calls, DELETE_HOOK, { id }),
     },
   };
 }
 
-async function part<From, To>(asking: Promise<Asked<From>>, of: (value: From) => To): Promise<Asked<To>> {
-  const asked = await asking;
-  return asked.status === 'ok' ? { status: 'ok', value: of(asked.value) } : asked;
-}
-
 /** Links may lead to issues of any team; without a team, to those of all public teams. */
 async function scopeOf(calls: Calls, team: string | undefined): Promise<Asked<object>> {
   if (team === undefined) return { status: 'ok', value: { allPublicTeams: true } };
-  const asked = await ask(calls, TEAM, { key: team });
-  if (asked.status !== 'ok') return asked;
-  const [found] = asked.value.teams.nodes;
-  return found === undefined
-    ? { status: 'missing', detail: `Linear has no team ${team}` }
-    : { status: 'ok', value: { teamId: found.id } };
+  return mapAsked(findTeam(calls, team), (teamId) => ({ teamId }));
 }
 
 async function teamFindings(

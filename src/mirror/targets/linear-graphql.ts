@@ -67,6 +67,16 @@ export const TEAM = query(
   { teams: z.object({ nodes: z.array(z.object({ id: z.string() })) }) },
 );
 
+/** The id of the team with this key. */
+export async function findTeam(calls: Calls, key: string): Promise<Asked<string>> {
+  const asked = await ask(calls, TEAM, { key });
+  if (asked.status !== 'ok') return asked;
+  const [found] = asked.value.teams.nodes;
+  return found === undefined
+    ? { status: 'missing', detail: `Linear has no team ${key}` }
+    : { status: 'ok', value: found.id };
+}
+
 export const UPDATE = query(
   'mutation Update($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success } }',
   { issueUpdate: z.object({ success: z.boolean() }) },

@@ -3,6 +3,7 @@
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import type { Calls, ItemNeeds } from './item-calls.ts';
+import { mapAsked } from './item-calls.ts';
 import { labelIds } from './item-details.ts';
 import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
@@ -16,6 +17,7 @@ import {
   COMMENT,
   COMMENTED,
   CREATE,
+  findTeam,
   ISSUE,
   ISSUES,
   type Issue,
@@ -27,7 +29,6 @@ import {
   type NewIssue,
   STATES,
   type State,
-  TEAM,
   TOKEN_REMEDY,
   UPDATE,
 } from './linear-graphql.ts';
@@ -53,7 +54,7 @@ const TYPES = {
 export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Target {
   const { team = '' } = settings;
   const { now = () => new Date() } = needs;
-  const teams = keptMetadata(now, readTeam);
+  const teams = keptMetadata(now, findTeam);
   const states = keptMetadata(now, readStates);
 
   const itemsBy = (calls: Calls): DetailedItems<LinearIssue> => ({
@@ -111,9 +112,9 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
       const read = labelIds(labels, labelsOf(asked.value), settings.name);
       return { status: 'ok', value: { values: { ...values, labels: read.labels }, problems: read.problems } };
     },
-    async hasComment({ id }, marker) {
-      const asked = await ask(calls, COMMENTED, { id, comment: commentUuidOf(marker) });
-      return asked.status === 'ok' ? { status: 'ok', value: asked.value.issue.comments.nodes.length > 0 } : asked;
+    hasComment({ id }, marker) {
+      const asking = ask(calls, COMMENTED, { id, comment: commentUuidOf(marker) });
+      return mapAsked(asking, ({ issue }) => issue.comments.nodes.length > 0);
     },
     async addComment(issue, body, marker) {
       const asked = await ask(calls, COMMENT, { input: { id: commentUuidOf(marker), issueId: issue.id, body } });
@@ -133,13 +134,11 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
     itemsBy,
     newItems: (calls, since) => ({
       most: MOST_NEW_PAGES,
-      async read(after) {
+      read(after) {
         const filter = { team: { key: { eq: team } }, createdAt: { gte: since.toISOString() } };
-        const asked = await ask(calls, NEW, { filter, after });
-        if (asked.status !== 'ok') return asked;
-        const { nodes, pageInfo } = asked.value.issues;
-        const next = pageInfo.hasNextPage ? pageInfo.endCursor : undefined;
-        return { status: 'ok', value: { items: nodes.map(toNewItem), next } };
+        return mapAsked(ask(calls, NEW, { filter, after }), ({ issues: { nodes, pageInfo } }) => {
+          return { items: nodes.map(toNewItem), next: pageInfo.hasNextPage ? pageInfo.endCursor : undefined };
+        });
       },
     }),
     readMany: { most: 100, read: (calls, itemIds) => readMany(calls, itemIds) },
@@ -164,21 +163,10 @@ function inputOf({ title, description, dueDate, assignee, priority, labels }: Fi
   };
 }
 
-/** The id of the team with this key. */
-async function readTeam(calls: Calls, key: string): Promise<Asked<string>> {
-  const asked = await ask(calls, TEAM, { key });
-  if (asked.status !== 'ok') return asked;
-  const [found] = asked.value.teams.nodes;
-  return found === undefined
-    ? { status: 'missing', detail: `Linear: no team ${key}` }
-    : { status: 'ok', value: found.id };
-}
-
 /** The states of a team in the order of their positions: the first of a type is its default. */
 async function readStates(calls: Calls, teamId: string): Promise<Asked<readonly State[]>> {
-  const asked = await ask(calls, STATES, { id: teamId });
-  if (asked.status !== 'ok') return asked;
-  return { status: 'ok', value: asked.value.team.states.nodes.toSorted((a, b) => a.position - b.position) };
+  const asking = ask(calls, STATES, { id: teamId });
+  return mapAsked(asking, ({ team }) => team.states.nodes.toSorted((a, b) => a.position - b.position));
 }
 
 /** By team and number; an issue that is linked by its UUID, or was moved to another team, is left out. */
@@ -190,10 +178,8 @@ async function readMany(calls: Calls, itemIds: readonly string[]): Promise<Asked
   }
   const or = [...numbers].map(([team, of]) => ({ team: { key: { eq: team } }, number: { in: of } }));
   if (or.length === 0) return { status: 'ok', value: [] };
-  const asked = await ask(calls, ISSUES, { filter: { or } });
-  if (asked.status !== 'ok') return asked;
-  const { nodes } = asked.value.issues;
-  return { status: 'ok', value: nodes.filter(({ trashed }) => trashed !== true).map(toItem) };
+  const asking = ask(calls, ISSUES, { filter: { or } });
+  return mapAsked(asking, ({ issues }) => issues.nodes.filter(({ trashed }) => trashed !== true).map(toItem));
 }
 
 async function read(calls: Calls, itemId: string): Promise<Asked<LinearIssue>> {

@@ -3,7 +3,7 @@
  * it; if the get finds it, the list had only moved.
  */
 
-import type { TaskState } from '../../contract/target.ts';
+import type { TaskKind, TaskState } from '../../contract/target.ts';
 import { type LookedUp, lookUp as lookUpRecord } from '../../engine/account/look-up.ts';
 import { type RunProgress, recordProgress } from '../../engine/ledger/runs.ts';
 import {
@@ -13,7 +13,6 @@ import {
   missedAtLeast,
   missedOnce,
   presentIds,
-  type TaskKind,
   type TaskScope,
 } from '../../engine/ledger/task-versions.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
@@ -85,7 +84,7 @@ export async function keepMissing(
   await keepChanges(db, watching, kind, gone.map(toGone), { isSilent: false });
   if (kind !== 'task') return;
   const ids = gone.map(({ taskId }) => taskId);
-  const children = await childrenOf(db, run, 'subtask', ids);
+  const children = await childrenOf(db, run, ids);
   await keepChanges(db, watching, 'subtask', children.map(toGone), { isSilent: false });
 }
 

@@ -95,7 +95,7 @@ async function keepSubtasks(
   const { pool, run, exclusive, seen } = watching;
   const ids = new Set(subtasks.map(({ id }) => id));
   for (const subtask of subtasks) seen.add(sourceIdOf(subtask));
-  const known = await childrenOf(pool, run, 'subtask', [taskId]);
+  const known = await childrenOf(pool, run, [taskId]);
   const missing = isWhole ? known.map((child) => child.taskId).filter((id) => !ids.has(id)) : [];
   await keepSeen(watching, 'subtask', subtasks, { readAtMs, isSilent });
   await exclusive.transaction(async (db) => {

@@ -6,7 +6,7 @@
  * tasks unchanged, and has their rows and deliveries already.
  */
 import type pg from 'pg';
-import type { TaskEvent, TaskState } from '../../contract/target.ts';
+import type { TaskEvent, TaskKind, TaskState } from '../../contract/target.ts';
 import { RunPaused } from '../../engine/account/failure.ts';
 import { waysOn } from '../../engine/account/identity.ts';
 import { addRows } from '../../engine/ledger/inputs.ts';
@@ -17,7 +17,6 @@ import {
   knownTasks,
   type NewVersion,
   seenAgain,
-  type TaskKind,
 } from '../../engine/ledger/task-versions.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { Queryable } from '../../storage/queryable.ts';

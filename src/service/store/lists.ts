@@ -31,7 +31,7 @@ const NEIGHBOURHOOD = 50;
 
 /** The items of one page. Earlier rows are skipped in an index, so a distant page costs little more than the first. */
 export async function page(db: TenantDb, kind: StoredKind, { page, size }: Page, view: ListView): Promise<string> {
-  const { key, direction } = ordering(view, '$4');
+  const { key, direction } = ordering(view);
   const listed = `from ${kinds[kind].table} where tenant_id = $1 ${lagging(view)}`;
   const order = `order by ${key} ${direction}`;
   const [row] = await db.query<{ items: string | null }>(
@@ -53,7 +53,7 @@ export async function page(db: TenantDb, kind: StoredKind, { page, size }: Page,
  */
 export async function* all(db: TenantDb, kind: StoredKind, view: ListView, filter?: Filter): AsyncGenerator<string> {
   const down = view.order === 'newest';
-  const { key, direction } = ordering(view, '$4');
+  const { key, direction } = ordering(view);
   const salts = salt(view);
   const values = [...salts, ...(filter?.values ?? [])];
   const parameters = values.map((_, index) => `$${4 + index}`).slice(salts.length);
@@ -83,9 +83,9 @@ interface Batch {
   rows: number;
 }
 
-/** The key and direction of a list's order. `salt`: the parameter that makes an unstable order change each time. */
-function ordering({ order }: ListView, salt: string): { readonly key: string; readonly direction: 'asc' | 'desc' } {
-  if (order === 'unstable') return { key: `id / ${NEIGHBOURHOOD}, hashint8extended(id, ${salt})`, direction: 'asc' };
+/** The key and direction of a list's order. `$4` is the salt of an unstable order. */
+function ordering({ order }: ListView): { readonly key: string; readonly direction: 'asc' | 'desc' } {
+  if (order === 'unstable') return { key: `id / ${NEIGHBOURHOOD}, hashint8extended(id, $4)`, direction: 'asc' };
   return { key: 'id', direction: order === 'newest' ? 'desc' : 'asc' };
 }
 

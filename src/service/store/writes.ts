@@ -83,12 +83,12 @@ export function creating(kind: string, values: Readonly<Record<string, string>>,
 }
 
 /** Wraps a write that returns ids; `$1` is the tenant, `$2` the operation and `$3` the natural key. */
-export function logged(write: string, kind: string, naturalKey = '$3::text'): string {
+export function logged(write: string, kind: string): string {
   return `
     with written as (${write}),
     logged as (
       insert into service.commits (tenant_id, operation, kind, record_id, natural_key)
-      select $1, $2, '${kind}', id, ${naturalKey} from written
+      select $1, $2, '${kind}', id, $3::text from written
     )
     select id from written`;
 }

@@ -1,18 +1,9 @@
-/** The options of a contact sync, as its runs keep them. The settings have the defaults (settings/schema-sync.ts). */
+/** The options of a contact sync, as its runs keep them. */
 import { z } from 'zod';
-import { contactFilter } from '../../settings/contact-filter.ts';
-import { contactMap } from '../../settings/contact-map.ts';
+import { contactsOptions as inSettings } from '../../settings/schema-sync.ts';
 import { approvalOptions } from '../approval.ts';
 
-export const contactsOptions = z.object({
-  rowsPerPage: z.number().int().min(1),
-  importWith: z.enum(['auto', 'import', 'create']),
-  onChange: z.enum(['update', 'ignore']),
-  matchBy: z.array(z.enum(['email', 'phone', 'name'])),
-  ...approvalOptions.shape,
-  map: contactMap.optional(),
-  where: contactFilter.optional(),
-});
+export const contactsOptions = z.object({ ...inSettings.shape, ...approvalOptions.shape });
 
 export type ContactsOptions = z.infer<typeof contactsOptions>;
 

@@ -3,6 +3,7 @@
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, LongInteger, storedForm } from '../../client/call/json.ts';
+import type { WholeKind } from '../../client/lists/page-size.ts';
 import type { ScanReport } from '../../client/lists/scan.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
@@ -85,7 +86,7 @@ export async function readCustomers(
   await keeping.end();
   if (!hasKeys && mailMember !== undefined) throw keysNotFound(account, 'customers', mailMember);
   if (read.shape) await checkShape(context, 'customers', read.shape);
-  if (read.scan) await noteScan(context, read.scan);
+  if (read.scan) await noteScan(context, 'customers', read.scan);
   const telling = withMask * 5 > seen ? masked : undefined; // fewer may be addresses that only look like it
   if (telling !== undefined) await addNote(pool, run.id, maskedNote(telling));
   const isProven = (read.scan === undefined || read.scan.proof !== 'unproven') && telling === undefined;
@@ -100,9 +101,13 @@ function maskedNote(masked: string): string {
   return `the list of customers shows e-mails or phones in part only, such as ${masked}, so it does not show which customers are missing`;
 }
 
-async function noteScan({ pool, run }: JobContext<unknown>, { proof, reasons }: ScanReport): Promise<void> {
+export async function noteScan(
+  { pool, run }: JobContext<unknown>,
+  kind: WholeKind,
+  { proof, reasons }: ScanReport,
+): Promise<void> {
   const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
-  await addNote(pool, run.id, `the list of customers came in pages; scan of customers ${proof}${why}`);
+  await addNote(pool, run.id, `the list of ${kind} came in pages; scan of ${kind} ${proof}${why}`);
 }
 
 export function toSeenRecord(record: Json, account: Account): SeenRecord {

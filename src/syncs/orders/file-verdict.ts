@@ -1,7 +1,7 @@
 /** The verdict on a file of a watched folder, from the load of its rows. */
 import type { Facts } from '../../base/reasons/reason.ts';
 import { reasonsOf } from '../../engine/ledger/row-groups.ts';
-import { countRows, type Verdict } from '../../engine/ledger/rows.ts';
+import { countRows, PROBLEMS } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { FileVerdict } from './file-rows.ts';
@@ -34,7 +34,7 @@ export async function verdictOfLoad(
     if (isBefore) return { verdict: 'existing', reason: 'LOADED_BEFORE', facts: { load: load.id } };
     return { verdict: 'created', reason: 'LOADED', facts: { load: load.id, rows } };
   }
-  const why = await reasonsOf(db, load.id, LEFT);
+  const why = await reasonsOf(db, load.id, PROBLEMS);
   const reasons = why.map(({ reason, count }) => `${reason} ${count}`);
   const facts = {
     load: load.id,
@@ -50,5 +50,3 @@ export async function verdictOfLoad(
 export function saidBy({ id, error }: Run): Facts {
   return { load: id, ...(error !== undefined && { said: error }) };
 }
-
-const LEFT: readonly Verdict[] = ['invalid', 'rejected', 'review', 'unknown'];

@@ -1,16 +1,22 @@
 /** The options of a load, as its run keeps them. */
 import { z } from 'zod';
 import type { Run } from '../../engine/ledger/runs.ts';
+import { ordersOptions as inSettings } from '../../settings/schema-sync.ts';
 import { approvalOptions } from '../approval.ts';
 
 export const ordersOptions = z.object({
-  /** What to do with an existing order: leave it unchanged, update it if it differs, or reject its row. */
-  existing: z.enum(['skip', 'update', 'fail']),
-  /** Whether to create missing customers first; otherwise their rows are rejected. */
-  createCustomers: z.boolean(),
+  existing: inSettings.shape.existing,
+  createCustomers: inSettings.shape.createCustomers,
   /** Pauses before the first write until a person approves; `approveRun` resumes the load. */
   confirm: z.boolean(),
   ...approvalOptions.shape,
+});
+
+/** The options of a run that loads the files of a folder. */
+export const watchOptions = z.object({
+  ...inSettings.shape,
+  /** The directory with the user's own presets, an absolute path. */
+  presets: z.string().optional(),
 });
 
 export type OrdersOptions = z.infer<typeof ordersOptions>;

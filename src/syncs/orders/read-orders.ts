@@ -24,12 +24,12 @@ import {
   takeAsked,
 } from '../../engine/ledger/matching/order-records.ts';
 import { beginRead } from '../../engine/ledger/records.ts';
-import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
+import { recordProgress } from '../../engine/ledger/runs.ts';
 import { ledgerNow } from '../../engine/ledger/set-clock.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import type { Baseline } from '../customers/baseline.ts';
-import { BASELINE } from '../customers/read-customers.ts';
+import { BASELINE, noteScan } from '../customers/read-customers.ts';
 import { fieldDisputed, fieldNotFound } from '../customers/unread.ts';
 import { openWantedOrders, type WantedOrders } from './wanted-orders.ts';
 
@@ -98,10 +98,7 @@ export async function readOrders(
   if (first && !says.customers) throw fieldNotFound(account, 'client_id', first, await sentSoFar(pool, run.id));
   if (first && !says.labels) throw fieldNotFound(account, 'order_id', first, await sentSoFar(pool, run.id));
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
-  if (read.scan) {
-    const why = read.scan.reasons.length === 0 ? '' : `: ${read.scan.reasons.join('; ')}`;
-    await addNote(pool, run.id, `the list of orders came in pages; scan of orders ${read.scan.proof}${why}`);
-  }
+  if (read.scan) await noteScan(context, 'orders', read.scan);
   const isWhole = (await witnesses.isWhole()) && isProven && !(await isCutOff(context, 'orders', read));
   if (!isWhole) await recordProgress(pool, run.id, { scan: 'unproven' });
   const audit = { resource: 'orders', pass, readAt, isComplete: isWhole, matches: SAME_ORDER } as const;

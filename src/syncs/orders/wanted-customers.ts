@@ -7,13 +7,14 @@ import { KeyFilter } from '../../client/lists/key-filter.ts';
 import { namedCustomers } from '../../engine/ledger/matching/order-customers.ts';
 import type { SeenRecord } from '../../engine/ledger/records.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
+import type { MatchKey } from '../../settings/schema-sync.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 
 /** The first customers of the list are always kept: they show what ids look like there. */
 const EXAMPLES = 10;
 
 type Names = { readonly id?: string | null } & {
-  readonly [K in 'email' | 'phone' | 'name']?: string | null | undefined;
+  readonly [K in MatchKey]?: string | null | undefined;
 };
 
 export async function openWantedCustomers(db: Queryable, run: Run): Promise<(customer: SeenRecord) => boolean> {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { extendClaim } from '../../../src/engine/ledger/claims.ts';
 import { keepItemLinks } from '../../../src/mirror/links/item-links.ts';
 import {
   type Claimed,
@@ -6,7 +7,6 @@ import {
   type DeliveryClaim,
   dropDeadOutboxClaims,
   dropOutboxClaims,
-  renewOutboxClaim,
   takeOutboxClaim,
 } from '../../../src/mirror/outbox/claims.ts';
 import { type Outcome, writeOutcomes } from '../../../src/mirror/outbox/outcomes.ts';
@@ -146,12 +146,16 @@ describe('a claim fences writes', () => {
     await queue(database, changes(1));
     const claim = await take();
     expect(await due(claim, 1, later(30_000))).toEqual([]);
-    expect(await renewOutboxClaim(database.pool, claim, { ttlMs: 30_000, now: later(30_000) })).toBe(false);
+    expect(
+      await extendClaim(database.pool, 'ledger.delivery_claims', { ...claim, ttlMs: 30_000, now: later(30_000) }),
+    ).toBe(false);
   });
 
   test('all processes see the new end of a renewed claim', async () => {
     const claim = await take();
-    expect(await renewOutboxClaim(database.pool, claim, { ttlMs: 30_000, now: later(20_000) })).toBe(true);
+    expect(
+      await extendClaim(database.pool, 'ledger.delivery_claims', { ...claim, ttlMs: 30_000, now: later(20_000) }),
+    ).toBe(true);
     expect(await dropDeadOutboxClaims(database.pool, later(40_000))).toBe(0);
   });
 

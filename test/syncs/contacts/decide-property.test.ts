@@ -5,9 +5,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CONTACT_LINK } from '../../../src/engine/ledger/matching/contact-links.ts';
-import type { MatchKey } from '../../../src/engine/ledger/matching/customer-levels.ts';
 import { decideContacts } from '../../../src/engine/ledger/matching/decide-contacts.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
+import type { MatchKey } from '../../../src/settings/schema-sync.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';

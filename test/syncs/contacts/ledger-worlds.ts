@@ -1,6 +1,6 @@
 /** Customers put straight into a run's match index, and a slow reference for which of them agree. */
-import type { MatchKey } from '../../../src/engine/ledger/matching/customer-levels.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
+import type { MatchKey } from '../../../src/settings/schema-sync.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 
 export interface Keys {

@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { MatchKey } from '../../../src/engine/ledger/matching/customer-levels.ts';
 import { settleContacts } from '../../../src/engine/ledger/matching/settle-contacts.ts';
 import { MAX_SENDS } from '../../../src/engine/ledger/rows.ts';
+import type { MatchKey } from '../../../src/settings/schema-sync.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';

@@ -4,6 +4,7 @@
  * two records, neither is chosen.
  */
 
+import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { oweForEarlierSends } from '../debts.ts';
 import type { Run } from '../runs.ts';
@@ -11,16 +12,13 @@ import type { Run } from '../runs.ts';
 /** SQL: record `k` is a customer that run `$1` has read. */
 export const IS_CUSTOMER = `k.run_id = $1 and k.kind = 'customer'`;
 
-/** `name` may be listed and always comes last. */
-export type MatchKey = 'email' | 'phone' | 'name';
-
 export interface Level {
   /** SQL: the evidence as reports name it. */
   readonly by: string;
   /** SQL: whether row `s` and record `k` agree at this level. */
   readonly agrees: string;
   /** The key of the level, if it may name another record than a stronger key. */
-  readonly key?: 'email' | 'phone';
+  readonly key?: Exclude<MatchKey, 'name'>;
 }
 
 /** SQL: row `s` and record `k` are equal in all keys: any of these rows may belong to any of these records. */

@@ -4,6 +4,7 @@
  * customers of its baseline (`k`).
  */
 
+import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { holdDecisions } from '../decisions.ts';
 import { prepareSetWork } from '../records.ts';
@@ -13,7 +14,7 @@ import { applyDecisions } from './apply-decisions.ts';
 import { checkLinks, type LinksDisagree, refreshLinks } from './check-links.ts';
 import { CONTACT_LINK } from './contact-links.ts';
 import { noteTwins } from './contact-notes.ts';
-import { IS_CUSTOMER, KEYS_OF_ROW, type Level, levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
+import { IS_CUSTOMER, KEYS_OF_ROW, type Level, levelsFor, SAME_PERSON } from './customer-levels.ts';
 import { duplicates } from './duplicates.ts';
 import { keepDecisions, keepLinks, reviewMasked } from './keep-contacts.ts';
 

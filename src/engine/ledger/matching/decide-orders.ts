@@ -3,6 +3,7 @@
  * or updated, or needs manual review. One pass over the rows of the run (`s`) and the orders of its baseline (`k`).
  */
 
+import type { EXISTING } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../records.ts';
 import { addNote, type Run } from '../runs.ts';
@@ -25,7 +26,7 @@ export interface Planned {
 
 /** `isWhole`: an order missing from the list does not exist. */
 export interface Deciding {
-  readonly existing: 'skip' | 'update' | 'fail';
+  readonly existing: (typeof EXISTING)[number];
   readonly isWhole: boolean;
 }
 

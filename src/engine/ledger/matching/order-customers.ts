@@ -4,11 +4,12 @@
  * all its rows.
  */
 
+import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../records.ts';
 import type { Run } from '../runs.ts';
 import { matchRows, settleRows } from '../transitions.ts';
-import { KEYS_OF_ROW, type Level, levelsFor, type MatchKey } from './customer-levels.ts';
+import { KEYS_OF_ROW, type Level, levelsFor } from './customer-levels.ts';
 import { STAGED } from './staged-orders.ts';
 
 /** SQL: two rows `a` and `b` name a customer with the same text. */

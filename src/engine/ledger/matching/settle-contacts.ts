@@ -4,23 +4,15 @@
  * evidence first. `s` is a contact of the temporary table `unsettled`, `k` a customer.
  */
 
+import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { readLearnt } from '../learnt.ts';
-import { prepareSetWork } from '../records.ts';
 import type { Run } from '../runs.ts';
-import {
-  decideMissing,
-  gatherSent,
-  type ReadBack,
-  rejectRefused,
-  repeatUpdates,
-  type Settled,
-  whatIsOpen,
-} from '../settling.ts';
+import { type ReadBack, type Settled, settleSent } from '../settling.ts';
 import { matchRows, reviseRows, sendAgain, settleRows } from '../transitions.ts';
 import type { ContactInput } from './contact-inputs.ts';
 import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
-import { levelsFor, type MatchKey, SAME_PERSON } from './customer-levels.ts';
+import { levelsFor, SAME_PERSON } from './customer-levels.ts';
 import { duplicates } from './duplicates.ts';
 import { settleUpdated } from './updated-customers.ts';
 
@@ -37,31 +29,27 @@ export const IMPORT_REFUSED = 'IMPORT_REFUSED';
 
 /** Settles; run it in one transaction; safe to repeat with the same or a later read. */
 export async function settleContacts(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
-  const { pass, edited = [], settleMs } = options;
-  await prepareSetWork(db, run.id);
-  await gatherSent(db, run.id);
-  await repeatUpdates(db, run.id);
-  await settleUpdated(db, run, options);
-  await openUnsettled(db, run, edited);
-  await rememberTaken(db, run);
-  await takeByContactId(db, run, pass);
-  await takeInOrder(db, run, pass, SAME_PERSON, 'certain');
-  for (const { agrees } of levelsFor(options.matchBy)) await takeInOrder(db, run, pass, agrees, 'by-count');
-  await takeInOrder(db, run, pass, SAME_NAME, 'by-count');
-  await keepFound(db, run);
-  await reviewDuplicates(db, run, pass);
-  if (options.isWhole) {
-    await settleRefusedImports(db, run);
-    await rejectRefused(db, run.id);
-  }
-  const toLookUp = await decideMissing(db, run, options, {
+  const { pass, edited = [] } = options;
+  const settled = await settleSent(db, run, options, {
     resource: 'customers',
     strangers: `select k.contact_id, k.email from ledger.records k where ${NEW_CUSTOMER('$1', '$5')}`,
     mayExist: `exists (select from strangers k where ${MAY_BE})`,
     values: [pass],
+    async settleFound() {
+      await settleUpdated(db, run, options);
+      await openUnsettled(db, run, edited);
+      await rememberTaken(db, run);
+      await takeByContactId(db, run, pass);
+      await takeInOrder(db, run, pass, SAME_PERSON, 'certain');
+      for (const { agrees } of levelsFor(options.matchBy)) await takeInOrder(db, run, pass, agrees, 'by-count');
+      await takeInOrder(db, run, pass, SAME_NAME, 'by-count');
+      await keepFound(db, run);
+      await reviewDuplicates(db, run, pass);
+      if (options.isWhole) await settleRefusedImports(db, run);
+    },
   });
   if (edited.length > 0) await oweAsEdited(db, run);
-  return whatIsOpen(db, run.id, settleMs, toLookUp);
+  return settled;
 }
 
 /** SQL: customers that are new since the baseline. */

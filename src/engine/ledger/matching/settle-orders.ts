@@ -4,17 +4,8 @@
  */
 import { absenceAfterMs } from '../../../base/absence.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
-import { prepareSetWork } from '../records.ts';
 import { addNote, type Run } from '../runs.ts';
-import {
-  decideMissing,
-  gatherSent,
-  type ReadBack,
-  rejectRefused,
-  repeatUpdates,
-  type Settled,
-  whatIsOpen,
-} from '../settling.ts';
+import { type ReadBack, type Settled, settleSent } from '../settling.ts';
 import { reviseRows, settleRows } from '../transitions.ts';
 import { differ, differences, HIDDEN_AMOUNTS, LOST, WRITTEN } from './differences.ts';
 import { CUSTOMER, ORDERS } from './staged-orders.ts';
@@ -26,27 +17,25 @@ export interface SettleOptions extends ReadBack {
 
 /** Settles; run it in one transaction; safe to repeat with the same or a later read. */
 export async function settleOrders(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
-  await prepareSetWork(db, run.id);
-  await gatherSent(db, run.id);
-  await repeatUpdates(db, run.id);
-  await findDoubled(db, run, options.pass);
-  await settleUpdated(db, run, options);
-  await settleCreated(db, run, options.pass);
-  await noteAmounts(db, run, options.pass);
-  await reviseSettled(db, run, options.pass);
-  if (options.isWhole) await rejectRefused(db, run.id);
-  const toLookUp = await decideMissing(db, run, options, {
+  const { pass } = options;
+  const settled = await settleSent(db, run, options, {
     resource: 'orders',
     // An order with the label of another row, of this load or of another one, is that row's.
     strangers: `select k.client_id, k.fields->>'amount' as amount from ledger.records k
       where k.run_id = $1 and k.kind = 'order' and k.last_pass = $5 and k.first_pass > 0
         and not exists (select from ledger.inputs o join ledger.runs u on u.id = o.run_id where o.label = k.label and u.scope = $6)`,
     mayExist: `exists (select from strangers x where coalesce(x.client_id = m.client_id, true) and coalesce(x.amount = m.amount, true))`,
-    values: [options.pass, run.scope],
+    values: [pass, run.scope],
+    async settleFound() {
+      await findDoubled(db, run, pass);
+      await settleUpdated(db, run, options);
+      await settleCreated(db, run, pass);
+      await noteAmounts(db, run, pass);
+      await reviseSettled(db, run, pass);
+    },
   });
-  const open = await whatIsOpen(db, run.id, options.settleMs, toLookUp);
   await db.query('drop table sent, doubled');
-  return open;
+  return settled;
 }
 
 /** SQL: the orders that the read has shown. */

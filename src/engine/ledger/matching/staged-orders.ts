@@ -176,8 +176,9 @@ export async function sampleOrders(db: Queryable, runId: string, limit: number):
 }
 
 /**
- * Rows to decide again. Not included: duplicates and differing orders, which exist, and orders that the list cannot show,
- * which may exist, unless a person decided to send one again. Copies of a row follow it.
+ * Rows to decide again. Not included: duplicates, and orders that were written with other content (CONTENT_DIFFERS), which
+ * exist; and orders that the list cannot show, which may exist. They are included if a person decided to send one again.
+ * Copies of a row follow it.
  */
 const FAILED = (more = ''): Selection => ({
   sql: `select i.n, 'customer' as kind from ledger.inputs i
