@@ -1,6 +1,7 @@
 /** A load that a person has to approve: because the person is at a terminal, because of its guards, or because it repeats another. */
 import { undecide } from '../../engine/ledger/matching/decide-orders.ts';
 import { keepShown } from '../../engine/ledger/matching/shown.ts';
+import { loadedBefore } from '../../engine/ledger/repeated-loads.ts';
 import { countRows } from '../../engine/ledger/rows.ts';
 import { pauseRun } from '../../engine/ledger/run-status.ts';
 import { AWAITS_CONFIRMATION, type Run } from '../../engine/ledger/runs.ts';
@@ -9,7 +10,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { exceeds, exceedsMessage, isGuarded } from '../approval.ts';
 import type { LoadCheckpoint } from './load-checkpoint.ts';
 import { type OrdersOptions, ordersOptions } from './options.ts';
-import { loadedBefore, repeatsWords } from './repeated-content.ts';
+import { repeatsWords } from './repeated-content.ts';
 
 /** Whether a load needs approval although the person who loads the file does not wait for its plan. */
 export async function isHeld(db: Queryable, { id, options }: Pick<Run, 'id' | 'options'>): Promise<boolean> {

@@ -12,12 +12,13 @@ import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
 import { checkedRows, examineSheet, type Sheet, type SheetChoices, validatorOf } from '../../csv/sheet.ts';
 import type { CheckedRow, Problem } from '../../csv/validate.ts';
 import { settleRepeats } from '../../engine/ledger/matching/repeated-orders.ts';
+import { loadedBefore } from '../../engine/ledger/repeated-loads.ts';
 import { addNote, type Run, recordLeftOut } from '../../engine/ledger/runs.ts';
 import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin.ts';
 import { storable } from './fields.ts';
 import { fingerprintOf, labelsFor, type Specified, specOf } from './load-spec.ts';
 import { rememberedColumns } from './remembered-columns.ts';
-import { Content, loadedBefore, repeatsWords } from './repeated-content.ts';
+import { Content, repeatsWords } from './repeated-content.ts';
 import { noteReceiving, type StagedRow, stageRows } from './staging.ts';
 
 export interface FileLoad extends Specified {
