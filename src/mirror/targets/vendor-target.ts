@@ -156,7 +156,6 @@ export function vendorTarget<Item extends ItemState>(
       const items = vendor.itemsBy(calls);
       return { ...items, findOrCreate: (delivery) => findOrCreate(items, delivery) };
     },
-    forgetCreated: (delivery) => log.forget(delivery),
   };
   const { itemsIn, isItemId, readHook, readMany } = vendor;
   const readItems: Target['readItems'] = async (itemIds, context) => {

@@ -1,6 +1,7 @@
 /** Fields and comments of items, from the scan to the vendor, with the ledger. */
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
+import { removeLink } from '../../../src/mirror/links/list-links.ts';
 import { queueDeliveries } from '../../../src/mirror/outbox/outbox.ts';
 import { openReportsHarness, type ReportsHarness } from '../../support/harness/reports.ts';
 import type { SeenRequest } from '../../support/http-server.ts';
@@ -79,6 +80,44 @@ test('a process that is killed while the target takes a new issue creates it onc
   expect(github.issues).toHaveLength(1);
   expect(await linkedItems(harness)).toEqual(['octo/shop#1']);
 });
+
+test.each([
+  ['not linked yet', true],
+  ['linked', false],
+])(
+  'an issue that was created, is %s and is gone is created again only after a person says so',
+  async (_, isUnlinked) => {
+    const harness = await openReportsHarness({ targets: '[issues]', issueKeys: 'create: true' });
+    onTestFinished(() => harness.close());
+    const { github, database } = harness;
+    const task = { target: 'issues', scope: 'test', source: 'task:1' };
+    const changed = async (taskName: string) => {
+      await harness.update(1, { taskName });
+      await harness.sync();
+      const { rows } = await database.pool.query(
+        'select verdict, reason from ledger.deliveries order by sequence desc',
+      );
+      return rows[0];
+    };
+    await harness.addTasks(1);
+    await harness.sync();
+    expect(await changed('One')).toMatchObject({ verdict: 'delivered' });
+    expect(await linkedItems(harness)).toEqual(['octo/shop#1']);
+    // As after a process was killed between the creation and the record of its outcome, an hour ago.
+    if (isUnlinked) await database.pool.query('delete from ledger.links');
+    await database.pool.query(`update ledger.creations set at = at - interval '1 hour'`);
+    github.issues.splice(0);
+    for (const title of ['Two', 'Three']) {
+      expect(await changed(title)).toEqual({ verdict: 'dead', reason: 'ITEM_MISSING' });
+      expect(github.issues).toEqual([]);
+    }
+    expect(await removeLink(database.pool, task)).toEqual({ itemId: 'octo/shop#1', isForgotten: true });
+    expect(await changed('Four')).toMatchObject({ verdict: 'delivered' });
+    expect(github.issues).toHaveLength(1);
+    expect(await removeLink(database.pool, task)).toMatchObject({ isForgotten: false });
+    expect(await removeLink(database.pool, task)).toBeUndefined();
+  },
+);
 
 test.each([-3, 3])('no new issue is missed if the clocks differ by %i hours', async (hours) => {
   const harness = await openReportsHarness({

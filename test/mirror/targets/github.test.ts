@@ -55,13 +55,15 @@ test('an issue is closed as completed and opened as reopened', async () => {
   expect(harness.issues[0]).toMatchObject({ state: 'open', state_reason: 'reopened' });
 });
 
-test('an issue that was created and is deleted there is reported once, and then created again', async () => {
+test('an issue that was created and is not found later is reported each time, and not created again', async () => {
   expect(await deliver(false)).toMatchObject({ status: 'delivered' });
   harness.issues.splice(0);
   expect(await deliver(false)).toMatchObject({ status: 'later', reason: 'NOT_SHOWN_YET' });
   log.age(60_000);
-  expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING' });
-  expect(await deliver(false)).toMatchObject({ status: 'delivered', detail: expect.stringContaining('created') });
+  const detail = expect.stringContaining('lockstep links remove --target TARGET --account ACCOUNT --task task:12');
+  expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING', detail });
+  expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING', detail });
+  expect(harness.issues).toEqual([]);
 });
 
 test('an issue that a person closed as not planned is not written again', async () => {
