@@ -135,9 +135,12 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
     newItems: (calls, since) => ({
       most: MOST_NEW_PAGES,
       read(after) {
-        const filter = { team: { key: { eq: team } }, createdAt: { gte: since.toISOString() } };
+        const filter = { team: { key: { eq: team } }, updatedAt: { gte: since.toISOString() } };
         return mapAsked(ask(calls, NEW, { filter, after }), ({ issues: { nodes, pageInfo } }) => {
-          return { items: nodes.map(toNewItem), next: pageInfo.hasNextPage ? pageInfo.endCursor : undefined };
+          return {
+            items: nodes.map((node) => ('unreadId' in node ? node : toNewItem(node))),
+            next: pageInfo.hasNextPage ? pageInfo.endCursor : undefined,
+          };
         });
       },
     }),

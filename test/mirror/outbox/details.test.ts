@@ -184,6 +184,55 @@ test('an issue that a person creates becomes a task, once, and no second issue',
   expect([github.issues[0]?.state, issue?.state]).toEqual(['open', 'closed']);
 });
 
+test('an issue becomes a task when it gets its label, hours after its creation; one from before the first poll does not', async () => {
+  const harness = await openReportsHarness({
+    targets: '[issues]',
+    issueKeys: 'createTasks: { labels: [sales] }',
+    options: '{ poll: [issues] }',
+  });
+  onTestFinished(() => harness.close());
+  const begun = Date.now();
+  const after = (hours: number) => new Date(begun + hours * HOUR_MS);
+  harness.github.vendor.serverTime = after(0);
+  const older = newIssue(harness, 'older');
+  const issue = newIssue(harness, 'new');
+  Object.assign(older ?? {}, { created_at: after(-1 / 30).toISOString() });
+  Object.assign(issue ?? {}, { created_at: after(1).toISOString() });
+  await harness.sync();
+  harness.github.vendor.serverTime = after(2);
+  await harness.sync();
+  expect(await tasksOf(harness)).toEqual([]);
+  harness.github.vendor.serverTime = after(5);
+  for (const labelled of [older, issue]) {
+    Object.assign(labelled ?? {}, { labels: ['sales'], updated_at: after(4).toISOString() });
+  }
+  await harness.sync();
+  expect(await linkedItems(harness)).toEqual(['octo/shop#2']);
+});
+
+test('a new item that cannot be read is named once, and the others become tasks', async () => {
+  const harness = await openReportsHarness({
+    targets: '[issues]',
+    issueKeys: 'createTasks: true',
+    options: '{ poll: [issues] }',
+  });
+  onTestFinished(() => harness.close());
+  const { github, database } = harness;
+  await harness.sync();
+  const isList = ({ method, path }: SeenRequest) => method === 'GET' && path.endsWith('/issues');
+  const read = { number: 2, state: 'open', title: 'Call Lee', created_at: new Date(Date.now() + 1_000).toISOString() };
+  for (let polls = 0; polls < 3; polls++) {
+    github.vendor.next({ body: [{ ...read, number: 7, state: 'unheard of' }, read] }, isList);
+    await harness.sync();
+  }
+  expect(await tasksOf(harness)).toMatchObject([{ taskName: 'Call Lee' }]);
+  const { rows } = await database.pool.query(`select notes::text as notes from ledger.runs`);
+  const said = rows.flatMap(
+    ({ notes }) => String(notes).match(/issues: 7 cannot be read and becomes no task: state/g) ?? [],
+  );
+  expect(said).toHaveLength(1);
+});
+
 test('a process that is killed after it created a task for an issue creates it once', async () => {
   const harness = await openReportsHarness({
     targets: '[issues]',
