@@ -3,7 +3,7 @@ import path from 'node:path';
 import { LockstepError } from '../base/errors.ts';
 import { sentenceFor } from '../base/reasons/reasons.ts';
 import type { OpenedFile } from '../csv/receive.ts';
-import { removeLink } from '../mirror/links/list-links.ts';
+import { describeRemoved, removeLink } from '../mirror/links/list-links.ts';
 import { parseSource } from '../mirror/links/read-links.ts';
 import { importLinkFile } from '../operator/link-import.ts';
 import { formatCount, plural } from '../operator/words.ts';
@@ -26,8 +26,8 @@ export function unlink(
 ): Promise<Done> {
   return keeping(needs, taking, 'remove-link', `${task} of ${account} at ${target}`, async () => {
     const source = parseSource(task);
-    const itemId = source && (await removeLink(needs.pool, { target, scope: account, source }));
-    if (itemId !== undefined) return { said: `${task} is no longer linked with ${itemId} of ${target}.` };
+    const removed = source && (await removeLink(needs.pool, { target, scope: account, source }));
+    if (removed) return { said: describeRemoved(removed, { target, account, task }) };
     throw new LockstepError('LINK_UNKNOWN', `${task} of ${account} is not linked with an item of ${target}`);
   });
 }

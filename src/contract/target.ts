@@ -104,6 +104,21 @@ export interface NewItem {
   readonly uuid?: string | undefined;
 }
 
+/** An item of a target whose form is not the vendor's. */
+export interface UnreadItem {
+  /** For people; the same in each read. */
+  readonly unreadId: string;
+  readonly why: string;
+}
+
+/** By the target's clock. */
+export interface NewItemTimes {
+  /** Items that were created earlier are not new. */
+  readonly baseline: Date;
+  /** Items that have not changed since then were read before. */
+  readonly since: Date;
+}
+
 /** An inbound call, as the web server received it. */
 export interface HookRequest {
   /** Names in lower case. */
@@ -173,6 +188,13 @@ export interface CallContext {
   readonly signal: AbortSignal;
 }
 
+export interface NewItemsRead {
+  readonly status: 'read';
+  readonly items: readonly NewItem[];
+  readonly unread: readonly UnreadItem[];
+  readonly at: Date;
+}
+
 export interface Target {
   /** Updates the target to the state of the delivery's task. Rejects only for defects. */
   deliver(delivery: Delivery, context: CallContext): Promise<DeliveryOutcome>;
@@ -186,13 +208,10 @@ export interface Target {
   /** For targets with items: the items that a text names, such as ABC-12 or the URL of an issue. */
   readonly itemsIn?: (text: string) => readonly string[];
   /**
-   * For targets whose new items become tasks: open items that were created since then, by others than Lockstep. All times are
-   * by the target's clock; `at` is its time when it was asked. Without `since`, only the time is asked for.
+   * For targets whose new items become tasks: open items that others than Lockstep have created, each once, or more than have
+   * changed. `at` is the target's time when it was asked. Without `times`, only this time is asked for.
    */
-  readonly newItems?: (
-    since: Date | undefined,
-    context: CallContext,
-  ) => Promise<{ readonly status: 'read'; readonly items: readonly NewItem[]; readonly at: Date } | TargetFailure>;
+  readonly newItems?: (times: NewItemTimes | undefined, context: CallContext) => Promise<NewItemsRead | TargetFailure>;
   /** How a text names an item. */
   readonly nameOf?: (itemId: string) => string;
   /** For targets with webhooks: whether the call is genuine, and what it reports. */

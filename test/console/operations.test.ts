@@ -324,7 +324,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     await page.getByRole('button', { name: 'Import' }).click();
     expect(await page.locator('tbody tr').count()).toBe(2);
     await page.getByRole('button', { name: 'Remove the link of task:1' }).click();
-    expect(await page.textContent('[role=status]')).toContain('task:1 is no longer linked with');
+    expect(await page.textContent('[role=status]')).toContain('task:1 of acme is no longer linked with');
     expect(await page.locator('tbody tr').count()).toBe(1);
     await close();
   });

@@ -79,7 +79,8 @@ export async function startJira(): Promise<JiraVendor> {
   };
   const shown = ({ key, status }: JiraIssue) => ({ key, fields: { status: statusOf(status) } });
   const shownWhole = ({ key, fields }: JiraIssue) => {
-    return { key, fields: { summary: 'Old', ...fields, created: '2026-02-01T13:00:00.000+0100' } };
+    const times = { created: '2026-02-01T13:00:00.000+0100', updated: '2026-02-28T13:00:00.000+0100' };
+    return { key, fields: { summary: 'Old', ...fields, ...times } };
   };
   const issueAt = (key: string | undefined) => issues.find((issue) => issue.key === key);
   const statusOf = (name: string) => ({ name, statusCategory: { key: statuses.get(name) } });
@@ -137,7 +138,7 @@ export async function startJira(): Promise<JiraVendor> {
         method: 'POST',
         path: /^\/rest\/api\/3\/search\/jql$/,
         answer({ body }) {
-          if (/ AND statusCategory != Done ORDER BY created DESC$/.test(JSON.parse(body).jql)) {
+          if (/ AND statusCategory != Done ORDER BY updated DESC$/.test(JSON.parse(body).jql)) {
             const open = issues.filter(({ status }) => statuses.get(status) !== 'done');
             return { body: { issues: open.map(shownWhole), isLast: true } };
           }

@@ -45,11 +45,12 @@ interface LinearUpdate {
 }
 
 const CREATED_AT = '2026-02-01T12:00:00.000Z';
+const UPDATED_AT = '2026-02-28T12:00:00.000Z';
 /** Its labels by name. */
 const LABELS = ['mirror', 'urgent', 'new'];
 
 interface LinearFilter {
-  readonly createdAt?: { readonly gte: string };
+  readonly updatedAt?: { readonly gte: string };
   readonly or?: readonly { readonly team: { key: { eq: string } }; readonly number: { in: readonly number[] } }[];
 }
 
@@ -245,7 +246,7 @@ function uuid(count: number): string {
   return `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`;
 }
 
-function isIn({ or = [], createdAt }: LinearFilter, { identifier }: LinearIssue): boolean {
-  if (createdAt !== undefined) return Date.parse(createdAt.gte) <= Date.parse(CREATED_AT);
+function isIn({ or = [], updatedAt }: LinearFilter, { identifier }: LinearIssue): boolean {
+  if (updatedAt !== undefined) return Date.parse(updatedAt.gte) <= Date.parse(UPDATED_AT);
   return or.some(({ team, number }) => number.in.some((each) => identifier === `${team.key.eq}-${each}`));
 }

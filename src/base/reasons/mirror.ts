@@ -160,8 +160,9 @@ export const MIRROR_REASONS = {
       'Import the link again with a valid id: `lockstep links import FILE --target {target} --account {account}`.',
   },
   ITEM_MISSING: {
-    meaning: 'The linked item does not exist, or the token may not see it.',
-    remedy: `Link the task with another item (\`lockstep links import FILE --target {target} --account {account}\`), ${REPLAY}`,
+    meaning:
+      'The item that is linked with the task, or was created for it, does not exist, or the token may not see it.',
+    remedy: `Give the token access, or link the task with another item (\`lockstep links import FILE --target {target} --account {account}\`), ${REPLAY} If the item is deleted and another one is to be created, first run \`lockstep links remove\` for the task.`,
   },
   ITEM_UNREADABLE: {
     meaning: 'The other account does not show whether the linked task is completed.',

@@ -1,7 +1,13 @@
 /** `lockstep links …`: which task is linked with which item of an outside system. */
 import type { Command } from 'commander';
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
-import { type LinkFilter, type ListedLink, listLinks, removeLink } from '../../mirror/links/list-links.ts';
+import {
+  describeRemoved,
+  type LinkFilter,
+  type ListedLink,
+  listLinks,
+  removeLink,
+} from '../../mirror/links/list-links.ts';
 import { parseSource, SOURCE_WORDS } from '../../mirror/links/read-links.ts';
 import { linkLines } from '../../operator/link-export.ts';
 import { formatCount, formatTime, plural } from '../../operator/words.ts';
@@ -106,13 +112,13 @@ async function remove(
   if (source === undefined) throw wrongUse(`--task ${quote(task)} is not a task: use ${SOURCE_WORDS}`);
   const { pool } = await session.openLedger();
   await refuseUnknown(session, pool, { target, account });
-  const itemId = await removeLink(pool, { target, scope: await scopeNamed(pool, account), source });
-  if (itemId === undefined) {
+  const removed = await removeLink(pool, { target, scope: await scopeNamed(pool, account), source });
+  if (removed === undefined) {
     const remedy = `List all with: ${hint(`links --target ${target} --account ${account}`)}`;
     throw wrongUse(`${source} of ${account} is not linked with an item of ${target}. ${remedy}`, 'LINK_UNKNOWN');
   }
-  out.say(`${source} of ${account} is no longer linked with ${itemId} of ${target}.`);
-  out.result({ target, account, task: source, itemId });
+  out.say(describeRemoved(removed, { target, account, task: source }));
+  out.result({ target, account, task: source, ...removed });
 }
 
 async function filterFrom(db: Queryable, { target, account }: Options): Promise<LinkFilter> {

@@ -53,14 +53,42 @@ export async function listLinks(
   return { links: found.rows.map(({ total, ...link }) => link), total: found.rows[0]?.total ?? 0 };
 }
 
-/** The item that the task was linked with; undefined if there was none. */
+export interface RemovedLink {
+  /** Null if the target did not say which item it created. */
+  readonly itemId: string | null;
+  /** The item was created by Lockstep, and the last delivery did not find it: another one may be created. */
+  readonly isForgotten: boolean;
+}
+
+/**
+ * Removes the link of a task, and the record of an item that was created for it and that the last delivery did not find; undefined
+ * if there is neither. The record of an item that exists stays: without its link it is found by it, and not created again.
+ */
 export async function removeLink(
   db: Queryable,
   { target, scope, source }: { readonly target: string; readonly scope: string; readonly source: string },
-): Promise<string | undefined> {
-  const removed = await db.query<{ itemId: string }>(
-    `delete from ledger.links where scope = $1 and kind = $2 and source_id = $3 returning record_id as "itemId"`,
-    [scope, linkKind(target), source],
+): Promise<RemovedLink | undefined> {
+  const removed = await db.query<RemovedLink>(
+    `with link as (
+       delete from ledger.links where scope = $1 and kind = $2 and source_id = $3 returning record_id as id),
+     last as (
+       select verdict, reason from ledger.deliveries
+       where scope = $1 and target = $4 and kind || ':' || task_id = $3 and verdict in ('delivered', 'already', 'dead')
+       order by ended_at desc limit 1),
+     creation as (
+       delete from ledger.creations c where scope = $1 and target = $4 and source_id = $3
+         and exists (select from last where verdict = 'dead' and reason in ('ITEM_MISSING', 'CREATED_NOT_SHOWN'))
+         and coalesce((select id = coalesce(c.result, id) from link), true)
+       returning coalesce(result, '') as id)
+     select coalesce(link.id, nullif(creation.id, '')) as "itemId", creation.id is not null as "isForgotten"
+     from link full join creation on true`,
+    [scope, linkKind(target), source, target],
   );
-  return removed.rows[0]?.itemId;
+  return removed.rows[0];
+}
+
+/** For people. */
+export function describeRemoved({ itemId, isForgotten }: RemovedLink, { target, account, task }: LinkCursor): string {
+  const unlinked = `${task} of ${account} is no longer linked with ${itemId ?? 'the item created for it'} at ${target}.`;
+  return isForgotten ? `${unlinked} With create: true, its next delivery or a replay creates another item.` : unlinked;
 }

@@ -18,6 +18,7 @@ import type { Asked } from './item-target.ts';
 import { endsWith, markedText, textsOf } from './item-text.ts';
 import { keptMetadata } from './kept-metadata.ts';
 import { markerOf } from './marker.ts';
+import { orUnread } from './unread-item.ts';
 import { type DetailedItems, detailTarget, searchedSince, tooMany } from './vendor-target.ts';
 
 const task = z
@@ -146,7 +147,7 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
     newItems: (calls, since) =>
-      listOf(calls, '/tasks', newTask, {
+      listOf(calls, '/tasks', orUnread(newTask, 'gid'), {
         project,
         completed_since: isoSeconds(now()), // leaves out most tasks that are completed
         modified_since: isoSeconds(since),

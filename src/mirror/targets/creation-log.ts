@@ -16,7 +16,7 @@ export interface CreationLog {
   begin(what: Creating, last: LoggedCreation | undefined): Promise<string | undefined>;
   /** The receiver has said that it accepted the last one. `result`: what it returned. */
   noteTaken(what: Creating, result?: string): Promise<void>;
-  /** The last creation created nothing, or what it created is gone. `at`: only if it is still the last one. */
+  /** The last creation created nothing. `at`: only if it is still the last one. */
   forget(what: Creating, at?: string): Promise<void>;
 }
 

@@ -19,6 +19,7 @@ import { findInPages, isInPages, newestFirst, type Pages } from './item-pages.ts
 import type { Asked } from './item-target.ts';
 import { endsWith, markedText, textsOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
+import { orUnread } from './unread-item.ts';
 import { type DetailedItems, detailTarget, earliestOf, searchedSince, tooMany, withLabels } from './vendor-target.ts';
 import { isSameName } from './wanted.ts';
 
@@ -73,7 +74,9 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
       const issues = listOf(calls, path, dated, { state: 'all', sort: 'created', direction: 'desc', since });
       const isItem = (each: Issue) => each.pull_request === undefined && endsWith(each.body, comment);
       const pages =
-        begunAt === undefined ? { ...issues, most: MOST_UNASKED_PAGES } : newestFirst(issues, earliestOf(begunAt));
+        begunAt === undefined
+          ? { ...issues, most: MOST_UNASKED_PAGES }
+          : newestFirst(issues, earliestOf(begunAt), ({ createdAt }) => createdAt);
       const asked = await findInPages(pages, isItem);
       if (asked.status !== 'ok') return asked;
       const { found, isWhole } = asked.value;
@@ -122,8 +125,9 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
         labels: each.labels,
         marked: each.body?.replace(/-->\s*$/, ''),
       }));
-      const sorted = { state: 'open', sort: 'created', direction: 'desc', since: isoSeconds(since) };
-      return newestFirst(listOf(calls, path, newIssue, sorted), since);
+      // The last changed first: an issue that changes between two pages is shown twice, rather than not at all.
+      const changed = { state: 'open', sort: 'updated', direction: 'desc', since: isoSeconds(since) };
+      return listOf(calls, path, orUnread(newIssue, 'number'), changed);
     },
     readMany: { most: 500, read: readIssues },
     container: `repository ${owner}/${repo}`,

@@ -84,15 +84,20 @@ export async function collectInPages<Item extends { readonly itemId: string }>(
   return mapAsked(reading, (read) => ({ items, left, ...read }));
 }
 
-/** A list that shows the newest items first, up to the page that reaches back to `since`. */
-export function newestFirst<Item extends { readonly createdAt: Date }>(pages: Pages<Item>, since: Date): Pages<Item> {
+/** A list that shows the newest items first, by `timeOf`, up to the page that reaches back to `since`. */
+export function newestFirst<Item>(
+  pages: Pages<Item>,
+  since: Date,
+  timeOf: (item: Item) => Date | undefined,
+): Pages<Item> {
   return {
     ...pages,
     async read(cursor) {
       const asked = await pages.read(cursor);
       if (asked.status !== 'ok') return asked;
       const { items } = asked.value;
-      const isOver = (items.at(-1)?.createdAt ?? since) < since;
+      const oldest = items.map(timeOf).findLast((time) => time !== undefined) ?? since;
+      const isOver = oldest < since;
       return isOver ? { status: 'ok', value: { items } } : asked;
     },
   };

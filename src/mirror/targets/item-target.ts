@@ -77,8 +77,6 @@ export interface ItemSystem<Item extends ItemState> extends Pick<ItemNaming, 'li
   readonly isFinalWhenCompleted?: boolean;
   /** A failure if the system cannot be used now, because that may be fixed while the delivery waits. */
   open(context: CallContext): Promise<Items<Item> | TargetFailure>;
-  /** The item that was created for this task is gone. */
-  forgetCreated(delivery: Delivery): Promise<void>;
   /** Whether the item's record says its state; default: every item's does. */
   saysState?(item: Item): boolean;
 }
@@ -95,10 +93,7 @@ export function itemTarget<Item extends ItemState>(
       const { itemId } = delivery;
       const found: ItemFound<Item> =
         itemId === undefined ? await items.findOrCreate(delivery) : await read(system, items, itemId);
-      if (found.status === 'missing') {
-        await system.forgetCreated(delivery);
-        return itemMissing(system, found);
-      }
+      if (found.status === 'missing') return itemMissing(system, delivery, found);
       if (found.status !== 'ok') return found;
       if (isGone(delivery)) return afterGone(system, items, delivery, found.value);
       const outcome = await write(system, items, delivery, found);
@@ -208,7 +203,7 @@ async function align<Item extends ItemState>(
     return { status: 'already', detail: `${itemId} is ${from}, which is ${describeWanted(wanted)}` };
   }
   const written = await items.write(item, wanted, delivery);
-  if (written.status === 'missing') return itemMissing(system, written);
+  if (written.status === 'missing') return itemMissing(system, delivery, written);
   if (written.status !== 'ok') return written;
   const { to, note, shown = to } = written.value;
   if (shown !== to) {
@@ -231,10 +226,16 @@ function withLink<Item extends ItemState>(
   return { status: 'delivered', itemId, detail: `${noun} created; ${now}` };
 }
 
+/** An item that is not shown may still exist. So no other one is created until a person says that it is gone. */
 function itemMissing<Item extends ItemState>(
   { noun, howToLink }: ItemSystem<Item>,
+  { itemId, task }: Delivery,
   { detail }: Missing,
 ): DeliveryOutcome {
-  const remedy = `the linked ${noun} is deleted, or the token may not see it: ${howToLink}`;
+  const again = `if it is deleted, run lockstep links remove --target TARGET --account ACCOUNT --task ${task.kind}:${task.id}, and replay: then another one is created`;
+  const remedy =
+    itemId === undefined
+      ? `the ${noun} that was created for this ${task.kind} is deleted, or the token may not see it: give the token access, and replay; ${again}`
+      : `the linked ${noun} is deleted, or the token may not see it: ${howToLink}`;
   return { status: 'refused', reason: 'ITEM_MISSING', detail: `${detail}; ${remedy}` };
 }

@@ -21,6 +21,7 @@ import { JIRA_ISSUE, jiraHook, jiraIssue, readIssue, readIssues, toJiraItem } fr
 import { moveIssue } from './jira-transition.ts';
 import { keptMetadata } from './kept-metadata.ts';
 import { markerAtEnd, markerOf } from './marker.ts';
+import { orUnread } from './unread-item.ts';
 import { type DetailedItems, detailTarget, tooMany } from './vendor-target.ts';
 
 const COMMENTS_PER_PAGE = 100;
@@ -28,7 +29,7 @@ const MOST_COMMENT_PAGES = 20;
 
 const SEARCH = '/rest/api/3/search/jql';
 const MOST_PAGES = 20;
-const NEW_FIELDS = ['summary', 'description', 'labels', 'duedate', 'created'];
+const NEW_FIELDS = ['summary', 'description', 'labels', 'duedate', 'created', 'updated'];
 
 const newIssue = z
   .object({
@@ -39,12 +40,14 @@ const newIssue = z
       labels: z.array(z.string()).default([]),
       duedate: z.string().nullish(),
       created: z.coerce.date(),
+      updated: z.coerce.date(),
     }),
   })
-  .transform(({ key, fields: { summary, description, labels, duedate, created } }) => ({
+  .transform(({ key, fields: { summary, description, labels, duedate, created, updated } }) => ({
     ...textsOf(summary, plainTextOf(description)),
     itemId: key,
     createdAt: created,
+    changedAt: updated,
     dueDate: duedate ?? undefined,
     labels,
     marked: labels.find((label) => markerAtEnd(label) !== undefined),
@@ -139,9 +142,10 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
     }),
     itemsBy,
     newItems(calls, since) {
-      // Without a time, which Jira would read in the time zone of the account: the newest come first.
-      const jql = `project = "${project}" AND statusCategory != Done ORDER BY created DESC`;
-      return newestFirst(searchOf(calls, newIssue, { jql, fields: NEW_FIELDS, maxResults: 100 }), since);
+      // Without a time, which Jira would read in the time zone of the account: the last changed come first.
+      const jql = `project = "${project}" AND statusCategory != Done ORDER BY updated DESC`;
+      const issues = searchOf(calls, orUnread(newIssue, 'key'), { jql, fields: NEW_FIELDS, maxResults: 100 });
+      return newestFirst(issues, since, (each) => ('changedAt' in each ? each.changedAt : undefined));
     },
     readMany: { most: 100, read: (calls, itemIds) => readIssues(calls, itemIds, doneStatus) },
     container: `project ${project}, or the project has no issue type of that name`,

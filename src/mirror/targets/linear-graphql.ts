@@ -7,6 +7,7 @@ import type { TargetFailure } from '../../contract/target.ts';
 import type { Calls } from './item-calls.ts';
 import { limited, type Reply, tokenRefused, waitOf } from './item-outcome.ts';
 import type { Asked, Missing } from './item-target.ts';
+import { orUnread } from './unread-item.ts';
 
 export interface Query<T> {
   readonly query: string;
@@ -49,7 +50,7 @@ export const NEW = query(
     pageInfo { hasNextPage endCursor } } }`,
   {
     issues: z.object({
-      nodes: z.array(newIssue),
+      nodes: z.array(orUnread(newIssue, 'identifier')),
       pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullish() }),
     }),
   },

@@ -73,8 +73,11 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
       return asked.status === 'ok' ? notDone(`move ${issue.itemId}`) : asked;
     },
     async find(delivery) {
-      const found = await read(calls, markerUuidOf(delivery));
-      return found.status === 'missing' ? { status: 'ok', value: undefined } : found;
+      const found = await ask(calls, ISSUE, { id: markerUuidOf(delivery) });
+      if (found.status === 'missing') return { status: 'ok', value: undefined };
+      if (found.status !== 'ok') return found;
+      const { issue } = found.value;
+      return issue.trashed === true ? inTrash(issue) : { status: 'ok', value: toItem(issue) };
     },
     async add(delivery, { labels, ...values }) {
       const inTeam = await teams.read(calls, () => true, team);
@@ -135,9 +138,12 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
     newItems: (calls, since) => ({
       most: MOST_NEW_PAGES,
       read(after) {
-        const filter = { team: { key: { eq: team } }, createdAt: { gte: since.toISOString() } };
+        const filter = { team: { key: { eq: team } }, updatedAt: { gte: since.toISOString() } };
         return mapAsked(ask(calls, NEW, { filter, after }), ({ issues: { nodes, pageInfo } }) => {
-          return { items: nodes.map(toNewItem), next: pageInfo.hasNextPage ? pageInfo.endCursor : undefined };
+          return {
+            items: nodes.map((node) => ('unreadId' in node ? node : toNewItem(node))),
+            next: pageInfo.hasNextPage ? pageInfo.endCursor : undefined,
+          };
         });
       },
     }),
@@ -204,6 +210,12 @@ function toNewItem({ id, identifier, title, description, dueDate, createdAt, lab
     createdAt,
     labels: labels.nodes.map(({ name }) => name),
   };
+}
+
+/** Its id is taken, so no other issue can be created for its task. */
+function inTrash({ identifier }: Issue): TargetFailure {
+  const detail = `Linear: ${identifier} was created for this task and is in the trash: restore it there and replay, or link the task with another issue`;
+  return { status: 'refused', reason: 'ITEM_MISSING', detail };
 }
 
 function notDone(what: string): TargetFailure {

@@ -100,7 +100,6 @@ export function openService(settings: SettingsOf<'service'>, needs: ServiceNeeds
       const account = await openAccount();
       return 'status' in account ? account : itemsOf(account, signal);
     },
-    forgetCreated: (delivery) => needs.creations.forget(delivery),
     saysState: ({ saysCompletion }) => saysCompletion,
   });
 

@@ -23,6 +23,7 @@ import { todoistAdmin } from './todoist-admin.ts';
 import { type CompletedTasks, findCompleted, openCompleted } from './todoist-completed.ts';
 import { todoistHook } from './todoist-hook.ts';
 import { id, listOf, MOST_PAGES, PER_PAGE, TASKS } from './todoist-pages.ts';
+import { orUnread } from './unread-item.ts';
 import { type DetailedItems, detailTarget, earliestOf, withLabels } from './vendor-target.ts';
 
 const COMMENTS = '/api/v1/comments';
@@ -155,7 +156,7 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
     message: z.object({ error: z.string() }).transform(({ error }) => error),
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
-    newItems: (calls) => listOf(calls, TASKS, newTask, inProject),
+    newItems: (calls) => listOf(calls, TASKS, orUnread(newTask, 'id'), inProject),
     readMany: {
       most: MOST_PAGES * PER_PAGE,
       read: (calls, itemIds) => readMany(calls, itemIds, completedTasks),

@@ -5,7 +5,7 @@
  * it is created, and a creation without a clear answer is retried only after the vendor's own search must show the item.
  */
 
-import type { Delivery, ItemState, NewItem, Target, TargetFailure } from '../../contract/target.ts';
+import type { Delivery, ItemState, NewItem, Target, TargetFailure, UnreadItem } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { createUnlessUnseen, unseen } from './create-once.ts';
 import { type Calls, connect, type ItemNeeds, isoSeconds } from './item-calls.ts';
@@ -40,8 +40,8 @@ export interface DetailVendor<Item extends ItemState>
   extends Vendor<Item>,
     Pick<ItemSystem<Item>, 'isFinalWhenCompleted'> {
   itemsBy(calls: Calls): DetailedItems<Item>;
-  /** Items that were created since then by the vendor's clock, or more of them; Lockstep's own only if they show a marker. */
-  newItems(calls: Calls, since: Date): Pages<MarkedItem>;
+  /** Items that have changed since then by the vendor's clock, or more of them; Lockstep's own only if they show a marker. */
+  newItems(calls: Calls, since: Date): Pages<MarkedItem | UnreadItem>;
   /** Its priorities by their common names; undefined: they are texts. */
   readonly priorities?: Readonly<Record<string, number>>;
 }
@@ -98,19 +98,25 @@ export function detailTarget<Item extends ItemState>(
   return {
     ...target,
     nameOf: (itemId) => `${vendor.prefix}${itemId}`,
-    async newItems(since, context) {
+    async newItems(times, context) {
       const calls = await connect(vendor, settings.token, needs, context);
       if ('status' in calls) return calls;
-      const asked = await readWhole(vendor.newItems(calls, since ?? now()), NEW_ITEMS);
+      const asked = await readWhole(vendor.newItems(calls, times?.since ?? now()), NEW_ITEMS);
       if (asked.status === 'missing') return containerMissing(vendor, asked);
       if (asked.status !== 'ok') return asked;
       const isNew = ({ createdAt, labels = [], marked, isLeftOut }: MarkedItem) =>
-        since !== undefined &&
+        times !== undefined &&
         isLeftOut !== true &&
-        createdAt >= since &&
+        createdAt >= times.baseline &&
         wanted.every((label) => labels.includes(label)) &&
         markerAtEnd(marked ?? '') === undefined;
-      return { status: 'read', items: asked.value.filter(isNew), at: calls.vendorTime() ?? now() };
+      // A page may repeat an item that has moved down since the page before it was read.
+      const all = [
+        ...new Map(asked.value.map((item) => ['unreadId' in item ? item.unreadId : item.itemId, item])).values(),
+      ];
+      const items = all.flatMap((item) => ('unreadId' in item || !isNew(item) ? [] : [item]));
+      const unread = times === undefined ? [] : all.flatMap((item) => ('unreadId' in item ? [item] : []));
+      return { status: 'read', items, unread, at: calls.vendorTime() ?? now() };
     },
   };
 }
@@ -156,7 +162,6 @@ export function vendorTarget<Item extends ItemState>(
       const items = vendor.itemsBy(calls);
       return { ...items, findOrCreate: (delivery) => findOrCreate(items, delivery) };
     },
-    forgetCreated: (delivery) => log.forget(delivery),
   };
   const { itemsIn, isItemId, readHook, readMany } = vendor;
   const readItems: Target['readItems'] = async (itemIds, context) => {

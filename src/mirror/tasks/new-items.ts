@@ -38,47 +38,69 @@ const LOOK_AFTER_MS = [0, 1_000, 3_000];
 export async function createFromNewItems(needs: NewItemNeeds): Promise<void> {
   const { pool, run, name, target, signal } = needs;
   if (target.newItems === undefined) return;
-  const since = await polledUntil(pool, run, name);
-  const read = await target.newItems(since && new Date(since.getTime() - OVERLAP_MS), { signal });
+  const last = await lastPoll(pool, run, name);
+  const times = last && { baseline: last.baseline, since: new Date(last.since.getTime() - OVERLAP_MS) };
+  const read = await target.newItems(times, { signal });
   if (read.status !== 'read') return addNote(pool, run.id, `${name}: new items were not read: ${read.detail}`);
-  if (since === undefined) {
-    await endPoll(pool, run, name, read.at);
+  if (last === undefined) {
+    await endPoll(pool, run, name, read.at, []);
     return addNote(pool, run.id, `${name}: its items are the baseline: items created from now on become tasks`);
   }
   const due = await withoutTask(needs, read.items);
-  const failed: { readonly item: NewItem; readonly why: string }[] = [];
+  const failed: Failed[] = [];
   const lists = createSharedLists(elapsedMs);
   const createOnce = createCreations({ lists, log: needs.log, nowMs: elapsedMs, lookAfterMs: LOOK_AFTER_MS });
   try {
     for (let at = 0; at < due.length && !signal.aborted; at += AT_ONCE) {
       const some = due.slice(at, at + AT_ONCE);
       const ends = await Promise.all(some.map((item) => createOne(needs, item, createOnce)));
-      for (const [i, why] of ends.entries()) if (why !== undefined && some[i]) failed.push({ item: some[i], why });
+      failed.push(...ends.filter((end) => end !== undefined));
     }
   } finally {
     await lists.close();
   }
   if (signal.aborted) return;
-  for (const { item, why } of failed.slice(0, MOST_NAMED)) {
-    await addNote(pool, run.id, `${name}: ${item.itemId} is no task yet: ${why}`);
-  }
-  const next = failed.map(({ item }) => item.createdAt.getTime());
-  await endPoll(pool, run, name, new Date(Math.min(read.at.getTime(), ...next)));
+  const unread = read.unread.filter(({ unreadId }) => !last.unread.includes(unreadId));
+  const notes = [
+    ...failed.map(({ itemId, why }) => `${itemId} is no task yet: ${why}`).slice(0, MOST_NAMED),
+    ...unread.map(({ unreadId, why }) => `${unreadId} cannot be read and becomes no task: ${why}`).slice(0, MOST_NAMED),
+  ];
+  if (unread.length > MOST_NAMED) notes.push(`${unread.length} new items cannot be read`);
+  for (const note of notes) await addNote(pool, run.id, `${name}: ${note}`);
+  const until = failed.some(({ isDue }) => isDue) ? last.since : read.at;
+  await endPoll(
+    pool,
+    run,
+    name,
+    until,
+    read.unread.map(({ unreadId }) => unreadId),
+  );
 }
 
-/** Undefined if the item has its task; otherwise why not. */
+/** `isDue`: the next run tries it again. */
+interface Failed {
+  readonly itemId: string;
+  readonly why: string;
+  readonly isDue: boolean;
+}
+
+/** Undefined if the item has its task. */
 async function createOne(
   { pool, run, account, name, target, signal }: NewItemNeeds,
   item: NewItem,
   createOnce: ReturnType<typeof createCreations>,
-): Promise<string | undefined> {
+): Promise<Failed | undefined> {
   const { itemId, title, text, dueDate } = item;
   const named = `${escaped(text)}\n\n${target.nameOf?.(itemId) ?? itemId}`.trimStart();
   const endDate = dueDate && `${dueDate}T00:00:00`;
   const id = `${name}/${itemId}`;
   const task = { kind: 'item', id, title, description: named, startDate: undefined, endDate, isCompleted: false };
   const created = await createOnce({ account: run.scope, task }, account, signal);
-  if (created.status !== 'found') return created.detail;
+  if (created.status !== 'found') {
+    // Its task was created, and a person has deleted it since.
+    const isDue = created.reason !== 'CREATED_NOT_SHOWN';
+    return { itemId, why: created.detail, isDue };
+  }
   const link = { scope: run.scope, task: { kind: 'task', id: created.itemId }, itemId, runId: run.id } as const;
   await keepItemLinks(pool, name, [link]);
   return undefined;
@@ -110,19 +132,31 @@ async function withoutTask({ pool, run, name, target }: NewItemNeeds, items: rea
   return items.filter(({ itemId, uuid = '' }) => !known.has(itemId) && !known.has(uuid));
 }
 
-/** By the target's clock, so it stays right if the clock of the database is set; undefined in the first poll. */
-async function polledUntil(db: Queryable, { scope, sync }: Run, target: string): Promise<Date | undefined> {
-  const found = await db.query<{ since: Date }>(
-    'select since from ledger.new_items where scope = $1 and sync = $2 and target = $3',
-    [scope, sync, target],
-  );
-  return found.rows[0]?.since;
+interface Poll {
+  readonly since: Date;
+  readonly baseline: Date;
+  readonly unread: readonly string[];
 }
 
-async function endPoll(db: Queryable, { scope, sync }: Run, target: string, until: Date): Promise<void> {
+/** Its times are by the target's clock, so they stay right if the clock of the database is set; undefined in the first poll. */
+async function lastPoll(db: Queryable, { scope, sync }: Run, target: string): Promise<Poll | undefined> {
+  const found = await db.query<Poll>(
+    'select since, baseline, unread from ledger.new_items where scope = $1 and sync = $2 and target = $3',
+    [scope, sync, target],
+  );
+  return found.rows[0];
+}
+
+async function endPoll(
+  db: Queryable,
+  { scope, sync }: Run,
+  target: string,
+  until: Date,
+  unread: readonly string[],
+): Promise<void> {
   await db.query(
-    `insert into ledger.new_items (scope, sync, target, since) values ($1, $2, $3, $4)
-     on conflict (scope, sync, target) do update set since = excluded.since`,
-    [scope, sync, target, until],
+    `insert into ledger.new_items (scope, sync, target, since, baseline, unread) values ($1, $2, $3, $4, $4, $5)
+     on conflict (scope, sync, target) do update set since = excluded.since, unread = excluded.unread`,
+    [scope, sync, target, until, unread],
   );
 }

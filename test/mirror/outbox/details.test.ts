@@ -1,6 +1,7 @@
 /** Fields and comments of items, from the scan to the vendor, with the ledger. */
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
+import { removeLink } from '../../../src/mirror/links/list-links.ts';
 import { queueDeliveries } from '../../../src/mirror/outbox/outbox.ts';
 import { openReportsHarness, type ReportsHarness } from '../../support/harness/reports.ts';
 import type { SeenRequest } from '../../support/http-server.ts';
@@ -80,6 +81,44 @@ test('a process that is killed while the target takes a new issue creates it onc
   expect(await linkedItems(harness)).toEqual(['octo/shop#1']);
 });
 
+test.each([
+  ['not linked yet', true],
+  ['linked', false],
+])(
+  'an issue that was created, is %s and is gone is created again only after a person says so',
+  async (_, isUnlinked) => {
+    const harness = await openReportsHarness({ targets: '[issues]', issueKeys: 'create: true' });
+    onTestFinished(() => harness.close());
+    const { github, database } = harness;
+    const task = { target: 'issues', scope: 'test', source: 'task:1' };
+    const changed = async (taskName: string) => {
+      await harness.update(1, { taskName });
+      await harness.sync();
+      const { rows } = await database.pool.query(
+        'select verdict, reason from ledger.deliveries order by sequence desc',
+      );
+      return rows[0];
+    };
+    await harness.addTasks(1);
+    await harness.sync();
+    expect(await changed('One')).toMatchObject({ verdict: 'delivered' });
+    expect(await linkedItems(harness)).toEqual(['octo/shop#1']);
+    // As after a process was killed between the creation and the record of its outcome, an hour ago.
+    if (isUnlinked) await database.pool.query('delete from ledger.links');
+    await database.pool.query(`update ledger.creations set at = at - interval '1 hour'`);
+    github.issues.splice(0);
+    for (const title of ['Two', 'Three']) {
+      expect(await changed(title)).toEqual({ verdict: 'dead', reason: 'ITEM_MISSING' });
+      expect(github.issues).toEqual([]);
+    }
+    expect(await removeLink(database.pool, task)).toEqual({ itemId: 'octo/shop#1', isForgotten: true });
+    expect(await changed('Four')).toMatchObject({ verdict: 'delivered' });
+    expect(github.issues).toHaveLength(1);
+    expect(await removeLink(database.pool, task)).toMatchObject({ isForgotten: false });
+    expect(await removeLink(database.pool, task)).toBeUndefined();
+  },
+);
+
 test.each([-3, 3])('no new issue is missed if the clocks differ by %i hours', async (hours) => {
   const harness = await openReportsHarness({
     targets: '[issues]',
@@ -143,6 +182,55 @@ test('an issue that a person creates becomes a task, once, and no second issue',
   await call('tasks.complete', { isCompleted: true }, task?.id);
   await harness.sync();
   expect([github.issues[0]?.state, issue?.state]).toEqual(['open', 'closed']);
+});
+
+test('an issue becomes a task when it gets its label, hours after its creation; one from before the first poll does not', async () => {
+  const harness = await openReportsHarness({
+    targets: '[issues]',
+    issueKeys: 'createTasks: { labels: [sales] }',
+    options: '{ poll: [issues] }',
+  });
+  onTestFinished(() => harness.close());
+  const begun = Date.now();
+  const after = (hours: number) => new Date(begun + hours * HOUR_MS);
+  harness.github.vendor.serverTime = after(0);
+  const older = newIssue(harness, 'older');
+  const issue = newIssue(harness, 'new');
+  Object.assign(older ?? {}, { created_at: after(-1 / 30).toISOString() });
+  Object.assign(issue ?? {}, { created_at: after(1).toISOString() });
+  await harness.sync();
+  harness.github.vendor.serverTime = after(2);
+  await harness.sync();
+  expect(await tasksOf(harness)).toEqual([]);
+  harness.github.vendor.serverTime = after(5);
+  for (const labelled of [older, issue]) {
+    Object.assign(labelled ?? {}, { labels: ['sales'], updated_at: after(4).toISOString() });
+  }
+  await harness.sync();
+  expect(await linkedItems(harness)).toEqual(['octo/shop#2']);
+});
+
+test('a new item that cannot be read is named once, and the others become tasks', async () => {
+  const harness = await openReportsHarness({
+    targets: '[issues]',
+    issueKeys: 'createTasks: true',
+    options: '{ poll: [issues] }',
+  });
+  onTestFinished(() => harness.close());
+  const { github, database } = harness;
+  await harness.sync();
+  const isList = ({ method, path }: SeenRequest) => method === 'GET' && path.endsWith('/issues');
+  const read = { number: 2, state: 'open', title: 'Call Lee', created_at: new Date(Date.now() + 1_000).toISOString() };
+  for (let polls = 0; polls < 3; polls++) {
+    github.vendor.next({ body: [{ ...read, number: 7, state: 'unheard of' }, read] }, isList);
+    await harness.sync();
+  }
+  expect(await tasksOf(harness)).toMatchObject([{ taskName: 'Call Lee' }]);
+  const { rows } = await database.pool.query(`select notes::text as notes from ledger.runs`);
+  const said = rows.flatMap(
+    ({ notes }) => String(notes).match(/issues: 7 cannot be read and becomes no task: state/g) ?? [],
+  );
+  expect(said).toHaveLength(1);
 });
 
 test('a process that is killed after it created a task for an issue creates it once', async () => {

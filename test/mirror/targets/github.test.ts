@@ -55,13 +55,15 @@ test('an issue is closed as completed and opened as reopened', async () => {
   expect(harness.issues[0]).toMatchObject({ state: 'open', state_reason: 'reopened' });
 });
 
-test('an issue that was created and is deleted there is reported once, and then created again', async () => {
+test('an issue that was created and is not found later is reported each time, and not created again', async () => {
   expect(await deliver(false)).toMatchObject({ status: 'delivered' });
   harness.issues.splice(0);
   expect(await deliver(false)).toMatchObject({ status: 'later', reason: 'NOT_SHOWN_YET' });
   log.age(60_000);
-  expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING' });
-  expect(await deliver(false)).toMatchObject({ status: 'delivered', detail: expect.stringContaining('created') });
+  const detail = expect.stringContaining('lockstep links remove --target TARGET --account ACCOUNT --task task:12');
+  expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING', detail });
+  expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING', detail });
+  expect(harness.issues).toEqual([]);
 });
 
 test('an issue that a person closed as not planned is not written again', async () => {
@@ -127,13 +129,25 @@ test('a pull request that has the marker in its text is not treated as the issue
   await again.close();
 });
 
+test('an issue that moves to the next page while the pages are read is new once', async () => {
+  const itemId = harness.put(false);
+  const [issue] = harness.issues;
+  if (issue) for (let page = 0; page < 2; page++) harness.issues.push(issue);
+  harness.limits.mostOnPage = 1;
+  const reading = openGithub({ ...githubSettings(), createTasks: true }, needsOf(harness.vendor));
+  const read = await reading.newItems?.({ baseline: new Date(0), since: new Date(0) }, context());
+  expect(read?.status === 'read' && read.items.map((item) => item.itemId)).toEqual([itemId]);
+  await reading.close();
+});
+
 test('a new pull request makes no task', async () => {
   const itemId = harness.put(false);
   harness.put(false);
   const [, other] = harness.issues;
   if (other) harness.issues[1] = { ...other, pull_request: PULL_REQUEST };
   const reading = openGithub({ ...githubSettings(), createTasks: true }, needsOf(harness.vendor));
-  expect(await reading.newItems?.(new Date(0), context())).toMatchObject({ status: 'read', items: [{ itemId }] });
+  const times = { baseline: new Date(0), since: new Date(0) };
+  expect(await reading.newItems?.(times, context())).toMatchObject({ status: 'read', items: [{ itemId }] });
   await reading.close();
 });
 

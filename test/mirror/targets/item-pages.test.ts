@@ -8,6 +8,7 @@ import {
   readWhole,
 } from '../../../src/mirror/targets/item-pages.ts';
 
+const timeOf = ({ createdAt }: { readonly createdAt: Date }) => createdAt;
 const REMEDY = { what: 'tags', remedy: 'delete some' };
 
 /** Pages of two numbers each, and the cursors that were asked for. */
@@ -66,12 +67,12 @@ test('collects wanted items, and reads at most one page for every ten of them', 
 
 test('ends a list that shows the newest first at the page that reaches back far enough', async () => {
   const { pages, asked } = listOf([9, 8, 7, 6, 5, 4]);
-  await readWhole(newestFirst(pages, new Date(7)), REMEDY);
+  await readWhole(newestFirst(pages, new Date(7), timeOf), REMEDY);
   expect(asked).toEqual([undefined, '2']);
 });
 
 test('passes a failed page on', async () => {
   const failure = { status: 'later', reason: 'UNREACHABLE', detail: 'no answer' } as const;
-  const pages = newestFirst({ most: 2, read: async () => failure }, new Date(0));
+  const pages = newestFirst({ most: 2, read: async () => failure }, new Date(0), timeOf);
   expect(await readWhole(pages, REMEDY)).toBe(failure);
 });

@@ -134,6 +134,17 @@ test('an issue in the trash is missing', async () => {
   expect(await deliver(true, itemId)).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING' });
 });
 
+test('an issue in the trash that was created for the task is named, and not created again under its id', async () => {
+  await deliver(false);
+  if (harness.issues[0]) harness.issues[0].trashed = true;
+  const again = openLinear(linearSettings(), needsOf(harness.vendor));
+  const detail = expect.stringContaining('ENG-1 was created for this task and is in the trash: restore it');
+  const outcome = await again.deliver(deliveryOf(), context());
+  await again.close();
+  expect(outcome).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING', detail });
+  expect(harness.operations().filter((name) => name === 'Create')).toHaveLength(1);
+});
+
 test('a missing team is refused when an issue is to be created', async () => {
   const lost = openLinear(linearSettings({ team: 'OPS' }), needsOf(harness.vendor));
   expect(await lost.deliver(deliveryOf(), context())).toMatchObject({ status: 'refused', reason: 'PLACE_MISSING' });

@@ -203,7 +203,9 @@ test.each([
   const shown = { id: '6X7rM8997g3RQmvh', content: 'Call', added_at: SEEN_AT.toISOString(), due };
   harness.vendor.next({ body: { results: [shown], next_cursor: null } });
   const reading = openTodoist(todoistSettings({ createTasks: true }), needsOf(harness.vendor));
-  expect(await reading.newItems?.(SEEN_AT, context())).toMatchObject({ items: [{ dueDate }] });
+  expect(await reading.newItems?.({ baseline: SEEN_AT, since: SEEN_AT }, context())).toMatchObject({
+    items: [{ dueDate }],
+  });
   await reading.close();
 });
 
