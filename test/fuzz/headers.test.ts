@@ -1,4 +1,4 @@
-/** Headers of answers: no text makes an account wait for ever, send to another address, or show a secret. */
+/** Headers of answers: no text makes an account wait endlessly, send to another address, or show a secret. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { rateHintOf } from '../../src/client/call/rate-headers.ts';

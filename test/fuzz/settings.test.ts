@@ -22,10 +22,13 @@ const small = [
   'accounts: { a: {} }\nsyncs: { s: { type: tasks, account: a, schedule: { cron: "0 2 * * *" }, targets: [t] } }\ntargets: { t: { type: webhook, url: "https://x.example", secret: { env: S } } }\n',
 ];
 
+const controlInCron = `${small[2]}`.replace('"0 2', '\0"0 2');
+
 fuzz('reads settings, or says each problem with its place', {
   corpus: [
     ...examples,
     ...small,
+    controlInCron,
     '',
     '---',
     'a: *a',
