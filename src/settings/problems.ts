@@ -1,4 +1,5 @@
 /** The problems in a settings file: the list that a user reads, with every problem at once. */
+import { visible } from '../base/visible.ts';
 
 export interface Position {
   /** Both count from 1. */
@@ -35,10 +36,11 @@ export function formatProblems(file: string, problems: readonly Problem[]): stri
     .join('\n');
 }
 
+/** One line: parsers repeat the text that they refuse, whatever characters it has. */
 export function formatProblem(file: string, { path, message, position }: Problem): string {
   const location = position === undefined ? '' : `${file}:${position.line}:${position.column} `;
   const subject = formatPath(path);
-  return subject === '' ? `${location}${message}` : `${location}${subject}: ${message}`;
+  return visible(subject === '' ? `${location}${message}` : `${location}${subject}: ${message}`);
 }
 
 function byPosition(a: Problem, b: Problem): number {

@@ -10,7 +10,7 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
+export const CLOSE_BRACE = 0x7d;
 export const CLOSE_BRACKET = 0x5d;
 
 interface Frame {

@@ -13,7 +13,7 @@ import { decodeBody, holdingOf, isDisputed, looksLike, saysEmpty } from '../call
 import { type Dialect, isJsonObject, type Kind, whyNoId } from '../call/dialect.ts';
 import { type Json, parseJson } from '../call/json.ts';
 import { GrowingBytes } from '../http/growing-bytes.ts';
-import { CLOSE_BRACKET, ElementScanner, OutlineWalker } from './json-scan.ts';
+import { CLOSE_BRACE, CLOSE_BRACKET, ElementScanner, OutlineWalker } from './json-scan.ts';
 import {
   chooseList,
   explicitPath,
@@ -175,6 +175,7 @@ export class ListReader {
   #read(list: OpenList, data: Buffer, from: number): number {
     let at = list.scanner.separator(data, from);
     while (at !== -1) {
+      if (data[at] === CLOSE_BRACE) throw brokenList();
       if (list.taking === undefined && !this.#judge(list, data.subarray(list.runStart, at))) return at;
       const ends = data[at] === CLOSE_BRACKET;
       if (ends || at - list.runStart > RUN_BYTES) this.#parseRun(list, data, at);
@@ -219,7 +220,7 @@ export class ListReader {
 
   #parseRun(list: OpenList, data: Buffer, end: number): void {
     const records = parseRun(data.subarray(list.runStart, end));
-    if (records === undefined) throw new ListProblem('unreadable', 'broken JSON within the list');
+    if (records === undefined) throw brokenList();
     if (list.taking)
       for (const record of records) this.#records.push(contractRecord(record, this.#kind, this.#dialect));
     list.runStart = end + 1;
@@ -248,6 +249,8 @@ export class ListReader {
     return this.#whyNoId === undefined ? new ListProblem('too-large', what) : this.#noList(what);
   }
 }
+
+const brokenList = () => new ListProblem('unreadable', 'broken JSON within the list');
 
 /** The elements of a run; undefined if it is not JSON. A blank run means a surplus comma. */
 function parseRun(run: Buffer): readonly Json[] | undefined {

@@ -17,7 +17,7 @@ export const HANDSHAKE = 'x-hook-secret';
 
 const event = z.object({
   action: z.string(),
-  resource: z.object({ gid: z.string(), resource_type: z.string() }),
+  resource: z.object({ gid: z.string().min(1), resource_type: z.string() }),
   change: z.object({ field: z.string() }).nullish(),
   created_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
 });

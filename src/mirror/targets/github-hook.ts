@@ -12,7 +12,7 @@ const issue = z.object({
   state: z.enum(['open', 'closed']),
   updated_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
 });
-const repository = z.object({ name: z.string(), owner: z.object({ login: z.string() }) });
+const repository = z.object({ name: z.string().min(1), owner: z.object({ login: z.string().min(1) }) });
 const changed = z.object({ action: z.enum(['closed', 'reopened']), issue, repository });
 const transferred = z.object({
   action: z.literal('transferred'),

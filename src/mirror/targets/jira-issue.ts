@@ -14,7 +14,7 @@ export const jiraStatus = z.object({
   statusCategory: z.object({ key: z.string() }),
 });
 
-export const jiraIssue = z.object({ key: z.string(), fields: z.object({ status: jiraStatus }) });
+export const jiraIssue = z.object({ key: z.string().min(1), fields: z.object({ status: jiraStatus }) });
 
 /** An issue is done if Jira says so, or if its status is the one that the settings name. */
 export function toJiraItem(

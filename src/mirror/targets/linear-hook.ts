@@ -16,8 +16,8 @@ const payload = sentAt.extend({
   action: z.literal('update'),
   type: z.literal('Issue'),
   data: z.object({
-    identifier: z.string(),
-    previousIdentifiers: z.array(z.string()).optional(),
+    identifier: z.string().min(1),
+    previousIdentifiers: z.array(z.string().min(1)).optional(),
     state: z.object({ name: z.string(), type: z.string() }),
   }),
   /** The previous values of the changed fields. A move to another team changes the identifier. */

@@ -9,7 +9,7 @@ import { verifyBodyDigest } from './signature.ts';
 const payload = z.object({
   event_name: z.enum(['item:completed', 'item:uncompleted']),
   /** A recurring task that was completed stays open. */
-  event_data: z.object({ id: z.string(), checked: z.boolean().optional() }),
+  event_data: z.object({ id: z.string().min(1), checked: z.boolean().optional() }),
   triggered_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
 });
 

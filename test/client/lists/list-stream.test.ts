@@ -118,6 +118,7 @@ const broken: [text: string, problem: string][] = [
   ['[{"id":1},,{"id":2}]', 'unreadable'],
   ['[{"id":1} {"id":2}]', 'unreadable'],
   ['[{"id":1}}', 'unreadable'],
+  ['[{"id":1}} {"id":2},{"id":3}]', 'unreadable'],
   ['[{"id":1]]', 'unreadable'],
   ['[,{"id":1}]', 'unreadable'],
   ['[{"id":1}]]', 'unreadable'],

@@ -1,0 +1,67 @@
+/** Amounts: what is read has the sign and the digits of the cell, and what is not certain is refused with a sentence. */
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { type Amount, type DecimalSign, parseAmount } from '../../src/base/amount.ts';
+import { sentenceFor } from '../../src/base/reasons/reasons.ts';
+import { broken, fuzz } from './fuzz.ts';
+
+const written = fc
+  .record({
+    whole: fc.bigInt({ min: 0n, max: 99_999_999_999n }),
+    fraction: fc.constantFrom('', '5', '50', '05', '1234'),
+    signs: fc.constantFrom(['', '.'], [',', '.'], [' ', '.'], ["'", '.'], ['', ','], ['.', ','], ['\u202f', ',']),
+    before: fc.constantFrom('', '-', '+', '\u2212', '$', '-$', 'EUR ', '('),
+    after: fc.constantFrom('', ' €', ' Euro', '-', ')', ' kr', ' CHF'),
+  })
+  .map(({ whole, fraction, signs: [group, decimal], before, after }) => {
+    const digits = String(whole).replace(/\B(?=(\d{3})+$)/g, group ?? '');
+    return `${before}${digits}${fraction && `${decimal}${fraction}`}${after}`;
+  });
+
+fuzz('reads the digits and the sign of an amount, or refuses it', {
+  corpus: [
+    '',
+    '0',
+    '-0',
+    '1,234',
+    '1.234,50 €',
+    '(12.00)',
+    '12-',
+    "'1'234.50",
+    '1e309',
+    '2024-01-05',
+    '5 all',
+    '\u0663',
+    '- 5 -',
+  ],
+  inputs: broken(written, ['.', '-', '(', ')', 'e5', '$', '/', '00', '\u00a0', '\u0663']),
+  check(cell) {
+    for (const accounting of [false, true]) {
+      const [point, comma] = [read(cell, '.', accounting), read(cell, ',', accounting)];
+      const unsure = parseAmount(cell, { decimal: 'unsure', accounting });
+      const certain = [...new Set([point, comma].filter((value) => value !== undefined))];
+      expect(valueIn(unsure)).toBe(certain.length === 1 ? certain[0] : undefined);
+    }
+  },
+});
+
+function read(cell: string, decimal: DecimalSign, accounting: boolean): string | undefined {
+  const amount = parseAmount(cell, { decimal, accounting });
+  const value = valueIn(amount);
+  if (value === undefined) return undefined;
+  const at = cell.lastIndexOf(decimal);
+  // A decimal sign after which no digit comes belongs to the currency, as in "5 kr.".
+  const hasFraction = at !== -1 && /\d/.test(cell.slice(at)) && cell.indexOf(decimal) === at;
+  const digits = (text: string) => text.replace(/\D/g, '');
+  const whole = digits(hasFraction ? cell.slice(0, at) : cell).replace(/^0+/, '') || '0';
+  const fraction = hasFraction ? digits(cell.slice(at)).replace(/0+$/, '') : '';
+  const isNegative = /[-\u2212(]/.test(cell.replace(/US-/i, ''));
+  expect(value).toBe(`${isNegative ? '-' : ''}${whole}${fraction && `.${fraction}`}`);
+  return value;
+}
+
+function valueIn(amount: Amount): string | undefined {
+  if (amount.status === 'amount') return amount.value;
+  expect(sentenceFor(amount.code, { line: 1, column: 'amount', cell: '', ...amount.facts }).trim()).not.toBe('');
+  return undefined;
+}
