@@ -1,4 +1,5 @@
 /** What a column holds, by its cells, if its name alone does not say it. */
+import type { Field } from './fields.ts';
 import { fitsOf } from './fits.ts';
 import { plainWords, type Recognised } from './recognise.ts';
 
@@ -25,10 +26,7 @@ export function byContent(name: string, cells: readonly string[]): Recognised | 
   if (NUMBER_WORDS.has(words))
     return areOrderNumbers(cells) ? { field: 'order_id', ...how, confidence: 0.8 } : undefined;
   if (!CUSTOMER_WORDS.has(words)) return undefined;
-  const fitting = (['client_id', 'customer_email'] as const).find((field) => {
-    const { fit, of } = fitsOf(field, cells);
-    return of > 0 && fit >= of * MOST_CELLS;
-  });
+  const fitting = (['client_id', 'customer_email'] as const).find((field) => mostFit(field, cells));
   return { field: fitting ?? 'customer_name', ...how };
 }
 
@@ -39,7 +37,7 @@ function areOrderNumbers(cells: readonly string[]): boolean {
   return !isCounting && different.size > 0 && different.size >= cells.length * MOST_CELLS;
 }
 
-export function areEmails(cells: readonly string[]): boolean {
-  const { fit, of } = fitsOf('customer_email', cells);
+export function mostFit(field: Field, cells: readonly string[]): boolean {
+  const { fit, of } = fitsOf(field, cells);
   return of > 0 && fit >= of * MOST_CELLS;
 }

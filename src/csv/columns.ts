@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { closest } from '../base/closest.ts';
 import { LockstepError } from '../base/errors.ts';
-import { areEmails, byContent } from './by-content.ts';
+import { byContent, mostFit } from './by-content.ts';
 import { type CellSource, cellFrom } from './cell-source.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field, SHARED } from './fields.ts';
 import { type Fits, fitsOf, isEssential, isTaken, MOST_LOOKED_AT } from './fits.ts';
@@ -246,7 +246,7 @@ function noCustomer(firstCells: FirstCells, unfit: readonly MappedColumn[]): Loc
   const has = isGiven
     ? `none of the columns ${listColumns(names)} looks like it${unfit.map((column) => `; ${unfitWords(column)}`).join('')}`
     : 'the file has no header';
-  const column = names.findIndex((_, index) => areEmails(firstCells.cells({ index })));
+  const column = names.findIndex((_, index) => mostFit('customer_email', firstCells.cells({ index })));
   const name = isGiven ? names[column] || namelessColumn(column) : `${column + 1}`;
   const remedy =
     column === -1
