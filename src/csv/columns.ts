@@ -6,11 +6,12 @@
 import { createHash } from 'node:crypto';
 import { closest } from '../base/closest.ts';
 import { LockstepError } from '../base/errors.ts';
+import { byContent, mostFit } from './by-content.ts';
 import { type CellSource, cellFrom } from './cell-source.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field, SHARED } from './fields.ts';
 import { type Fits, fitsOf, isEssential, isTaken, MOST_LOOKED_AT } from './fits.ts';
 import { type Preset, sourcesOf } from './presets.ts';
-import { plainWords, type Recognised, recognise } from './recognise.ts';
+import { plainWords, recognise } from './recognise.ts';
 
 export interface MappedColumn extends CellSource {
   readonly field: Field;
@@ -84,7 +85,7 @@ export function mapColumns(header: Header, choices: MappingChoices = {}): Column
     if (!isLeftOut(one)) share(found, one, other);
     if (!isLeftOut(other)) share(found, other, one);
   }
-  if (!CUSTOMER_REFERENCES.some((field) => found.has(field))) throw noCustomer(header, unfit);
+  if (!CUSTOMER_REFERENCES.some((field) => found.has(field))) throw noCustomer(firstCells, unfit);
   const columns = FIELDS.flatMap((field) => found.get(field) ?? []);
   return { columns, unmapped: unusedOf(header, columns, unfit), none: FIELDS.filter(isLeftOut) };
 }
@@ -173,43 +174,6 @@ function recogniseAll(
   return unfit;
 }
 
-const CUSTOMER_WORDS = new Set(['customer', 'client', 'kunde', 'cliente', 'acheteur', 'buyer']);
-/** A cell or two may be wrong. */
-const MOST_CELLS = 0.9;
-/** "Nr." alone does not say whose number it is. */
-const NUMBER_WORDS = new Set(['nr', 'no', 'num', 'nummer', 'number', 'numero']);
-/** Some shops export an order's number as its name. */
-const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}-?\d+)$/u;
-
-/**
- * A column called "customer" may contain ids, e-mail addresses or names, one called "name" may contain order numbers, and one
- * called "Nr." numbers of orders or of lines.
- */
-function byContent(name: string, cells: readonly string[]): Recognised | undefined {
-  const words = plainWords(name);
-  const how = { how: 'synonym', confidence: 0.9 } as const;
-  if (words === 'name') {
-    const filled = cells.filter((cell) => cell !== '');
-    const isNumbers = filled.length > 0 && filled.every((cell) => ORDER_NUMBER.test(cell));
-    return isNumbers ? { field: 'order_id', ...how } : undefined;
-  }
-  if (NUMBER_WORDS.has(words))
-    return areOrderNumbers(cells) ? { field: 'order_id', ...how, confidence: 0.8 } : undefined;
-  if (!CUSTOMER_WORDS.has(words)) return undefined;
-  const fitting = (['client_id', 'customer_email'] as const).find((field) => {
-    const { fit, of } = fitsOf(field, cells);
-    return of > 0 && fit >= of * MOST_CELLS;
-  });
-  return { field: fitting ?? 'customer_name', ...how };
-}
-
-/** Nearly all different numbers; 1, 2, 3 and so on count the lines of this file, and mean other orders in the next file. */
-function areOrderNumbers(cells: readonly string[]): boolean {
-  const isCounting = cells.every((cell, index) => Number(cell) === Number(cells[0]) + index) && Number(cells[0]) <= 1;
-  const different = new Set(cells.filter((cell) => ORDER_NUMBER.test(cell)));
-  return !isCounting && different.size > 0 && different.size >= cells.length * MOST_CELLS;
-}
-
 function share(found: Map<Field, MappedColumn>, missing: Field, present: Field): void {
   const column = found.get(present);
   if (column && !found.has(missing)) found.set(missing, { ...column, field: missing, how: 'shared' });
@@ -276,14 +240,20 @@ function mapOption(field: string, name = ''): string {
   return `--map ${/^[\w=.-]+$/.test(pair) ? pair : `"${pair}"`}`;
 }
 
-function noCustomer({ names, isGiven }: Header, unfit: readonly MappedColumn[]): LockstepError {
+function noCustomer(firstCells: FirstCells, unfit: readonly MappedColumn[]): LockstepError {
+  const { names, isGiven } = firstCells.header;
   const need = `An order needs its customer: a column for one of ${CUSTOMER_REFERENCES.join(', ')}`;
   const has = isGiven
     ? `none of the columns ${listColumns(names)} looks like it${unfit.map((column) => `; ${unfitWords(column)}`).join('')}`
     : 'the file has no header';
-  const example = isGiven ? 'customer_email=Column' : 'customer_email=2';
-  const above = isGiven ? ' If the header is further down, name its line with --header-row.' : '';
-  return refuse('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}. Name the column, as in --map ${example}.${above}`);
+  const column = names.findIndex((_, index) => mostFit('customer_email', firstCells.cells({ index })));
+  const name = isGiven ? names[column] || namelessColumn(column) : `${column + 1}`;
+  const remedy =
+    column === -1
+      ? `Name the column, as in --map customer_email=${isGiven ? 'Column' : '2'}`
+      : `Column ${column + 1} has e-mail addresses; if they are the customers', add ${mapOption('customer_email', name)}`;
+  const above = `If the header is ${isGiven ? 'further down' : 'below other lines'}, name its line with --header-row`;
+  return refuse('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}. ${remedy}. ${above}.`);
 }
 
 const refuse = (code: string, message: string) => new LockstepError(code, message, { exitCode: 2 });

@@ -59,12 +59,14 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
     ...['concepto', 'producto', 'notas', 'designation', 'libelle', 'detail', 'produit', 'remarque'],
   ],
   amount: [
+    ...['total price', 'gross', 'nettowert'],
     ...['order total amount', 'total paid', 'amount paid', 'order total inc tax', 'order total incl tax'],
     ...['total', 'total amount', 'order amount', 'order total', 'grand total', 'price', 'value', 'sum', 'amt'],
     ...['betrag', 'summe', 'gesamtbetrag', 'gesamtsumme', 'rechnungsbetrag', 'preis', 'wert', 'umsatz', 'importe'],
     ...['monto', 'precio', 'importe total', 'montant', 'montant total', 'prix', 'somme'],
   ],
   status: [
+    ...['transaction status', 'gesamtstatus'],
     ...['order status', 'order state', 'stage', 'zustand', 'bestellstatus', 'auftragsstatus', 'estado'],
     ...['estado del pedido', 'estado pedido', 'statut', 'etat', 'statut commande', 'statut de la commande'],
   ],

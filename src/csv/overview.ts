@@ -33,6 +33,7 @@ export class Overview {
   readonly #others: readonly Tally[];
   readonly #reversals: Reversals;
   #taken = 0;
+  readonly #negative = { count: 0, examples: [] as string[] };
   #leftOut = 0;
 
   constructor({ mapping, columns, where, currencyIndex, reversals, preset }: Columns) {
@@ -59,6 +60,7 @@ export class Overview {
     if (isTaken) this.#taken += 1;
     else this.#leftOut += 1;
     if (isTaken) this.#reversals.add(row);
+    if (isTaken && row.values.amount?.startsWith('-')) this.#addNegative(row.line, row.values.amount);
     for (const tally of isTaken ? [this.#status, this.#currency] : this.#others) tally?.add(row);
     return isTaken;
   }
@@ -69,6 +71,7 @@ export class Overview {
       ...this.#filterNote(),
       ...this.#statusNote(),
       ...this.#reversals.note(this.#taken),
+      ...this.#negativeNote(),
       ...this.#currencyNote(signs),
     ];
   }
@@ -85,6 +88,22 @@ export class Overview {
     if (!tally?.isKind) return [];
     return [
       `the orders have different statuses (${tally.words()}), and all are loaded. To load only one, ${tally.example()}`,
+    ];
+  }
+
+  #addNegative(line: number, amount: string): void {
+    const { examples } = this.#negative;
+    this.#negative.count += 1;
+    if (examples.length < MOST_NAMED) examples.push(`line ${line} (${amount})`);
+  }
+
+  /** Many exports have refunds and payouts as lines of their own. */
+  #negativeNote(): readonly string[] {
+    const { count, examples } = this.#negative;
+    if (count === 0) return [];
+    const more = count > examples.length ? ` and ${count - examples.length} more` : '';
+    return [
+      `${count} of ${this.#taken} orders have a negative amount, as refunds, credit notes and payouts have, and are loaded with it: ${examples.join(', ')}${more}. If they are not orders, delete them from the file`,
     ];
   }
 

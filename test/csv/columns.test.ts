@@ -290,3 +290,20 @@ test('suggests the column that resembles an unknown one', () => {
     /--map order_id=Idd: the file has no such column\. Did you mean "Id"\? It has "Id", "client_id"\./,
   );
 });
+
+test('a file without a known customer column names the column that has e-mail addresses', async () => {
+  const refused = (text: string) => loaded(text).catch((error: Error) => error.message);
+  expect(await refused('Deal - ID,Person - Email\n11,ann@example.com\n12,bob@example.com\n')).toContain(
+    'Column 2 has e-mail addresses; if they are the customers\', add --map "customer_email=Person - Email".',
+  );
+  expect(await refused('1,ann@example.com\n2,bob@example.com\n')).toMatch(/--map customer_email=2.*--header-row/);
+});
+
+test('the totals of marketplaces and accounts are amounts, and their states are statuses', async () => {
+  const fields = async (name: string) => {
+    const { sheet } = await loaded(`Email,${name}\nann@example.com,12.50\n`);
+    return sheet.mapping.columns.find((column) => column.name === name)?.field;
+  };
+  for (const name of ['Total Price', 'Gross', 'Nettowert']) expect(await fields(name)).toBe('amount');
+  for (const name of ['Transaction Status', 'Gesamtstatus']) expect(await fields(name)).toBe('status');
+});

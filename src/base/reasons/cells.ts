@@ -6,7 +6,11 @@
 import type { Reasons } from './reason.ts';
 
 export const CELL_REASONS = {
-  AMOUNT_EMPTY: { meaning: 'The amount is empty.', sentence: 'is empty.', remedy: 'Give an amount, or 0.' },
+  AMOUNT_EMPTY: {
+    meaning: 'The amount is empty.',
+    sentence: 'is empty.',
+    remedy: 'Give an amount, or 0; if the line is not an order, such as a footer, remove it or ignore this.',
+  },
   AMOUNT_NOT_A_NUMBER: {
     meaning: 'The amount is not a number.',
     sentence: 'is not a number[ with the decimal sign "{decimal}", as in the rest of the file].',
@@ -100,7 +104,8 @@ export const CELL_REASONS = {
   },
   NO_CUSTOMER: {
     meaning: 'The row names no customer.',
-    remedy: 'Fill in one of the customer columns[: {columns}].',
+    remedy:
+      'Fill in one of the customer columns[: {columns}]; if the line is not an order, such as a total, remove it or ignore this.',
   },
   TOTALS_ROW: {
     meaning: 'The row looks like a totals row.',

@@ -1,0 +1,43 @@
+/** What a column holds, by its cells, if its name alone does not say it. */
+import type { Field } from './fields.ts';
+import { fitsOf } from './fits.ts';
+import { plainWords, type Recognised } from './recognise.ts';
+
+const CUSTOMER_WORDS = new Set(['customer', 'client', 'kunde', 'cliente', 'acheteur', 'buyer']);
+/** A cell or two may be wrong. */
+const MOST_CELLS = 0.9;
+/** "Nr." alone does not say whose number it is. */
+const NUMBER_WORDS = new Set(['nr', 'no', 'num', 'nummer', 'number', 'numero']);
+/** Some shops export an order's number as its name. */
+const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}-?\d+)$/u;
+
+/**
+ * A column called "customer" may contain ids, e-mail addresses or names, one called "name" may contain order numbers, and one
+ * called "Nr." numbers of orders or of lines.
+ */
+export function byContent(name: string, cells: readonly string[]): Recognised | undefined {
+  const words = plainWords(name);
+  const how = { how: 'synonym', confidence: 0.9 } as const;
+  if (words === 'name') {
+    const filled = cells.filter((cell) => cell !== '');
+    const isNumbers = filled.length > 0 && filled.every((cell) => ORDER_NUMBER.test(cell));
+    return isNumbers ? { field: 'order_id', ...how } : undefined;
+  }
+  if (NUMBER_WORDS.has(words))
+    return areOrderNumbers(cells) ? { field: 'order_id', ...how, confidence: 0.8 } : undefined;
+  if (!CUSTOMER_WORDS.has(words)) return undefined;
+  const fitting = (['client_id', 'customer_email'] as const).find((field) => mostFit(field, cells));
+  return { field: fitting ?? 'customer_name', ...how };
+}
+
+/** Nearly all different numbers; 1, 2, 3 and so on count the lines of this file, and mean other orders in the next file. */
+function areOrderNumbers(cells: readonly string[]): boolean {
+  const isCounting = cells.every((cell, index) => Number(cell) === Number(cells[0]) + index) && Number(cells[0]) <= 1;
+  const different = new Set(cells.filter((cell) => ORDER_NUMBER.test(cell)));
+  return !isCounting && different.size > 0 && different.size >= cells.length * MOST_CELLS;
+}
+
+export function mostFit(field: Field, cells: readonly string[]): boolean {
+  const { fit, of } = fitsOf(field, cells);
+  return of > 0 && fit >= of * MOST_CELLS;
+}
