@@ -24,8 +24,8 @@ const SLOW_DOWN_MS = 2_000;
 
 export interface ReadOptions {
   /**
-   * Receives the number of calls once the read got an answer: a run with no calls has never had an answer. Of a read that got none, it
-   * only receives that there were calls.
+   * Receives the number of calls once the read got an answer, which may be a refusal: a run with no calls has never had an answer. Of a
+   * read that got none, it only receives that there were calls.
    */
   readonly onCalls?: (calls: {
     readonly calls: number;
@@ -83,19 +83,31 @@ export function nothingButLimited(what: string): RetryLater {
   return new RetryLater(`${what}: ${words} (HTTP 429): check the key’s quota`, SLOW_DOWN_MS);
 }
 
+/** The calls of a read so far. `isRefused`: the service refused it for good. */
+interface Made {
+  calls: number;
+  limited: number;
+  isRefused: boolean;
+}
+
+function countsOf({ calls, limited }: Made): Pick<Made, 'calls' | 'limited'> {
+  return { calls, limited };
+}
+
 async function untilApplied<T extends { status: 'applied' }>(
   account: Account,
   operation: OperationName,
   options: CallOptions & ReadOptions,
   call: (isRetry: boolean) => Promise<T | Failure>,
 ): Promise<T> {
-  const made = { calls: 0, limited: 0 };
+  const made: Made = { calls: 0, limited: 0, isRefused: false };
   try {
     const outcome = await answered(account, operation, options, call, made);
-    await options.onCalls?.(made);
+    await options.onCalls?.(countsOf(made));
     return outcome;
   } catch (error) {
-    if (made.calls > 0) await options.onCalls?.({ calls: 0, limited: 0, callsMissed: true });
+    if (made.isRefused) await options.onCalls?.(countsOf(made));
+    else if (made.calls > 0) await options.onCalls?.({ calls: 0, limited: 0, callsMissed: true });
     throw error;
   }
 }
@@ -105,7 +117,7 @@ async function answered<T extends { status: 'applied' }>(
   operation: OperationName,
   { signal, tries = MAX_ATTEMPTS }: CallOptions & ReadOptions,
   call: (isRetry: boolean) => Promise<T | Failure>,
-  made: { calls: number; limited: number },
+  made: Made,
 ): Promise<T> {
   for (let attempt = 1; ; ) {
     const outcome = await call(attempt > 1);
@@ -114,6 +126,7 @@ async function answered<T extends { status: 'applied' }>(
     const decision = decideRetry(operation, outcome, { attempt, random: Math.random() });
     if (decision.status === 'suspend') throw await stopAfterRefusal(account, outcome, operation);
     const stop = stopFor(decision, outcome, account, operation);
+    made.isRefused = outcome.status === 'refused' && decision.status !== 'retry';
     if (decision.status !== 'retry' || signal?.aborted) throw stop;
     let waitMs = decision.afterMs;
     if (outcome.status === 'limited') {

@@ -7,6 +7,7 @@ import { anAccount } from '../worker/an-account.ts';
 
 const DONE: Outcome = { status: 'applied', httpStatus: 200, content: [] };
 const LIMITED: Outcome = { status: 'limited', httpStatus: 429, retryAfterMs: 5 };
+const REFUSED: Outcome = { status: 'refused', httpStatus: 404, message: 'no such record' };
 const BROKEN: Outcome = { status: 'unknown', message: 'it broke off', reason: 'broken-off' };
 const HTML: Outcome = { status: 'unknown', message: 'a page', reason: 'html' };
 const UNREACHED: Outcome = { status: 'not-sent', message: 'refused', reason: 'unreachable' };
@@ -101,6 +102,15 @@ test('a read without an answer reports that there were calls, unless none was se
   expect(told).toEqual([]);
   await expect(read(BROKEN)).rejects.toThrow();
   expect(told).toEqual([{ calls: 0, limited: 0, callsMissed: true }]);
+});
+
+test('a refusal is an answer: its calls are counted, and none is missed', async () => {
+  const told: unknown[] = [];
+  const onCalls = async (made: unknown) => void told.push(made);
+  const answers = [LIMITED, REFUSED];
+  const account = anAccount(async () => answers.shift() ?? DONE);
+  await expect(readCall(account, 'contacts.get', { lane: 'batch', onCalls })).rejects.toBeInstanceOf(RunFailed);
+  expect(told).toEqual([{ calls: 2, limited: 1 }]);
 });
 
 test('a read can be given fewer tries', async () => {
