@@ -103,7 +103,7 @@ export class Overview {
     if (count === 0) return [];
     const more = count > examples.length ? ` and ${count - examples.length} more` : '';
     return [
-      `${count} of ${this.#taken} orders have a negative amount, as refunds, credit notes and payouts have, and are loaded with it: ${examples.join(', ')}${more}. If they are not orders, delete them from the file`,
+      `the amount is negative in ${count} of ${this.#taken} orders, as in refunds, credit notes and payouts, and is loaded so: ${examples.join(', ')}${more}. If they are not orders, delete them from the file`,
     ];
   }
 

@@ -8,7 +8,7 @@ const lines = (amounts: readonly string[]) =>
 test('a note names the orders with a negative amount', async () => {
   const { overview } = await loaded(lines(['1200.00', '-20.00', '-1', '-2', '-3', '5']));
   expect(overview.notes([])).toEqual([
-    '4 of 6 orders have a negative amount, as refunds, credit notes and payouts have, and are loaded with it: line 3 (-20), line 4 (-1), line 5 (-2) and 1 more. If they are not orders, delete them from the file',
+    'the amount is negative in 4 of 6 orders, as in refunds, credit notes and payouts, and is loaded so: line 3 (-20), line 4 (-1), line 5 (-2) and 1 more. If they are not orders, delete them from the file',
   ]);
 });
 
