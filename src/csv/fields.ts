@@ -59,7 +59,7 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
     ...['concepto', 'producto', 'notas', 'designation', 'libelle', 'detail', 'produit', 'remarque'],
   ],
   amount: [
-    ...['total price', 'gross', 'nettowert'],
+    ...['total price', 'total collected', 'gross', 'nettowert'],
     ...['order total amount', 'total paid', 'amount paid', 'order total inc tax', 'order total incl tax'],
     ...['total', 'total amount', 'order amount', 'order total', 'grand total', 'price', 'value', 'sum', 'amt'],
     ...['betrag', 'summe', 'gesamtbetrag', 'gesamtsumme', 'rechnungsbetrag', 'preis', 'wert', 'umsatz', 'importe'],

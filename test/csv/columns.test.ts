@@ -305,5 +305,7 @@ test('the totals of marketplaces and accounts are amounts, and their states are 
     return sheet.mapping.columns.find((column) => column.name === name)?.field;
   };
   for (const name of ['Total Price', 'Gross', 'Nettowert']) expect(await fields(name)).toBe('amount');
+  const both = loaded('Email,Net Total,Total Collected\nann@example.com,12.14,12.50\n');
+  await expect(both).rejects.toThrow('the columns "Net Total", "Total Collected" all look like amount');
   for (const name of ['Transaction Status', 'Gesamtstatus']) expect(await fields(name)).toBe('status');
 });
