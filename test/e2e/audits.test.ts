@@ -150,16 +150,22 @@ test.concurrent('start audits customers that came later than settle', async ({ o
   expect((await working.ended).stderr).toContain(json.run);
 });
 
-test.concurrent('customers created by a load that come later than settle are audited with the load', async ({
-  onTestFinished,
-}) => {
+/** Loads 20 orders of missing customers, of which the first that were sent are sent again. */
+async function loadWithLateCustomers(onTestFinished: TestContext['onTestFinished']) {
   const harness = await openLateService('customers.create');
   onTestFinished(() => harness.close());
   const rows = Array.from({ length: 20 }, (_, i) => `O-${i + 1},new${i + 1}@example.com`);
   await harness.file('orders.csv', csvOf('order_id,customer_email', rows));
-  const first = await harness.here(...LOAD, '--create-customers');
-  expect([first.code, first.json.counts.created]).toEqual([0, 20]);
-  expect(await harness.auditOwedBy(first.json.run)).toMatchObject({ open: LATE });
+  const { code, json } = await harness.here(...LOAD, '--create-customers');
+  expect([code, json.counts.created]).toEqual([0, 20]);
+  expect(await harness.auditOwedBy(json.run)).toMatchObject({ open: LATE });
+  return { harness, run: json.run as string };
+}
+
+test.concurrent('customers created by a load that come later than settle are audited with the load', async ({
+  onTestFinished,
+}) => {
+  const { harness } = await loadWithLateCustomers(onTestFinished);
   await harness.commitLateAndLetTimePass();
   const { code, json } = await harness.here(...LOAD, '--create-customers');
   expect([code, json.audit, json.violations.length]).toMatchObject([1, { open: 0, violations: LATE }, LATE]);
@@ -168,18 +174,13 @@ test.concurrent('customers created by a load that come later than settle are aud
 test.concurrent('a command whose audits are not answered ends, and the next one makes them', async ({
   onTestFinished,
 }) => {
-  const harness = await openLateService('customers.create');
-  onTestFinished(() => harness.close());
-  const rows = Array.from({ length: 20 }, (_, i) => `O-${i + 1},new${i + 1}@example.com`);
-  await harness.file('orders.csv', csvOf('order_id,customer_email', rows));
-  const { json: loaded } = await harness.here(...LOAD, '--create-customers');
-  await harness.auditOwedBy(loaded.run);
+  const { harness, run } = await loadWithLateCustomers(onTestFinished);
   await harness.database.pool.query(
     `insert into ledger.audit_debts (run_id, source_id, n, scope, resource, client_id, label, settle_ms)
      select r.id, i.n::text, i.n, r.scope, 'orders', m.record_id, i.label, 500 from ledger.runs r
        join ledger.inputs i on i.run_id = r.id join ledger.matches m on m.run_id = r.id and m.n = i.n and m.kind = 'customer'
      where r.id = $1 limit 1`,
-    [loaded.run],
+    [run],
   );
   await harness.commitLateAndLetTimePass();
   harness.front.set(async () => ({ status: 503, body: 'away' }));

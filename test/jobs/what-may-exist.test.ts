@@ -1,28 +1,20 @@
 /** Services whose lists do not show what was created: nothing is created again, and the verdicts say what is known. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Run } from '../../src/engine/ledger/runs.ts';
-import { csvOf, type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
-import { type BookRecord, type OrderBook, type OrderBookOptions, startOrderBook } from '../support/order-book.ts';
+import { type BookHarness, openBookHarness } from '../support/harness/order-book.ts';
+import { csvOf } from '../support/harness/orders.ts';
+import type { BookRecord, OrderBookOptions } from '../support/order-book.ts';
 
-const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 100ms }';
 const CUSTOMERS = [{ full_name: 'Ann', email: 'ann@example.com' }];
 
-let harness: OrdersHarness;
-let book: OrderBook;
+let harness: BookHarness;
 beforeAll(async () => {
-  book = await startOrderBook();
-  harness = await openOrdersHarness({ account: ACCOUNT, serviceUrl: book.url });
+  harness = await openBookHarness();
 });
 beforeEach(() => harness.reset());
-afterAll(async () => {
-  await harness.close();
-  await book.close();
-});
+afterAll(() => harness?.close());
 
-const begin = (options: OrderBookOptions) => book.begin({ customers: CUSTOMERS, ...options });
+const begin = (options: OrderBookOptions) => harness.book.begin({ customers: CUSTOMERS, ...options });
 const orders = (...rows: readonly string[]) => csvOf('order_id,client_id,amount,status', rows);
-const fates = async (run: Run) =>
-  (await harness.loaded(run)).map(({ verdict, reason }) => [verdict, reason].filter(Boolean).join(' '));
 const escaped = (record: BookRecord) => ({ ...record, order_id: String(record.order_id).replaceAll('&', '&amp;') });
 
 test('an order that the list hides is found by the id of the answer, and later loads know it', async () => {
@@ -32,11 +24,14 @@ test('an order that the list hides is found by the id of the answer, and later l
   });
   const csv = orders('A,1,5,draft', 'B,1,6,new');
   const run = await harness.load(csv);
-  expect(await fates(run)).toEqual(['created UNLISTED', 'created']);
+  expect(await harness.fates(run)).toEqual(['created UNLISTED', 'created']);
   expect((await harness.loaded(run))[0]).toMatchObject({ recordId: '2', facts: { id: '2' } });
   expect(run.notes.join()).toContain('the list of orders does not show every record');
-  expect(await fates(await harness.load(csv, { salt: 'again' }))).toEqual(['existing UNLISTED', 'existing EXISTS']);
-  expect(book.orders).toHaveLength(2);
+  expect(await harness.fates(await harness.load(csv, { salt: 'again' }))).toEqual([
+    'existing UNLISTED',
+    'existing EXISTS',
+  ]);
+  expect(harness.book.orders).toHaveLength(2);
 });
 
 test.each([
@@ -45,10 +40,10 @@ test.each([
 ] as const)('an order that the list shows under another label is created once if it was %s', async (_how, answer) => {
   begin({ show: escaped, afterCreate: ({ order_id }) => (order_id === 'A&B' ? answer : undefined) });
   const csv = orders('A&B,1,5,new', 'C,1,6,new');
-  expect(await fates(await harness.load(csv))).toEqual(['review NOT_RECOGNISED', 'created']);
+  expect(await harness.fates(await harness.load(csv))).toEqual(['review NOT_RECOGNISED', 'created']);
   const again = await harness.load(csv, { salt: 'again' });
-  expect(await fates(again)).toEqual(['review NOT_RECOGNISED', 'existing EXISTS']);
-  expect(book.orders).toHaveLength(2);
+  expect(await harness.fates(again)).toEqual(['review NOT_RECOGNISED', 'existing EXISTS']);
+  expect(harness.book.orders).toHaveLength(2);
 });
 
 test('customers that the list shows with masked e-mails and other names are created once', async () => {
@@ -60,31 +55,31 @@ test('customers that the list shows with masked e-mails and other names are crea
     'B,ben@example.com,Ben,6',
   ]);
   const run = await harness.load(csv, { createCustomers: true });
-  expect(await fates(run)).toEqual(['review CUSTOMER_UNCLEAR', 'review CUSTOMER_UNCLEAR']);
+  expect(await harness.fates(run)).toEqual(['review CUSTOMER_UNCLEAR', 'review CUSTOMER_UNCLEAR']);
   expect((await harness.loaded(run))[0]?.facts).toMatchObject({ because: { code: 'NOT_RECOGNISED' } });
   const again = await harness.load(csv, { salt: 'again', createCustomers: true });
-  expect(await fates(again)).toEqual(['review LIST_PARTIAL', 'review LIST_PARTIAL']);
-  expect([book.customers.length, book.orders.length]).toEqual([1, 0]);
+  expect(await harness.fates(again)).toEqual(['review LIST_PARTIAL', 'review LIST_PARTIAL']);
+  expect([harness.book.customers.length, harness.book.orders.length]).toEqual([1, 0]);
 });
 
 test('an update sends only what the file has, and leaves what the list shows in another form', async () => {
   begin({ show: (record) => ({ ...record, ...('amount' in record && { amount: Number(record.amount) * 100 }) }) });
   for (const order_id of ['A', 'B'])
-    book.orders.push({ id: book.orders.length + 10, order_id, client_id: 1, amount: 5, status: 'new' });
+    harness.book.orders.push({ id: harness.book.orders.length + 10, order_id, client_id: 1, amount: 5, status: 'new' });
   const run = await harness.load(csvOf('order_id,client_id,status', ['A,1,paid', 'B,1,paid']), { existing: 'update' });
-  expect(await fates(run)).toEqual(['updated', 'updated']);
-  expect(book.orders).toMatchObject([
+  expect(await harness.fates(run)).toEqual(['updated', 'updated']);
+  expect(harness.book.orders).toMatchObject([
     { amount: 5, status: 'paid' },
     { amount: 5, status: 'paid' },
   ]);
-  expect(book.updates().map((body) => 'amount' in body)).toEqual([false, false]);
+  expect(harness.book.updates().map((body) => 'amount' in body)).toEqual([false, false]);
 });
 
 test('a service that empties what an update does not send gets whole orders, once the first one has shown it', async () => {
   begin({ updates: 'empty' });
   for (const order_id of ['A', 'B', 'C'])
-    book.orders.push({
-      id: book.orders.length + 10,
+    harness.book.orders.push({
+      id: harness.book.orders.length + 10,
       order_id,
       client_id: 1,
       amount: 5,
@@ -92,17 +87,21 @@ test('a service that empties what an update does not send gets whole orders, onc
       status: 'new',
     });
   const csv = csvOf('order_id,client_id,status', ['A,1,paid', 'B,1,paid', 'C,1,paid']);
-  expect(await fates(await harness.load(csv, { existing: 'update' }))).toEqual(['updated', 'updated', 'updated']);
-  expect(book.orders).toMatchObject(Array(3).fill({ amount: 5, description: 'x', status: 'paid' }));
-  expect(book.updates().filter((body) => !('amount' in body))).toHaveLength(1);
+  expect(await harness.fates(await harness.load(csv, { existing: 'update' }))).toEqual([
+    'updated',
+    'updated',
+    'updated',
+  ]);
+  expect(harness.book.orders).toMatchObject(Array(3).fill({ amount: 5, description: 'x', status: 'paid' }));
+  expect(harness.book.updates().filter((body) => !('amount' in body))).toHaveLength(1);
 });
 
 test('amounts that cannot be read are not compared, and the run says so', async () => {
   begin({ show: (record) => ({ ...record, amount: `about ${record.amount}` }) });
   const run = await harness.load(orders('A,1,5,new', 'B,1,6,new'));
-  expect(await fates(run)).toEqual(['created', 'created']);
+  expect(await harness.fates(run)).toEqual(['created', 'created']);
   const other = await harness.load(orders('A,1,7,new'), { existing: 'update' });
-  expect(await fates(other)).toEqual(['existing EXISTS']);
+  expect(await harness.fates(other)).toEqual(['existing EXISTS']);
   for (const { notes } of [run, other])
     expect(notes.join()).toContain('amounts of orders were not compared with the file');
 });
@@ -113,7 +112,7 @@ test('a tenant that is another one in the middle of the first load pauses it', a
     isOther && 'email' in record ? { ...record, full_name: 'Eve', email: 'eve@example.org' } : record;
   const customers = ['ann', 'ben', 'cy'].map((name) => ({ full_name: name, email: `${name}@example.com` }));
   const afterCreate = () => {
-    if (!isOther) book.orders.length = 0;
+    if (!isOther) harness.book.orders.length = 0;
     isOther = true;
     return undefined;
   };
@@ -135,11 +134,11 @@ test('a load that stops after it has written says how many rows were sent', asyn
 test('orders after the last one of a list that is cut off at its beginning are not created again', async () => {
   begin({ show: (record, how) => (how === 'list' && record.id > 59 ? undefined : record) });
   for (let id = 10; id < 65; id++)
-    book.orders.push({ id, order_id: `O-${id}`, client_id: 1, amount: 5, status: 'new' });
+    harness.book.orders.push({ id, order_id: `O-${id}`, client_id: 1, amount: 5, status: 'new' });
   const run = await harness.load(orders('O-59,1,5,new', 'O-60,1,5,new'));
-  expect(await fates(run)).toEqual(['existing EXISTS', 'review LIST_PARTIAL']);
+  expect(await harness.fates(run)).toEqual(['existing EXISTS', 'review LIST_PARTIAL']);
   expect(run.notes.join()).toContain('it does not contain order 60, which the service returns by its id');
-  expect(book.orders).toHaveLength(55);
+  expect(harness.book.orders).toHaveLength(55);
 });
 
 describe('a service that spells the order_ids of new orders in its own way', () => {
@@ -152,25 +151,25 @@ describe('a service that spells the order_ids of new orders in its own way', () 
   test('gets each order once, and knows it in later loads', async () => {
     begin({ show: spelt, afterCreate: ({ id }) => (id % 2 === 0 ? { status: 502, body: 'no' } : undefined) });
     const run = await harness.load(orders(...rows));
-    expect(await fates(run)).toEqual(Array(4).fill('created'));
+    expect(await harness.fates(run)).toEqual(Array(4).fill('created'));
     expect(run.notes.join()).toMatch(/order_ids in another spelling, such as /);
-    expect(await fates(await harness.load(orders(...rows), { salt: 'again' }))).toEqual(
+    expect(await harness.fates(await harness.load(orders(...rows), { salt: 'again' }))).toEqual(
       Array(4).fill('existing EXISTS'),
     );
     const more = await harness.load(orders(...rows.map((row) => row.replace('5,new', '6,new'))), {
       existing: 'update',
     });
-    expect(await fates(more)).toEqual(Array(4).fill('updated'));
-    expect(book.orders.map(({ order_id, amount }) => [order_id, amount])).toEqual(
+    expect(await harness.fates(more)).toEqual(Array(4).fill('updated'));
+    expect(harness.book.orders.map(({ order_id, amount }) => [order_id, amount])).toEqual(
       ['#1001', 'A 7', 'b_8', 'n-é'].map((label) => [label, 6]),
     );
   });
 
   test('does not get an order that may be there already', async () => {
     begin({});
-    book.orders.push({ id: 9, order_id: '1001', client_id: 1, amount: 5, status: 'new' });
-    expect(await fates(await harness.load(orders('#1001,1,5,new')))).toEqual(['review OTHER_LETTERS']);
-    expect(book.orders).toHaveLength(1);
+    harness.book.orders.push({ id: 9, order_id: '1001', client_id: 1, amount: 5, status: 'new' });
+    expect(await harness.fates(await harness.load(orders('#1001,1,5,new')))).toEqual(['review OTHER_LETTERS']);
+    expect(harness.book.orders).toHaveLength(1);
   });
 });
 
@@ -178,16 +177,16 @@ test('a customer whose id the orders show in other letters than the customers is
   const uuid = '5F0C8B6E-7A0D-4C2E-9B1A-0D3E5F7A9B1C';
   const lower = (record: BookRecord) => ({ ...record, client_id: String(record.client_id).toLowerCase() });
   begin({ show: (record) => ('order_id' in record ? lower(record) : { ...record, id: uuid }) });
-  book.orders.push({ id: 9, order_id: 'OLD', client_id: uuid, amount: 5, status: 'new' });
+  harness.book.orders.push({ id: 9, order_id: 'OLD', client_id: uuid, amount: 5, status: 'new' });
   const csv = orders(`OLD,${uuid},5,new`, `NEW,${uuid},6,new`);
-  expect(await fates(await harness.load(csv))).toEqual(['existing EXISTS', 'created']);
-  expect(await fates(await harness.load(csv, { salt: 'again' }))).toEqual(Array(2).fill('existing EXISTS'));
-  expect(book.orders.map(({ client_id }) => client_id)).toEqual([uuid, uuid]);
+  expect(await harness.fates(await harness.load(csv))).toEqual(['existing EXISTS', 'created']);
+  expect(await harness.fates(await harness.load(csv, { salt: 'again' }))).toEqual(Array(2).fill('existing EXISTS'));
+  expect(harness.book.orders.map(({ client_id }) => client_id)).toEqual([uuid, uuid]);
 });
 
 describe('the first list of orders that a service shows', () => {
   const there = (ids: readonly number[]) => {
-    for (const id of ids) book.orders.push({ id, order_id: `O-${id}`, client_id: 1, amount: 5, status: 'new' });
+    for (const id of ids) harness.book.orders.push({ id, order_id: `O-${id}`, client_id: 1, amount: 5, status: 'new' });
   };
   const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
   const hiding = (...ids: readonly number[]): OrderBookOptions => ({
@@ -205,9 +204,9 @@ describe('the first list of orders that a service shows', () => {
     begin(hiding(...hides));
     there(has);
     const run = await harness.load(orders(`O-${named},1,5,new`, 'O-99,1,5,new'));
-    expect(await fates(run)).toEqual(['review LIST_PARTIAL', 'review LIST_PARTIAL']);
+    expect(await harness.fates(run)).toEqual(['review LIST_PARTIAL', 'review LIST_PARTIAL']);
     expect(run.notes.join()).toContain(`it does not contain order ${named}, which the service returns by its id`);
-    expect(book.orders).toHaveLength(has.length);
+    expect(harness.book.orders).toHaveLength(has.length);
   });
 
   test('creates nothing if it skips an id that counts behind letters', async () => {
@@ -220,7 +219,7 @@ describe('the first list of orders that a service shows', () => {
     });
     there(numbers(10, 19));
     const run = await harness.load(orders('O-13,1,5,new'));
-    expect(await fates(run)).toEqual(['review LIST_PARTIAL']);
+    expect(await harness.fates(run)).toEqual(['review LIST_PARTIAL']);
     expect(run.notes.join()).toContain('it does not contain order ord_0013');
   });
 
@@ -229,16 +228,16 @@ describe('the first list of orders that a service shows', () => {
     begin({ show: (record, how) => (how === 'list' && record.id === 20 && reads++ === 0 ? undefined : record) });
     there(numbers(10, 20));
     const run = await harness.load(orders('O-20,1,5,new', 'O-99,1,5,new'));
-    expect(await fates(run)).toEqual(['existing EXISTS', 'created']);
+    expect(await harness.fates(run)).toEqual(['existing EXISTS', 'created']);
     expect(run.notes.join()).toContain('waited to see whether the list of orders shows order 20, which may be new');
   });
 
   test('may skip orders that say that they are deleted, and ids without an order', async () => {
     begin(hiding(13, 15));
     there(numbers(10, 14));
-    Object.assign(book.orders[3] ?? {}, { deleted_at: '2026-01-05T10:00:00Z' });
+    Object.assign(harness.book.orders[3] ?? {}, { deleted_at: '2026-01-05T10:00:00Z' });
     there([16]);
-    expect(await fates(await harness.load(orders('O-99,1,5,new')))).toEqual(['created']);
+    expect(await harness.fates(await harness.load(orders('O-99,1,5,new')))).toEqual(['created']);
   });
 
   test('may skip orders once a person has said that they were deleted', async () => {
@@ -246,14 +245,14 @@ describe('the first list of orders that a service shows', () => {
     there(numbers(10, 14));
     const { pool } = harness.database;
     await pool.query('update ledger.scopes set rebound_at = clock_timestamp()');
-    expect(await fates(await harness.load(orders('O-99,1,5,new')))).toEqual(['created']);
+    expect(await harness.fates(await harness.load(orders('O-99,1,5,new')))).toEqual(['created']);
   });
 
   test('may list an order of the load later than the service shows it by its id', async () => {
     let reads = 0;
     begin({ show: (record, how) => (how === 'list' && record.id === 3 && reads++ < 2 ? undefined : record) });
     const run = await harness.load(orders('A,1,5,new', 'B,1,6,new', 'C,1,7,new'));
-    expect(await fates(run)).toEqual(['created', 'created', 'created']);
+    expect(await harness.fates(run)).toEqual(['created', 'created', 'created']);
     expect([reads > 2, run.notes.join()]).toEqual([true, expect.not.stringContaining('partial')]);
   });
 });

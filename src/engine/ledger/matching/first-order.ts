@@ -32,13 +32,14 @@ export async function planFirst(db: Queryable, { id, scope }: Run): Promise<numb
 /** Whether the list may still be used as proof, by what became of row `n`, which was created first. */
 export async function judgeFirst(db: Queryable, { id, scope }: Run, n: number): Promise<boolean> {
   const found = await db.query<{ verdict: string; isListed: boolean }>(
-    `select verdict, verdict = 'created' and reason is distinct from 'UNLISTED' as "isListed"
+    `select verdict, verdict = 'created' and reason is distinct from 'UNLISTED'
+       or reason = 'CONTENT_DIFFERS' and not facts ? 'isUnlisted' as "isListed"
      from ledger.verdicts where run_id = $1 and n = $2`,
     [id, n],
   );
   const [first] = found.rows;
   if (first?.isListed) await keepLearnt(db, scope, SHOWS_CREATED, true);
   else if (first && first.verdict !== 'rejected')
-    await addNote(db, id, 'no other order was created, because the list of orders does not show the first one');
+    await addNote(db, id, 'no other order was created, because the list of orders did not confirm the first one');
   return first === undefined || first.isListed || first.verdict === 'rejected';
 }

@@ -79,6 +79,7 @@ const FOUND = (rows: string) => `
     coalesce(f.reason, case when not k.is_listed then 'UNLISTED' end) as reason,
     case when f.reason = 'DUPLICATE' then jsonb_build_object('what', 'order', 'ids', d.ids)
       when f.reason = 'CONTENT_DIFFERS' then ${contentDiffers('created', 'k.record_id')}
+        || case when k.is_listed then '{}' else '{"isUnlisted": true}' end::jsonb
       when not k.is_listed then jsonb_build_object('what', 'order', 'id', k.record_id) end as facts, k.record_id
   from (${rows}) s join (select * from ${SHOWN}) k on k.client_id = s.client_id and k.label = s.label
     left join doubled d on d.client_id = k.client_id and d.label = k.label
