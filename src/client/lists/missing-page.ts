@@ -3,8 +3,9 @@
  * page, others 404, 400 or a failing envelope with HTTP 200. This file turns such an answer into an empty page, for all
  * lists.
  *
- * A refusal may also be an error in the middle of a list, and ending there would lose records. So a refused page is the
- * end only if the next page has no records either, the page is refused again, and the first page still gets an answer.
+ * A refusal may also be an error in the middle of a list, and ending there would lose records; or the list has just grown. So a
+ * refused page is read again: it is the end only if it is refused again, the page after it has no records either, and the first
+ * page still gets an answer.
  */
 import { LockstepError } from '../../base/errors.ts';
 
@@ -27,23 +28,26 @@ export function emptyPastEnd<A extends readonly number[], R>(
   /** The first page past the end, by the other parameters. */
   const ends = new Map<string, number>();
 
-  async function isAnyOn(page: number, more: A): Promise<boolean | 'refused'> {
+  async function answerTo(page: number, more: A): Promise<readonly R[] | 'refused'> {
     try {
-      return (await read(page, ...more)).length > 0;
+      return await read(page, ...more);
     } catch (error) {
       if (isPageRefused(error)) return 'refused';
       throw error;
     }
   }
 
-  async function isEnd(page: number, first: number, more: A): Promise<boolean> {
+  /** The records of a page that was refused: none if it is past the end. Refused: it is neither answered nor past the end. */
+  async function pastEnd(page: number, first: number, more: A): Promise<readonly R[] | 'refused'> {
     const known = ends.get(more.join());
-    if (known !== undefined && page >= known) return true;
-    if ((await isAnyOn(page + 1, more)) === true) return false;
-    if ((await isAnyOn(page, more)) !== 'refused') return false;
-    if ((await isAnyOn(first, more)) === 'refused') return false;
+    if (known !== undefined && page >= known) return [];
+    const next = await answerTo(page + 1, more);
+    const again = await answerTo(page, more);
+    if (again !== 'refused') return again;
+    const isMiddle = next !== 'refused' && next.length > 0;
+    if (isMiddle || (await answerTo(first, more)) === 'refused') return 'refused';
     ends.set(more.join(), page);
-    return true;
+    return [];
   }
 
   /** A page refused once may still exist, and its records would be skipped. */
@@ -68,7 +72,10 @@ export function emptyPastEnd<A extends readonly number[], R>(
     } catch (error) {
       if (!isPageRefused(error)) throw error;
       if (page === 0 && maySkipZero && firstAnswered !== 0) return zeroOrNone(error, more);
-      if (firstAnswered !== undefined && page > firstAnswered && (await isEnd(page, firstAnswered, more))) return [];
+      if (firstAnswered !== undefined && page > firstAnswered) {
+        const records = await pastEnd(page, firstAnswered, more);
+        if (records !== 'refused') return records;
+      }
       throw firstAnswered === undefined && zero !== undefined ? zero.error : error; // neither page exists: the first error says why
     }
   };
