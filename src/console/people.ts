@@ -3,8 +3,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { LockstepError } from '../base/errors.ts';
 import { endSession, keepSession, readSession } from '../engine/ledger/console-sessions.ts';
 import type { SecretRef } from '../settings/fields.ts';
-import type { ConsoleRole } from '../settings/schema-console.ts';
-import { OPERATOR } from '../settings/schema-console.ts';
+import { type ConsoleRole, OPERATOR } from '../settings/schema-console.ts';
 import type { ConsoleSettings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { isPassword } from './passwords.ts';

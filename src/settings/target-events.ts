@@ -1,7 +1,6 @@
 /** Keys of targets that receive changes over HTTP: which changes, and the headers of each call. */
 import { z } from 'zod';
-import type { TaskEvent, TaskState } from '../contract/target.ts';
-import { TASK_EVENTS } from '../contract/target.ts';
+import { TASK_EVENTS, type TaskEvent, type TaskState } from '../contract/target.ts';
 import { envName, exactlyOneOf, type SecretSource, secretFile, toSource, unlessKeysAreUnknown } from './fields.ts';
 import { explainType } from './issues.ts';
 

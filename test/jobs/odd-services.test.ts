@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EMBEDDED } from '../../src/engine/account/account.ts';
 import { isCutOff, keepCutOff } from '../../src/engine/account/cut-off.ts';
-import type { Run } from '../../src/engine/ledger/runs.ts';
-import { readRun } from '../../src/engine/ledger/runs.ts';
+import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import type { Reply } from '../support/http-server.ts';

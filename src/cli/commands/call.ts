@@ -1,6 +1,5 @@
 /** `lockstep call`: one operation of the service's contract, through the account's client and rate budget. */
-import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
 import { closest } from '../../base/closest.ts';
 import type { Outcome } from '../../client/call/outcome.ts';

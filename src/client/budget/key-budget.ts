@@ -4,18 +4,18 @@
  */
 import { elapsedMs } from '../../base/clock.ts';
 import { Alarm } from './alarm.ts';
-import type {
-  Budget,
-  BudgetLimits,
-  BudgetStats,
-  BudgetStore,
-  Lane,
-  RetryTaken,
-  SlotAsk,
-  Taken,
-  TakeOptions,
+import {
+  type Budget,
+  type BudgetLimits,
+  type BudgetStats,
+  type BudgetStore,
+  LANES,
+  type Lane,
+  type RetryTaken,
+  type SlotAsk,
+  type Taken,
+  type TakeOptions,
 } from './budget.ts';
-import { LANES } from './budget.ts';
 import { assertCost, closedError } from './errors.ts';
 import { Leases } from './leases.ts';
 import { HeldPermit, type PermitOwner } from './permit.ts';

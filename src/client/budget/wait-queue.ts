@@ -3,8 +3,7 @@
  * goes to batch anyway, as in the store, so that constant interactive load does not stop batch work.
  */
 import { MAX_TIMER_MS } from './alarm.ts';
-import type { Lane, Taken, TakeOptions } from './budget.ts';
-import { LANES } from './budget.ts';
+import { LANES, type Lane, type Taken, type TakeOptions } from './budget.ts';
 
 const BATCH_EVERY = 10;
 

@@ -34,6 +34,7 @@ export function parseSource(text: string): string | undefined {
   return known && sourceIdOf({ kind: known, id });
 }
 
+/** A row of a CSV as a link, checked alone: which task, and which item of the target. */
 export function readLink(row: TextRow, { width, columns, naming }: LinkReader): LinkRow {
   const { line, cells, fault } = row;
   const bad = (code: CellCode | LinkCode, facts: Facts): LinkRow => ({

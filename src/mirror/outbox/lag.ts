@@ -10,7 +10,7 @@ export interface Lag {
 
 const HOURS = 24;
 
-/** The targets that received a delivery in the last hours. */
+/** The targets that received a delivery in the last HOURS. */
 export async function lagOf(db: Queryable): Promise<readonly Lag[]> {
   const found = await db.query<{ target: string; ago: number; ms: number; from: Date }>(
     `select target, floor(extract(epoch from now() - ended_at) / 3600)::int as ago,

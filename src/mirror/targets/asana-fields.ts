@@ -1,8 +1,7 @@
 /** Tags and custom fields of Asana, which its calls name by their ids. developers.asana.com/reference/tags and …/custom-fields. */
 import { z } from 'zod';
 import type { CustomField, CustomForms } from './custom-fields.ts';
-import type { Calls } from './item-calls.ts';
-import { mapAsked } from './item-calls.ts';
+import { type Calls, mapAsked } from './item-calls.ts';
 import { type Pages, readWhole } from './item-pages.ts';
 import type { Asked } from './item-target.ts';
 

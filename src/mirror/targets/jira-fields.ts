@@ -1,8 +1,7 @@
 /** The fields that issues of a project can be created with: developer.atlassian.com/cloud/jira/platform/rest/v3, issue create metadata. */
 import { z } from 'zod';
 import type { CustomField } from './custom-fields.ts';
-import type { Calls } from './item-calls.ts';
-import { mapAsked } from './item-calls.ts';
+import { type Calls, mapAsked } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
 import { JIRA_ISSUE } from './jira-issue.ts';
 import { isSameName } from './wanted.ts';

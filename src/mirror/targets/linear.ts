@@ -2,8 +2,7 @@
 
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import type { Calls, ItemNeeds } from './item-calls.ts';
-import { mapAsked } from './item-calls.ts';
+import { type Calls, type ItemNeeds, mapAsked } from './item-calls.ts';
 import { labelIds } from './item-details.ts';
 import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';

@@ -1,7 +1,6 @@
 /** Under which names the records have the fields of the contract, and which member of an order names its customer and its label. */
 import { fieldsElsewhere, rivalsOf } from '../../../client/call/contract-record.ts';
-import type { JsonObject } from '../../../client/call/json.ts';
-import { textOf } from '../../../client/call/json.ts';
+import { type JsonObject, textOf } from '../../../client/call/json.ts';
 import { certain, type Examination, type Finding, likely, type Probe, unknown } from '../probe.ts';
 import { inWords } from '../words.ts';
 
