@@ -28,6 +28,8 @@ export interface VendorStandin {
   connections(): number;
   /** Sent with every answer; default: the time of this machine. */
   serverTime?: Date;
+  /** Called before a request is answered. */
+  before?: (request: SeenRequest) => void;
   close(): Promise<void>;
 }
 
@@ -41,6 +43,7 @@ export async function startVendor(
   const redirects = new Set<string>();
   const twists: { readonly twist: Twist; readonly isMeant: (request: SeenRequest) => boolean }[] = [];
   const server = await startHttpServer(async (request, response) => {
+    standin.before?.(request);
     const reply = await replyTo(request, response);
     if (reply !== undefined) contract.note(request, reply);
     const { serverTime } = standin;

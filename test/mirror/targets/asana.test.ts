@@ -15,6 +15,7 @@ detailSuite('a task of Asana', startAsana, ({ tasks }) => ({
   small: 'option-Small',
   cancelled: () => tasks[0]?.completed,
   closed: true,
+  sortsChanges: false,
 }));
 
 let harness: AsanaVendor;

@@ -30,6 +30,8 @@ export interface DetailForms {
   readonly closed: unknown;
   /** Items that Lockstep created are shown as new, under ids that it has chosen. */
   readonly showsOwn?: boolean;
+  /** False if its list of changes has no order. Default: true. */
+  readonly sortsChanges?: boolean;
 }
 
 export function detailSuite<Harness extends DetailedVendor>(
@@ -307,6 +309,41 @@ export function detailSuite<Harness extends DetailedVendor>(
       const times = { baseline: new Date('2026-02-01T12:00:00Z'), since: new Date('2026-02-28T11:50:00Z') };
       expect(await target.newItems?.(times, context())).toMatchObject({ items: [{ itemId }], at: date });
       expect(await target.newItems?.(undefined, context())).toMatchObject({ items: [], at: date });
+    });
+
+    test('is shown as new among thousands of changes, though items change again while they are read', async () => {
+      const target = harness.openTarget(needsOf(harness.vendor), { create: true, createTasks: true });
+      opened.push(target);
+      const begun = new Date('2026-02-01T12:00:00Z');
+      const minutes = (count: number) => new Date(begun.getTime() + count * 60_000);
+      // The first two and a half pages, and two and a half in the middle, have one time of change each.
+      const timeOf = (n: number) => (n < 250 ? 1 : n >= 1500 && n < 1750 ? 1500 : n);
+      const ids = Array.from({ length: 3_000 }, (_, n) => {
+        const itemId = harness.put(false);
+        harness.touch(itemId, minutes(timeOf(n)));
+        return itemId;
+      });
+      let lists = 0;
+      harness.vendor.serverTime = minutes(10_000);
+      harness.vendor.before = () => {
+        // Each time, an item that was shown leaves its place, which moves the others to earlier pages.
+        if (++lists % 2 === 0 && lists < 60) harness.touch(ids[(lists / 2 - 1) * 55] ?? '', minutes(5_000 + lists));
+      };
+      const shown = new Set<string>();
+      let since: Date | undefined = begun;
+      let readings = 0;
+      for (; since !== undefined && readings < 9; readings++) {
+        const read: Awaited<ReturnType<NonNullable<Target['newItems']>>> | undefined = await target.newItems?.(
+          { baseline: new Date(0), since },
+          context(),
+        );
+        if (read?.status !== 'read') throw new Error(JSON.stringify(read));
+        for (const { itemId } of read.items) shown.add(itemId);
+        since = read.until;
+      }
+      expect(ids.filter((itemId) => !shown.has(itemId))).toEqual([]);
+      expect([since, shown.size]).toEqual([undefined, ids.length]);
+      if (forms.sortsChanges !== false) expect(readings).toBeGreaterThan(1);
     });
 
     test('gets changes as a comment, once for each delivery, with onChange: comment', async () => {

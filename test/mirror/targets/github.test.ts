@@ -129,17 +129,6 @@ test('a pull request that has the marker in its text is not treated as the issue
   await again.close();
 });
 
-test('an issue that moves to the next page while the pages are read is new once', async () => {
-  const itemId = harness.put(false);
-  const [issue] = harness.issues;
-  if (issue) for (let page = 0; page < 2; page++) harness.issues.push(issue);
-  harness.limits.mostOnPage = 1;
-  const reading = openGithub({ ...githubSettings(), createTasks: true }, needsOf(harness.vendor));
-  const read = await reading.newItems?.({ baseline: new Date(0), since: new Date(0) }, context());
-  expect(read?.status === 'read' && read.items.map((item) => item.itemId)).toEqual([itemId]);
-  await reading.close();
-});
-
 test('a new pull request makes no task', async () => {
   const itemId = harness.put(false);
   harness.put(false);

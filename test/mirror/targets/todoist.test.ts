@@ -23,6 +23,7 @@ detailSuite('a task of Todoist', startTodoist, ({ tasks }) => ({
   priority: 3,
   cancelled: () => tasks[0]?.checked,
   closed: true,
+  sortsChanges: false,
 }));
 
 let harness: TodoistVendor;
