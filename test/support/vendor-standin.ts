@@ -6,8 +6,8 @@ import type { ServerResponse } from 'node:http';
 import { type Reply, type SeenRequest, startHttpServer } from './http-server.ts';
 import type { Contract } from './vendor-contract.ts';
 
-/** `lose`: the change is made, and the answer never arrives. `break`: the change is not made. */
-export type Twist = Reply | 'lose' | 'break' | ((request: SeenRequest) => Reply);
+/** `lose`: the change is made, and the answer never arrives; `fail`: it is a 500. `break`: the change is not made. */
+export type Twist = Reply | 'lose' | 'fail' | 'break' | ((request: SeenRequest) => Reply);
 
 export interface Rule {
   readonly method: string;
@@ -59,6 +59,7 @@ export async function startVendor(
     if (typeof twist === 'object') return twist;
     const reply = twist === 'break' ? undefined : await answer(request);
     if (twist === undefined) return reply;
+    if (twist === 'fail') return { status: 500, body: {} };
     response.destroy();
     return undefined;
   }

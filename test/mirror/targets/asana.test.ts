@@ -16,6 +16,7 @@ detailSuite('a task of Asana', startAsana, ({ tasks }) => ({
   cancelled: () => tasks[0]?.completed,
   closed: true,
   sortsChanges: false,
+  failure: { errors: [{ message: 'It failed.' }] },
 }));
 
 let harness: AsanaVendor;

@@ -24,6 +24,7 @@ detailSuite('a task of Todoist', startTodoist, ({ tasks }) => ({
   cancelled: () => tasks[0]?.checked,
   closed: true,
   sortsChanges: false,
+  failure: { error: 'It failed.' },
 }));
 
 let harness: TodoistVendor;
