@@ -8,12 +8,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const PROGRAM = 'test/support/sync-program';
 
 test.each([-3, 3])('no new issue is missed if the clocks differ by %i hours', async (hours) => {
-  const harness = await openReportsHarness({
-    targets: '[issues]',
-    issueKeys: 'createTasks: true',
-    options: '{ poll: [issues] }',
-  });
-  onTestFinished(() => harness.close());
+  const harness = await openPolling('createTasks: true');
   const { github } = harness;
   const there = new Date(Date.now() + hours * HOUR_MS);
   github.vendor.serverTime = there;
@@ -25,12 +20,7 @@ test.each([-3, 3])('no new issue is missed if the clocks differ by %i hours', as
 });
 
 test('an issue that a person creates becomes a task, once, and no second issue', async () => {
-  const harness = await openReportsHarness({
-    targets: '[issues, hook]',
-    issueKeys: 'createTasks: true, create: true',
-    options: '{ poll: [issues] }',
-  });
-  onTestFinished(() => harness.close());
+  const harness = await openPolling('createTasks: true, create: true', '[issues, hook]');
   const { github, receiver, call } = harness;
   github.put(false); // older than the first poll
   await harness.sync();
@@ -50,12 +40,7 @@ test('an issue that a person creates becomes a task, once, and no second issue',
 });
 
 test('an issue becomes a task when it gets its label, hours after its creation; one from before the first poll does not', async () => {
-  const harness = await openReportsHarness({
-    targets: '[issues]',
-    issueKeys: 'createTasks: { labels: [sales] }',
-    options: '{ poll: [issues] }',
-  });
-  onTestFinished(() => harness.close());
+  const harness = await openPolling('createTasks: { labels: [sales] }');
   const begun = Date.now();
   const after = (hours: number) => new Date(begun + hours * HOUR_MS);
   harness.github.vendor.serverTime = after(0);
@@ -76,12 +61,7 @@ test('an issue becomes a task when it gets its label, hours after its creation; 
 });
 
 test('a new item that cannot be read is named once, and the others become tasks', async () => {
-  const harness = await openReportsHarness({
-    targets: '[issues]',
-    issueKeys: 'createTasks: true',
-    options: '{ poll: [issues] }',
-  });
-  onTestFinished(() => harness.close());
+  const harness = await openPolling('createTasks: true');
   const { github, database } = harness;
   await harness.sync();
   const isList = ({ method, path }: SeenRequest) => method === 'GET' && path.endsWith('/issues');
@@ -99,12 +79,7 @@ test('a new item that cannot be read is named once, and the others become tasks'
 });
 
 test('a process that is killed after it created a task for an issue creates it once', async () => {
-  const harness = await openReportsHarness({
-    targets: '[issues]',
-    issueKeys: 'createTasks: true, create: true',
-    options: '{ poll: [issues] }',
-  });
-  onTestFinished(() => harness.close());
+  const harness = await openPolling('createTasks: true, create: true');
   await harness.sync();
   newIssue(harness, '');
   let kill: (() => void) | undefined;
@@ -127,12 +102,7 @@ test('a process that is killed after it created a task for an issue creates it o
 });
 
 test('of thousands of changes, read in several runs of which one is killed, each new issue becomes one task', async () => {
-  const harness = await openReportsHarness({
-    targets: '[issues]',
-    issueKeys: 'createTasks: { labels: [sales] }',
-    options: '{ poll: [issues] }',
-  });
-  onTestFinished(() => harness.close());
+  const harness = await openPolling('createTasks: { labels: [sales] }');
   const { github, database } = harness;
   const begun = Date.now();
   await harness.sync();
@@ -166,12 +136,7 @@ test('of thousands of changes, read in several runs of which one is killed, each
 });
 
 test('an issue whose task the service refuses keeps no other from being read, and becomes a task later', async () => {
-  const harness = await openReportsHarness({
-    targets: '[issues]',
-    issueKeys: 'createTasks: true',
-    options: '{ poll: [issues] }',
-  });
-  onTestFinished(() => harness.close());
+  const harness = await openPolling('createTasks: true');
   const { github } = harness;
   const begun = Date.now();
   const after = (hours: number) => new Date(begun + hours * HOUR_MS);
@@ -195,6 +160,13 @@ test('an issue whose task the service refuses keeps no other from being read, an
   await harness.sync();
   expect((await linkedItems(harness)).toSorted()).toEqual(['octo/shop#1', 'octo/shop#2']);
 });
+
+/** A sync that polls the target of issues, with these settings of the target. */
+async function openPolling(issueKeys: string, targets = '[issues]'): Promise<ReportsHarness> {
+  const harness = await openReportsHarness({ targets, issueKeys, options: '{ poll: [issues] }' });
+  onTestFinished(() => harness.close());
+  return harness;
+}
 
 /** From now on, this process runs nothing. The result starts the sync, and a program that runs it. */
 async function leaveToPrograms(harness: ReportsHarness) {
