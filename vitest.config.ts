@@ -17,6 +17,7 @@ const E2E = [
   'mirror/inbound/**/*',
   'mirror/outbox/details',
   'mirror/own-targets/**/*',
+  'mirror/tasks/new-items',
   'storage/embedded/**/*',
 ].map((files) => `test/${files}.test.ts`);
 

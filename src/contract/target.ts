@@ -109,6 +109,7 @@ export interface UnreadItem {
   /** For people; the same in each read. */
   readonly unreadId: string;
   readonly why: string;
+  readonly changedAt?: undefined;
 }
 
 /** By the target's clock. */
@@ -192,7 +193,10 @@ export interface NewItemsRead {
   readonly status: 'read';
   readonly items: readonly NewItem[];
   readonly unread: readonly UnreadItem[];
+  /** The target's time when it was asked. */
   readonly at: Date;
+  /** Items that have changed since then were not all read; undefined if all were read. */
+  readonly until: Date | undefined;
 }
 
 export interface Target {
@@ -209,7 +213,7 @@ export interface Target {
   readonly itemsIn?: (text: string) => readonly string[];
   /**
    * For targets whose new items become tasks: open items that others than Lockstep have created, each once, or more than have
-   * changed. `at` is the target's time when it was asked. Without `times`, only this time is asked for.
+   * changed. Without `times`, only the target's time is asked for.
    */
   readonly newItems?: (times: NewItemTimes | undefined, context: CallContext) => Promise<NewItemsRead | TargetFailure>;
   /** How a text names an item. */

@@ -172,6 +172,7 @@ export async function startAsana(): Promise<AsanaVendor> {
       return fields[name];
     },
     comments,
+    touch: () => undefined, // its list is in no order of changes
     isComment: ({ method, path }) => method === 'POST' && path.endsWith('/stories'),
     isUpdate: ({ method, path, body }) =>
       path.endsWith('Tag') || (method === 'PUT' && !('completed' in JSON.parse(body).data)),

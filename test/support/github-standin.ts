@@ -18,6 +18,7 @@ export interface GithubIssue {
   labels: readonly string[];
   readonly pull_request?: object;
   readonly created_at?: string;
+  updated_at?: string;
 }
 
 export interface GithubVendor extends DetailedVendor {
@@ -99,7 +100,10 @@ export async function startGithub(): Promise<GithubVendor> {
       {
         method: 'GET',
         path: /^\/repositories\/77\/issues\/(\d+)$/,
-        answer: (_, [, number]) => ({ body: shown(issues.find(({ movedTo }) => movedTo?.number === Number(number))) }),
+        answer(_, [, number]) {
+          const issue = issues.find(({ movedTo }) => movedTo?.number === Number(number));
+          return issue === undefined ? missing : { body: shown(issue) };
+        },
       },
       {
         method: 'GET',
@@ -107,7 +111,10 @@ export async function startGithub(): Promise<GithubVendor> {
         answer({ query }) {
           const [size, page] = pageOf(query);
           const all = query.get('state') === 'open' ? issues.filter(({ state }) => state === 'open') : issues;
-          const sorted = query.get('direction') === 'asc' ? all : all.toReversed();
+          const since = Date.parse(query.get('since') ?? '');
+          const changed = query.get('sort') === 'updated' ? all.filter((issue) => changedAt(issue) >= since) : all;
+          if (changed !== all) changed.sort((a, b) => changedAt(a) - changedAt(b));
+          const sorted = query.get('direction') === 'asc' ? changed : changed.toReversed();
           return { ...linked(page, size, sorted), body: sorted.slice(size * (page - 1), size * page).map(shown) };
         },
       },
@@ -172,6 +179,10 @@ export async function startGithub(): Promise<GithubVendor> {
     comments,
     isComment: ({ method, path }) => method === 'POST' && path.endsWith('/comments'),
     isUpdate: ({ method, body }) => method === 'PATCH' && !('state' in JSON.parse(body)),
+    touch(itemId, at) {
+      const issue = issueAt(numberOf(itemId));
+      if (issue) issue.updated_at = at.toISOString();
+    },
     missing,
   };
 }
@@ -192,9 +203,12 @@ function shownComment({ id, itemId, text }: VendorComment) {
   };
 }
 
+function changedAt(issue: GithubIssue): number {
+  return Date.parse(shown(issue).updated_at);
+}
+
 /** As the API shows an issue: with all members that it always has. */
-function shown(issue: GithubIssue | undefined) {
-  if (issue === undefined) return { message: 'Not Found' };
+function shown(issue: GithubIssue) {
   const { movedTo, assignees = [], ...rest } = issue;
   const { repo, number } = movedTo ?? { repo: 'octo/shop', number: issue.number };
   const url = `https://api.github.com/repos/${repo}/issues/${number}`;
@@ -214,7 +228,7 @@ function shown(issue: GithubIssue | undefined) {
     comments: 0,
     closed_at: issue.state === 'closed' ? '2026-02-28T12:00:00Z' : null,
     created_at: '2026-02-01T12:00:00Z',
-    updated_at: '2026-02-28T12:00:00Z',
+    updated_at: issue.created_at ?? '2026-02-28T12:00:00Z',
     author_association: 'MEMBER',
     ...rest,
     assignees: assignees.map(user),

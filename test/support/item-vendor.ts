@@ -39,6 +39,8 @@ export interface DetailedVendor extends ItemVendor {
   isComment(request: SeenRequest): boolean;
   /** Does the request change fields of an item? */
   isUpdate(request: SeenRequest): boolean;
+  /** Something in an item changes at this time. */
+  touch(itemId: string, at: Date): void;
 }
 
 export interface VendorComment {

@@ -11,6 +11,7 @@ import { startVendor } from './vendor-standin.ts';
 export interface JiraIssue {
   readonly key: string;
   status: string;
+  updated?: Date;
   /** The fields of its last transition. */
   readonly sent?: object;
   fields: {
@@ -78,8 +79,12 @@ export async function startJira(): Promise<JiraVendor> {
     return issue;
   };
   const shown = ({ key, status }: JiraIssue) => ({ key, fields: { status: statusOf(status) } });
-  const shownWhole = ({ key, fields }: JiraIssue) => {
-    const times = { created: '2026-02-01T13:00:00.000+0100', updated: '2026-02-28T13:00:00.000+0100' };
+  const changedAt = ({ updated }: JiraIssue) => updated?.getTime() ?? Date.parse('2026-02-28T12:00:00Z');
+  const shownWhole = (issue: JiraIssue) => {
+    const { key, fields } = issue;
+    // In a time zone of an hour and a half.
+    const updated = new Date(changedAt(issue) + 90 * 60_000).toISOString().replace('Z', '+0130');
+    const times = { created: '2026-02-01T13:00:00.000+0100', updated };
     return { key, fields: { summary: 'Old', ...fields, ...times } };
   };
   const issueAt = (key: string | undefined) => issues.find((issue) => issue.key === key);
@@ -138,11 +143,26 @@ export async function startJira(): Promise<JiraVendor> {
         method: 'POST',
         path: /^\/rest\/api\/3\/search\/jql$/,
         answer({ body }) {
-          if (/ AND statusCategory != Done ORDER BY updated DESC$/.test(JSON.parse(body).jql)) {
-            const open = issues.filter(({ status }) => statuses.get(status) !== 'done');
-            return { body: { issues: open.map(shownWhole), isLast: true } };
+          const { jql, nextPageToken, maxResults } = JSON.parse(body);
+          const minutes = CHANGED.exec(jql)?.[1];
+          if (minutes !== undefined) {
+            const since = (vendor.serverTime ?? new Date()).getTime() - Number(minutes) * 60_000;
+            const open = issues.filter((issue) => statuses.get(issue.status) !== 'done' && changedAt(issue) >= since);
+            const numberOf = ({ key }: JiraIssue) => Number(key.split('-')[1]);
+            open.sort((a, b) => changedAt(a) - changedAt(b) || numberOf(a) - numberOf(b));
+            // A place in the list of this search only: after the issue of this time and number, even if that issue has moved.
+            const [of, time, number] = String(nextPageToken ?? `${jql}/0/0`).split('/');
+            if (of !== jql) return refusal({ errorMessages: ['The token belongs to another search.'] });
+            const isAfter = (issue: JiraIssue) =>
+              changedAt(issue) > Number(time) ||
+              (changedAt(issue) === Number(time) && numberOf(issue) > Number(number));
+            const rest = open.filter(isAfter);
+            const page = rest.slice(0, maxResults);
+            const last = page.at(-1);
+            const token = last && rest.length > page.length ? `${jql}/${changedAt(last)}/${numberOf(last)}` : undefined;
+            return { body: { issues: page.map(shownWhole), isLast: token === undefined, nextPageToken: token } };
           }
-          const label = /^project = "ABC" AND labels = "(lockstep-[\da-f]{12})"$/.exec(JSON.parse(body).jql)?.[1];
+          const label = /^project = "ABC" AND labels = "(lockstep-[\da-f]{12})"$/.exec(jql)?.[1];
           const found = issues.filter(({ fields }) => label !== undefined && fields.labels.includes(label));
           if (harness.isSearchBehind) return { body: { issues: [], isLast: true } };
           return { body: { issues: found.map(shown), isLast: true } };
@@ -237,10 +257,16 @@ export async function startJira(): Promise<JiraVendor> {
     comments,
     isComment: ({ method, path }) => method === 'POST' && path.endsWith('/comment'),
     isUpdate: ({ method }) => method === 'PUT',
+    touch(itemId, at) {
+      const issue = issueAt(itemId);
+      if (issue) issue.updated = at;
+    },
     missing,
   };
   return harness;
 }
+
+const CHANGED = /^project = "ABC" AND statusCategory != Done AND updated >= "-(\d+)m" ORDER BY updated ASC, key ASC$/;
 
 /** Fewer than the target asks for. */
 const COMMENTS_ON_A_PAGE = 2;

@@ -22,6 +22,7 @@ export interface LinearIssue {
   readonly assigneeId?: string | null;
   readonly priority?: number;
   labelIds?: readonly string[];
+  updatedAt?: string;
 }
 
 export interface LinearVendor extends DetailedVendor {
@@ -134,6 +135,7 @@ export async function startLinear(): Promise<LinearVendor> {
     return {
       title: 'Old',
       createdAt: CREATED_AT,
+      updatedAt: UPDATED_AT,
       labels: { nodes: (issue.labelIds ?? []).map((id) => ({ name: id.replace('label-', '') })) },
       ...issue,
       trashed: issue.trashed ?? null,
@@ -146,13 +148,17 @@ export async function startLinear(): Promise<LinearVendor> {
   };
   const root = {
     issue: ({ id }: { id: string }) => shown(id),
-    issues: ({ filter, first }: { filter: LinearFilter; first: number }) => ({
-      nodes: issues
-        .filter((issue) => isIn(filter, issue))
-        .map(({ id }) => shown(id))
-        .slice(0, first),
-      pageInfo: { hasNextPage: false, endCursor: null },
-    }),
+    issues({ filter, first, after, sort }: { filter: LinearFilter; first: number; after?: string; sort?: unknown }) {
+      const found = issues.filter((issue) => isIn(filter, issue));
+      if (sort !== undefined) found.sort((a, b) => changedAt(a) - changedAt(b));
+      // Its place is that of an issue, wherever it is by now.
+      const rest = found.slice(found.findIndex(({ id }) => id === after) + 1);
+      const page = rest.slice(0, first);
+      return {
+        nodes: page.map(({ id }) => shown(id)),
+        pageInfo: { hasNextPage: rest.length > page.length, endCursor: page.at(-1)?.id ?? null },
+      };
+    },
     team: ({ id }: { id: string }) => ({ id, states: { nodes: states } }),
     teams: ({ filter }: { filter: { key: { eq: string } } }) => ({
       nodes: filter.key.eq === 'ENG' ? [{ id: 'team-eng' }] : [],
@@ -230,6 +236,10 @@ export async function startLinear(): Promise<LinearVendor> {
     comments,
     isComment: (request) => operationOf(request) === 'Comment',
     isUpdate: (request) => operationOf(request) === 'Update' && !('stateId' in inputOf(request)),
+    touch(itemId, at) {
+      const issue = find(itemId);
+      if (issue) issue.updatedAt = at.toISOString();
+    },
     missing,
   };
 }
@@ -246,7 +256,12 @@ function uuid(count: number): string {
   return `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`;
 }
 
-function isIn({ or = [], updatedAt }: LinearFilter, { identifier }: LinearIssue): boolean {
-  if (updatedAt !== undefined) return Date.parse(updatedAt.gte) <= Date.parse(UPDATED_AT);
+function changedAt({ updatedAt = UPDATED_AT }: LinearIssue): number {
+  return Date.parse(updatedAt);
+}
+
+function isIn({ or = [], updatedAt }: LinearFilter, issue: LinearIssue): boolean {
+  const { identifier } = issue;
+  if (updatedAt !== undefined) return Date.parse(updatedAt.gte) <= changedAt(issue);
   return or.some(({ team, number }) => number.in.some((each) => identifier === `${team.key.eq}-${each}`));
 }

@@ -190,6 +190,7 @@ export async function startTodoist(): Promise<TodoistVendor> {
       return fields[name];
     },
     comments,
+    touch: () => undefined, // its list is in no order of changes
     isComment: ({ method, path }) => method === 'POST' && path === '/api/v1/comments',
     isUpdate: ({ method, path }) => method === 'POST' && /^\/api\/v1\/tasks\/\w+$/.test(path),
     missing,

@@ -6,8 +6,8 @@ import type { ServerResponse } from 'node:http';
 import { type Reply, type SeenRequest, startHttpServer } from './http-server.ts';
 import type { Contract } from './vendor-contract.ts';
 
-/** `lose`: the change is made, and the answer never arrives. `break`: the change is not made. */
-export type Twist = Reply | 'lose' | 'break' | ((request: SeenRequest) => Reply);
+/** `lose`: the change is made, and the answer never arrives; `fail`: it is a 500. `break`: the change is not made. */
+export type Twist = Reply | 'lose' | 'fail' | 'break' | ((request: SeenRequest) => Reply);
 
 export interface Rule {
   readonly method: string;
@@ -28,6 +28,8 @@ export interface VendorStandin {
   connections(): number;
   /** Sent with every answer; default: the time of this machine. */
   serverTime?: Date;
+  /** Called before a request is answered. */
+  before?: (request: SeenRequest) => void;
   close(): Promise<void>;
 }
 
@@ -41,6 +43,7 @@ export async function startVendor(
   const redirects = new Set<string>();
   const twists: { readonly twist: Twist; readonly isMeant: (request: SeenRequest) => boolean }[] = [];
   const server = await startHttpServer(async (request, response) => {
+    standin.before?.(request);
     const reply = await replyTo(request, response);
     if (reply !== undefined) contract.note(request, reply);
     const { serverTime } = standin;
@@ -56,6 +59,7 @@ export async function startVendor(
     if (typeof twist === 'object') return twist;
     const reply = twist === 'break' ? undefined : await answer(request);
     if (twist === undefined) return reply;
+    if (twist === 'fail') return { status: 500, body: {} };
     response.destroy();
     return undefined;
   }

@@ -124,7 +124,10 @@ export const MIRROR_REASONS = {
     meaning: 'The target refused the change and says why.',
     remedy: `Fix what the target reports, ${REPLAY}`,
   },
-  READ_ONLY: { meaning: 'The repository is read-only.', remedy: 'Make the repository writable, or remove the target.' },
+  READ_ONLY: {
+    meaning: 'The repository is archived, or the issue is locked.',
+    remedy: `Make it writable, or link the task with another issue, ${REPLAY}`,
+  },
   ISSUES_DISABLED: {
     meaning: 'The repository has no issues: they are disabled in its settings.',
     remedy: `Enable Issues in the settings of the repository, ${REPLAY}`,

@@ -67,6 +67,9 @@ export async function tasksOf(
   });
 }
 
+/** SQL: delivery `d` is a state of the task, for the target. */
+const OF_TASK = 'd.target = $1 and d.scope = $3 and d.sync = $4 and d.kind = $5 and d.task_id = $6';
+
 export async function readSides(
   db: Queryable,
   { target, itemId }: { readonly target: string; readonly itemId: string },
@@ -86,19 +89,16 @@ export async function readSides(
     `select t.version, t.state, open.n > 0 as "isOpen", open.sending > 0 as "isSending",
        coalesce(told.ended_at >= coalesce($7::timestamptz, r.reported_at - $8 * interval '1 ms'), false) as "isToldSince",
        case when told.ended_at is null or r.seen_at > told.ended_at then r.seen_completed else told.is_completed end as "lastSeen",
-       array(select distinct (d.task->'isCompleted')::text = 'true' from ledger.deliveries d
-         where d.target = $1 and d.sync = $4 and d.kind = $5 and d.task_id = $6 and d.scope = $3
+       array(select distinct (d.task->'isCompleted')::text = 'true' from ledger.deliveries d where ${OF_TASK}
            and (d.state <> 'ended' or (d.verdict in ('superseded', 'dead') and (r.seen_at is null or d.ended_at > r.seen_at)))
            and d.sequence > coalesce(told.sequence, 0)) as "maybeTold"
      from (select 1) one
      left join ledger.tasks t on t.scope = $3 and t.sync = $4 and t.kind = $5 and t.task_id = $6
      left join ledger.item_reports r on r.target = $1 and r.item_id = $2
      left join lateral (select (d.task->'isCompleted')::text = 'true' as is_completed, d.ended_at, d.sequence
-       from ledger.deliveries d where d.target = $1 and d.sync = $4 and d.kind = $5 and d.task_id = $6
-         and d.scope = $3 and d.verdict in ('delivered', 'already') order by d.ended_at desc limit 1) told on true
+       from ledger.deliveries d where ${OF_TASK} and d.verdict in ('delivered', 'already') order by d.ended_at desc limit 1) told on true
      cross join lateral (select count(*) as n, count(*) filter (where d.state = 'sending') as sending
-       from ledger.deliveries d where d.target = $1 and d.sync = $4 and d.kind = $5 and d.task_id = $6
-         and d.scope = $3 and d.state <> 'ended') open`,
+       from ledger.deliveries d where ${OF_TASK} and d.state <> 'ended') open`,
     [target, itemId, scope, sync, kind, id, 'at' in since ? since.at : null, 'at' in since ? 0 : since.beforeReportMs],
   );
   const row = found.rows[0];

@@ -9,6 +9,7 @@ import type { Delivery } from '../../contract/target.ts';
 import { deadClaims, type WorkerIdentity } from '../../engine/ledger/claims.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { linkKind } from '../links/item-links.ts';
+import { isSameTask } from './same-task.ts';
 
 export interface DeliveryClaim {
   readonly id: number;
@@ -64,11 +65,9 @@ export async function claimDue(
          and (s.disabled_at is not null or s.blocked_until > moment.now)) for share of c),
      picked as (select d.id from ledger.deliveries d
        where d.target = $2 and d.state = 'waiting' and d.due_at <= (select now from moment) and exists (select from held)
-         and not exists (select from ledger.deliveries o where o.target = d.target and o.scope = d.scope and o.sync = d.sync
-           and o.kind = d.kind and o.task_id = d.task_id and o.state <> 'ended'
+         and not exists (select from ledger.deliveries o where ${isSameTask('o', 'd')} and o.state <> 'ended'
            and (o.sequence < d.sequence or o.state = 'sending') offset 0)
-         and ($6::text[] is null or d.run_id = any($6) or exists (select from ledger.deliveries w where w.target = d.target
-           and w.sync = d.sync and w.kind = d.kind and w.task_id = d.task_id and w.sequence > d.sequence
+         and ($6::text[] is null or d.run_id = any($6) or exists (select from ledger.deliveries w where ${isSameTask('w', 'd')} and w.sequence > d.sequence
            and w.state = 'waiting' and w.run_id = any($6) offset 0))
        order by d.due_at limit $3 for update of d skip locked),
      taken as (update ledger.deliveries d set state = 'sending', claim_id = held.id from held, picked where d.id = picked.id

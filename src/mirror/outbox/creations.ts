@@ -3,6 +3,7 @@
 import type { Delivery, TaskState } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { Creating, DetailLog, LoggedCreation } from '../targets/creation-log.ts';
+import { isSameTask } from './same-task.ts';
 
 const OF_TASK = 'scope = $1 and target = $2 and source_id = $3';
 
@@ -36,8 +37,7 @@ export function creationLog(db: Queryable, target: string): DetailLog {
     },
     async lastDelivered({ id, sequence }: Delivery) {
       const { rows } = await db.query<{ task: TaskState }>(
-        `select t.task from ledger.deliveries d join ledger.deliveries t
-           on t.target = d.target and t.scope = d.scope and t.sync = d.sync and t.kind = d.kind and t.task_id = d.task_id
+        `select t.task from ledger.deliveries d join ledger.deliveries t on ${isSameTask('t', 'd')}
          left join ledger.creations c
            on c.target = d.target and c.scope = d.scope and c.source_id = d.kind || ':' || d.task_id
          where d.id = $1 and (t.id = c.delivery_id or (t.sequence < $2 and t.verdict in ('delivered', 'already')))

@@ -4,6 +4,7 @@ import type { ChangeFilter } from '../../settings/target-events.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { whyFiltered } from '../targets/filtered.ts';
 import type { TaskChange } from '../tasks/task-change.ts';
+import { isSameTask } from './same-task.ts';
 
 /** Changes per statement. */
 const CHUNK = 1_000;
@@ -137,8 +138,8 @@ async function supersedeOlder(db: Queryable, ids: readonly string[]): Promise<vo
        select distinct on (target, scope, sync, kind, task_id) id, target, scope, sync, kind, task_id, sequence
        from ledger.deliveries where id = any($1) order by target, scope, sync, kind, task_id, sequence desc
      ), older as (
-       select d.id, n.id as by_id from newest n join ledger.deliveries d on d.target = n.target and d.scope = n.scope and d.sync = n.sync
-         and d.kind = n.kind and d.task_id = n.task_id and d.sequence < n.sequence and d.state <> 'ended'
+       select d.id, n.id as by_id from newest n join ledger.deliveries d on ${isSameTask('d', 'n')}
+         and d.sequence < n.sequence and d.state <> 'ended'
        order by d.id collate "C" for update of d
      )
      update ledger.deliveries d set newer_id = by_id,

@@ -1,6 +1,7 @@
 /** Deletes deliveries that ended long ago. */
 import type { Queryable } from '../../storage/queryable.ts';
 import { CHANGE_COMMENT } from '../targets/item-comments.ts';
+import { isSameTask } from './same-task.ts';
 
 /** Rows per statement, so that no statement takes long. */
 const BATCH = 5_000;
@@ -10,8 +11,7 @@ const BATCH = 5_000;
  * last one that has reached the target is kept, too: it is what the target is known to have.
  */
 const MAY_GO = `d.state = 'ended' and d.ended_at < clock_timestamp() - $1::float8 * interval '1 ms' and (d.kind = 'alert' or exists (
-  select from ledger.deliveries n where n.target = d.target and n.scope = d.scope and n.sync = d.sync and n.kind = d.kind
-    and n.task_id = d.task_id and n.sequence > d.sequence
+  select from ledger.deliveries n where ${isSameTask('n', 'd')} and n.sequence > d.sequence
     and (d.verdict not in ('delivered', 'already') or n.verdict in ('delivered', 'already'))))`;
 
 /** Deletes old deliveries, and the records of their comments, until none is left or the signal aborts; returns how many. */

@@ -1,6 +1,7 @@
 /** Sends ended deliveries again, with the same ids. */
 import type { Queryable } from '../../storage/queryable.ts';
 import { conditionOf, type DeliveryFilter } from './list.ts';
+import { IS_NEWER } from './same-task.ts';
 
 export interface Replayed {
   /** How many wait to be sent again. */
@@ -31,8 +32,7 @@ export async function replay(db: Queryable, filter: DeliveryFilter, how: ReplayH
          -- A retry that a person asks for goes before the retries that are due.
          due_at = case when d.state = 'waiting' then d.created_at else clock_timestamp() end,
          -- Should it fail, it is not tried again while one that is newer waits as well.
-         newer_id = (select o.id from ledger.deliveries o where o.target = d.target and o.sync = d.sync and o.kind = d.kind
-           and o.task_id = d.task_id and o.sequence > d.sequence and ${IS_RECEIVED}
+         newer_id = (select o.id from ledger.deliveries o where ${IS_NEWER}
            and (o.state <> 'ended' or exists (select from matched other where other.id = o.id and other.is_sent))
            order by o.sequence desc limit 1)
        from matched m where d.id = m.id and m.is_sent and d.state <> 'sending' returning d.target),
@@ -57,9 +57,6 @@ export async function planReplay(db: Queryable, filter: DeliveryFilter, how: Rep
   return planned.rows[0] ?? NONE;
 }
 
-/** SQL: the target receives `o`, which can then replace an older delivery. */
-const IS_RECEIVED = `o.reason is distinct from 'FILTERED'`;
-
 const NONE: Replayed = { again: 0, superseded: 0, targets: [] };
 
 function matching(filter: DeliveryFilter, { tellsOldStates }: ReplayHow) {
@@ -69,8 +66,7 @@ function matching(filter: DeliveryFilter, { tellsOldStates }: ReplayHow) {
     sql: `matched as materialized (
        select d.id, d.target, n.id as newer_id, n.id is null or d.target = any($${values.length + 1}) as is_sent
        from ledger.deliveries d left join lateral (
-         select o.id from ledger.deliveries o where o.target = d.target and o.sync = d.sync and o.kind = d.kind
-           and o.task_id = d.task_id and o.sequence > d.sequence and ${IS_RECEIVED} order by o.sequence desc limit 1) n on true
+         select o.id from ledger.deliveries o where ${IS_NEWER} order by o.sequence desc limit 1) n on true
        where ${filter.ids === undefined ? `d.state = 'ended'` : `d.state <> 'sending'`} and ${sql} ${isAsked ? '' : `and d.verdict <> 'superseded'`})`,
     values: [...values, tellsOldStates],
   };

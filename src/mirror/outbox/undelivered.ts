@@ -1,5 +1,6 @@
 /** What targets have not taken: deliveries that failed and are retried, and dead letters. */
 import type { Queryable } from '../../storage/queryable.ts';
+import { IS_NEWER } from './same-task.ts';
 import { SCHEDULE_MS } from './schedule.ts';
 
 export interface Undelivered {
@@ -42,9 +43,7 @@ export async function undelivered(db: Queryable, targets: readonly string[]): Pr
        cross join lateral (select count(*)::int as dead, min(ended_at) as "deadSince",
            (array_agg(coalesce(detail, reason, '') order by ended_at))[1] as "deadDetail"
          from ledger.deliveries d where d.target = t.target and verdict = 'dead'
-           and not exists (select from ledger.deliveries o where o.target = d.target and o.scope = d.scope and o.sync = d.sync
-             and o.kind = d.kind and o.task_id = d.task_id and o.sequence > d.sequence and o.reason is distinct from 'FILTERED'
-             offset 0)) dead
+           and not exists (select from ledger.deliveries o where ${IS_NEWER} offset 0)) dead
      where retried + dead > 0 order by t.target`,
     [targets, SINCE_FAILURE_MS],
   );

@@ -146,13 +146,14 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
     message,
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
-    newItems: (calls, since) =>
+    // In the order of the project: Asana sorts by the time of the change only for paid plans, in a search that may lag behind.
+    newItems: (calls, since, offset) =>
       listOf(calls, '/tasks', orUnread(newTask, 'gid'), {
         project,
-        completed_since: isoSeconds(now()), // leaves out most tasks that are completed
+        completed_since: isoSeconds(since), // leaves out most tasks that are completed
         modified_since: isoSeconds(since),
         opt_fields: 'name,notes,completed,due_on,created_at,tags.name',
-      }),
+      }).read(offset),
     // Tasks of other projects, and those further down, are read one by one.
     ...(settings.project !== undefined && { readMany: { most: 500, read: readTasks } }),
     container: `project ${project}`,

@@ -36,7 +36,7 @@ function judge(reply: Reply, nowMs: number): TargetFailure | undefined {
     const remedy = 'enable Issues in the settings of the repository, then replay';
     return { status: 'refused', reason: 'ISSUES_DISABLED', detail: `GitHub: ${said}; ${remedy}` };
   }
-  if (reply.httpStatus !== 403 || !/archived|read-only/i.test(said)) return undefined;
+  if (reply.httpStatus !== 403 || !/archived|read-only|is locked/i.test(said)) return undefined;
   return { status: 'refused', reason: 'READ_ONLY', detail: `GitHub: ${said}` };
 }
 

@@ -33,6 +33,7 @@ const issue = z.object({
   number: z.int().positive(),
   title: z.string().default(''),
   created_at: z.coerce.date().optional(),
+  updated_at: z.coerce.date().optional(),
   repository_url: z.string().optional(),
   state: z.enum(['open', 'closed']),
   state_reason: z.string().nullish(),
@@ -115,19 +116,19 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
     noun: 'GitHub issue',
     ...githubNaming(settings),
     itemsBy,
-    newItems(calls, since) {
+    newItems(calls, since, page) {
       const newIssue = issue.transform((each) => ({
         ...textsOf(each.title, each.body),
         itemId: githubItemId(owner, repo, each.number),
         isLeftOut: each.pull_request !== undefined,
         createdAt: each.created_at ?? since,
+        changedAt: each.updated_at,
         dueDate: undefined,
         labels: each.labels,
         marked: each.body?.replace(/-->\s*$/, ''),
       }));
-      // The last changed first: an issue that changes between two pages is shown twice, rather than not at all.
-      const changed = { state: 'open', sort: 'updated', direction: 'desc', since: isoSeconds(since) };
-      return listOf(calls, path, orUnread(newIssue, 'number'), changed);
+      const changed = { state: 'open', sort: 'updated', direction: 'asc', since: isoSeconds(since) };
+      return listOf(calls, path, orUnread(newIssue, 'number'), changed).read(page);
     },
     readMany: { most: 500, read: readIssues },
     container: `repository ${owner}/${repo}`,

@@ -37,7 +37,7 @@ export function httpAnswers(rules: HttpAnswers, name: string, target: string): V
     if (httpStatus < 200 || httpStatus > 299) return undefined;
     const isError = rules.error !== undefined && isSet(valueAt(body, rules.error));
     const isFailure = rules.success !== undefined && valueAt(body, rules.success) === false;
-    if (!isError && !isFailure) return undefined;
+    if (!isError && !isFailure) return { status: 'ok' };
     return { status: 'refused', reason: 'REJECTED', detail: by(isError ? 'error' : 'success') };
   }
 

@@ -150,7 +150,8 @@ async function askWith<T>(
   return { status: 'ok', value: { value: read.data, headers: reply.headers } };
 }
 
-function dateOf({ date }: AnswerHeaders): Date | undefined {
+/** The vendor's time in an answer. */
+export function dateOf({ date }: AnswerHeaders): Date | undefined {
   const ms = Date.parse(date ?? '');
   return Number.isNaN(ms) ? undefined : new Date(ms);
 }

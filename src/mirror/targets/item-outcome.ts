@@ -38,7 +38,7 @@ export function mayHaveHappened(failure: TargetFailure): boolean {
   return UNSURE.has(failure.reason);
 }
 
-/** Undefined for a 2xx. */
+/** Undefined for a 2xx without an explanation of an error. */
 export function itemFailureOf(
   vendor: VendorAnswers,
   reply: Reply,
@@ -50,8 +50,10 @@ export function itemFailureOf(
   if (judged !== undefined)
     return judged.status === 'missing' ? judged : { ...judged, answer: answerOf(reply.httpStatus, reply.text) };
   const { httpStatus } = reply;
-  if (httpStatus >= 200 && httpStatus < 300) return undefined;
+  const isSuccess = httpStatus >= 200 && httpStatus < 300;
+  if (isSuccess && !vendor.message.safeParse(reply.body).success) return undefined;
   const detail = `${call}: ${explain(vendor, reply)}`;
+  if (isSuccess) return { ...unreadable(reply, call), detail: `${detail}: an error in a successful answer` };
   if (httpStatus === 404 || httpStatus === 410) return { status: 'missing', detail };
   return { ...byStatus(vendor, reply, detail, nowMs), answer: answerOf(reply.httpStatus, reply.text) };
 }

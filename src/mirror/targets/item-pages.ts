@@ -66,6 +66,64 @@ export async function readWhole<Item>(
   return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
 }
 
+/** After so many pages of changes a reading ends as soon as it has come further than its beginning. */
+const ENOUGH_PAGES = 20;
+
+interface Changed {
+  /** Undefined if the vendor cannot show the changes in their order. */
+  readonly changedAt?: Date | undefined;
+}
+
+/**
+ * What has changed since then, by pages that show the longest unchanged items first. An item that changes again leaves its place
+ * and moves the ones after it to earlier pages. So each page is asked for by the time up to which the list was read, and not by its
+ * number. Where many items changed at one time, their pages are read until they show again all that they have shown before. A list
+ * without an order is read in this way to its end.
+ *
+ * `until`: more has changed since then, which the next reading shows.
+ */
+export async function readChanges<Item extends Changed>(
+  read: (since: Date, cursor: string | undefined) => Promise<Asked<Page<Item>>>,
+  since: Date,
+  idOf: (item: Item) => string,
+): Promise<Asked<{ readonly items: readonly Item[]; readonly until: Date | undefined }>> {
+  const items = new Map<string, Item>();
+  const readUntil = (until: Date | undefined) =>
+    ({ status: 'ok', value: { items: [...items.values()], until } }) as const;
+  let from = since;
+  let cursor: string | undefined;
+  /** The items up to `from` that this pass over their pages has shown, and those that the pass before has shown. */
+  let shown = new Set<string>();
+  let before: readonly string[] | undefined;
+  for (let count = 1; ; count++) {
+    const asked = await read(from, cursor);
+    if (asked.status !== 'ok') return from > since ? readUntil(from) : asked;
+    const { items: page, next } = asked.value;
+    const knownBefore = shown.size;
+    for (const item of page) {
+      items.set(idOf(item), item);
+      if (item.changedAt === undefined || item.changedAt <= from) shown.add(idOf(item));
+    }
+    const latest = page.reduce((time, { changedAt = time }) => (changedAt > time ? changedAt : time), from);
+    if (latest <= from && next) {
+      const isRepeated = shown.size === knownBefore && (page.length > 0 || next === cursor);
+      if (isRepeated) return { status: 'refused', reason: 'LIST_ENDLESS', detail: 'the list shows a page again' };
+      cursor = next;
+      continue;
+    }
+    if (cursor !== undefined && !before?.every((id) => shown.has(id))) {
+      before = [...shown];
+    } else {
+      if (!next) return readUntil(undefined);
+      if (count >= ENOUGH_PAGES) return readUntil(latest);
+      from = latest;
+      before = undefined;
+    }
+    cursor = undefined;
+    shown = new Set();
+  }
+}
+
 /** A page of a list is read for at least so many wanted items on average. */
 const READS_PER_PAGE = 10;
 

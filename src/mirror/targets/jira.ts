@@ -13,45 +13,20 @@ import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { jiraNaming } from './item-naming.ts';
 import { limited, type Reply, tokenRefused, waitOf } from './item-outcome.ts';
-import { findInPages, isInPages, newestFirst, type Pages } from './item-pages.ts';
-import { markedText, textsOf } from './item-text.ts';
+import { findInPages, isInPages, type Pages } from './item-pages.ts';
+import { markedText } from './item-text.ts';
 import { jiraAdmin } from './jira-admin.ts';
 import { readJiraFields } from './jira-fields.ts';
 import { JIRA_ISSUE, jiraHook, jiraIssue, readIssue, readIssues, toJiraItem } from './jira-issue.ts';
+import { readChangedIssues, searchOf } from './jira-search.ts';
 import { moveIssue } from './jira-transition.ts';
 import { keptMetadata } from './kept-metadata.ts';
-import { markerAtEnd, markerOf } from './marker.ts';
-import { orUnread } from './unread-item.ts';
+import { markerOf } from './marker.ts';
 import { type DetailedItems, detailTarget, tooMany } from './vendor-target.ts';
 
 const COMMENTS_PER_PAGE = 100;
 const MOST_COMMENT_PAGES = 20;
 
-const SEARCH = '/rest/api/3/search/jql';
-const MOST_PAGES = 20;
-const NEW_FIELDS = ['summary', 'description', 'labels', 'duedate', 'created', 'updated'];
-
-const newIssue = z
-  .object({
-    key: z.string(),
-    fields: z.object({
-      summary: z.string(),
-      description: z.unknown().optional(),
-      labels: z.array(z.string()).default([]),
-      duedate: z.string().nullish(),
-      created: z.coerce.date(),
-      updated: z.coerce.date(),
-    }),
-  })
-  .transform(({ key, fields: { summary, description, labels, duedate, created, updated } }) => ({
-    ...textsOf(summary, plainTextOf(description)),
-    itemId: key,
-    createdAt: created,
-    changedAt: updated,
-    dueDate: duedate ?? undefined,
-    labels,
-    marked: labels.find((label) => markerAtEnd(label) !== undefined),
-  }));
 const comments = z
   .object({
     comments: z.array(z.object({ body: z.unknown() })),
@@ -141,28 +116,13 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
       authorization: oauthClient ? `Bearer ${token}` : `Basic ${Buffer.from(`${email}:${token}`).toString('base64')}`,
     }),
     itemsBy,
-    newItems(calls, since) {
-      // Without a time, which Jira would read in the time zone of the account: the last changed come first.
-      const jql = `project = "${project}" AND statusCategory != Done ORDER BY updated DESC`;
-      const issues = searchOf(calls, orUnread(newIssue, 'key'), { jql, fields: NEW_FIELDS, maxResults: 100 });
-      return newestFirst(issues, since, (each) => ('changedAt' in each ? each.changedAt : undefined));
-    },
+    newItems: (calls, since, cursor) => readChangedIssues(calls, project, since, cursor, now()),
     readMany: { most: 100, read: (calls, itemIds) => readIssues(calls, itemIds, doneStatus) },
     container: `project ${project}, or the project has no issue type of that name`,
     settleMs: 5 * 60_000, // how far the search may lag behind
     readHook: hookReader(jiraHook(doneStatus), settings.hookSecret, needs),
     admin: jiraAdmin(settings),
   });
-}
-
-function searchOf<Item>(calls: Calls, issue: z.ZodType<Item>, body: Readonly<Record<string, unknown>>): Pages<Item> {
-  const page = z
-    .object({ issues: z.array(issue), nextPageToken: z.string().nullish() })
-    .transform(({ issues, nextPageToken }) => ({ items: issues, next: nextPageToken }));
-  return {
-    most: MOST_PAGES,
-    read: (nextPageToken) => calls.ask({ method: 'POST', path: SEARCH, body: { ...body, nextPageToken } }, page),
-  };
 }
 
 const TOKEN_REMEDY =
@@ -205,17 +165,4 @@ function documentOf(text: string) {
   if (lines.length === 0) return null;
   const content = lines.map((line) => ({ type: 'paragraph', content: [{ type: 'text', text: line }] }));
   return { type: 'doc', version: 1, content };
-}
-
-const node = z.looseObject({
-  type: z.string().optional(),
-  text: z.string().optional(),
-  content: z.array(z.unknown()).optional(),
-});
-const BLOCKS = new Set(['paragraph', 'heading', 'listItem', 'codeBlock', 'blockquote', 'tableRow', 'hardBreak']);
-
-/** The text of a document, with a line break after each block. */
-function plainTextOf(given: unknown): string {
-  const { type = '', text = '', content = [] } = node.safeParse(given).data ?? {};
-  return `${text}${content.map(plainTextOf).join('')}${BLOCKS.has(type) ? '\n' : ''}`;
 }

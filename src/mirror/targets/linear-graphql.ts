@@ -41,12 +41,15 @@ const newIssue = issue.extend({
   description: z.string().nullish(),
   dueDate: z.string().nullish(),
   createdAt: z.coerce.date(),
+  updatedAt: z.coerce.date(),
   labels: z.object({ nodes: z.array(z.object({ name: z.string() })) }),
 });
 export type NewIssue = z.output<typeof newIssue>;
+/** The longest unchanged first. The schema calls `sort` internal; `orderBy`, which it does not, has no direction. */
 export const NEW = query(
-  `query New($filter: IssueFilter!, $after: String) { issues(filter: $filter, first: 100, after: $after) {
-    nodes { ${ISSUE_FIELDS} title description dueDate createdAt labels(first: 50) { nodes { name } } }
+  `query New($filter: IssueFilter!, $after: String) { issues(
+    filter: $filter, sort: [{ updatedAt: { order: Ascending } }], first: 100, after: $after) {
+    nodes { ${ISSUE_FIELDS} title description dueDate createdAt updatedAt labels(first: 50) { nodes { name } } }
     pageInfo { hasNextPage endCursor } } }`,
   {
     issues: z.object({

@@ -42,7 +42,6 @@ interface LinearIssue extends ItemState {
   readonly teamId: string;
 }
 
-const MOST_NEW_PAGES = 20;
 /** The types of states, the first before the others. A reopened issue is planned, rather than merely collected or begun. */
 const TYPES = {
   open: ['unstarted', 'backlog', 'triage', 'started'],
@@ -134,18 +133,13 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
     message,
     headersOf: (token) => ({ authorization: settings.oauth || settings.oauthClient ? `Bearer ${token}` : token }),
     itemsBy,
-    newItems: (calls, since) => ({
-      most: MOST_NEW_PAGES,
-      read(after) {
-        const filter = { team: { key: { eq: team } }, updatedAt: { gte: since.toISOString() } };
-        return mapAsked(ask(calls, NEW, { filter, after }), ({ issues: { nodes, pageInfo } }) => {
-          return {
-            items: nodes.map((node) => ('unreadId' in node ? node : toNewItem(node))),
-            next: pageInfo.hasNextPage ? pageInfo.endCursor : undefined,
-          };
-        });
-      },
-    }),
+    newItems(calls, since, after) {
+      const filter = { team: { key: { eq: team } }, updatedAt: { gte: since.toISOString() } };
+      return mapAsked(ask(calls, NEW, { filter, after }), ({ issues: { nodes, pageInfo } }) => ({
+        items: nodes.map((node) => ('unreadId' in node ? node : toNewItem(node))),
+        next: pageInfo.hasNextPage ? pageInfo.endCursor : undefined,
+      }));
+    },
     readMany: { most: 100, read: (calls, itemIds) => readMany(calls, itemIds) },
     container: `team ${team}`,
     // It is read by its id, which has no delay; the creation itself may still be on its way.
@@ -199,7 +193,8 @@ function toItem({ id, identifier, state, team }: Issue): LinearIssue {
   return { itemId: identifier, isCompleted: isClosedType(state.type), status: state.name, id, teamId: team.id };
 }
 
-function toNewItem({ id, identifier, title, description, dueDate, createdAt, labels, state, trashed }: NewIssue) {
+function toNewItem(issue: NewIssue) {
+  const { id, identifier, title, description, dueDate, createdAt, updatedAt, labels, state, trashed } = issue;
   return {
     ...textsOf(title, description),
     itemId: identifier,
@@ -207,6 +202,7 @@ function toNewItem({ id, identifier, title, description, dueDate, createdAt, lab
     isLeftOut: trashed === true || isClosedType(state.type),
     dueDate: dueDate ?? undefined,
     createdAt,
+    changedAt: updatedAt,
     labels: labels.nodes.map(({ name }) => name),
   };
 }

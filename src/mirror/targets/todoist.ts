@@ -156,7 +156,8 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
     message: z.object({ error: z.string() }).transform(({ error }) => error),
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
-    newItems: (calls) => listOf(calls, TASKS, orUnread(newTask, 'id'), inProject),
+    // All active tasks: Todoist neither leaves out those that have not changed, nor sorts by the time of the change.
+    newItems: (calls, _, cursor) => listOf(calls, TASKS, orUnread(newTask, 'id'), inProject).read(cursor),
     readMany: {
       most: MOST_PAGES * PER_PAGE,
       read: (calls, itemIds) => readMany(calls, itemIds, completedTasks),

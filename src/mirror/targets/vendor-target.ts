@@ -8,12 +8,12 @@
 import type { Delivery, ItemState, NewItem, Target, TargetFailure, UnreadItem } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { createUnlessUnseen, unseen } from './create-once.ts';
-import { type Calls, connect, type ItemNeeds, isoSeconds } from './item-calls.ts';
+import { type Calls, connect, type ItemNeeds, isoSeconds, mapAsked } from './item-calls.ts';
 import { type DetailItems, type Details, openDetails } from './item-details.ts';
 import type { FieldValues, LabelChange } from './item-fields.ts';
 import type { ItemNaming } from './item-naming.ts';
 import type { VendorAnswers } from './item-outcome.ts';
-import { type Pages, readWhole } from './item-pages.ts';
+import { type Page, readChanges } from './item-pages.ts';
 import { type Asked, type ItemFound, type ItemSystem, type Items, itemTarget, type Missing } from './item-target.ts';
 import { markerAtEnd } from './marker.ts';
 import { type VendorAdmin, withAdmin } from './vendor-admin.ts';
@@ -40,13 +40,18 @@ export interface DetailVendor<Item extends ItemState>
   extends Vendor<Item>,
     Pick<ItemSystem<Item>, 'isFinalWhenCompleted'> {
   itemsBy(calls: Calls): DetailedItems<Item>;
-  /** Items that have changed since then by the vendor's clock, or more of them; Lockstep's own only if they show a marker. */
-  newItems(calls: Calls, since: Date): Pages<MarkedItem | UnreadItem>;
+  /**
+   * Items that have changed since then by the vendor's clock, or more of them; Lockstep's own only if they show a marker. They come
+   * in the order of their changes if they say when they changed.
+   */
+  newItems(calls: Calls, since: Date, cursor: string | undefined): Promise<Asked<Page<MarkedItem | UnreadItem>>>;
   /** Its priorities by their common names; undefined: they are texts. */
   readonly priorities?: Readonly<Record<string, number>>;
 }
 
 export interface MarkedItem extends NewItem {
+  /** Not more exact than the times that the vendor's list can be asked for. */
+  readonly changedAt?: Date;
   /** It is completed, or no item at all. */
   readonly isLeftOut?: boolean;
   readonly labels?: readonly string[];
@@ -74,7 +79,11 @@ export interface VendorSettings {
   readonly columns: Readonly<Record<string, string>>;
 }
 
-const NEW_ITEMS = { what: 'new items', remedy: 'close items there, or turn off createTasks' };
+const NOTHING = { items: [], until: undefined };
+
+function idOf(item: MarkedItem | UnreadItem): string {
+  return 'unreadId' in item ? item.unreadId : item.itemId;
+}
 
 /** A target of a vendor whose items have fields and comments. */
 export function detailTarget<Item extends ItemState>(
@@ -101,7 +110,8 @@ export function detailTarget<Item extends ItemState>(
     async newItems(times, context) {
       const calls = await connect(vendor, settings.token, needs, context);
       if ('status' in calls) return calls;
-      const asked = await readWhole(vendor.newItems(calls, times?.since ?? now()), NEW_ITEMS);
+      const read = (since: Date, cursor?: string) => vendor.newItems(calls, since, cursor);
+      const asked = times ? await readChanges(read, times.since, idOf) : await mapAsked(read(now()), () => NOTHING);
       if (asked.status === 'missing') return containerMissing(vendor, asked);
       if (asked.status !== 'ok') return asked;
       const isNew = ({ createdAt, labels = [], marked, isLeftOut }: MarkedItem) =>
@@ -110,13 +120,10 @@ export function detailTarget<Item extends ItemState>(
         createdAt >= times.baseline &&
         wanted.every((label) => labels.includes(label)) &&
         markerAtEnd(marked ?? '') === undefined;
-      // A page may repeat an item that has moved down since the page before it was read.
-      const all = [
-        ...new Map(asked.value.map((item) => ['unreadId' in item ? item.unreadId : item.itemId, item])).values(),
-      ];
+      const { items: all, until } = asked.value;
       const items = all.flatMap((item) => ('unreadId' in item || !isNew(item) ? [] : [item]));
-      const unread = times === undefined ? [] : all.flatMap((item) => ('unreadId' in item ? [item] : []));
-      return { status: 'read', items, unread, at: calls.vendorTime() ?? now() };
+      const unread = all.flatMap((item) => ('unreadId' in item ? [item] : []));
+      return { status: 'read', items, unread, at: calls.vendorTime() ?? now(), until };
     },
   };
 }

@@ -2,6 +2,9 @@
  * Creates tasks from items that people have created at a target, each once. The description of such a task ends with the name of
  * its item and with a marker: a delivery that comes before the link finds the item by its name, and a creation that was
  * interrupted is found by its marker (targets/service-creation.ts).
+ *
+ * Items are read in the order of their changes. After each run the ledger has the time up to which they were read, and the items
+ * that could not become tasks yet. So neither many changes nor an item that cannot become a task keep the others waiting.
  */
 import type pg from 'pg';
 import { elapsedMs } from '../../base/clock.ts';
@@ -31,6 +34,8 @@ export interface NewItemNeeds {
 const OVERLAP_MS = 10 * 60_000;
 /** Creations at once share their reads of the service's list. */
 const AT_ONCE = 20;
+/** More are not the fault of the items: they are read again, and no later ones before them. */
+const MOST_DUE = 100;
 const MOST_NAMED = 5;
 const LOOK_AFTER_MS = [0, 1_000, 3_000];
 
@@ -43,10 +48,11 @@ export async function createFromNewItems(needs: NewItemNeeds): Promise<void> {
   const read = await target.newItems(times, { signal });
   if (read.status !== 'read') return addNote(pool, run.id, `${name}: new items were not read: ${read.detail}`);
   if (last === undefined) {
-    await endPoll(pool, run, name, read.at, []);
+    await endPoll(pool, run, name, { since: read.at, unread: [], due: [] });
     return addNote(pool, run.id, `${name}: its items are the baseline: items created from now on become tasks`);
   }
-  const due = await withoutTask(needs, read.items);
+  const items = new Map([...last.due, ...read.items].map((item) => [item.itemId, item]));
+  const due = await withoutTask(needs, [...items.values()]);
   const failed: Failed[] = [];
   const lists = createSharedLists(elapsedMs);
   const createOnce = createCreations({ lists, log: needs.log, nowMs: elapsedMs, lookAfterMs: LOOK_AFTER_MS });
@@ -62,24 +68,26 @@ export async function createFromNewItems(needs: NewItemNeeds): Promise<void> {
   if (signal.aborted) return;
   const unread = read.unread.filter(({ unreadId }) => !last.unread.includes(unreadId));
   const notes = [
-    ...failed.map(({ itemId, why }) => `${itemId} is no task yet: ${why}`).slice(0, MOST_NAMED),
+    ...failed.map(({ item, why }) => `${item.itemId} is no task yet: ${why}`).slice(0, MOST_NAMED),
     ...unread.map(({ unreadId, why }) => `${unreadId} cannot be read and becomes no task: ${why}`).slice(0, MOST_NAMED),
   ];
   if (unread.length > MOST_NAMED) notes.push(`${unread.length} new items cannot be read`);
+  const { at, until = at } = read;
+  if (until < at) notes.push(`items that have changed since ${until.toISOString()} are read by the next run`);
   for (const note of notes) await addNote(pool, run.id, `${name}: ${note}`);
-  const until = failed.some(({ isDue }) => isDue) ? last.since : read.at;
-  await endPoll(
-    pool,
-    run,
-    name,
-    until,
-    read.unread.map(({ unreadId }) => unreadId),
-  );
+  const isDue = new Set(failed.flatMap(({ item, isDue }) => (isDue ? [item.itemId] : [])));
+  const since = new Date(Math.min(at.getTime(), until.getTime() + OVERLAP_MS));
+  await endPoll(pool, run, name, {
+    unread: read.unread.map(({ unreadId }) => unreadId),
+    ...(isDue.size > MOST_DUE
+      ? { since: last.since, due: last.due.filter(({ itemId }) => isDue.has(itemId)) }
+      : { since, due: due.filter(({ itemId }) => isDue.has(itemId)) }),
+  });
 }
 
 /** `isDue`: the next run tries it again. */
 interface Failed {
-  readonly itemId: string;
+  readonly item: DueItem;
   readonly why: string;
   readonly isDue: boolean;
 }
@@ -87,7 +95,7 @@ interface Failed {
 /** Undefined if the item has its task. */
 async function createOne(
   { pool, run, account, name, target, signal }: NewItemNeeds,
-  item: NewItem,
+  item: DueItem,
   createOnce: ReturnType<typeof createCreations>,
 ): Promise<Failed | undefined> {
   const { itemId, title, text, dueDate } = item;
@@ -97,9 +105,9 @@ async function createOne(
   const task = { kind: 'item', id, title, description: named, startDate: undefined, endDate, isCompleted: false };
   const created = await createOnce({ account: run.scope, task }, account, signal);
   if (created.status !== 'found') {
-    // Its task was created, and a person has deleted it since.
-    const isDue = created.reason !== 'CREATED_NOT_SHOWN';
-    return { itemId, why: created.detail, isDue };
+    // Its task was created, and a person has deleted it since; or it is the item of a task elsewhere.
+    const isDue = created.reason !== 'CREATED_NOT_SHOWN' && created.status !== 'skipped';
+    return { item, why: created.detail, isDue };
   }
   const link = { scope: run.scope, task: { kind: 'task', id: created.itemId }, itemId, runId: run.id } as const;
   await keepItemLinks(pool, name, [link]);
@@ -112,7 +120,7 @@ function escaped(text: string): string {
 }
 
 /** Items that are linked with no task, and are on the way to no link: not named by a task, and not created for one. */
-async function withoutTask({ pool, run, name, target }: NewItemNeeds, items: readonly NewItem[]) {
+async function withoutTask({ pool, run, name, target }: NewItemNeeds, items: readonly DueItem[]) {
   if (items.length === 0) return [];
   const { rows: linked } = await pool.query<{ id: string }>(
     'select record_id as id from ledger.links where scope = $1 and kind = $2 and record_id = any($3)',
@@ -132,16 +140,27 @@ async function withoutTask({ pool, run, name, target }: NewItemNeeds, items: rea
   return items.filter(({ itemId, uuid = '' }) => !known.has(itemId) && !known.has(uuid));
 }
 
-interface Poll {
+/** Where a poll has ended. */
+interface Ended {
   readonly since: Date;
-  readonly baseline: Date;
   readonly unread: readonly string[];
+  readonly due: readonly DueItem[];
+}
+
+interface Poll extends Ended {
+  readonly baseline: Date;
+}
+
+type DueItem = Pick<NewItem, 'itemId' | 'title' | 'text' | 'dueDate' | 'uuid'>;
+
+function kept({ itemId, title, text, dueDate, uuid }: DueItem): DueItem {
+  return { itemId, title, text, dueDate, uuid };
 }
 
 /** Its times are by the target's clock, so they stay right if the clock of the database is set; undefined in the first poll. */
 async function lastPoll(db: Queryable, { scope, sync }: Run, target: string): Promise<Poll | undefined> {
   const found = await db.query<Poll>(
-    'select since, baseline, unread from ledger.new_items where scope = $1 and sync = $2 and target = $3',
+    'select since, baseline, unread, due from ledger.new_items where scope = $1 and sync = $2 and target = $3',
     [scope, sync, target],
   );
   return found.rows[0];
@@ -151,12 +170,11 @@ async function endPoll(
   db: Queryable,
   { scope, sync }: Run,
   target: string,
-  until: Date,
-  unread: readonly string[],
+  { since, unread, due }: Ended,
 ): Promise<void> {
   await db.query(
-    `insert into ledger.new_items (scope, sync, target, since, baseline, unread) values ($1, $2, $3, $4, $4, $5)
-     on conflict (scope, sync, target) do update set since = excluded.since, unread = excluded.unread`,
-    [scope, sync, target, until, unread],
+    `insert into ledger.new_items (scope, sync, target, since, baseline, unread, due) values ($1, $2, $3, $4, $4, $5, $6)
+     on conflict (scope, sync, target) do update set since = excluded.since, unread = excluded.unread, due = excluded.due`,
+    [scope, sync, target, since, unread, JSON.stringify(due.map(kept))],
   );
 }

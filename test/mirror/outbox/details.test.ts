@@ -7,8 +7,6 @@ import { openReportsHarness, type ReportsHarness } from '../../support/harness/r
 import type { SeenRequest } from '../../support/http-server.ts';
 import { change } from './delivery-worlds.ts';
 
-const HOUR_MS = 60 * 60 * 1000;
-
 const PROGRAM = 'test/mirror/inbound/reporting-program';
 
 test('a changed title is written, one that a person changed is kept, and the issue of a gone task is closed', async () => {
@@ -119,23 +117,6 @@ test.each([
   },
 );
 
-test.each([-3, 3])('no new issue is missed if the clocks differ by %i hours', async (hours) => {
-  const harness = await openReportsHarness({
-    targets: '[issues]',
-    issueKeys: 'createTasks: true',
-    options: '{ poll: [issues] }',
-  });
-  onTestFinished(() => harness.close());
-  const { github } = harness;
-  const there = new Date(Date.now() + hours * HOUR_MS);
-  github.vendor.serverTime = there;
-  Object.assign(newIssue(harness, 'older') ?? {}, { created_at: new Date(there.getTime() - HOUR_MS).toISOString() });
-  await harness.sync();
-  Object.assign(newIssue(harness, 'new') ?? {}, { created_at: there.toISOString() });
-  await harness.sync();
-  expect(await linkedItems(harness)).toEqual(['octo/shop#2']);
-});
-
 test.each([
   ['a repository that vanished', 404, 'PLACE_MISSING', /no repository octo\/shop, or the token may not see it/],
   ['a token without a permission', 403, 'NOT_ALLOWED', /lacks the permission Issues: read and write/],
@@ -159,108 +140,6 @@ test.each([
   },
 );
 
-test('an issue that a person creates becomes a task, once, and no second issue', async () => {
-  const harness = await openReportsHarness({
-    targets: '[issues, hook]',
-    issueKeys: 'createTasks: true, create: true',
-    options: '{ poll: [issues] }',
-  });
-  onTestFinished(() => harness.close());
-  const { github, receiver, call } = harness;
-  github.put(false); // older than the first poll
-  await harness.sync();
-  const issue = newIssue(harness, 'Fix <b>it</b>');
-  await harness.sync();
-  const [task, ...others] = await tasksOf(harness);
-  expect(others).toEqual([]);
-  expect(await linkedItems(harness)).toEqual(['octo/shop#2']);
-  expect(task).toMatchObject({ taskName: 'Old' });
-  expect(task?.description).toMatch(/^Fix &lt;b&gt;it&lt;\/b&gt;\n\nGH: octo\/shop#2\n\nlockstep-[\da-f]{12}$/);
-  for (let times = 0; times < 3; times++) await harness.sync();
-  expect([(await tasksOf(harness)).length, github.issues.length]).toEqual([1, 2]);
-  expect(receiver.events).toMatchObject([{ type: 'task.created' }]);
-  await call('tasks.complete', { isCompleted: true }, task?.id);
-  await harness.sync();
-  expect([github.issues[0]?.state, issue?.state]).toEqual(['open', 'closed']);
-});
-
-test('an issue becomes a task when it gets its label, hours after its creation; one from before the first poll does not', async () => {
-  const harness = await openReportsHarness({
-    targets: '[issues]',
-    issueKeys: 'createTasks: { labels: [sales] }',
-    options: '{ poll: [issues] }',
-  });
-  onTestFinished(() => harness.close());
-  const begun = Date.now();
-  const after = (hours: number) => new Date(begun + hours * HOUR_MS);
-  harness.github.vendor.serverTime = after(0);
-  const older = newIssue(harness, 'older');
-  const issue = newIssue(harness, 'new');
-  Object.assign(older ?? {}, { created_at: after(-1 / 30).toISOString() });
-  Object.assign(issue ?? {}, { created_at: after(1).toISOString() });
-  await harness.sync();
-  harness.github.vendor.serverTime = after(2);
-  await harness.sync();
-  expect(await tasksOf(harness)).toEqual([]);
-  harness.github.vendor.serverTime = after(5);
-  for (const labelled of [older, issue]) {
-    Object.assign(labelled ?? {}, { labels: ['sales'], updated_at: after(4).toISOString() });
-  }
-  await harness.sync();
-  expect(await linkedItems(harness)).toEqual(['octo/shop#2']);
-});
-
-test('a new item that cannot be read is named once, and the others become tasks', async () => {
-  const harness = await openReportsHarness({
-    targets: '[issues]',
-    issueKeys: 'createTasks: true',
-    options: '{ poll: [issues] }',
-  });
-  onTestFinished(() => harness.close());
-  const { github, database } = harness;
-  await harness.sync();
-  const isList = ({ method, path }: SeenRequest) => method === 'GET' && path.endsWith('/issues');
-  const read = { number: 2, state: 'open', title: 'Call Lee', created_at: new Date(Date.now() + 1_000).toISOString() };
-  for (let polls = 0; polls < 3; polls++) {
-    github.vendor.next({ body: [{ ...read, number: 7, state: 'unheard of' }, read] }, isList);
-    await harness.sync();
-  }
-  expect(await tasksOf(harness)).toMatchObject([{ taskName: 'Call Lee' }]);
-  const { rows } = await database.pool.query(`select notes::text as notes from ledger.runs`);
-  const said = rows.flatMap(
-    ({ notes }) => String(notes).match(/issues: 7 cannot be read and becomes no task: state/g) ?? [],
-  );
-  expect(said).toHaveLength(1);
-});
-
-test('a process that is killed after it created a task for an issue creates it once', async () => {
-  const harness = await openReportsHarness({
-    targets: '[issues]',
-    issueKeys: 'createTasks: true, create: true',
-    options: '{ poll: [issues] }',
-  });
-  onTestFinished(() => harness.close());
-  await harness.sync();
-  newIssue(harness, '');
-  let kill: (() => void) | undefined;
-  harness.front.set(async (request, pass) => {
-    const reply = await pass();
-    if (!request.path.endsWith('/tasks/create') || kill === undefined) return reply;
-    kill();
-    return undefined;
-  });
-  await harness.workspace.startSync('mirror', { lane: 'batch', dryRun: false });
-  const first = harness.startProgram('test/support/sync-program');
-  kill = () => first.kill('SIGKILL');
-  await once(first, 'exit');
-  kill = undefined;
-  expect(await tasksOf(harness)).toHaveLength(1);
-  await once(harness.startProgram('test/support/sync-program'), 'exit');
-  await harness.sync();
-  expect([(await tasksOf(harness)).length, harness.github.issues.length]).toEqual([1, 1]);
-  expect(await linkedItems(harness)).toEqual(['octo/shop#1']);
-});
-
 /** Queues a delivery of task 1, which other processes make. */
 async function leaveToOthers({ stopWorking, database }: ReportsHarness): Promise<void> {
   await stopWorking();
@@ -269,20 +148,6 @@ async function leaveToOthers({ stopWorking, database }: ReportsHarness): Promise
     [{ name: 'issues', filter: undefined }],
     [change(1, 2, { scope: 'test', runId: undefined })],
   );
-}
-
-/** An issue that a person has just created. */
-function newIssue({ github }: ReportsHarness, body: string) {
-  github.put(false);
-  const issue = github.issues.at(-1);
-  return issue && Object.assign(issue, { body, created_at: new Date().toISOString() });
-}
-
-async function tasksOf({ database }: ReportsHarness) {
-  const found = await database.pool.query<{ id: number; taskName: string; description: string }>(
-    `select id, fields->>'taskName' as "taskName", fields->>'description' as description from service.tasks order by id`,
-  );
-  return found.rows;
 }
 
 async function linkedItems({ database }: ReportsHarness) {

@@ -55,6 +55,16 @@ describe('a replay', () => {
     expect((await deliveryRows(database))[0]).toMatchObject({ attempts: 0, reason: null, detail: null });
   });
 
+  test('takes no delivery of another tenant for a newer state of the task', async () => {
+    await queue(database, [change(1)]);
+    await end('dead');
+    await queue(database, [change(1, 2, { scope: 'another' })]);
+    await end('delivered');
+    const replayed = { again: 1, superseded: 0, targets: ['hook'] };
+    expect(await replay(database.pool, { verdict: 'dead' }, TOLD_NEWEST)).toEqual(replayed);
+    expect((await deliveryRows(database))[0]).toMatchObject({ state: 'waiting', newer_id: null });
+  });
+
   test('makes a delivery that waits for its retry due now, if it is named', async () => {
     await queue(database, [change(1)]);
     await database.pool.query(`update ledger.deliveries set attempts = 3, due_at = now() + interval '1 day'`);

@@ -15,6 +15,8 @@ detailSuite('a task of Asana', startAsana, ({ tasks }) => ({
   small: 'option-Small',
   cancelled: () => tasks[0]?.completed,
   closed: true,
+  sortsChanges: false,
+  failure: { errors: [{ message: 'It failed.' }] },
 }));
 
 let harness: AsanaVendor;

@@ -1,9 +1,10 @@
 /** The behaviour of every target whose items have fields and comments, for all vendors. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Delivery, Target, TaskState } from '../../../src/contract/target.ts';
+import type { Delivery, DeliveryOutcome, Target, TaskState } from '../../../src/contract/target.ts';
 import { markerUuidOf } from '../../../src/mirror/targets/marker.ts';
 import type { FieldTemplates, ItemField, ItemSettings } from '../../../src/settings/target-items.ts';
 import { context, type DetailedVendor, deliveryOf, type FakeLog, fakeLog, needsOf } from '../../support/item-vendor.ts';
+import type { Twist } from '../../support/vendor-standin.ts';
 
 const ANN = 'person-ann';
 const TEMPLATES: Required<FieldTemplates> = {
@@ -30,6 +31,14 @@ export interface DetailForms {
   readonly closed: unknown;
   /** Items that Lockstep created are shown as new, under ids that it has chosen. */
   readonly showsOwn?: boolean;
+  /** The body of an error. */
+  readonly failure: object;
+  /** False if its list of changes has no order. Default: true. */
+  readonly sortsChanges?: boolean;
+}
+
+function isDone(outcome: DeliveryOutcome | undefined): boolean {
+  return outcome?.status === 'delivered' || outcome?.status === 'already';
 }
 
 export function detailSuite<Harness extends DetailedVendor>(
@@ -307,6 +316,78 @@ export function detailSuite<Harness extends DetailedVendor>(
       const times = { baseline: new Date('2026-02-01T12:00:00Z'), since: new Date('2026-02-28T11:50:00Z') };
       expect(await target.newItems?.(times, context())).toMatchObject({ items: [{ itemId }], at: date });
       expect(await target.newItems?.(undefined, context())).toMatchObject({ items: [], at: date });
+    });
+
+    test('is shown as new among thousands of changes, though items change again while they are read', async () => {
+      const target = harness.openTarget(needsOf(harness.vendor), { create: true, createTasks: true });
+      opened.push(target);
+      const begun = new Date('2026-02-01T12:00:00Z');
+      const minutes = (count: number) => new Date(begun.getTime() + count * 60_000);
+      // The first two and a half pages, and two and a half in the middle, have one time of change each.
+      const timeOf = (n: number) => (n < 250 ? 1 : n >= 1500 && n < 1750 ? 1500 : n);
+      const ids = Array.from({ length: 3_000 }, (_, n) => {
+        const itemId = harness.put(false);
+        harness.touch(itemId, minutes(timeOf(n)));
+        return itemId;
+      });
+      let lists = 0;
+      harness.vendor.serverTime = minutes(10_000);
+      harness.vendor.before = () => {
+        // Each time, an item that was shown leaves its place, which moves the others to earlier pages.
+        if (++lists % 2 === 0 && lists < 60) harness.touch(ids[(lists / 2 - 1) * 55] ?? '', minutes(5_000 + lists));
+      };
+      const shown = new Set<string>();
+      let since: Date | undefined = begun;
+      let readings = 0;
+      for (; since !== undefined && readings < 9; readings++) {
+        const read: Awaited<ReturnType<NonNullable<Target['newItems']>>> | undefined = await target.newItems?.(
+          { baseline: new Date(0), since },
+          context(),
+        );
+        if (read?.status !== 'read') throw new Error(JSON.stringify(read));
+        for (const { itemId } of read.items) shown.add(itemId);
+        since = read.until;
+      }
+      expect(ids.filter((itemId) => !shown.has(itemId))).toEqual([]);
+      expect([since, shown.size]).toEqual([undefined, ids.length]);
+      if (forms.sortsChanges !== false) expect(readings).toBeGreaterThan(1);
+    });
+
+    test.each<[string, Twist]>([
+      ['a token that is refused half way', { status: 401, body: {} }],
+      ['a lack of permission', { status: 403, body: {} }],
+      ['an item or a place that is not found', { status: 404, body: {} }],
+      ['a conflict', { status: 409, body: {} }],
+      ['a limit', { status: 429, body: {} }],
+      ['a failure', { status: 503, body: {} }],
+      ['a failure after the change', 'fail'],
+      ['an answer that is lost', 'lose'],
+      ['a connection that breaks off', 'break'],
+      ['a success that is an error', () => ({ body: forms.failure })],
+    ])('has everything once after %s, at whichever call of its creation it comes', async (_, twist) => {
+      const settings = { fields: own(), people: PEOPLE, comment: true };
+      let isMet = true;
+      for (let at = 1; isMet; at++) {
+        const items = harness.count();
+        let calls = 0;
+        harness.vendor.next(twist, () => ++calls === at);
+        let outcome: DeliveryOutcome | undefined;
+        let itemId: string | undefined;
+        for (let attempts = 0; attempts < 5 && !isDone(outcome); attempts++) {
+          outcome = await send(settings, deliveryOf({ ...DUE, id: `7${at}`, isCompleted: true }, { itemId }));
+          if ('itemId' in outcome) itemId = outcome.itemId ?? itemId;
+          if (attempts === 0) isMet = calls === at;
+          if (attempts === 0) expect([at, isDone(outcome)]).toEqual([at, !isMet]);
+          log.age(5 * 60_000);
+        }
+        expect([at, outcome]).toEqual([
+          at,
+          expect.objectContaining({ status: expect.stringMatching(/delivered|already/) }),
+        ]);
+        expect([at, harness.count() - items, harness.isCompleted(itemId ?? '')]).toEqual([at, 1, true]);
+        expect(harness.comments.filter((comment) => comment.itemId === itemId)).toHaveLength(1);
+        if (forms.fields.includes('dueDate')) expect(harness.field(itemId ?? '', 'dueDate')).toBe('2026-03-02');
+      }
     });
 
     test('gets changes as a comment, once for each delivery, with onChange: comment', async () => {

@@ -24,6 +24,7 @@ detailSuite('an issue of GitHub', startGithub, ({ issues }) => ({
   fields: ['title', 'description', 'labels', 'assignee'],
   cancelled: () => issues[0]?.state_reason,
   closed: 'not_planned',
+  failure: { message: 'Server Error' },
 }));
 
 let harness: GithubVendor;
@@ -129,17 +130,6 @@ test('a pull request that has the marker in its text is not treated as the issue
   await again.close();
 });
 
-test('an issue that moves to the next page while the pages are read is new once', async () => {
-  const itemId = harness.put(false);
-  const [issue] = harness.issues;
-  if (issue) for (let page = 0; page < 2; page++) harness.issues.push(issue);
-  harness.limits.mostOnPage = 1;
-  const reading = openGithub({ ...githubSettings(), createTasks: true }, needsOf(harness.vendor));
-  const read = await reading.newItems?.({ baseline: new Date(0), since: new Date(0) }, context());
-  expect(read?.status === 'read' && read.items.map((item) => item.itemId)).toEqual([itemId]);
-  await reading.close();
-});
-
 test('a new pull request makes no task', async () => {
   const itemId = harness.put(false);
   harness.put(false);
@@ -183,10 +173,14 @@ test.each([
   expect(needs.budget.limits429).toEqual([retryAfterMs]);
 });
 
-test('an archived repository is a problem of its issues, not of the token', async () => {
-  harness.vendor.next({ status: 403, body: { message: 'Repository was archived so is read-only.' } }, harness.isWrite);
-  expect(await deliver(true, harness.put(false))).toMatchObject({ status: 'refused', reason: 'READ_ONLY' });
-});
+test.each(['Repository was archived so is read-only.', 'Unable to create comment because issue is locked.'])(
+  'the answer %j is a problem of the issue, not of the token',
+  async (message) => {
+    harness.vendor.next({ status: 403, body: { message } }, harness.isWrite);
+    const outcome = await deliver(true, harness.put(false));
+    expect(outcome).toMatchObject({ status: 'refused', reason: 'READ_ONLY', detail: `GitHub: ${message}` });
+  },
+);
 
 test('a repository whose issues are disabled is not reported as a deleted issue or a missing repository', async () => {
   const disabled = { status: 410, body: { message: 'Issues are disabled for this repo' } };

@@ -4,7 +4,9 @@ import {
   findInPages,
   isInPages,
   newestFirst,
+  type Page,
   type Pages,
+  readChanges,
   readWhole,
 } from '../../../src/mirror/targets/item-pages.ts';
 
@@ -75,4 +77,45 @@ test('passes a failed page on', async () => {
   const failure = { status: 'later', reason: 'UNREACHABLE', detail: 'no answer' } as const;
   const pages = newestFirst({ most: 2, read: async () => failure }, new Date(0), timeOf);
   expect(await readWhole(pages, REMEDY)).toBe(failure);
+});
+
+type Change = { readonly itemId: string; readonly changedAt?: Date };
+
+function changes(...pages: readonly (readonly number[])[]) {
+  const asked: (readonly [number, string | undefined])[] = [];
+  const read = async (since: Date, cursor: string | undefined) => {
+    asked.push([since.getTime(), cursor]);
+    const page = pages[asked.length - 1];
+    if (page === undefined) return { status: 'later', reason: 'LIMITED', detail: 'slow down' } as const;
+    const items = page.map((n) => ({ itemId: String(n), changedAt: new Date(n) }));
+    return { status: 'ok', value: { items, next: 'next' } satisfies Page<Change> } as const;
+  };
+  return { asked, changed: readChanges(read, new Date(5), ({ itemId }) => itemId) };
+}
+
+test('keeps the changes that were read before a page failed, and the time up to which they were read', async () => {
+  const { changed, asked } = changes([6, 7], [7, 8]);
+  expect(await changed).toMatchObject({ status: 'ok', value: { items: { length: 3 }, until: new Date(8) } });
+  expect(asked).toEqual([
+    [5, undefined],
+    [7, undefined],
+    [8, undefined],
+  ]);
+});
+
+test('passes a failure on if no page was read, or all changes so far have the time of the beginning', async () => {
+  expect(await changes().changed).toMatchObject({ reason: 'LIMITED' });
+  const { changed, asked } = changes([5]);
+  expect(await changed).toMatchObject({ reason: 'LIMITED' });
+  expect(asked).toEqual([
+    [5, undefined],
+    [5, 'next'],
+  ]);
+});
+
+test.each([
+  [[5], [5]],
+  [[], []],
+])('ends a list of changes that shows a page again: %j and %j', async (...pages) => {
+  expect(await changes(...pages).changed).toMatchObject({ status: 'refused', reason: 'LIST_ENDLESS' });
 });

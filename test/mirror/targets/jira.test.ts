@@ -17,6 +17,7 @@ detailSuite('an issue of Jira', startJira, ({ issues }) => ({
   small: { id: 'option-Small' },
   cancelled: () => issues[0]?.status,
   closed: "Won't do",
+  failure: { errorMessages: ['It failed.'], errors: {} },
 }));
 
 let harness: JiraVendor;

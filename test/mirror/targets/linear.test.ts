@@ -18,6 +18,7 @@ detailSuite('an issue of Linear', startLinear, ({ issues }) => ({
   cancelled: () => issues[0]?.stateId,
   closed: 'state-Canceled',
   showsOwn: true,
+  failure: { data: null, errors: [{ message: 'It failed.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }] },
 }));
 
 let harness: LinearVendor;

@@ -23,6 +23,8 @@ detailSuite('a task of Todoist', startTodoist, ({ tasks }) => ({
   priority: 3,
   cancelled: () => tasks[0]?.checked,
   closed: true,
+  sortsChanges: false,
+  failure: { error: 'It failed.' },
 }));
 
 let harness: TodoistVendor;
