@@ -104,7 +104,7 @@ async function openStore(): Promise<{ store: BudgetStore; close: () => Promise<v
   if (caller.redisUrl !== undefined) {
     const redis = new Redis(caller.redisUrl);
     return {
-      store: createRedisStore({ redis, prefix: 'lockstep-bench' }),
+      store: createRedisStore({ redis, where: 'the benchmark', prefix: 'lockstep-bench' }),
       close: async () => void (await redis.quit()),
     };
   }

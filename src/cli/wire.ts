@@ -121,11 +121,10 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     if (telemetry) keep(telemetry); // closed last: until then there are spans
     const database = keep(options.database ?? (await openLedger({ ...options, inSpan: telemetry?.inQuery })));
     if (options.database) await migrate(database.pool, 'ledger', await ledgerMigrations());
-    const redisUrl = settings.redis.url?.reveal();
-    const redis = redisUrl === undefined ? undefined : keep(await openRedis(redisUrl, log));
-    const { prefix } = settings.redis;
+    const { url, prefix } = settings.redis;
+    const redis = url && keep(await openRedis({ ...settings.redis, url }, env, log));
     const store = redis
-      ? createRedisStore({ redis: redis.budget, prefix })
+      ? createRedisStore({ redis: redis.budget, where: `${url}`, prefix })
       : await openPostgresStore({ pool: database.pool });
     const service = keep(new EmbeddedService({ database, dataDir, log }));
     const access = (name: string) => accessTo(settings, name, service, env);

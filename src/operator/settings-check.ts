@@ -65,7 +65,7 @@ function sharedWarnings({ same, sameKey }: SharedAccounts): readonly string[] {
   ];
 }
 
-function secretsIn({ accounts, targets, alerts, console: { users, tokens } }: Settings): readonly SecretRef[] {
+function secretsIn({ accounts, redis, targets, alerts, console: { users, tokens } }: Settings): readonly SecretRef[] {
   const ofAccounts = Object.values(accounts).flatMap(({ apiKey, authorization }) => [apiKey, authorization?.token]);
   const outside = [...Object.values(targets), ...Object.values(alerts)];
   const ofOutside = outside.flatMap((one) => {
@@ -76,5 +76,5 @@ function secretsIn({ accounts, targets, alerts, console: { users, tokens } }: Se
     ...Object.values(users).map(({ password }) => password),
     ...Object.values(tokens).map(({ token }) => token),
   ];
-  return [...ofAccounts, ...ofOutside, ...ofConsole].filter((ref) => ref !== undefined);
+  return [...ofAccounts, redis.sentinelPassword, ...ofOutside, ...ofConsole].filter((ref) => ref !== undefined);
 }

@@ -118,11 +118,20 @@ export function baseUrl(text: string): { readonly value: string } | string {
 /** Hidden, because the URL of a webhook is often a secret. */
 export const webhookUrl = textAs((text) => httpUrlProblem(text) ?? { value: hiddenUrl(text) });
 
-/** A database's URL with one of `schemes`, hidden because of its password. Undefined means `word`, the choice without a URL. */
-export function storeUrl(word: string, schemes: readonly string[]) {
+/**
+ * A database's URL with one of `schemes`, hidden because of its password. Undefined means `word`, the choice without a URL.
+ * `other` reads URLs of other forms: it returns what is wrong with one, and undefined if the text has no such form.
+ */
+export function storeUrl(
+  word: string,
+  schemes: readonly string[],
+  other: (text: string) => Hidden | string | undefined = () => undefined,
+) {
   const expected = `${word} or a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`;
   return textAs<Hidden | undefined>((text) => {
     if (text === word) return { value: undefined };
+    const read = other(text);
+    if (read !== undefined) return typeof read === 'string' ? read : { value: read };
     const isMeant = schemes.some((scheme) => text.startsWith(`${scheme}//`));
     if (isMeant && URL.canParse(text) && new URL(text).hash === '') return { value: hiddenUrl(text) };
     const hint = isMeant ? '; special characters of a password have to be percent-encoded, # is %23' : urlHint(text);

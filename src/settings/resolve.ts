@@ -75,7 +75,12 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     service: parsed.service,
     accounts: mapEntries(parsed.accounts, account),
     database: overrides.database ?? parsed.database,
-    redis: { ...parsed.redis, ...overrides.redis },
+    redis: {
+      ...parsed.redis,
+      ...overrides.redis,
+      sentinelPassword:
+        parsed.redis.sentinelPassword && secretAt('redis.sentinelPassword', parsed.redis.sentinelPassword),
+    },
     syncs: mapEntries(parsed.syncs, sync),
     targets: mapEntries(parsed.targets, target),
     alerts: mapEntries(parsed.alerts, channel),

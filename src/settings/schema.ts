@@ -4,8 +4,9 @@
  */
 import { z } from 'zod';
 import { alertChannel } from './alert.ts';
-import { listenAddress, name, serviceUrl, storeUrl } from './fields.ts';
+import { listenAddress, name, secret, serviceUrl, storeUrl } from './fields.ts';
 import { explainType } from './issues.ts';
+import { hiddenNodes, readRedisNodes } from './redis-url.ts';
 import { account } from './schema-account.ts';
 import { consoleSection } from './schema-console.ts';
 import { retention } from './schema-retention.ts';
@@ -13,7 +14,10 @@ import { sync, syncTypes } from './schema-sync.ts';
 import { target } from './target.ts';
 
 export const databaseUrl = storeUrl('embedded', ['postgres:', 'postgresql:']);
-export const redisUrl = storeUrl('none', ['redis:', 'rediss:']);
+export const redisUrl = storeUrl('none', ['redis:', 'rediss:'], (text) => {
+  const nodes = readRedisNodes(text);
+  return typeof nodes === 'object' ? hiddenNodes(text) : nodes;
+});
 
 const redisPrefix = z
   .string({
@@ -21,9 +25,7 @@ const redisPrefix = z
   })
   .regex(/^[\w{}.-]{1,64}$/, 'expected 1 to 64 letters, digits, _, -, . or braces')
   .prefault('lockstep')
-  .describe(
-    'Prefix of the names of all keys; "{lockstep}" keeps them on one node of a Redis Cluster. Default: lockstep.',
-  );
+  .describe('Prefix of the names of all keys. Default: lockstep.');
 
 export const settingsFile = z.strictObject({
   service: z
@@ -51,8 +53,11 @@ export const settingsFile = z.strictObject({
       url: redisUrl
         .prefault('none')
         .describe(
-          'none, or redis://…; REDIS_URL in the environment overrides it. Default: none, the database is used instead.',
+          'none, redis://…, redis+sentinel://… or redis+cluster://…; REDIS_URL in the environment overrides it. Default: none, the database is used instead.',
         ),
+      sentinelPassword: secret
+        .optional()
+        .describe('The password of the Sentinels, if they have one of their own. Default: none.'),
       prefix: redisPrefix,
     })
     .prefault({})

@@ -26,7 +26,11 @@ export interface Settings {
   /** Undefined: the embedded Postgres. */
   readonly database: { readonly url: Hidden | undefined };
   /** Undefined: no Redis, the database is used instead. */
-  readonly redis: { readonly url: Hidden | undefined; readonly prefix: string };
+  readonly redis: {
+    readonly url: Hidden | undefined;
+    readonly sentinelPassword: SecretRef | undefined;
+    readonly prefix: string;
+  };
   readonly syncs: Readonly<Record<string, SyncSettings>>;
   readonly targets: Readonly<Record<string, TargetSettings>>;
   /** Where problems are reported. */

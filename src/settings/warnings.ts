@@ -46,6 +46,7 @@ export function findWarnings(parsed: SettingsFile): Finding[] {
     if (channel.security === 'none' && !isLoopback(channel.host))
       warn(['alerts', name, 'security'], 'none sends the password in the clear; use starttls or tls');
   }
+  warnOfLiteral(['redis', 'sentinelPassword'], parsed.redis.sentinelPassword);
   const { password, users, tokens } = parsed.console;
   warnOfLiteral(['console', 'password'], password);
   for (const [name, user] of Object.entries(users))
@@ -64,8 +65,7 @@ export function findWarnings(parsed: SettingsFile): Finding[] {
     ['database', 'DATABASE_URL'],
     ['redis', 'REDIS_URL'],
   ] as const) {
-    const url = parsed[section].url?.reveal();
-    if (url !== undefined && new URL(url).password !== '') {
+    if (parsed[section].url?.toString().includes(':***@')) {
       warn(
         [section, 'url'],
         `the password is in the settings file; use the environment variable ${variable} to keep it out`,

@@ -6,15 +6,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { expect } from 'vitest';
 import { FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
 import { type Finished, type Running, startLockstep } from '../e2e/cli-process.ts';
 import { commandsIn, openCommandHarness } from '../e2e/commands.ts';
 import { randomFrom } from '../support/drawn-service.ts';
 import { csvOf } from '../support/harness/orders.ts';
-import { LASTING, startOwnRedis } from '../support/redis-server.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
+import { redisThatFailsOver, redisThatIsKilled } from './day-redis.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const CUSTOMERS = 5;
@@ -30,7 +29,8 @@ export interface Day {
   readonly problems: readonly string[];
 }
 
-export async function liveThrough(seed: number, minutes: number): Promise<Day> {
+/** `failsOver`: there is a Redis with a Sentinel, and its master is killed, with writes that no replica has. */
+export async function liveThrough(seed: number, minutes: number, { failsOver = false } = {}): Promise<Day> {
   const random = randomFrom(seed);
   const { int, pick, chance } = random;
   const closers: (() => Promise<unknown>)[] = [];
@@ -41,12 +41,13 @@ export async function liveThrough(seed: number, minutes: number): Promise<Day> {
   const ofHook = randomFrom(seed + 1_000_003); // its calls come at any time
   const receiver = await startWebhookReceiver(SECRET, () => ({ status: ofHook.chance(0.05) ? 503 : 204 }));
   closers.push(() => receiver.close());
-  let redis = chance(0.5) ? await startOwnRedis(service.dataDir, LASTING) : undefined;
-  const redisPort = redis && Number(new URL(redis.url).port);
-  closers.push(async () => redis?.close());
+  const redis = failsOver
+    ? await redisThatFailsOver(service.dataDir)
+    : await redisThatIsKilled(service.dataDir, random);
+  closers.push(redis.close);
 
   const { dataDir: cwd } = service;
-  await writeFile(path.join(cwd, 'lockstep.yaml'), settingsText(service.front.url, receiver.hook, redis?.url));
+  await writeFile(path.join(cwd, 'lockstep.yaml'), settingsText(service.front.url, receiver.hook, redis.url));
   const around = { cwd, env: { ...service.env, HOOK_SECRET: SECRET } };
   const { run, file } = commandsIn(around);
   const initialized = await startLockstep(
@@ -94,18 +95,7 @@ export async function liveThrough(seed: number, minutes: number): Promise<Day> {
       inBackground(delay(pick(STANDSTILLS_MS)).then(() => worker?.signal('SIGCONT')));
     },
     'Postgres is killed': () => killPostgres(cwd),
-    'Redis is emptied': () => (redis ? flush(redis.url) : undefined),
-    'Redis is killed': async () => {
-      const killed = redis;
-      if (!killed) return;
-      redis = undefined;
-      await killed.close();
-      const again = async () => {
-        await delay(int(5_000));
-        redis = await startOwnRedis(service.dataDir, LASTING, redisPort);
-      };
-      inBackground(again());
-    },
+    ...redis.happenings(inBackground),
     'contacts are added': async () => {
       const count = 1 + int(20);
       for (let n = 0; n < count; n++) {
@@ -243,12 +233,6 @@ async function killPostgres(cwd: string): Promise<void> {
   } catch {
     // It was killed before, and its file is still there.
   }
-}
-
-async function flush(url: string): Promise<void> {
-  const client = new Redis(url);
-  await client.flushall();
-  client.disconnect();
 }
 
 function settingsText(serviceUrl: string, hook: string, redisUrl = 'none'): string {

@@ -224,6 +224,12 @@ test.each([
   ],
   ['database: { url: "mysql://h/d" }', 'database.url: expected embedded or'],
   ['redis: { url: "http://h" }', 'redis.url: expected none or a URL that starts with redis:// or rediss://'],
+  ['redis: { url: "redis+sentinel://h:26379" }', 'redis.url: expected the name of the master after the hosts'],
+  ['redis: { url: "redis+sentinel://h,/m" }', 'redis.url: expected hosts with their ports, separated by commas'],
+  ['redis: { url: "redis+sentinel://h:99999/m" }', 'redis.url: expected hosts with their ports'],
+  ['redis: { url: "redis+cluster://h:6379/0" }', 'redis.url: expected nothing after the hosts of a Cluster'],
+  ['redis: { url: "redis+cluster://:p@w@h" }', 'redis.url: expected user:password@ before the hosts'],
+  ['redis: { url: "redis+cluster://:%zz@h" }', 'redis.url: expected user:password@ before the hosts'],
   ['redis: { prefix: {lockstep} }', 'redis.prefix: expected text; braces need quotes: "{lockstep}", got a map'],
   [
     'console: { listen: 4000 }',

@@ -123,6 +123,7 @@ test.each([
   `accounts: { demo: { apiKey: k } }\ndatabase: { url: "postgres://u:${CANARY}#@h/d" }`,
   `accounts: { demo: { apiKey: k } }\ntargets: { hook: { type: webhook, url: "https://u:${CANARY}@h", secret: s } }`,
   `accounts: { demo: { apiKey: k } }\nredis: { url: ${CANARY} }`,
+  `accounts: { demo: { apiKey: k } }\nredis: { url: "redis+sentinel://:${CANARY}@@h/m" }`,
 ])('a problem beside a secret does not show it: %j', (text) => {
   const problems = problemsIn(text);
   expect(problems.length).toBeGreaterThan(0);

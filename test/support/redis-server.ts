@@ -21,10 +21,12 @@ export async function startRedis(dir: string): Promise<TestRedis | undefined> {
 }
 
 const FORGETFUL = ['--save', '', '--appendonly', 'no'];
+/** Keeps nothing, and a replica that connects waits for no other. */
+export const AT_ONCE = [...FORGETFUL, '--repl-diskless-sync-delay', '0'];
 /** Writes every command that it receives into `dir`, as plain text. */
 export const LASTING = ['--appendonly', 'yes', '--rdbcompression', 'no'];
 
-/** `port`: that of an earlier one, which has ended. Undefined if no Redis is installed. */
+/** `options`: what follows the program; a configuration file comes first. `port`: that of an earlier one, which has ended. Undefined if no Redis is installed. */
 export async function startOwnRedis(
   dir: string,
   options: readonly string[],
@@ -42,7 +44,7 @@ async function startProgram(
   dir: string,
   port: number,
 ): Promise<TestRedis | undefined> {
-  const command = [program, '--port', String(port), '--bind', '127.0.0.1', '--dir', dir, ...options];
+  const command = [program, ...options, '--port', String(port), '--bind', '127.0.0.1', '--dir', dir];
   const child = spawn('sh', ['-c', UNTIL_WE_END, 'sh', ...command], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -68,7 +70,7 @@ async function startProgram(
   return { url: `redis://127.0.0.1:${port}`, close };
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = net.createServer().once('error', reject);
     server.listen(0, '127.0.0.1', () => {

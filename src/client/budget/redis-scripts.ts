@@ -2,6 +2,10 @@
  * The budget's decisions in Lua, on Redis's clock: the same as the functions in migrations, to the bit, which
  * test/client/budget/store-suite.ts checks. Numbers are stored and returned as strings of 17 digits: a Lua number would
  * lose its fraction.
+ *
+ * After a failover or a restart a server may lack the last writes of the one before. A key that another server has decided
+ * last counts as used up, and is blocked for 15 s: then the tokens granted before have expired, and every process has
+ * reported its calls in flight or lost its slots.
  */
 
 /**
@@ -135,7 +139,7 @@ if holder ~= '' then
   end
 end
 
-local bucket = redis.call('HMGET', KEYS[1], 'tat', lane .. 'Turns', 'share', 'retries')
+local bucket = redis.call('HMGET', KEYS[1], 'tat', lane .. 'Turns', 'share', 'retries', 'server')
 local cell = cost * interval
 local room = math.max(burst, cost) * interval
 local ahead = 1000000
@@ -144,7 +148,13 @@ if lane ~= 'interactive' then
   ahead = afterFirst + math.max(0, 50000 - (burst - 1) * interval)
 end
 ahead = math.min(ahead, within)
-local tat = math.max(tonumber(bucket[1]) or 0, now, blockedUntil + (burst - 1) * interval)
+local tat = math.max(tonumber(bucket[1]) or 0, now)
+local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or ''
+if bucket[5] and bucket[5] ~= server then
+  tat = math.max(tat, now + 250000 + burst * interval)
+  blockedUntil = math.max(blockedUntil, now + 15000000)
+end
+tat = math.max(tat, blockedUntil + (burst - 1) * interval)
 local turns = tonumber(bucket[2]) or 0
 local shareAt = tonumber(bucket[3]) or 0
 local retries = math.min(1000, (tonumber(bucket[4]) or 1000) + tonumber(ARGV[11]))
@@ -190,7 +200,8 @@ end
 
 redis.call('HSET', KEYS[1], 'tat', exact(tat), lane .. 'Turns', exact(turns), 'share', exact(shareAt),
   'blockedUntil', exact(blockedUntil), 'grown', exact(grown), 'waitedForUntil', exact(waitedForUntil),
-  'countedUntil', exact(now), 'boundRate', exact(boundRate), 'boundUntil', exact(boundUntil), 'retries', exact(retries))
+  'countedUntil', exact(now), 'boundRate', exact(boundRate), 'boundUntil', exact(boundUntil), 'retries', exact(retries),
+  'server', server)
 keep(math.max(tat, blockedUntil))
 return {exact(granted), exact(now), exact(first), exact(retry), exact(blocked), exact(rate), exact(slots)}
 `;

@@ -18,11 +18,13 @@ declare module 'ioredis' {
 export interface RedisStoreOptions {
   /** Opened and closed by the caller; may be shared. */
   readonly redis: Redis | Cluster;
+  /** For messages: its address, without the password. */
+  readonly where: string;
   /** Before every key, such as `lockstep`. */
   readonly prefix: string;
 }
 
-export function createRedisStore({ redis, prefix }: RedisStoreOptions): BudgetStore {
+export function createRedisStore({ redis, where, prefix }: RedisStoreOptions): BudgetStore {
   redis.defineCommand('lockstepBudgetAcquire', { numberOfKeys: 2, lua: ACQUIRE });
   redis.defineCommand('lockstepBudgetBlock', { numberOfKeys: 1, lua: BLOCK });
   redis.defineCommand('lockstepBudgetLimited', { numberOfKeys: 1, lua: LIMITED });
@@ -31,7 +33,7 @@ export function createRedisStore({ redis, prefix }: RedisStoreOptions): BudgetSt
   const slotsOf = (key: string) => `{${prefix}:${key}}:slots`;
 
   return {
-    name: `Redis at ${addressOf(redis)}`,
+    name: `Redis at ${where}`,
     remedy: 'check that it runs and that redis.url (or REDIS_URL) is right, or set redis.url to none',
     acquire: async (key, request) =>
       readGrant(
@@ -45,10 +47,4 @@ export function createRedisStore({ redis, prefix }: RedisStoreOptions): BudgetSt
     forget: async (key, holder) => void (await redis.hdel(slotsOf(key), holder)),
     retry: async (key, successes) => readRetry(await redis.lockstepBudgetRetry(budgetOf(key), successes)),
   };
-}
-
-function addressOf(redis: Redis | Cluster): string {
-  if (!('host' in redis.options)) return 'its cluster nodes';
-  const { path, host, port } = redis.options;
-  return path ?? `${host}:${port}`;
 }

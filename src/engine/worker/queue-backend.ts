@@ -7,7 +7,7 @@ import {
   type IQueueBackend,
   runMigrations,
 } from 'bullmq';
-import type { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { makePool } from '../../storage/pool.ts';
@@ -19,7 +19,7 @@ export const FORGET = { removeOnComplete: true, removeOnFail: true };
 
 export interface QueueNeeds {
   /** Used if given, otherwise `database`. */
-  readonly redis: { readonly connection: Redis; readonly prefix: string } | undefined;
+  readonly redis: { readonly connection: Redis | Cluster; readonly prefix: string } | undefined;
   readonly database: pg.PoolConfig;
   readonly log: Logger;
 }

@@ -1,39 +1,111 @@
-/** Connections to Redis: one that waits (the queue blocks on it), one that fails fast (the budget fails closed). */
-import { Redis } from 'ioredis';
+/**
+ * Connections to Redis: one that waits (the queue blocks on it), one that fails fast (the budget fails closed). Both find
+ * the new master after a failover.
+ */
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from 'pino';
 import { LockstepError, messageOf } from '../../base/errors.ts';
-import { maskUrl } from '../../settings/hidden.ts';
+import type { Hidden } from '../../settings/hidden.ts';
+import type { Environment } from '../../settings/parse.ts';
+import { EXAMPLES, type RedisNodes, readRedisNodes } from '../../settings/redis-url.ts';
+import { readSecret } from '../../settings/secrets.ts';
+import type { Settings } from '../../settings/settings.ts';
 
 export interface RedisConnections {
-  readonly queue: Redis;
-  readonly budget: Redis;
+  readonly queue: Redis | Cluster;
+  readonly budget: Redis | Cluster;
   close(): Promise<void>;
 }
 
 const CONNECT_MS = 5_000;
+/** How long a server may take to answer before the connection counts as dead. BullMQ's queue blocks for 10 s. */
+const BUDGET_SILENCE_MS = 2_000;
+const QUEUE_SILENCE_MS = 20_000;
+const REFRESH_MS = 5_000;
+const MAX_RETRY_MS = 1_000;
 
-/** @throws LockstepError REDIS_UNREACHABLE, exit code 2 */
-export async function openRedis(url: string, log: Logger): Promise<RedisConnections> {
-  const budget = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 1, connectTimeout: CONNECT_MS });
-  const queue = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: null, connectTimeout: CONNECT_MS });
-  for (const redis of [budget, queue])
-    redis.on('error', (error) => log.warn({ err: error }, 'Redis reported an error'));
+/** @throws LockstepError REDIS_UNREACHABLE and REDIS_KIND, exit code 2 */
+export async function openRedis(
+  { url, sentinelPassword }: Settings['redis'] & { readonly url: Hidden },
+  env: Environment,
+  log: Logger,
+): Promise<RedisConnections> {
+  const nodes = readRedisNodes(url.reveal());
+  const ofSentinel = sentinelPassword && (await readSecret(sentinelPassword, env));
+  let isOpen = false;
+  let why: string | undefined;
+  const connect = (options: RedisOptions): Redis | Cluster => {
+    const redis = clientOf(url.reveal(), nodes, {
+      ...options,
+      lazyConnect: true,
+      connectTimeout: CONNECT_MS,
+      // A master that has become a replica, or has lost its replicas: the connection goes to the new master.
+      reconnectOnError: ({ message }) => /^(READONLY|NOREPLICAS)/.test(message),
+      ...(ofSentinel !== undefined && { sentinelPassword: ofSentinel }),
+      sentinelRetryStrategy: (times) => (isOpen ? Math.min(times * 50, MAX_RETRY_MS) : null),
+    });
+    redis.on('error', (error) => {
+      why ??= messageOf(error.lastNodeError ?? error);
+      log.warn({ err: error }, 'Redis reported an error');
+    });
+    return redis.on('sentinelError', ({ message }) => {
+      why = message;
+    });
+  };
+  const budget = connect({ maxRetriesPerRequest: 1, socketTimeout: BUDGET_SILENCE_MS });
+  const queue = connect({ maxRetriesPerRequest: null, socketTimeout: QUEUE_SILENCE_MS });
+  const close = async () => {
+    for (const redis of [budget, queue]) redis.disconnect();
+  };
   try {
     await Promise.all([budget.connect(), queue.connect()]);
+    const kind = nodes === undefined ? kindIn(await budget.info('server')) : undefined;
+    if (kind !== undefined) {
+      const what = kind === 'sentinel' ? 'a Sentinel' : 'a node of a Cluster';
+      throw new LockstepError(
+        'REDIS_KIND',
+        `Redis at ${url} is ${what}. Set redis.url or REDIS_URL to a URL such as ${EXAMPLES[kind]}.`,
+        { exitCode: 2 },
+      );
+    }
   } catch (error) {
-    budget.disconnect();
-    queue.disconnect();
+    await close();
+    if (error instanceof LockstepError) throw error;
     throw new LockstepError(
       'REDIS_UNREACHABLE',
-      `Redis at ${maskUrl(url)} cannot be reached (${messageOf(error)}). Start it, fix redis.url or REDIS_URL, or set redis.url to none.`,
+      `Redis at ${url} cannot be reached (${why ?? messageOf(error)}). Start it, fix redis.url or REDIS_URL, or set redis.url to none.`,
       { exitCode: 2, cause: error },
     );
   }
-  return {
-    queue,
-    budget,
-    async close() {
-      await Promise.allSettled([budget.quit(), queue.quit()]);
-    },
+  isOpen = true;
+  return { queue, budget, close };
+}
+
+function clientOf(url: string, nodes: ReturnType<typeof readRedisNodes>, options: RedisOptions): Redis | Cluster {
+  if (typeof nodes !== 'object') return new Redis(url, options); // settings refuse what cannot be read
+  const { isTls, username, password, master: name } = nodes;
+  const login = {
+    ...options,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
   };
+  const hosts = [...nodes.hosts];
+  const tls = isTls ? {} : undefined;
+  if (nodes.kind === 'sentinel') {
+    const overTls = tls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true };
+    return new Redis({ ...login, ...overTls, sentinels: hosts, name });
+  }
+  return new Cluster(hosts, {
+    lazyConnect: true,
+    slotsRefreshInterval: REFRESH_MS,
+    redisOptions: { ...login, ...(tls && { tls }) },
+    // The certificates of managed Clusters have names, not addresses.
+    ...(tls && { dnsLookup: (host, answer) => answer(null, host) }),
+  });
+}
+
+/** What a server is that has to be reached through a URL of another form. */
+function kindIn(info: string): RedisNodes['kind'] | undefined {
+  const mode = /^redis_mode:(\w+)/m.exec(info)?.[1];
+  return mode === 'sentinel' || mode === 'cluster' ? mode : undefined;
 }

@@ -1,7 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
 import { afterAll, expect, test } from 'vitest';
 import { createRedisStore } from '../../../src/client/budget/redis-store.ts';
 import { describeWithRedis } from '../../support/redis.ts';
+import { AT_ONCE, startOwnRedis } from '../../support/redis-server.ts';
 import { testStore } from './store-suite.ts';
 
 const TIMES = [
@@ -21,27 +25,17 @@ describeWithRedis('the Redis store', ({ url }) => {
   });
 
   testStore({
-    open: async () => createRedisStore({ redis: connect(url), prefix: 'test' }),
+    open: async () => createRedisStore({ redis: connect(url), where: url, prefix: 'test' }),
     openAway: async () => {
       const redis = connect('redis://127.0.0.1:1', { retryStrategy: () => null, maxRetriesPerRequest: 0 });
       redis.on('error', () => undefined); // the rejected call reports the error to the caller
-      return createRedisStore({ redis, prefix: 'test' });
+      return createRedisStore({ redis, where: '127.0.0.1:1', prefix: 'test' });
     },
     setLearnt: async (key, { rateAtCut, recoverFromUs, grownUs }) => {
       const learnt = { rateAtCut, recoverFrom: recoverFromUs, grown: grownUs };
       await connect(url).hset(`{test:${key}}:budget`, learnt);
     },
-    moveTimes: async (key, ms) => {
-      const redis = connect(url);
-      for (const name of TIMES) {
-        const at = await redis.hget(`{test:${key}}:budget`, name);
-        if (at !== null) await redis.hset(`{test:${key}}:budget`, name, String(Number(at) + ms * 1000));
-      }
-      for (const [holder, words] of Object.entries(await redis.hgetall(`{test:${key}}:slots`))) {
-        const moved = words.split(' ').map((word, index) => (index < 3 ? word : String(Number(word) + ms * 1000)));
-        await redis.hset(`{test:${key}}:slots`, holder, moved.join(' '));
-      }
-    },
+    moveTimes: (key, ms) => moveBudget(connect(url), key, ms),
     crash: async () => undefined, // Redis's own persistence decides what survives
   });
 
@@ -49,7 +43,13 @@ describeWithRedis('the Redis store', ({ url }) => {
     const redis = connect(url);
     const slots = { holder: 'a', seq: 1, holding: 0, wanted: 1, cap: 1, extra: 0 };
     const pace = { ratePerSecond: 1, burst: 1 };
-    await createRedisStore({ redis, prefix: 'one' }).acquire('demo', { lane: 'batch', want: 0, cost: 1, pace, slots });
+    await createRedisStore({ redis, where: url, prefix: 'one' }).acquire('demo', {
+      lane: 'batch',
+      want: 0,
+      cost: 1,
+      pace,
+      slots,
+    });
     const keys = ['{one:demo}:budget', '{one:demo}:slots'] as const;
     expect((await redis.keys('*one:*')).sort()).toEqual(keys);
     expect(await redis.pttl(keys[0])).toBeGreaterThan(7 * 24 * 60 * 60 * 1000);
@@ -57,9 +57,45 @@ describeWithRedis('the Redis store', ({ url }) => {
     await redis.del(...keys);
   });
 
-  test('its name shows the address without the password', () => {
-    const redis = connect('redis://user:hunter2@127.0.0.1:1', { lazyConnect: true });
-    const { name } = createRedisStore({ redis, prefix: 'test' });
-    expect(name).toBe('Redis at 127.0.0.1:1');
+  test('a server that takes over grants nothing until the tokens and the calls in flight before it are known or over', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'lockstep-takeover-'));
+    const [old, next] = [await startOwnRedis(folder, AT_ONCE), await startOwnRedis(folder, AT_ONCE)];
+    if (!old || !next) throw new Error('no Redis is installed');
+    const [master, replica] = [connect(old.url), connect(next.url)];
+    const [key, pace] = ['demo', { ratePerSecond: 10, burst: 5 }];
+    const at = (redis: Redis) => createRedisStore({ redis, where: 'a test', prefix: 'test' });
+    const ask = (holder: string, want: number) => {
+      const slots = { holder, seq: 1, holding: 0, wanted: 4, cap: 4, extra: 0 };
+      return { lane: 'batch', want, cost: 1, pace, slots, withinMs: 0 } as const;
+    };
+    await replica.replicaof('127.0.0.1', new URL(old.url).port);
+    await expect.poll(() => replica.info('replication')).toContain('master_link_status:up');
+    expect((await at(master).acquire(key, ask('a', 0))).blockedForMs).toBe(0);
+    await expect.poll(() => replica.exists('{test:demo}:budget')).toBe(1);
+    await master.call('acl', 'setuser', 'default', '-psync', '-sync');
+    await master.call('client', 'kill', 'type', 'replica');
+    expect(await at(master).acquire(key, ask('b', 1))).toMatchObject({ blockedForMs: 0 }); // the replica misses this
+    await old.close();
+    await replica.replicaof('NO', 'ONE');
+    const taken = await at(replica).acquire(key, ask('b', 5));
+    expect([taken.granted, Math.round(taken.blockedForMs / 1000)]).toEqual([0, 15]);
+    const again = await at(replica).acquire(key, ask('c', 5));
+    expect(again.blockedForMs).toBeLessThanOrEqual(taken.blockedForMs);
+    await moveBudget(replica, key, -15_000);
+    expect(await at(replica).acquire(key, ask('d', 5))).toMatchObject({ granted: 1, blockedForMs: 0, slots: 4 });
+    await next.close();
+    await rm(folder, { recursive: true });
   });
 });
+
+/** Moves every stored time of a key. */
+async function moveBudget(redis: Redis, key: string, ms: number): Promise<void> {
+  for (const name of TIMES) {
+    const at = await redis.hget(`{test:${key}}:budget`, name);
+    if (at !== null) await redis.hset(`{test:${key}}:budget`, name, String(Number(at) + ms * 1000));
+  }
+  for (const [holder, words] of Object.entries(await redis.hgetall(`{test:${key}}:slots`))) {
+    const moved = words.split(' ').map((word, index) => (index < 3 ? word : String(Number(word) + ms * 1000)));
+    await redis.hset(`{test:${key}}:slots`, holder, moved.join(' '));
+  }
+}

@@ -146,7 +146,7 @@ export function testStore(suite: StoreSuite): void {
   test('after a block the key starts again without its burst', async () => {
     const store = await open();
     const key = newKey();
-    const pace = { ratePerSecond: 20, burst: 10 };
+    const pace = { ratePerSecond: 0.1, burst: 10 };
     await store.block(key, 30);
     const grant = await vi.waitUntil(
       async () => {
