@@ -84,7 +84,7 @@ export function missingNotes(
 /** Labels distinguish the rows of this file, but not the same order in another file. */
 const NO_ORDER_ID =
   'no column fills order_id, so the orders get labels such as LS-1a2b3c4d-1, and an order that is also in another ' +
-  'file is not recognised as the same order, unless that file has just the same rows. If a column has their numbers';
+  'file is not recognised as the same order: only rows that say the same are counted. If a column has their numbers';
 const NO_AMOUNT = 'no column fills amount, so the orders get no amount. If a column has it';
 const MISSING = [
   ['order_id', NO_ORDER_ID],
