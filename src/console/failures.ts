@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { LockstepError } from '../base/errors.ts';
 import { statementOf } from '../csv/column-errors.ts';
+import { listIssues } from '../settings/issues.ts';
 import { describeDatabaseError } from '../storage/errors.ts';
 
 export interface Failure {
@@ -44,7 +45,9 @@ const HTTP_STATUS: Readonly<Record<string, number>> = {
 /** `database`: as in messages about losing it. */
 export function failureOf(error: unknown, database: string): Failure {
   if (error instanceof z.ZodError) {
-    const said = error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; ');
+    const said = listIssues(error.issues)
+      .map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))
+      .join('; ');
     return { httpStatus: 400, code: 'REQUEST_INVALID', message: `The request does not fit: ${said}` };
   }
   if (error instanceof LockstepError) {
