@@ -14,13 +14,13 @@ export interface FoundError {
 /** What makes an error out of a code and a message, in either order. */
 export const MAKERS: ReadonlySet<string> = new Set([
   ...['LockstepError', 'RunFailed', 'RunPaused', 'OperationForbidden', 'super'],
-  ...['ListProblem', 'StoppedError'],
+  ...['ListProblem', 'StoppedError', 'UnclearFile'],
   ...['refuse', 'embeddedError', 'wrongUse'],
 ]);
 /** Errors whose code is this and their reason in capitals. */
 const PREFIXES: Readonly<Record<string, string>> = { ListProblem: 'LIST_', StoppedError: 'CALL_' };
 /** Makers that say the exit code themselves. */
-const USAGE_MAKERS: ReadonlySet<string> = new Set(['refuse', 'embeddedError', 'wrongUse']);
+const USAGE_MAKERS: ReadonlySet<string> = new Set(['UnclearFile', 'refuse', 'embeddedError', 'wrongUse']);
 /** A value that a message shows: its name, without what reads or masks it. */
 const NAMED = /^(?:(?:messageOf|quote|maskUrl)\()?(?:this\.#?)?(?:\w+\.)*?(\w+?)(?:\.(?:id|name|length))?\)?$/;
 const CODE = /^[A-Z]{2,}(_[A-Z0-9]+)*$/;

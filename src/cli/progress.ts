@@ -3,7 +3,7 @@ import type { RowState } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import { waitsFor } from '../engine/ledger/waiting.ts';
 import { kindOf, phaseWords } from '../operator/phases.ts';
-import { formatCount, formatShare, formatTook } from '../operator/words.ts';
+import { formatCount, formatShare, formatTook, plural } from '../operator/words.ts';
 
 export interface Look {
   /** On a monotonic clock. */
@@ -71,7 +71,7 @@ function rowsPart(looks: readonly Look[], { run, open }: Look): readonly string[
     case 'settling':
       return [`${formatCount(open.acked + open.unknown)} to settle`];
     default:
-      return [`${formatCount(run.rowsSeen)} rows`];
+      return [plural(run.rowsSeen, 'row')];
   }
 }
 

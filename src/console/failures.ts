@@ -1,6 +1,8 @@
 /** What went wrong with a request, for its answer. */
 import { z } from 'zod';
 import { LockstepError } from '../base/errors.ts';
+import { statementOf } from '../csv/column-errors.ts';
+import { listIssues } from '../settings/issues.ts';
 import { describeDatabaseError } from '../storage/errors.ts';
 
 export interface Failure {
@@ -43,13 +45,15 @@ const HTTP_STATUS: Readonly<Record<string, number>> = {
 /** `database`: as in messages about losing it. */
 export function failureOf(error: unknown, database: string): Failure {
   if (error instanceof z.ZodError) {
-    const said = error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; ');
+    const said = listIssues(error.issues)
+      .map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))
+      .join('; ');
     return { httpStatus: 400, code: 'REQUEST_INVALID', message: `The request does not fit: ${said}` };
   }
   if (error instanceof LockstepError) {
-    const { code, message } = error;
+    const { code } = error;
     const account = error instanceof AccountSuspended ? { account: error.account } : {};
-    return { httpStatus: HTTP_STATUS[code] ?? 409, code, message, ...account };
+    return { httpStatus: HTTP_STATUS[code] ?? 409, code, message: statementOf(error), ...account };
   }
   const lost = describeDatabaseError(error, database);
   if (lost) return { httpStatus: 503, code: lost.code, message: lost.message };

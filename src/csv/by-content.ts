@@ -1,13 +1,11 @@
 /** What a column holds, by its cells, if its name alone does not say it. */
 import type { Field } from './fields.ts';
 import { fitsOf } from './fits.ts';
-import { plainWords, type Recognised } from './recognise.ts';
+import { NUMBER_WORDS, plainWords, type Recognised } from './recognise.ts';
 
 const CUSTOMER_WORDS = new Set(['customer', 'client', 'kunde', 'cliente', 'acheteur', 'buyer']);
 /** A cell or two may be wrong. */
 const MOST_CELLS = 0.9;
-/** "Nr." alone does not say whose number it is. */
-const NUMBER_WORDS = new Set(['nr', 'no', 'num', 'nummer', 'number', 'numero']);
 /** Some shops export an order's number as its name. */
 const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}-?\d+)$/u;
 
@@ -17,7 +15,7 @@ const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}-?\d+)$/u
  */
 export function byContent(name: string, cells: readonly string[]): Recognised | undefined {
   const words = plainWords(name);
-  const how = { how: 'synonym', confidence: 0.9 } as const;
+  const how = { how: 'content', confidence: 0.9 } as const;
   if (words === 'name') {
     const filled = cells.filter((cell) => cell !== '');
     const isNumbers = filled.length > 0 && filled.every((cell) => ORDER_NUMBER.test(cell));
@@ -35,6 +33,11 @@ function areOrderNumbers(cells: readonly string[]): boolean {
   const isCounting = cells.every((cell, index) => Number(cell) === Number(cells[0]) + index) && Number(cells[0]) <= 1;
   const different = new Set(cells.filter((cell) => ORDER_NUMBER.test(cell)));
   return !isCounting && different.size > 0 && different.size >= cells.length * MOST_CELLS;
+}
+
+/** With decimals or a currency: whole numbers may count or name something. */
+export function areAmounts(cells: readonly string[]): boolean {
+  return mostFit('amount', cells) && cells.some((cell) => /\d[.,](?:\d\d|\d{4})\D*$|[€$£¥]/.test(cell));
 }
 
 export function mostFit(field: Field, cells: readonly string[]): boolean {

@@ -5,9 +5,10 @@
  */
 import { createHash } from 'node:crypto';
 import { closest } from '../base/closest.ts';
-import { LockstepError } from '../base/errors.ts';
-import { byContent, mostFit } from './by-content.ts';
+import type { LockstepError } from '../base/errors.ts';
+import { areAmounts, byContent, mostFit } from './by-content.ts';
 import { type CellSource, cellFrom } from './cell-source.ts';
+import { ambiguous, listColumns, mapOption, refuse, short, UnclearFile } from './column-errors.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field, SHARED } from './fields.ts';
 import { type Fits, fitsOf, isEssential, isTaken, MOST_LOOKED_AT } from './fits.ts';
 import { type Preset, sourcesOf } from './presets.ts';
@@ -16,7 +17,7 @@ import { plainWords, recognise } from './recognise.ts';
 export interface MappedColumn extends CellSource {
   readonly field: Field;
   readonly name: string;
-  readonly how: 'told' | 'remembered' | 'preset' | 'exact' | 'synonym' | 'fuzzy' | 'shared';
+  readonly how: 'told' | 'remembered' | 'preset' | 'exact' | 'synonym' | 'content' | 'fuzzy' | 'shared';
   /** Of the name, from 0 to 1. */
   readonly confidence: number;
   /** Of the cells that were looked at. */
@@ -61,7 +62,8 @@ export interface MappingChoices {
 
 /**
  * A column is found by its name and by its cells (fits.ts). What was told is taken as it is.
- * Throws CSV_DUPLICATE_HEADER, CSV_UNKNOWN_COLUMN, CSV_COLUMNS_AMBIGUOUS, CSV_CELLS_DO_NOT_FIT or CSV_NO_CUSTOMER_COLUMN.
+ * Throws CSV_DUPLICATE_HEADER, CSV_UNKNOWN_COLUMN, CSV_COLUMNS_AMBIGUOUS, CSV_CELLS_DO_NOT_FIT, CSV_NO_AMOUNT_COLUMN or
+ * CSV_NO_CUSTOMER_COLUMN.
  */
 export function mapColumns(header: Header, choices: MappingChoices = {}): ColumnMapping {
   const { told = new Map(), remembered = new Map(), preset } = choices;
@@ -82,11 +84,14 @@ export function mapColumns(header: Header, choices: MappingChoices = {}): Column
   }
   const unfit = header.isGiven && !preset ? recogniseAll(firstCells, found, isLeftOut) : [];
   for (const [one, other] of SHARED) {
+    // "Full Name" says more than "Buyer", which may be the name of an account.
+    if (found.get(one)?.how === 'content' && found.get(other)?.how === 'exact') found.delete(one);
     if (!isLeftOut(one)) share(found, one, other);
     if (!isLeftOut(other)) share(found, other, one);
   }
   if (!CUSTOMER_REFERENCES.some((field) => found.has(field))) throw noCustomer(firstCells, unfit);
   const columns = FIELDS.flatMap((field) => found.get(field) ?? []);
+  if (!preset && !isLeftOut('amount')) refuseUnusedAmounts(columns, firstCells);
   return { columns, unmapped: unusedOf(header, columns, unfit), none: FIELDS.filter(isLeftOut) };
 }
 
@@ -100,6 +105,10 @@ class FirstCells {
     this.header = header;
     this.isSelection = isSelection;
     this.#rows = firstRows.slice(0, MOST_LOOKED_AT);
+  }
+
+  get hasRows(): boolean {
+    return this.#rows.length > 0;
   }
 
   /** Without spaces around them. */
@@ -159,15 +168,23 @@ function recogniseAll(
     if (!known || found.has(known.field) || isLeftOut(known.field)) continue;
     const { field } = known;
     const column = firstCells.column(field, { index }, known);
+    if (known.how === 'fuzzy' && column.fits.of === 0 && firstCells.hasRows) continue; // neither its name nor a cell tells
     // A column with exactly the field's name is used, so its bad cells are reported one by one.
     if (name !== field && !isSelection && !isTaken(field, column.fits)) unfit.push(column);
     else candidates.set(field, [...(candidates.get(field) ?? []), column]);
   }
-  for (const [field, columns] of candidates) {
+  for (const [field, all] of candidates) {
+    const filled = all.filter(({ fits }) => fits.of > 0);
+    const columns = filled.length > 0 ? filled : all;
     const best = Math.max(...columns.map(({ confidence }) => confidence));
     const [column, ...rivals] = columns.filter(({ confidence }) => confidence === best);
     if (column && rivals.length === 0) found.set(field, column);
-    else throw ambiguous(field, columns, header);
+    else
+      throw ambiguous(
+        field,
+        columns.map(({ name }) => name),
+        header.line,
+      );
   }
   const missing = unfit.find(({ field }) => isEssential(field) && !found.has(field));
   if (missing) throw doesNotFit(missing, header);
@@ -211,23 +228,12 @@ export function refuseDuplicates({ names, line }: Header): void {
   }
 }
 
-export function ambiguous(
-  field: string,
-  columns: readonly { readonly name: string }[],
-  { line }: Header,
-): LockstepError {
-  const names = columns.map(({ name }) => name);
-  return refuse(
-    'CSV_COLUMNS_AMBIGUOUS',
-    `Line ${line}: the columns ${listColumns(names)} all look like ${field}. Name one with ${mapOption(field, names[0])}.`,
-  );
-}
-
 function doesNotFit(column: MappedColumn, { line }: Header): LockstepError {
   const { field, name } = column;
-  return refuse(
+  return new UnclearFile(
     'CSV_CELLS_DO_NOT_FIT',
-    `Line ${line}: ${unfitWords(column)}. If it is right, add ${mapOption(field, name)}; if no column has the ${field}, add --map ${field}=.`,
+    `Line ${line}: ${unfitWords(column)}.`,
+    `If it is right, add ${mapOption(field, name)}; if no column has the ${field}, add --map ${field}=.`,
   );
 }
 
@@ -235,9 +241,20 @@ function unfitWords({ field, name, fits: { fit, of } }: MappedColumn): string {
   return `the column "${short(name)}" has the name of ${field}, but ${fit} of ${of} cells fit`;
 }
 
-function mapOption(field: string, name = ''): string {
-  const pair = `${field}=${name}`;
-  return `--map ${/^[\w=.-]+$/.test(pair) ? pair : `"${pair}"`}`;
+/** A file may have no amounts; but if it has some, orders without them would be other orders. */
+function refuseUnusedAmounts(used: readonly MappedColumn[], firstCells: FirstCells): void {
+  if (firstCells.isSelection || used.some(({ field }) => field === 'amount')) return;
+  const { names, line } = firstCells.header;
+  const unused = [...names.keys()].filter((index) => used.every((column) => column.index !== index));
+  const amounts = unused.filter((index) => areAmounts(firstCells.cells({ index })));
+  if (amounts.length === 0) return;
+  const found = amounts.map((index) => names[index] || namelessColumn(index));
+  const which = found.length === 1 ? `the column ${listColumns(found)} has` : `the columns ${listColumns(found)} have`;
+  throw new UnclearFile(
+    'CSV_NO_AMOUNT_COLUMN',
+    `Line ${line}: no column has a name of the amount, but ${which} amounts.`,
+    `Name the amount of the order, as in ${mapOption('amount', found[0])}; if none is, add --map amount=.`,
+  );
 }
 
 function noCustomer(firstCells: FirstCells, unfit: readonly MappedColumn[]): LockstepError {
@@ -248,22 +265,11 @@ function noCustomer(firstCells: FirstCells, unfit: readonly MappedColumn[]): Loc
     : 'the file has no header';
   const column = names.findIndex((_, index) => mostFit('customer_email', firstCells.cells({ index })));
   const name = isGiven ? names[column] || namelessColumn(column) : `${column + 1}`;
+  const seen = column === -1 ? '' : ` Column ${column + 1} has e-mail addresses.`;
   const remedy =
     column === -1
       ? `Name the column, as in --map customer_email=${isGiven ? 'Column' : '2'}`
-      : `Column ${column + 1} has e-mail addresses; if they are the customers', add ${mapOption('customer_email', name)}`;
+      : `If they are the customers', add ${mapOption('customer_email', name)}`;
   const above = `If the header is ${isGiven ? 'further down' : 'below other lines'}, name its line with --header-row`;
-  return refuse('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}. ${remedy}. ${above}.`);
-}
-
-const refuse = (code: string, message: string) => new LockstepError(code, message, { exitCode: 2 });
-
-const short = (name: string) => (name.length > 40 ? `${name.slice(0, 40)}…` : name);
-
-export function listColumns(names: readonly string[]): string {
-  const shown = names
-    .slice(0, 20)
-    .map((name) => `"${short(name)}"`)
-    .join(', ');
-  return names.length > 20 ? `${shown} and ${names.length - 20} more` : shown;
+  return new UnclearFile('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}.${seen}`, `${remedy}. ${above}.`);
 }

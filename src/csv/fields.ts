@@ -44,31 +44,40 @@ export const SHARED: readonly (readonly [reference: Field, creation: Field])[] =
   ['customer_name', 'full_name'],
 ];
 
-/** English, German, Spanish, French; without accents, in lower case, with spaces between words (see `plainWords`). */
+/**
+ * English, German, Spanish, French; without accents, in lower case, with spaces between words (see `plainWords`). Names such as
+ * "Buyer e-mail" and "Deal - Value" are made of these and of the words below (see `recognise`).
+ */
 export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   order_id: [
     ...['order', 'order no', 'order nr', 'order number', 'order num', 'order ref', 'order reference', 'order label'],
-    ...['reference', 'ref', 'po number', 'purchase order', 'bestellnummer', 'bestell nr', 'bestellung', 'bestell id'],
-    ...['auftragsnummer', 'auftrags nr', 'auftrag', 'auftrags id', 'belegnummer', 'pedido', 'numero de pedido'],
-    ...['n pedido', 'id pedido', 'id de pedido', 'referencia', 'commande', 'numero de commande', 'n commande'],
-    ...['no commande', 'id commande', 'reference commande'],
+    ...['po number', 'purchase order', 'sales document', 'bestellnummer', 'bestell nr', 'bestellung', 'bestell id'],
+    ...['auftragsnummer', 'auftrags nr', 'auftrag', 'auftrags id', 'belegnummer', 'belegfeld 1', 'verkaufsbeleg'],
+    ...['pedido', 'numero de pedido', 'n pedido', 'id pedido', 'id de pedido', 'commande', 'numero de commande'],
+    ...['n commande', 'no commande', 'id commande', 'reference commande'],
   ],
   description: [
-    ...['desc', 'details', 'item', 'items', 'product', 'note', 'notes', 'comment', 'memo', 'order description'],
-    ...['beschreibung', 'bezeichnung', 'bemerkung', 'artikel', 'notiz', 'verwendungszweck', 'descripcion', 'detalle'],
-    ...['concepto', 'producto', 'notas', 'designation', 'libelle', 'detail', 'produit', 'remarque'],
+    ...['desc', 'details', 'item', 'items', 'product', 'note', 'notes', 'comment', 'memo', 'title', 'item title'],
+    ...['beschreibung', 'bezeichnung', 'bemerkung', 'artikel', 'notiz', 'verwendungszweck'],
+    ...['descripcion', 'detalle', 'concepto', 'producto', 'notas', 'designation', 'libelle', 'detail', 'produit'],
+    ...['remarque'],
   ],
   amount: [
-    ...['total price', 'total collected', 'gross', 'nettowert'],
-    ...['order total amount', 'total paid', 'amount paid', 'order total inc tax', 'order total incl tax'],
-    ...['total', 'total amount', 'order amount', 'order total', 'grand total', 'price', 'value', 'sum', 'amt'],
-    ...['betrag', 'summe', 'gesamtbetrag', 'gesamtsumme', 'rechnungsbetrag', 'preis', 'wert', 'umsatz', 'importe'],
-    ...['monto', 'precio', 'importe total', 'montant', 'montant total', 'prix', 'somme'],
+    ...['total', 'total amount', 'grand total', 'total price', 'sum', 'amt', 'total inc tax', 'total incl tax'],
+    ...['betrag', 'summe', 'gesamtbetrag', 'gesamtsumme', 'rechnungsbetrag', 'importe', 'importe total', 'monto'],
+    ...['montant', 'montant total', 'somme', 'total paid', 'total collected'],
   ],
   status: [
-    ...['transaction status', 'gesamtstatus'],
-    ...['order status', 'order state', 'stage', 'zustand', 'bestellstatus', 'auftragsstatus', 'estado'],
-    ...['estado del pedido', 'estado pedido', 'statut', 'etat', 'statut commande', 'statut de la commande'],
+    ...[
+      'order state',
+      'gesamtstatus',
+      'overall status',
+      'bestellstatus',
+      'auftragsstatus',
+      'estado',
+      'estado del pedido',
+    ],
+    ...['estado pedido', 'statut', 'etat', 'statut commande', 'statut de la commande'],
   ],
   client_id: [
     ...['customer id', 'client no', 'client number', 'customer no', 'customer nr', 'customer number'],
@@ -76,23 +85,12 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
     ...['numero de cliente', 'n cliente', 'numero client', 'numero de client', 'no client', 'id client'],
     ...['id du client'],
   ],
-  customer_email: [
-    ...['client email', 'customer e mail', 'client e mail', 'customer mail', 'buyer email', 'kunden email'],
-    ...['kunden e mail', 'kundenemail', 'e mail des kunden', 'email cliente', 'correo del cliente', 'email client'],
-    ...['email du client', 'courriel du client', 'courriel client'],
-  ],
-  customer_phone: [
-    ...['client phone', 'customer phone number', 'client phone number', 'customer tel', 'customer telephone'],
-    ...['buyer phone', 'kundentelefon', 'kunden telefon', 'telefono cliente', 'telefono del cliente'],
-    ...['telephone client', 'telephone du client'],
-  ],
-  customer_name: [
-    ...['client name', 'customer full name', 'buyer name', 'kundenname', 'kunden name', 'name des kunden'],
-    ...['nombre cliente', 'nombre del cliente', 'nom client', 'nom du client'],
-  ],
+  customer_email: ['kundenemail'],
+  customer_phone: ['customer tel', 'kundentelefon'],
+  customer_name: ['kundenname'],
   full_name: [
-    ...['name', 'contact name', 'contact', 'vollstandiger name', 'ansprechpartner', 'nombre', 'nombre completo'],
-    ...['nom', 'nom complet'],
+    ...['name', 'name 1', 'contact', 'contact person', 'vollstandiger name', 'ansprechpartner', 'nombre'],
+    ...['nombre completo', 'nom', 'nom complet'],
   ],
   email: [
     ...['e mail', 'mail', 'email address', 'e mail address', 'e mail adresse', 'email adresse', 'mailadresse'],
@@ -104,8 +102,8 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
     ...['numero de telephone'],
   ],
   organization: [
-    ...['organisation', 'company', 'company name', 'firm', 'business', 'firma', 'firmenname', 'unternehmen'],
-    ...['empresa', 'compania', 'razon social', 'entreprise', 'societe', 'raison sociale'],
+    ...['organisation', 'organization name', 'company', 'company name', 'firm', 'business', 'firma', 'firmenname'],
+    ...['unternehmen', 'empresa', 'compania', 'razon social', 'entreprise', 'societe', 'raison sociale'],
   ],
   gender: ['sex', 'geschlecht', 'genero', 'sexo', 'genre', 'sexe'],
   picture_url: [
@@ -113,3 +111,24 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
     ...['foto url', 'imagen', 'url imagen', 'url photo'],
   ],
 };
+
+/** Names that another column of the file may deserve more, the best one first: "Price" is the amount if there is no "Total". */
+export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = {
+  description: ['buchungstext'],
+  order_id: ['record id', 'reference', 'ref', 'referencia'],
+  amount: [
+    ...['amount paid', 'umsatz', 'umsatz ohne soll haben kz', 'value', 'wert'],
+    ...['gross', 'nettowert', 'price', 'preis', 'precio', 'prix'],
+  ],
+  status: ['stage', 'zustand'],
+};
+
+/** Before or after the name of a field of a customer: "Buyer e-mail", "telefono del cliente". */
+export const CUSTOMER_PARTS: readonly string[] = [
+  ...['customer', 'client', 'buyer', 'kunden', 'kunde', 'des kunden', 'cliente', 'del cliente', 'du client'],
+];
+/** The same; another person may be meant. */
+export const PERSON_PARTS: readonly string[] = ['contact', 'person', 'payer', 'billing', 'bill to', 'from'];
+
+/** Before the name of a field of an order: "Order total", "Deal - Value". */
+export const ORDER_PARTS: readonly string[] = ['order', 'deal', 'opportunity', 'invoice', 'transaction'];

@@ -87,7 +87,7 @@ export class Overview {
     const tally = this.#status;
     if (!tally?.isKind) return [];
     return [
-      `the orders have different statuses (${tally.words()}), and all are loaded. To load only one, ${tally.example()}`,
+      `the orders have different statuses (${tally.words()}), and all are loaded. To load only one, delete the others from the file, or ${tally.example()}`,
     ];
   }
 
@@ -111,7 +111,9 @@ export class Overview {
     const tally = this.#currency;
     const why = 'and an order has no currency: all amounts are sent as plain numbers';
     if (tally?.isKind)
-      return [`the orders have different currencies (${tally.words()}), ${why}. To load only one, ${tally.example()}`];
+      return [
+        `the orders have different currencies (${tally.words()}), ${why}. To load only one, delete the others from the file, or ${tally.example()}`,
+      ];
     return signs.length > 1 ? [`the amounts are in ${signs.join(', ')}, ${why}`] : [];
   }
 }
@@ -162,7 +164,7 @@ class Reversals {
     const remedy = [...kept, ...empty, ...(status?.options('!=') ?? [])].join(' ');
     const what = `${this.#count} of ${of} orders were refunded (in whole or in part) or cancelled, or their payment failed or expired, and are loaded with their whole amount: ${lines}`;
     return [
-      `${what}. To leave them out, ${remedy === '' ? 'delete them from the file' : `add ${remedy} to orders load on the command line`}`,
+      `${what}. To leave them out, delete them from the file${remedy === '' ? '' : `, or add ${remedy} on the command line`}`,
     ];
   }
 }
@@ -206,7 +208,7 @@ class Tally {
   /** An option that selects the orders with the most frequent value. */
   example(): string {
     const value = this.#sorted().find(({ text }) => text !== '')?.text ?? '';
-    return `add --where ${shellWord(`${this.name}=${value}`)} to orders load on the command line`;
+    return `add --where ${shellWord(`${this.name}=${value}`)} on the command line`;
   }
 
   /** Options that select the orders with one of the values, or without all of them. */

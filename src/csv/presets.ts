@@ -137,12 +137,12 @@ export function presetFor(names: readonly string[], presets: readonly Preset[], 
   if (!preset) {
     const known = presets.map(({ name }) => name);
     const guess = closest(chosen, known);
-    const hint = guess === undefined ? `There is ${known.join(', ')}, and none.` : `Did you mean ${guess}?`;
-    const message = `--preset ${chosen}: there is no such preset. ${hint}`;
+    const hint = guess === undefined ? `Choose ${known.join(', ')} or none.` : `Did you mean ${guess}?`;
+    const message = `There is no preset ${chosen}. ${hint}`;
     throw new LockstepError('CSV_PRESET_UNKNOWN', message, { exitCode: 2 });
   }
   if (sourcesOf(preset, names).size > 0) return preset;
-  const message = `--preset ${chosen}: the file has none of its columns. Leave --preset out, or choose another one.`;
+  const message = `The preset ${chosen} does not fit: the file has none of its columns. Choose another one, or none.`;
   throw new LockstepError('CSV_PRESET_UNFIT', message, { exitCode: 2 });
 }
 
@@ -188,7 +188,7 @@ function columnOf(names: readonly string[], wanted: string | undefined): number 
   return index === -1 ? undefined : index;
 }
 
-/** Exports differ in case from version to version. */
+/** Exports differ in case from version to version, and templates mark the columns that they need with an asterisk. */
 function indexOf(names: readonly string[], wanted: string): number {
-  return names.findIndex((name) => name.trim().toLowerCase() === wanted.toLowerCase());
+  return names.findIndex((name) => name.trim().replace(/^\*/, '').toLowerCase() === wanted.toLowerCase());
 }

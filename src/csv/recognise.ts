@@ -1,20 +1,74 @@
 /** Which field a column's name means: the field's own name, a synonym, or a name that resembles one of these. */
 import { editDistance } from '../base/edit-distance.ts';
-import { FIELDS, type Field, SYNONYMS } from './fields.ts';
+import {
+  CUSTOMER_PARTS,
+  FIELDS,
+  type Field,
+  ORDER_PARTS,
+  PERSON_PARTS,
+  SHARED,
+  SYNONYMS,
+  VAGUE_NAMES,
+} from './fields.ts';
 
 export interface Recognised {
   readonly field: Field;
-  readonly how: 'exact' | 'synonym' | 'fuzzy';
+  readonly how: 'exact' | 'synonym' | 'content' | 'fuzzy';
   readonly confidence: number;
 }
 
 /** The field of a header: by its exact name, a synonym, or a similar name of at least five letters. */
 export function recognise(name: string): Recognised | undefined {
   const words = plainWords(name);
-  const known = KNOWN.get(words);
-  if (known) return known;
-  const qualified = KNOWN.get(withoutCurrency(words)); // net or gross: not the exact name
-  if (qualified) return { ...qualified, how: 'synonym', confidence: CONFIDENCE.synonym };
+  return named(words) ?? amountIn(words) ?? similar(words);
+}
+
+function named(words: string): Recognised | undefined {
+  return KNOWN.get(words) ?? ofCustomer(words) ?? ofOrder(words);
+}
+
+/** `Buyer e-mail` and `telefono del cliente` */
+function ofCustomer(words: string): Recognised | undefined {
+  for (const [parts, confidence] of CUSTOMER_NAMES) {
+    for (const part of parts) {
+      const { field } = KNOWN.get(withoutFirst(part, words) ?? withoutLast(part, words) ?? '') ?? {};
+      const [reference] = SHARED.find(([, creation]) => creation === field) ?? [];
+      if (reference) return { field: reference, how: 'synonym', confidence };
+    }
+  }
+  return undefined;
+}
+
+/** `Order total`, `Deal - Stage` and `Invoice No.` */
+function ofOrder(words: string): Recognised | undefined {
+  for (const part of ORDER_PARTS) {
+    const rest = withoutFirst(part, words);
+    if (rest === undefined) continue;
+    if (rest === 'id' || NUMBER_WORDS.has(rest))
+      return { field: 'order_id', how: 'synonym', confidence: CONFIDENCE.vague };
+    const known = KNOWN.get(rest);
+    if (known && ['amount', 'description', 'status'].includes(known.field))
+      return { ...known, how: 'synonym', confidence: Math.min(known.confidence, CONFIDENCE.synonym) };
+  }
+  return undefined;
+}
+
+/** `amount (EUR)`, `Betrag in €` and `gross amount` are amounts. */
+function amountIn(words: string): Recognised | undefined {
+  const known = named(
+    words
+      .replace(/\b(in )?(eur|usd|gbp|chf|euro|dollar|gross|net|brutto|netto|ttc|ht|inkl mwst|incl vat)\b/g, '')
+      .replace(/ +/g, ' ')
+      .replace(/ in$/, '') // of "in €"
+      .trim(),
+  );
+  // Net or gross: not the exact name.
+  return known?.field === 'amount'
+    ? { ...known, how: 'synonym', confidence: Math.min(known.confidence, CONFIDENCE.synonym) }
+    : undefined;
+}
+
+function similar(words: string): Recognised | undefined {
   let best: Recognised | undefined;
   let isTie = false;
   for (const [candidate, { field }] of KNOWN) {
@@ -26,10 +80,24 @@ export function recognise(name: string): Recognised | undefined {
   return isTie ? undefined : best;
 }
 
+function withoutFirst(part: string, words: string): string | undefined {
+  return words.startsWith(`${part} `) ? words.slice(part.length + 1) : undefined;
+}
+
+function withoutLast(part: string, words: string): string | undefined {
+  return words.endsWith(` ${part}`) ? words.slice(0, -part.length - 1) : undefined;
+}
+
 /** At most one letter in seven may differ: "customer note" is not a customer number, and "sender" is not a gender. */
 const LEAST_LIKENESS = 0.85;
 const LEAST_LETTERS = 5;
-const CONFIDENCE = { exact: 1, synonym: 0.95 };
+const CONFIDENCE = { exact: 1, synonym: 0.95, vague: 0.9 };
+const CUSTOMER_NAMES = [
+  [CUSTOMER_PARTS, CONFIDENCE.synonym],
+  [PERSON_PARTS, CONFIDENCE.vague],
+] as const;
+/** "Nr." alone does not say whose number it is. */
+export const NUMBER_WORDS: ReadonlySet<string> = new Set(['nr', 'no', 'num', 'nummer', 'number', 'numero']);
 
 /** `KundenName`, `Kunden_name` and `kunden-name ` become the same words; accents and punctuation are ignored. */
 export function plainWords(name: string): string {
@@ -44,16 +112,13 @@ export function plainWords(name: string): string {
     .trim();
 }
 
-/** `amount (EUR)`, `Betrag in €` and `gross amount` are amounts. */
-function withoutCurrency(words: string): string {
-  return words
-    .replace(/\b(in )?(eur|usd|gbp|chf|euro|dollar|gross|net|brutto|netto|ttc|ht|inkl mwst|incl vat)\b/g, '')
-    .replace(/ +/g, ' ')
-    .replace(/ in$/, '') // of "in €"
-    .trim();
-}
-
 const KNOWN: ReadonlyMap<string, Recognised> = new Map([
+  ...FIELDS.flatMap((field) =>
+    (VAGUE_NAMES[field] ?? []).map((words, place): [string, Recognised] => [
+      words,
+      { field, how: 'synonym', confidence: CONFIDENCE.vague - (place + 1) / 1_000 },
+    ]),
+  ),
   ...FIELDS.flatMap((field) =>
     SYNONYMS[field].map((words): [string, Recognised] => [
       words,

@@ -1,8 +1,9 @@
 /** A received CSV as a sheet of orders: which column fills what (all to be shown), and its checked rows. */
 
 import type { AmountForm, DecimalSign } from '../base/amount.ts';
-import { LockstepError } from '../base/errors.ts';
+import type { LockstepError } from '../base/errors.ts';
 import { cellFrom } from './cell-source.ts';
+import { UnclearFile } from './column-errors.ts';
 import { type ColumnMapping, headerSignature, mapColumns } from './columns.ts';
 import { type CombineChoice, type CombineLines, combinationOf, combined } from './combine.ts';
 import type { Field } from './fields.ts';
@@ -136,7 +137,9 @@ function amountCells({ columns }: ColumnMapping, rows: readonly (readonly string
 }
 
 function withoutOrder(): LockstepError {
-  const message =
-    'Lines are combined by their order_id, and no column fills it. Name the column with --map order_id=Column, or leave out --combine-lines.';
-  return new LockstepError('CSV_LINES_WITHOUT_ORDER', message, { exitCode: 2 });
+  return new UnclearFile(
+    'CSV_LINES_WITHOUT_ORDER',
+    'Lines are combined by their order_id, and no column fills it.',
+    'Name the column with --map order_id=Column, or leave out --combine-lines.',
+  );
 }

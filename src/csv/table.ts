@@ -1,6 +1,6 @@
 /** A received CSV as a table of any kind: its format, what is above its header, its columns and its rows. */
-import { LockstepError } from '../base/errors.ts';
-import { listColumns, namelessColumn, numberedColumns } from './columns.ts';
+import { listColumns, refuse, UnclearFile } from './column-errors.ts';
+import { namelessColumn, numberedColumns } from './columns.ts';
 import { type DetectedEncoding, decodeSample, decodeText, detectEncoding, type Encoding } from './encoding.ts';
 import { belowLines, detectFormat, type Format, type FormatChoices } from './format.ts';
 import { withoutGuard } from './formulas.ts';
@@ -57,14 +57,11 @@ export function examineTable(
   if (choices.headerLine !== undefined && body === '')
     throw refuse(
       'CSV_HEADER_INVALID',
-      `--header-row ${choices.headerLine}: ${name} has fewer lines${isWhole ? '' : ' in its first MiB'}. Name a line of the file.`,
+      `Line ${choices.headerLine} cannot be the header: ${name} has fewer lines${isWhole ? '' : ' in its first MiB'}.`,
     );
   const { rows, line: headerLine } = sampleRows(body, format, isWhole, name);
   if (choices.headerLine !== undefined && choices.headerLine !== headerLine)
-    throw refuse(
-      'CSV_HEADER_INVALID',
-      `--header-row ${choices.headerLine}: that line of ${name} is empty. Name the line of the header.`,
-    );
+    throw refuse('CSV_HEADER_INVALID', `Line ${choices.headerLine} of ${name} cannot be the header: it is empty.`);
   const [first = [], ...others] = rows;
   const added = format.hasHeader ? addedTo(first) : undefined;
   const columns = format.hasHeader
@@ -72,9 +69,10 @@ export function examineTable(
     : numberedColumns(first.length);
   const firstRows = (format.hasHeader ? others : rows).map((row) => without(added, row));
   if (format.hasHeader && knownNamesIn(columns) > 0 && knownNamesIn(firstRows[0] ?? []) >= SECOND_HEADER)
-    throw refuse(
+    throw new UnclearFile(
       'CSV_HEADER_INVALID',
-      `${name}: the header has a second line, ${listColumns(firstRows[0] ?? [])}. Delete one, or name the line of the header with --header-row.`,
+      `${name}: the header has a second line, ${listColumns(firstRows[0] ?? [])}. Delete one of them.`,
+      'Or name the line of the header with --header-row.',
     );
   if (firstRows.length === 0 && isWhole)
     throw refuse('CSV_NO_ROWS', `${name} has a header and no rows. Nothing to load.`);
@@ -180,5 +178,3 @@ async function* below(text: AsyncIterable<string>, count: number, newline: strin
     if (left === 0 && at < block.length) yield at === 0 ? block : block.slice(at);
   }
 }
-
-const refuse = (code: string, message: string) => new LockstepError(code, message, { exitCode: 2 });

@@ -27,8 +27,19 @@ import { formatCount, plural } from './words.ts';
 /** Reasons that the detail of a message names. */
 const MOST_REASONS = 5;
 
+export interface States {
+  readonly targets: readonly TargetState[];
+  /** By account. */
+  readonly suspended: Awaited<ReturnType<typeof suspendedAccounts>>;
+}
+
+export async function readStates(db: Queryable, { accounts }: Pick<Settings, 'accounts'>): Promise<States> {
+  return { targets: await targetStates(db), suspended: await suspendedAccounts(db, Object.keys(accounts)) };
+}
+
 /** The newest runs come first, then syncs, accounts and targets. Runs with an open alert count however long ago they ended. */
-export async function findProblems(db: Queryable, settings: Settings): Promise<readonly Problem[]> {
+export async function findProblems(db: Queryable, settings: Settings, known?: States): Promise<readonly Problem[]> {
+  const { targets: states, suspended } = known ?? (await readStates(db, settings));
   const problems: Problem[] = [];
   const kept = (await openAlerts(db)).flatMap(({ message: { run } }) => run ?? []);
   const runs = await runsInNeed(db, { verdicts: PROBLEMS, kept });
@@ -53,8 +64,7 @@ export async function findProblems(db: Queryable, settings: Settings): Promise<r
     const about = { event: 'sync-late', subject: sync, sync, since: dueAt, cause: 'LATE', why } as const;
     problems.push(lasting({ ...about, what: `sync ${sync}`, command: 'syncs' }));
   }
-  problems.push(...(await ofAccounts(db, settings)));
-  const states = await targetStates(db);
+  problems.push(...(await ofAccounts(db, settings, suspended)));
   const left = await undelivered(db, Object.keys(settings.targets));
   const names = [...new Set([...states, ...left].map(({ target }) => target))].sort();
   const reported = names.flatMap((name) =>
@@ -150,10 +160,13 @@ async function reasonsOf(db: Queryable, run: string): Promise<string> {
   return [...words.slice(0, MOST_REASONS), ...more].join(' ');
 }
 
-async function ofAccounts(db: Queryable, { accounts }: Settings): Promise<readonly Problem[]> {
+async function ofAccounts(
+  db: Queryable,
+  { accounts }: Settings,
+  suspended: States['suspended'],
+): Promise<readonly Problem[]> {
   const problems: Problem[] = [];
   const down = new Map((await downServices(db)).map((service) => [service.account, service]));
-  const suspended = await suspendedAccounts(db, Object.keys(accounts));
   for (const account of Object.keys(accounts)) {
     const about = { subject: `account ${account}`, account, command: `doctor --account ${account}` };
     const suspension = suspended.get(account);

@@ -4,7 +4,6 @@ import { type MappedColumn, namelessColumn, type UnusedColumn } from '../csv/col
 import type { CombineLines } from '../csv/combine.ts';
 import type { Field } from '../csv/fields.ts';
 import type { Fits } from '../csv/fits.ts';
-import type { DetectedDecimal } from '../csv/format.ts';
 import type { Preset } from '../csv/presets.ts';
 import type { Sheet } from '../csv/sheet.ts';
 import type { ColumnCondition } from '../csv/where.ts';
@@ -18,6 +17,7 @@ const HOW: Readonly<Record<Exclude<MappedColumn['how'], 'fuzzy'>, string>> = {
   preset: 'by the preset',
   exact: 'has the name of the field',
   synonym: 'a common name for it',
+  content: 'by its cells',
   shared: 'also names the customer',
 };
 
@@ -25,7 +25,8 @@ export function delimiterWords(delimiter: string): string {
   return DELIMITER_WORDS[delimiter] ?? JSON.stringify(delimiter);
 }
 
-export function decimalWords({ sign, why }: DetectedDecimal): string {
+export function decimalWords({ mapping, decimal: { sign, why } }: Pick<Sheet, 'mapping' | 'decimal'>): string {
+  if (!mapping.columns.some(({ field }) => field === 'amount')) return 'no amounts';
   return `${sign === 'unsure' ? 'decimal sign not clear' : `decimal sign ${JSON.stringify(sign)}`} (${why})`;
 }
 
@@ -83,7 +84,7 @@ export function missingNotes(
 /** Labels distinguish the rows of this file, but not the same order in another file. */
 const NO_ORDER_ID =
   'no column fills order_id, so the orders get labels such as LS-1a2b3c4d-1, and an order that is also in another ' +
-  'file is not recognised as the same order, unless that file has just the same rows. If a column has their numbers';
+  'file is not recognised as the same order: only rows that say the same are counted. If a column has their numbers';
 const NO_AMOUNT = 'no column fills amount, so the orders get no amount. If a column has it';
 const MISSING = [
   ['order_id', NO_ORDER_ID],

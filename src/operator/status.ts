@@ -2,13 +2,12 @@
 
 import { unfinishedAndAuditing } from '../engine/ledger/run-list.ts';
 import { type PausedSync, pausedSyncs } from '../engine/ledger/schedules.ts';
-import { suspendedAccounts } from '../engine/ledger/suspensions.ts';
-import { type TargetState, targetStates } from '../mirror/outbox/target-states.ts';
+import type { TargetState } from '../mirror/outbox/target-states.ts';
 import { nextStarts } from '../settings/next-start.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import type { Problem } from './alerts/problem.ts';
-import { findProblems } from './needs.ts';
+import { findProblems, readStates, type States } from './needs.ts';
 import { budgetWords, type RunReport, reportRuns } from './run-result.ts';
 import type { RunState } from './run-state.ts';
 import { startWords, zoneOf } from './schedule-words.ts';
@@ -47,8 +46,9 @@ export interface Need extends Pick<Problem, 'event' | 'what' | 'why' | 'command'
 export async function statusOf(db: Queryable, settings: Settings): Promise<Status> {
   const reported = await reportRuns(db, await unfinishedAndAuditing(db), settings);
   const runs = reported.map(({ run: { title }, report }) => ({ ...report, title }));
-  const needs = (await findProblems(db, settings)).map(needOf);
-  const [accounts, targets, paused] = [await accountsOf(db, settings), await targetStates(db), await pausedSyncs(db)];
+  const { targets, suspended } = await readStates(db, settings);
+  const needs = (await findProblems(db, settings, { targets, suspended })).map(needOf);
+  const paused = await pausedSyncs(db);
   const now = new Date();
   const next = Object.values(settings.syncs).flatMap(({ name, schedule }) => {
     const [at] = schedule && !paused.has(name) ? nextStarts(name, schedule, now, 1) : [];
@@ -57,7 +57,14 @@ export async function statusOf(db: Queryable, settings: Settings): Promise<Statu
     return [{ sync: name, at, words: `${startWords([at], zone)} (${zone})` }];
   });
   next.sort((a, b) => a.at.getTime() - b.at.getTime());
-  return { needs, running: runs.filter(({ state }) => WORKING.includes(state)), next, paused, accounts, targets };
+  return {
+    needs,
+    running: runs.filter(({ state }) => WORKING.includes(state)),
+    next,
+    paused,
+    accounts: accountsOf(settings, suspended),
+    targets,
+  };
 }
 
 const WORKING: readonly RunState[] = ['queued', 'running', 'waiting', 'auditing'];
@@ -70,8 +77,7 @@ function needOf({ event, subject, what, why, command, since, run, account, targe
   return { ...need, title: subject, about: { kind: 'sync', name: subject } };
 }
 
-async function accountsOf(db: Queryable, { accounts }: Settings): Promise<readonly StatusAccount[]> {
-  const suspended = await suspendedAccounts(db, Object.keys(accounts));
+function accountsOf({ accounts }: Settings, suspended: States['suspended']): readonly StatusAccount[] {
   return Object.entries(accounts).map(([account, of]) => {
     return { account, allowed: budgetWords(of), suspended: suspended.get(account)?.message ?? null };
   });

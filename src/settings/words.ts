@@ -11,6 +11,7 @@ export function yamlKind(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'string') return 'text';
+  if (Number.isNaN(value)) return 'text that is not a number';
   if (typeof value === 'number') return `the number ${value}`;
   if (typeof value === 'boolean') return `${value}`;
   return 'a map';

@@ -25,7 +25,7 @@ test('does not warn about a file of results whose orders have the labels of an e
   const orders = 'customer_email,amount,lockstep_order_id\nann@example.com,5,LS-1a2b3c4d-2\n';
   expect(await linesOf(orders)).not.toContain('Note:');
   expect(await linesOf(orders.replace('lockstep_order_id', 'lockstep_id'))).toMatch(
-    /Note: no column .*just the same rows/,
+    /Note: no column .*only rows that say the same/,
   );
 });
 

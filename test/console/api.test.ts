@@ -96,7 +96,15 @@ test('says what is wrong with a request', async () => {
     status: 404,
     json: { error: { code: 'SETTINGS_NAME_UNKNOWN' } },
   });
-  expect(await call('/runs?verdict=bad')).toMatchObject({ status: 400, json: { error: { code: 'REQUEST_INVALID' } } });
+  expect(await call('/runs?verdict=bad')).toMatchObject({
+    status: 400,
+    json: {
+      error: { code: 'REQUEST_INVALID', message: expect.stringMatching(/verdict: expected created, .*, got "bad"/) },
+    },
+  });
+  expect((await call('/runs/run-1/rows?after=x')).json.error.message).toBe(
+    'The request does not fit: after: expected a number, got text that is not a number',
+  );
   expect(await call('/nothing')).toMatchObject({ status: 404, json: { error: { code: 'NOT_FOUND' } } });
   expect(await call('/runs/x/explode', {})).toMatchObject({ status: 400 });
 });

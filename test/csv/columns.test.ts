@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { headerSignature, type MappingChoices, mapColumns } from '../../src/csv/columns.ts';
 import { FIELDS, SYNONYMS } from '../../src/csv/fields.ts';
 import { recognise } from '../../src/csv/recognise.ts';
-import { unusedWords } from '../../src/operator/sheet-words.ts';
+import { decimalWords, unusedWords } from '../../src/operator/sheet-words.ts';
 import { tellingForm } from '../../src/syncs/orders/remembered-columns.ts';
 import { loaded } from './files.ts';
 
@@ -293,8 +293,8 @@ test('suggests the column that resembles an unknown one', () => {
 
 test('a file without a known customer column names the column that has e-mail addresses', async () => {
   const refused = (text: string) => loaded(text).catch((error: Error) => error.message);
-  expect(await refused('Deal - ID,Person - Email\n11,ann@example.com\n12,bob@example.com\n')).toContain(
-    'Column 2 has e-mail addresses; if they are the customers\', add --map "customer_email=Person - Email".',
+  expect(await refused('Deal - ID,Reply to\n11,ann@example.com\n12,bob@example.com\n')).toContain(
+    'Column 2 has e-mail addresses. If they are the customers\', add --map "customer_email=Reply to".',
   );
   expect(await refused('1,ann@example.com\n2,bob@example.com\n')).toMatch(/--map customer_email=2.*--header-row/);
 });
@@ -308,4 +308,49 @@ test('the totals of marketplaces and accounts are amounts, and their states are 
   const both = loaded('Email,Net Total,Total Collected\nann@example.com,12.14,12.50\n');
   await expect(both).rejects.toThrow('the columns "Net Total", "Total Collected" all look like amount');
   for (const name of ['Transaction Status', 'Gesamtstatus']) expect(await fields(name)).toBe('status');
+});
+
+/** Headers of exports without a preset: what fills which field. */
+const EXPORTS: readonly (readonly [header: string, row: string, fields: object])[] = [
+  [
+    'Order ID,Buyer,Full Name,Price,Total',
+    '7,ann77,Ann Lee,3.00,5.00',
+    { customer_name: 'Full Name', amount: 'Total' },
+  ],
+  [
+    'Reference,Invoice No.,Contact Name',
+    'PO-7,INV-1,Ann Lee',
+    { order_id: 'Invoice No.', customer_name: 'Contact Name' },
+  ],
+  [
+    'Deal - Title,Deal - Value,Person - Email',
+    'Desk,5,a@x.de',
+    { amount: 'Deal - Value', customer_email: 'Person - Email' },
+  ],
+  [
+    'Billing Name,Billing Phone,Kunden-E-Mail',
+    'Ann,040123456,a@x.de',
+    { customer_name: 'Billing Name', customer_email: 'Kunden-E-Mail' },
+  ],
+  ['Custom Number,Name,Note,Item Title', ',Ann Lee,,Mug', { description: 'Item Title' }],
+  ['Verkaufsbeleg,Name 1,Nettowert', '10,Lee GmbH,"1,5"', { order_id: 'Verkaufsbeleg', amount: 'Nettowert' }],
+];
+
+test.each(EXPORTS)('reads an export with %s', async (header, row, fields) => {
+  const { sheet } = await loaded(`${header}\n${row}\n`);
+  const found = Object.fromEntries(sheet.mapping.columns.map(({ field, name }) => [field, name]));
+  expect(found).toMatchObject(fields);
+  expect(Object.values(found)).not.toContain('Custom Number'); // its cells are empty, and its name only resembles one
+});
+
+test('a file whose amounts have no known name is not loaded without them', async () => {
+  const text = 'Email,Subtotal,Grand Total (Base)\nann@example.com,48.00,53.0000\n';
+  await expect(loaded(text)).rejects.toMatchObject({
+    code: 'CSV_NO_AMOUNT_COLUMN',
+    statement: expect.stringMatching(/the columns "Subtotal", "Grand Total \(Base\)" have amounts\.$/),
+    message: expect.stringContaining('--map amount=Subtotal; if none is, add --map amount=.'),
+  });
+  const { sheet } = await loaded(text, { map: new Map([['amount', '']] as const) });
+  expect(decimalWords(sheet)).toBe('no amounts');
+  await expect(loaded('Email,Weight\nann@example.com,48\n')).resolves.toBeDefined();
 });

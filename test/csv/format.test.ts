@@ -149,6 +149,7 @@ test('--header-row names the line of the header, whatever is above it', async ()
   const map = new Map([
     ['order_id', 'Nummer'],
     ['client_id', 'Wer'],
+    ['amount', 'Wieviel'],
   ] as const);
   const { sheet, rows } = await loaded(text, { headerLine: 3, map });
   expect(sheet).toMatchObject({ headerLine: 3, columns: ['Nummer', 'Wer', 'Wieviel'] });
@@ -156,8 +157,8 @@ test('--header-row names the line of the header, whatever is above it', async ()
 });
 
 test.each([
-  [2, /line of .*orders\.csv is empty/],
-  [9, /--header-row 9: .*orders\.csv has fewer lines\./],
+  [2, /Line 2 of .*orders\.csv cannot be the header: it is empty\./],
+  [9, /Line 9 cannot be the header: .*orders\.csv has fewer lines\./],
 ])('--header-row %i is refused where there is no header', async (headerLine, says) => {
   const refused = loaded('Liste\n\norder_id,client_id\nA,7\n', { headerLine });
   await expect(refused).rejects.toMatchObject({
@@ -176,4 +177,13 @@ test('finds the header below a title in any encoding and block size', async () =
   const { sheet, rows } = await loaded(Buffer.from(`\ufeff${text}`, 'utf16le'));
   expect(sheet).toMatchObject({ headerLine: 3, encoding: { encoding: 'utf-16le' } });
   expect(rows).toMatchObject([{ line: 4, cells: ['A-1', '7', 'ü'] }]);
+});
+
+test('the header of a DATEV export is found below the line that describes the file', async () => {
+  const text =
+    '"EXTF";700;21;"Buchungsstapel";2026\nUmsatz (ohne Soll/Haben-Kz);Konto;Belegfeld 1;Buchungstext;Kurs;Skonto\n';
+  const map = new Map([['customer_name', 'Buchungstext']] as const);
+  const { sheet, rows } = await loaded(`${text}119,00;10001;RE-1;Ann Lee;;\n`, { map });
+  expect(sheet.headerLine).toBe(2);
+  expect(rows[0]?.values).toMatchObject({ order_id: 'RE-1', amount: '119', customer_name: 'Ann Lee' });
 });

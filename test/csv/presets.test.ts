@@ -48,6 +48,36 @@ const EXPECTED: Readonly<Record<string, readonly object[]>> = {
     { order_id: '9100000001', amount: '12500', customer_email: 'ann@example.com', customer_name: 'Ann Lee' },
     { customer_name: 'Ben Ode', amount: '3400.5' },
   ],
+  'etsy-orders.csv': [
+    { order_id: '9001', amount: '76', status: 'Completed', customer_name: 'Jane Doe' },
+    { order_id: '9002', amount: '30.3', customer_name: 'Bob Smith' },
+  ],
+  'etsy-order-items.csv': [
+    {
+      ...{ order_id: '9001', amount: '72', customer_name: 'Jane Doe' },
+      ...{ description: 'Handmade Ceramic Mug - Speckled, Stoneware; Tea Spoon' },
+    },
+    { order_id: '9002', amount: '27' },
+  ],
+  'magento-orders.csv': [
+    { order_id: '000000001', amount: '53', status: 'complete', customer_email: 'ann@example.com' },
+    { order_id: '000000002', amount: '25', customer_name: 'Ben Ode' },
+  ],
+  'paypal-activity.csv': [
+    { order_id: '2Y150470VV8990001', amount: '47.25', description: 'Mug', customer_email: 'ann@example.com' },
+    { amount: '20', customer_name: 'Ben Ode' },
+  ],
+  'pipedrive-deals.csv': [
+    {
+      ...{ order_id: '11', amount: '12500', description: 'Website relaunch', status: 'won' },
+      ...{ customer_email: 'ann@example.com', customer_phone: '+49 40 123456', organization: 'Lee Interiors' },
+    },
+    { amount: '3400.5', customer_name: 'Ben Ode' },
+  ],
+  'xero-invoices.csv': [
+    { order_id: 'INV-001', amount: '170', description: 'Desk; Lamp', customer_email: 'ann@example.com' },
+    { order_id: 'INV-002', amount: '60', status: 'Awaiting Payment', customer_name: 'Ben Ode' },
+  ],
   'google-sheets.tsv': [{ order_id: 'S-1', amount: '1250', description: 'Desk, oak' }, { order_id: 'S-2' }],
 };
 
@@ -81,6 +111,14 @@ test('--preset none reads a file without one, and --map and --combine-lines win 
   expect(rows.map(({ values }) => [values.amount, values.status])).toContainEqual(['25', undefined]);
 });
 
+test('the columns of a template that are marked as needed are those of the export', async () => {
+  const { sheet, rows } = await loaded(
+    '*ContactName,EmailAddress,*InvoiceNumber,Reference,*InvoiceDate,Total,*Description\nAnn,a@x.de,INV-1,PO-7,1/11/26,5,Desk\n',
+    { presets: await readPresets() },
+  );
+  expect([sheet.preset?.name, rows[0]?.values.order_id]).toEqual(['xero-invoices', 'INV-1']);
+});
+
 test('of several presets that fit, the one that names most columns is used', () => {
   const one: Preset = { name: 'one', title: 'One', header: ['a'], columns: {} };
   const two: Preset = { name: 'two', title: 'Two', header: ['b', 'A '], columns: {} };
@@ -90,7 +128,7 @@ test('of several presets that fit, the one that names most columns is used', () 
 
 test.each([
   ['shopify-order', 'CSV_PRESET_UNKNOWN', 'Did you mean shopify-orders?'],
-  ['x', 'CSV_PRESET_UNKNOWN', 'There is hubspot-deals, salesforce-opportunities'],
+  ['x', 'CSV_PRESET_UNKNOWN', 'Choose etsy-order-items, etsy-orders, hubspot-deals'],
   ['hubspot-deals', 'CSV_PRESET_UNFIT', 'the file has none of its columns'],
 ])('--preset %s is refused with %s', async (preset, code, says) => {
   const refused = loaded('order_id,client_id\nA,7\n', { presets: await readPresets(), preset });
@@ -194,8 +232,8 @@ test('a note counts the statuses and the currencies of the orders, with the opti
   const { orders, notes } = await told(`${OWN_WITH_STATUS}currency: Money\n`);
   expect(orders).toEqual(['A', 'B', 'C', 'D', 'invalid']);
   expect(notes).toEqual([
-    'the orders have different statuses (column "State": 2 × Paid, 1 × failed, 1 × Refunded, 1 × (empty)), and all are loaded. To load only one, add --where State=Paid to orders load on the command line',
-    'the orders have different currencies (column "Money": 3 × EUR, 1 × USD, 1 × (empty)), and an order has no currency: all amounts are sent as plain numbers. To load only one, add --where Money=EUR to orders load on the command line',
+    'the orders have different statuses (column "State": 2 × Paid, 1 × failed, 1 × Refunded, 1 × (empty)), and all are loaded. To load only one, delete the others from the file, or add --where State=Paid on the command line',
+    'the orders have different currencies (column "Money": 3 × EUR, 1 × USD, 1 × (empty)), and an order has no currency: all amounts are sent as plain numbers. To load only one, delete the others from the file, or add --where Money=EUR on the command line',
   ]);
 });
 
@@ -203,12 +241,12 @@ const REFUNDS: readonly (readonly [file: string, rows: string, note: string])[] 
   [
     'stripe-payments.csv',
     'ch_F,,,,10.00,0.00,eur,,,,,,,Failed,,,,eve@example.com,,,,,,,,,,\nch_P,,,,10.00,2.50,eur,,,,,,,Paid,,,,eve@example.com,,,,,,,,,,\n',
-    "line 4 (Amount Refunded 1290.00, Status Refunded), line 5 (Status Failed), line 6 (Amount Refunded 2.50). To leave them out, add --where 'Amount Refunded=0.00' --where 'Status!=Failed' to orders load on the command line",
+    "line 4 (Amount Refunded 1290.00, Status Refunded), line 5 (Status Failed), line 6 (Amount Refunded 2.50). To leave them out, delete them from the file, or add --where 'Amount Refunded=0.00' --where 'Status!=Failed' on the command line",
   ],
   [
     'shopify-orders.csv',
     `#1004,dora@example.com,paid${','.repeat(9)}9.00${','.repeat(35)}2026-09-14 08:00:00 +0200${','.repeat(3)}0.00${','.repeat(29)}\n`,
-    "line 7 (Refunded Amount 20.90, Cancelled at 2026-09-13 08:00:00 +0200, Financial Status refunded), line 8 (Cancelled at 2026-09-14 08:00:00 +0200). To leave them out, add --where 'Refunded Amount=0.00' --where 'Cancelled at=' to orders load on the command line",
+    "line 7 (Refunded Amount 20.90, Cancelled at 2026-09-13 08:00:00 +0200, Financial Status refunded), line 8 (Cancelled at 2026-09-14 08:00:00 +0200). To leave them out, delete them from the file, or add --where 'Refunded Amount=0.00' --where 'Cancelled at=' on the command line",
   ],
 ];
 

@@ -31,7 +31,7 @@ test('every code that is written in a call which makes an error is listed', () =
 
 /** Functions in `MAKERS`, a code that is one of two, and errors that were described, decided or kept elsewhere. */
 const CODES_OF_RUN_TIME = [
-  ...Array.from({ length: 6 }, () => 'LockstepError(code)'),
+  ...Array.from({ length: 4 }, () => 'LockstepError(code)'),
   'LockstepError(ours)',
   'LockstepError(problem.code)',
   'RunFailed(error.code)',

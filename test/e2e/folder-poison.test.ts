@@ -154,7 +154,9 @@ describe('a folder full of them', () => {
     const told = [...rows].flatMap(([name, { detail }]) => [name, detail]);
     expect([...names, ...told].filter((text) => /\p{Cc}|\u202e/u.test(text))).toEqual([]);
     const problem = await readFile(path.join(harness.folder, 'failed', 'escapes.csv.problem.txt'), 'utf8');
-    expect(problem).toMatch(/^CSV_NO_CUSTOMER_COLUMN: .*a\\u001b\]0;owned\\u0007.*\n$/);
+    expect(problem).toMatch(
+      /^CSV_NO_CUSTOMER_COLUMN: .*a\\u001b\]0;owned\\u0007.* for a watched folder, rename it.*\n$/,
+    );
   });
 
   test('leaves only what is not a plain file, and writes files for their owner only', async () => {

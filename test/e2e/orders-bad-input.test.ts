@@ -30,7 +30,7 @@ const refused: readonly (readonly [string, string | Uint8Array, code: string, sa
   ['two columns of one name', 'order_id,client_id,order_id\nA,1,B\n', 'CSV_DUPLICATE_HEADER', /columns 1 and 3/],
   [
     'two columns that may be the same field',
-    'client_id,total,price\n1,2,3\n',
+    'client_id,total,betrag\n1,2,3\n',
     'CSV_COLUMNS_AMBIGUOUS',
     /--map amount=/,
   ],

@@ -134,7 +134,9 @@ test('says which statuses and currencies a file has, and --where loads only some
     /Note: the orders have different statuses \(column "Status": 2 × Paid, 1 × Failed\), and all/,
   );
   expect(
-    planned.text.match(/To load only one, add --where Currency=eur to orders load on the command line\./g),
+    planned.text.match(
+      /To load only one, delete the others from the file, or add --where Currency=eur on the command line\./g,
+    ),
   ).toHaveLength(1);
   const { code, json } = await load(file, '--where', 'Status=paid');
   expect([code, json.counts, json.leftOut]).toMatchObject([0, { in: 2, created: 2 }, { orders: 1 }]);

@@ -47,9 +47,9 @@ test('recognises a file by its content: packed, packed again, with other line en
   expect([runs.size, (await harness.orders()).length]).toEqual([1, 30]);
 });
 
-test('a file that differs by one letter is another load; --again looks at each row without creating it twice', async () => {
+test('a file whose rows differ is another load; --again looks at each row without creating it twice', async () => {
   await load(await harness.file('one.csv', TEXT));
-  const other = await load(await harness.file('two.csv', TEXT.replace('Grüße 7', 'Grüße 8')));
+  const other = await load(await harness.file('two.csv', TEXT.replaceAll('Grüße', 'Hallo')));
   expect(other.json.counts).toMatchObject({ created: 30 });
   const again = await load(await harness.file('one.csv.gz', gzipSync(CRLF)), '--again');
   expect([again.json.counts.existing, (await harness.orders()).length]).toEqual([30, 60]);
@@ -64,6 +64,25 @@ test('a file with the same rows in another form waits for a person, also with --
   expect(await harness.orders()).toHaveLength(30);
   const approved = await harness.here('runs', 'resume', json.run, '--plan', json.plan);
   expect([approved.code, approved.json.counts.created]).toEqual([0, 30]);
+});
+
+test('a file that was saved again with another row says how many rows were loaded before, and waits for a person', async () => {
+  const first = await load(await harness.file('one.csv', TEXT));
+  const { code, json, stderr } = await load(await harness.file('one.csv', `${TEXT}1,99.5,neu\n`), '--yes');
+  expect([code, json.state]).toEqual([3, 'awaiting-approval']);
+  expect(stderr).toContain(`30 of 31 rows without an order_id say the same as rows that run ${first.json.run} loaded`);
+  expect(await harness.orders()).toHaveLength(30);
+});
+
+test('a few rows that say the same as rows of another file are noted, and most rows of it ask a person', async () => {
+  await load(await harness.file('one.csv', TEXT));
+  const others = Array.from({ length: 70 }, (_, n) => `2,${n}.25,later ${n}\n`).join('');
+  const few = await load(await harness.file('few.csv', `${TEXT.split('\n').slice(0, 6).join('\n')}\n${others}`));
+  expect([few.code, few.json.counts.created]).toEqual([0, 75]);
+  const noted = await harness.database.pool.query('select notes from ledger.runs where id = $1', [few.json.run]);
+  expect(noted.rows[0].notes.join()).toContain('5 of 75 rows without an order_id say the same');
+  const grown = await load(await harness.file('grown.csv', `${TEXT}${others.replaceAll('later', 'new')}`), '--yes');
+  expect([grown.json.state, grown.json.counts.in]).toEqual(['awaiting-approval', 100]);
 });
 
 test('finds a load that is known by the bytes of its file, as in earlier versions', async () => {

@@ -10,6 +10,8 @@ import { disableTarget, enableTargets, noteAnswering, noteFailing } from '../../
 import { messageOf } from '../../src/operator/alerts/message.ts';
 import { keyOf, type Problem } from '../../src/operator/alerts/problem.ts';
 import { findProblems } from '../../src/operator/needs.ts';
+import { statusOf } from '../../src/operator/status.ts';
+import type { Queryable } from '../../src/storage/queryable.ts';
 import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import { change, queue } from '../mirror/outbox/delivery-worlds.ts';
 import { settingsOf } from '../settings/problems-in.ts';
@@ -273,4 +275,15 @@ test('a service that no process watches any more is no problem', async () => {
   await noteDown(database.pool, 'acme', 'connection refused');
   await database.pool.query(`update ledger.service_states set seen_at = now() - interval '1 hour'`);
   expect(await keys()).toEqual([]);
+});
+
+test('the status reads nothing twice', async () => {
+  const asked: string[] = [];
+  const query = async (text: string, values?: unknown[]) => {
+    asked.push(text);
+    return database.pool.query(text, values);
+  };
+  // Safe: only this form of `query` is used here.
+  await statusOf({ query } as Queryable, SETTINGS);
+  expect(asked.filter((text, index) => asked.indexOf(text) !== index)).toEqual([]);
 });

@@ -19,7 +19,7 @@ export const CELL_REASONS = {
   AMOUNT_AMBIGUOUS: {
     meaning: 'The amount can be read as two different numbers.',
     sentence: 'may be {either} or {or}.',
-    remedy: 'Set the decimal sign with `--decimal .` or `--decimal ,`.',
+    remedy: 'Choose the decimal sign of the file: a point (`--decimal .`) or a comma (`--decimal ,`).',
   },
   AMOUNT_IS_DATE: {
     meaning: 'The amount looks like a date or time.',
@@ -34,7 +34,7 @@ export const CELL_REASONS = {
   AMOUNT_PARENTHESES: {
     meaning: 'The amount uses the accounting form of minus, which is not enabled.',
     sentence: 'uses the accounting form of minus, which is not enabled.',
-    remedy: 'Write -12.00, or load the file with `--accounting`.',
+    remedy: 'Write -12.00, or load the file with `--accounting` on the command line.',
   },
   AMOUNT_NEGATIVE_ZERO: {
     meaning: 'The amount is minus zero.',
@@ -100,7 +100,7 @@ export const CELL_REASONS = {
   UNREADABLE_CHARACTER: {
     meaning: 'The cell has a character that could not be read.',
     sentence: 'has a character that could not be read (shown as �).',
-    remedy: 'Correct it in the file, or name the encoding of the file with --encoding.',
+    remedy: 'Correct it in the file, or choose the encoding of the file (`--encoding`).',
   },
   NO_CUSTOMER: {
     meaning: 'The row names no customer.',

@@ -2,6 +2,9 @@
 import { REMEDIES, type Reasons } from './reason.ts';
 
 const AGAIN = 'then put it into the folder again.';
+/** For each way to load a file: a command, the console, a watched folder. */
+const CHOOSE =
+  'with `--map field=Column` or in the form of the console; for a watched folder, rename it in the file, or describe such files in a preset (docs/csv.md).';
 
 export const FILE_REASONS = {
   LOADED: { meaning: 'All rows of the file were loaded.', sentence: 'Run {load} loaded all {rows} rows.' },
@@ -56,7 +59,8 @@ export const FILE_REASONS = {
   },
   CSV_CELLS_DO_NOT_FIT: {
     meaning: 'A column is named like the order_id or the amount, but its cells hold something else.',
-    remedy: 'To use the column anyway, add `--map field=Column`; if no column has the field, add `--map field=`.',
+    sentence: '{problem}',
+    remedy: `Choose the column of the field, or that no column has it (\`--map field=\`), ${CHOOSE}`,
   },
   CSV_CHANGED: {
     meaning: 'The file changed while it was being read.',
@@ -64,33 +68,42 @@ export const FILE_REASONS = {
   },
   CSV_COLUMNS_AMBIGUOUS: {
     meaning: 'Several columns look like the same field.',
-    remedy: 'Say which one with `--map field=Column`.',
+    sentence: '{problem}',
+    remedy: `Choose one ${CHOOSE}`,
   },
   CSV_DUPLICATE_HEADER: { meaning: 'Two columns have the same name.', remedy: 'Rename one.' },
   CSV_EMPTY: { meaning: 'The file is empty or has blank lines only.', remedy: 'Give it a header and a row.' },
   CSV_GZIP_BROKEN: { meaning: 'The gzip file is broken.', remedy: `Compress it again, ${AGAIN}` },
   CSV_HEADER_INVALID: {
     meaning: 'The header cannot be read.',
-    remedy: 'Correct it, or name its line with `--header-row`.',
+    sentence: '{problem}',
+    remedy: 'Correct it, or choose its line with `--header-row` or in the form of the console.',
   },
   CSV_IS_DIRECTORY: { meaning: 'The path is a directory.', remedy: 'Name one CSV file.' },
   CSV_LINES_WITHOUT_ORDER: {
     meaning: 'Lines are to be combined into orders, and no column has the order_id.',
-    remedy: 'Name the column with `--map order_id=Column`.',
+    sentence: '{problem}',
+    remedy: `Choose the column of the order_id ${CHOOSE}`,
   },
   CSV_NOT_FOUND: { meaning: 'There is no such file.', remedy: 'Check its name and your current directory.' },
+  CSV_NO_AMOUNT_COLUMN: {
+    meaning: 'Columns have amounts, and none has a name of the amount of an order.',
+    sentence: '{problem}',
+    remedy: `Choose the column of the amount, or that no column has it (\`--map amount=\`), ${CHOOSE}`,
+  },
   CSV_NO_CUSTOMER_COLUMN: {
     meaning: 'No column identifies the customers of the orders.',
-    remedy: 'Say which one with `--map customer_email=Column`.',
+    sentence: '{problem}',
+    remedy: `Choose it ${CHOOSE}`,
   },
   CSV_NO_LINK_COLUMN: {
     meaning: 'No column names the tasks or the items of the links.',
-    remedy: 'Say which one with `--map`.',
+    remedy: 'Call them task_id and item_id in the file, or choose them with `--map`.',
   },
   CSV_NO_ROWS: { meaning: 'The file has a header and no rows.' },
   CSV_PRESET_UNFIT: {
     meaning: 'The file has no column of the chosen preset.',
-    remedy: 'Leave `--preset` out, or choose another preset.',
+    remedy: 'Choose another preset, or none.',
   },
   CSV_PRESET_UNKNOWN: {
     meaning: 'There is no preset of that name.',
@@ -107,7 +120,7 @@ export const FILE_REASONS = {
     remedy: 'Export it again, or split it.',
   },
   CSV_UNKNOWN_COLUMN: {
-    meaning: 'A column that --map names is not in the file.',
+    meaning: 'A column that was chosen for a field is not in the file.',
     remedy: 'Name a column of the file.',
   },
   CSV_UNREADABLE: { meaning: 'The file cannot be read.', remedy: REMEDIES.PERMISSIONS },

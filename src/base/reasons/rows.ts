@@ -167,15 +167,16 @@ export const ROW_REASONS = {
       'Order {order} exists with this content[?hidesAmount ; the service does not show its amount, which was not compared].',
   },
   DIFFERS: {
-    meaning: 'The order exists with other content, and existing orders are skipped (--existing skip).',
+    meaning: 'The order exists with other content, and existing orders are left as they are.',
     sentence: 'Order {order} exists and differs: {differences}.',
     remedy:
-      'Decide with `lockstep review` whether to overwrite it; to overwrite all that differ, load the file again with `--existing update --again`.',
+      'Decide with `lockstep review` whether to overwrite it; to overwrite all that differ, load the file again, and let it update existing orders and check every row (`--existing update --again`).',
   },
   ORDER_EXISTS: {
-    meaning: 'The order exists, and existing orders are rejected (--existing fail).',
+    meaning: 'The order exists, and rows of existing orders are rejected.',
     sentence: 'Order {order} exists[ and differs: {differences}].',
-    remedy: 'Remove the row, or load with `--existing skip` or `--existing update`.',
+    remedy:
+      'Remove the row, or load the file so that existing orders are left as they are (`--existing skip`) or updated (`--existing update`).',
   },
   ORDER_GONE: {
     meaning: 'The order to update is gone, or the list does not show it.',
@@ -226,13 +227,13 @@ export const ROW_REASONS = {
     sentence:
       '[There is no customer {customer}.][!customer The row does not say enough to recognise a customer.][ The ids of this service are {idsAre}, so the ids of the file belong to another system.]',
     remedy:
-      '[?idsAre Load the file without its ids: add `--map client_id=`.][!idsAre Correct the customer (an id, an e-mail, a phone of at least six digits or a name), or add `--create-customers` to create missing customers.]',
+      '[?idsAre Load the file again, with no column for client_id (`--map client_id=`).][!idsAre Correct the customer (an id, an e-mail, a phone of at least six digits or a name), or create missing customers (`--create-customers`).]',
   },
   CUSTOMER_CONTRADICTS: {
     meaning: 'The customer with the id of the row has another e-mail than the row says.',
     sentence: 'Customer {customer} has the e-mail {is}, and the row says {expected}.',
     remedy:
-      'Correct the row. If its ids belong to another system, add `--map client_id=`; if its e-mails do not matter, `--map customer_email= --map email=`.',
+      'Correct the row. If its ids belong to another system, load the file with no column for client_id (`--map client_id=`); if its e-mails do not matter, with none for customer_email and email (`--map customer_email= --map email=`).',
   },
   CUSTOMER_UNCLEAR: {
     meaning: 'The customer of the order may have been created, but the list of customers does not show it as such.',

@@ -17,14 +17,14 @@ import {
 import { plural } from '../../operator/words.ts';
 
 export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Received): readonly string[] {
-  const { encoding, format, mapping, decimal, preset, combine, where, limit, headerLine } = sheet;
+  const { encoding, format, mapping, preset, combine, where, limit, headerLine } = sheet;
   const size = `${plural(sizeBytes, 'byte')}${isGzip ? ', gzip' : ''}`;
   const header = format.hasHeader ? `header on line ${headerLine}` : 'without a header';
   const by = delimiterWords(format.delimiter);
   const width = Math.max(...mapping.columns.map(({ field }) => field.length));
   return [
     `${name}: ${size}, sha256 ${sha256.slice(0, 12)}…`,
-    `  ${encoding.encoding}, columns by ${by}, quotes ${format.quote}, lines by ${format.lineEnd}, ${header}; ${decimalWords(decimal)}`,
+    `  ${encoding.encoding}, columns by ${by}, quotes ${format.quote}, lines by ${format.lineEnd}, ${header}; ${decimalWords(sheet)}`,
     ...(preset ? [`  preset ${presetWords(preset)}; --preset none turns it off`] : []),
     ...mapping.columns.map((column) => `  ${column.field.padEnd(width)}  ← ${matchOf(column, sheet.columns)}`),
     ...(mapping.none.length === 0 ? [] : [`  no column, as you said: ${mapping.none.join(', ')}`]),

@@ -1,6 +1,7 @@
 /** One operation of the API: its address, its schemas, and what it does. The OpenAPI document is made from the same. */
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { explainIssue } from '../../settings/issues.ts';
 import type { Taking } from '../actions.ts';
 import type { Examinations } from '../examinations.ts';
 import type { Loads } from '../loads.ts';
@@ -66,7 +67,7 @@ export function defineEndpoint<Params extends z.ZodObject, Query extends z.ZodOb
     answerTo: (needs, given) => {
       // Safe: without a schema there are no fields.
       const read = <S extends z.ZodObject>(schema: S | undefined, value: unknown) =>
-        (schema?.parse(value ?? {}) ?? {}) as z.output<S>;
+        (schema?.parse(value ?? {}, { error: explainIssue }) ?? {}) as z.output<S>;
       return work(needs, {
         taking: given.taking,
         params: read(params, given.params),

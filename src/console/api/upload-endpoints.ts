@@ -1,5 +1,6 @@
 /** The operations of the API that load a file of orders: sent as the body, read, checked; the run is approved as any other. */
 import { z } from 'zod';
+import { statementOf } from '../../csv/column-errors.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { keeping } from '../actions.ts';
 import { requireOperator } from '../guard.ts';
@@ -87,6 +88,6 @@ async function readingOf({ loads }: ApiNeeds, kept: Upload, form: LoadForm): Pro
     columns: table.columns,
     fields: Object.fromEntries(fields),
     firstRows: firstRows.slice(0, 5),
-    problem: problem ? { code: problem.code, message: problem.message } : null,
+    problem: problem ? { code: problem.code, message: statementOf(problem) } : null,
   };
 }

@@ -1,6 +1,7 @@
 /** Load a file, second step: how it is read, which column fills which field, and the options. */
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
+import { statementOf } from '../../csv/column-errors.ts';
 import { combineWords, decimalWords, delimiterWords, presetWords, whereWords } from '../../operator/sheet-words.ts';
 import { formatBytes, formatCount, plural } from '../../operator/words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
@@ -172,10 +173,8 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
     <form class="load" method="get" action={`/load/${upload.id}`}>
       {problem && (
         <>
-          <Problem failure={problem} />
-          <p class="dim">
-            Choose the columns below instead of using an option of the command line, and read the file again.
-          </p>
+          <Problem failure={{ code: problem.code, message: statementOf(problem) }} />
+          <p class="dim">Choose the columns, or the line of the header, below, and read the file again.</p>
         </>
       )}
       {earlier && (
@@ -218,7 +217,7 @@ function Found({ preview: { table, sheet } }: { preview: Preview }) {
         {sheet && (
           <>
             <Fact name="Amounts">
-              <Foreign text={decimalWords(sheet.decimal)} most={200} />
+              <Foreign text={decimalWords(sheet)} most={200} />
             </Fact>
             <Fact name="Preset">{sheet.preset ? presetWords(sheet.preset) : 'none'}</Fact>
             {sheet.combine && <Fact name="Lines">{combineWords(sheet.combine)}</Fact>}

@@ -146,6 +146,7 @@ const REACHABLE = 'select scope from ledger.accounts';
 
 /** The audits of these runs, each with the runs that work for it, by run; none for a run without open debts and violations. */
 export async function auditsOf(db: Queryable, runIds: readonly string[]): Promise<ReadonlyMap<string, Audit>> {
+  if (runIds.length === 0) return new Map();
   const found = await db.query<Audit & { run: string }>(
     `with owing as (
        select id, id as run from unnest($1::text[]) t (id)

@@ -1,7 +1,8 @@
 /** Which columns of a CSV hold the task and its item: from `--map`, otherwise by their names. */
 
-import { LockstepError } from '../../base/errors.ts';
-import { ambiguous, columnIndex, type Header, listColumns, refuseDuplicates } from '../../csv/columns.ts';
+import type { LockstepError } from '../../base/errors.ts';
+import { ambiguous, listColumns, UnclearFile } from '../../csv/column-errors.ts';
+import { columnIndex, type Header, refuseDuplicates } from '../../csv/columns.ts';
 import { plainWords } from '../../csv/recognise.ts';
 
 export const LINK_FIELDS = ['task_id', 'item_id'] as const;
@@ -45,9 +46,10 @@ export function mapLinkColumns(header: Header, told: ReadonlyMap<LinkField, stri
   const [task, item] = LINK_FIELDS.map((field) => found.get(field));
   if (task === undefined || item === undefined) throw missing(header, found);
   if (task.index !== item.index) return { task_id: task, item_id: item };
-  throw refuse(
+  throw new UnclearFile(
     'CSV_COLUMNS_AMBIGUOUS',
-    `Line ${header.line}: ${listColumns([task.name])} cannot be both the task and its item. Name two columns with --map.`,
+    `Line ${header.line}: ${listColumns([task.name])} cannot be both the task and its item.`,
+    'Name two columns with --map.',
   );
 }
 
@@ -59,7 +61,12 @@ function recogniseAll(header: Header, found: Map<LinkField, LinkColumn>): void {
   for (const field of LINK_FIELDS) {
     const exact = open(field, [plainWords(field)]);
     const [column, ...rivals] = exact.length > 0 ? exact : open(field, SYNONYMS[field]);
-    if (column && rivals.length > 0) throw ambiguous(field, [column, ...rivals], header);
+    if (column && rivals.length > 0)
+      throw ambiguous(
+        field,
+        [column, ...rivals].map(({ name }) => name),
+        header.line,
+      );
     if (column) found.set(field, column);
   }
   for (const field of LINK_FIELDS) {
@@ -72,16 +79,14 @@ function missing({ names, isGiven }: Header, found: ReadonlyMap<LinkField, LinkC
   const fields = LINK_FIELDS.filter((field) => !found.has(field));
   const need = `A link needs its ${fields.map((field) => NOUNS[field]).join(' and its ')}`;
   if (!isGiven) {
-    const remedy = 'Add a first line with task_id and item_id, or name the columns: --map task_id=1 --map item_id=2';
-    return refuse('CSV_NO_LINK_COLUMN', `${need}, but the file has no header. ${remedy}.`);
+    const statement = `${need}, but the file has no header. Add a first line with task_id and item_id.`;
+    return new UnclearFile('CSV_NO_LINK_COLUMN', statement, 'Or name the columns: --map task_id=1 --map item_id=2.');
   }
-  const remedy = `Name the column, as in --map ${fields[0]}=Column`;
-  return refuse(
+  return new UnclearFile(
     'CSV_NO_LINK_COLUMN',
-    `${need}, but none of the columns ${listColumns(names)} looks like it. ${remedy}.`,
+    `${need}, but none of the columns ${listColumns(names)} looks like it.`,
+    `Name the column, as in --map ${fields[0]}=Column.`,
   );
 }
 
 const NOUNS: Readonly<Record<LinkField, string>> = { task_id: 'task (task_id)', item_id: 'item (item_id)' };
-
-const refuse = (code: string, message: string) => new LockstepError(code, message, { exitCode: 2 });

@@ -53,8 +53,8 @@ export interface Load {
   readonly header: readonly string[];
   readonly form: unknown;
   readonly isReceived: boolean;
-  /** What its rows say (repeated-content.ts); null: each has an order_id. */
-  readonly content: string | null;
+  /** Hashes of rows without an order_id (repeated-content.ts). */
+  readonly sample: readonly number[];
 }
 
 /** If a receiver on another machine has staged nothing for this long, it counts as dead. */
@@ -90,21 +90,21 @@ export async function beginPlannedLoad(pool: pg.Pool, planning: Run, plan: Appli
       const { id } = found.run;
       await copyStaged(db, planning.id, id);
       await bindToPlan(db, id, plan);
-      await releaseLoad(db, id, load.content);
+      await releaseLoad(db, id, load.sample);
       return { status: found.status, run: await readRun(db, id) };
     });
     if (begun !== 'again') return begun;
   }
 }
 
-/** Releases the load: all its rows are staged. `content`: what they say. @throws LockstepError LOAD_TAKEN_OVER */
-export async function releaseLoad(db: Queryable, runId: string, content: string | null): Promise<void> {
+/** Releases the load: all its rows are staged. `sample`: hashes of some. @throws LockstepError LOAD_TAKEN_OVER */
+export async function releaseLoad(db: Queryable, runId: string, sample: Load['sample']): Promise<void> {
   const released = await db.query(
     `with received as (
-       update ledger.loads set is_received = true, content = $2 where run_id = $1 and not is_received returning run_id
+       update ledger.loads set is_received = true, sample = $2 where run_id = $1 and not is_received returning run_id
      )
      update ledger.runs u set status = 'running' from received where u.id = received.run_id and u.status = 'paused'`,
-    [runId, content],
+    [runId, sample],
   );
   if (released.rowCount === 0) throw takenOver(runId);
 }
@@ -113,7 +113,7 @@ export async function releaseLoad(db: Queryable, runId: string, content: string 
 export async function readLoad(db: Queryable, runId: string): Promise<Load | undefined> {
   const found = await db.query<Load>(
     `select load_id as "loadId", file_name as "fileName", sha256, bytes::float8 as bytes, header, form,
-       is_received as "isReceived", content from ledger.loads where run_id = $1`,
+       is_received as "isReceived", sample from ledger.loads where run_id = $1`,
     [runId],
   );
   return found.rows[0];

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { LockstepError, messageOf } from '../../base/errors.ts';
 import type { Facts } from '../../base/reasons/reason.ts';
 import { visible } from '../../base/visible.ts';
+import { UnclearFile } from '../../csv/column-errors.ts';
 import { describeDatabaseError } from '../../storage/errors.ts';
 
 /** `later`: another process is receiving the same file. */
@@ -14,6 +15,7 @@ export function refusalOf(error: unknown): Refusal {
     if (error.code === 'CSV_CHANGED') return 'changed';
     if (error.code === 'LOAD_TAKEN_OVER') return 'later';
     if (error.code === 'PRESET_INVALID' || error.code === 'PRESETS_UNREADABLE') return 'not of the file';
+    if (error instanceof UnclearFile) return { reason: error.code, facts: { problem: visible(error.statement) } };
     return error.exitCode === 2 ? { reason: error.code, facts: { said: visible(error.message) } } : 'not of the file';
   }
   if (describeDatabaseError(error, 'the database') !== undefined || isNetworkError(error)) return 'not of the file';

@@ -14,7 +14,7 @@ import { repeatsWords } from './repeated-content.ts';
 
 /** Whether a load needs approval although the person who loads the file does not wait for its plan. */
 export async function isHeld(db: Queryable, { id, options }: Pick<Run, 'id' | 'options'>): Promise<boolean> {
-  return isGuarded(ordersOptions.parse(options)) || (await loadedBefore(db, id)) !== undefined;
+  return isGuarded(ordersOptions.parse(options)) || ((await loadedBefore(db, id))?.isLikely ?? false);
 }
 
 /** Whether it creates customers before anything else is known: not if a person may have to approve the load first. */
@@ -34,9 +34,9 @@ export async function whyApproval(
   writes: number,
 ): Promise<string | undefined> {
   if (run.isBound || isCleared) return undefined;
-  const other = await loadedBefore(db, run.id);
-  if (other !== undefined)
-    return `Nothing is written yet: ${repeatsWords(other)}. Approve the load only if they are new orders.`;
+  const repeat = await loadedBefore(db, run.id);
+  if (repeat?.isLikely)
+    return `Nothing is written yet: ${repeatsWords(repeat)}. Approve the load only if they are new orders; otherwise cancel it, and load a file with the other rows.`;
   if (options.confirm) return 'Nothing is written yet: the load waits for your approval.';
   const extent = { writes, of: (await countRows(db, run.id)).in };
   return exceeds(options, extent) ? exceedsMessage('rows', options, extent) : undefined;

@@ -18,7 +18,7 @@ import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin.t
 import { storable } from './fields.ts';
 import { fingerprintOf, labelsFor, type Specified, specOf } from './load-spec.ts';
 import { rememberedColumns } from './remembered-columns.ts';
-import { Content, repeatsWords } from './repeated-content.ts';
+import { repeatsWords, Sample } from './repeated-content.ts';
 import { noteReceiving, type StagedRow, stageRows } from './staging.ts';
 
 export interface FileLoad extends Specified {
@@ -69,11 +69,11 @@ export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<Receiv
     const begun = await beginOrJoin(pool, specOf(load, received, sheet, fingerprint), load);
     if (begun.status !== 'new') return { begun, sha256, rows: 0, lines: 0, warnings: [], notes: [] };
     const labels = labelsFor(load, fingerprint);
-    const { content, notes, ...staged } = await stageAll(pool, begun.run, load, received, sheet, labels);
-    await releaseLoad(pool, begun.run.id, content);
-    const other = await loadedBefore(pool, begun.run.id);
-    if (other === undefined) return { begun, sha256, ...staged, notes };
-    const repeats = repeatsWords(other);
+    const { sample, notes, ...staged } = await stageAll(pool, begun.run, load, received, sheet, labels);
+    await releaseLoad(pool, begun.run.id, sample);
+    const repeat = await loadedBefore(pool, begun.run.id);
+    if (repeat === undefined) return { begun, sha256, ...staged, notes };
+    const repeats = repeatsWords(repeat);
     await addNote(pool, begun.run.id, repeats);
     return { begun, sha256, ...staged, notes: [...notes, repeats] };
   } finally {
@@ -101,11 +101,11 @@ async function stageAll(
   received: Received,
   sheet: Sheet,
   labels: string,
-): Promise<Omit<ReceivedLoad, 'begun' | 'sha256'> & { readonly content: string | null }> {
+): Promise<Omit<ReceivedLoad, 'begun' | 'sha256'> & { readonly sample: readonly number[] }> {
   const warnings: Problem[] = [];
   const validator = validatorOf(sheet);
   const overview = new Overview(sheet);
-  const content = new Content();
+  const sample = new Sample();
   const staging = boundedPipeline();
   let notedAtMs = performance.now();
   let batch: StagedRow[] = [];
@@ -120,7 +120,7 @@ async function stageAll(
       load.signal.throwIfAborted();
       for (const row of checked) {
         if (row.status === 'valid') warnings.push(...row.warnings.slice(0, SHOWN_WARNINGS - warnings.length));
-        content.add(row);
+        sample.add(row);
         batch.push(toStagedRow(row));
         lines += row.lines?.length ?? 1;
         if (batch.length === BATCH) await stage();
@@ -139,7 +139,7 @@ async function stageAll(
     const notes = overview.notes(validator.currencies).map((note) => storable(note));
     for (const note of notes) await addNote(pool, run.id, note);
     if (sheet.where.length > 0) await recordLeftOut(pool, run.id, { orders: overview.leftOut });
-    return { rows, lines, warnings, notes, content: content.digest() };
+    return { rows, lines, warnings, notes, sample: sample.hashes() };
   } catch (error) {
     await staging.end().catch(() => {}); // the first error is reported
     await pool.query('delete from ledger.runs where id = $1', [run.id]); // nothing of it was sent

@@ -1,29 +1,45 @@
 /**
- * Recognises rows that were loaded before from a file in another form: a spreadsheet that saves a file changes its encoding,
- * its delimiter, or the form of its numbers. Orders without an order_id have a label of their file, so they would be created
+ * Recognises rows that were loaded before from another file: a spreadsheet that saves a file changes its encoding, its delimiter,
+ * or the form of its numbers, and people add rows. Orders without an order_id have a label of their file, so they would be created
  * again. What the rows say is the same; but two files may say the same of different orders, so a person decides.
  */
-import { createHash } from 'node:crypto';
+import { hashInto } from '../../base/text-hash.ts';
 import { FIELDS } from '../../csv/fields.ts';
 import type { CheckedRow } from '../../csv/validate.ts';
+import type { Repeat } from '../../engine/ledger/repeated-loads.ts';
 
-/** What the rows of a file say, in their order. */
-export class Content {
-  readonly #hash = createHash('sha256');
-  #isAnyUnnamed = false;
+/** Enough to find a file of a million rows that has a thousand rows of another one. */
+const MOST_HASHES = 1_000;
 
-  add({ values }: CheckedRow): void {
-    this.#isAnyUnnamed ||= values.order_id === undefined;
-    this.#hash.update(JSON.stringify(FIELDS.map((field) => values[field])));
+/** The smallest hashes of the rows without an order_id. */
+export class Sample {
+  #hashes: number[] = [];
+  #most = Number.POSITIVE_INFINITY;
+  readonly #words = new Uint32Array(2);
+
+  add({ status, values }: CheckedRow): void {
+    if (status === 'invalid' || values.order_id !== undefined) return;
+    hashInto(this.#words, 0, JSON.stringify(FIELDS.map((field) => values[field])), 0);
+    const [high = 0, low = 0] = this.#words;
+    const hash = (high & 0x1f_ffff) * 2 ** 32 + low;
+    if (hash >= this.#most) return;
+    this.#hashes.push(hash);
+    if (this.#hashes.length === 2 * MOST_HASHES) this.#cut();
   }
 
-  /** Null if each row has an order_id, by which its order is recognised. */
-  digest(): string | null {
-    return this.#isAnyUnnamed ? this.#hash.digest('hex') : null;
+  /** In ascending order, each once; at most 1,000. */
+  hashes(): readonly number[] {
+    this.#cut();
+    return this.#hashes;
+  }
+
+  #cut(): void {
+    this.#hashes = [...new Set(this.#hashes)].sort((one, other) => one - other).slice(0, MOST_HASHES);
+    if (this.#hashes.length === MOST_HASHES) this.#most = this.#hashes.at(-1) ?? this.#most;
   }
 }
 
 /** A sentence without a full stop. */
-export function repeatsWords(other: string): string {
-  return `its rows were loaded before as run ${other}, from a file in another form, and rows without an order_id would be created again`;
+export function repeatsWords({ run, rows, of }: Repeat): string {
+  return `${rows} of ${of} rows without an order_id say the same as rows that run ${run} loaded from another file, and would be created again`;
 }

@@ -30,13 +30,13 @@ test('a load waits until it is released, and keeps what its results take', async
   const run = await beginNew(database, spec);
   expect([run.status, run.phase, run.job, run.title]).toEqual(['paused', 'load-orders', 'orders', 'orders.csv']);
   expect((await readLoad(database.pool, run.id))?.isReceived).toBe(false);
-  await releaseLoad(database.pool, run.id, 'what it says');
+  await releaseLoad(database.pool, run.id, [17]);
   expect((await readRun(database.pool, run.id)).status).toBe('running');
   const { loadId, fileName, sha256, bytes, header, form } = spec;
   expect(await readLoad(database.pool, run.id)).toEqual({
     ...{ loadId, fileName, sha256, bytes, header, form },
     isReceived: true,
-    content: 'what it says',
+    sample: [17],
   });
 });
 
@@ -79,7 +79,7 @@ test('dry runs block no other run, and no run joins them', async () => {
   const dry = { ...spec, dryRun: true };
   const begun = [await beginLoad(database.pool, dry), await beginLoad(database.pool, dry)];
   const real = await beginLoad(database.pool, spec);
-  await releaseLoad(database.pool, real.run.id, null);
+  await releaseLoad(database.pool, real.run.id, []);
   begun.push(real, await beginLoad(database.pool, dry));
   expect(begun.map(({ status }) => status)).toEqual(['new', 'new', 'new', 'new']);
   expect(new Set(begun.map(({ run }) => run.id)).size).toBe(4);
@@ -126,8 +126,8 @@ test.each(abandoned)('what $why has left unfinished is dropped and begun again',
   expect(again.status).toBe('new');
   expect([await readLoad(database.pool, half.id), await rowsOf(database, half)]).toEqual([undefined, []]);
   await expect(stageRows(database.pool, half, aRow, 'LS-test')).rejects.toMatchObject({ code: 'LOAD_TAKEN_OVER' });
-  await expect(releaseLoad(database.pool, half.id, null)).rejects.toMatchObject({ code: 'LOAD_TAKEN_OVER' });
-  await releaseLoad(database.pool, again.run.id, null);
+  await expect(releaseLoad(database.pool, half.id, [])).rejects.toMatchObject({ code: 'LOAD_TAKEN_OVER' });
+  await releaseLoad(database.pool, again.run.id, []);
 });
 
 test('a receiver that says how far it is keeps its load, however long it takes', async () => {
@@ -139,7 +139,7 @@ test('a receiver that says how far it is keeps its load, however long it takes',
 });
 
 const closed: readonly { readonly how: string; readonly close: (run: Run) => Promise<unknown> }[] = [
-  { how: 'released', close: (run) => releaseLoad(database.pool, run.id, null) },
+  { how: 'released', close: (run) => releaseLoad(database.pool, run.id, []) },
   { how: 'cancelled', close: (run) => end(database, run, 'cancelled') },
 ];
 
@@ -153,7 +153,7 @@ test.each(closed)('a load that was $how takes no more rows, and is not released 
   expect(await rowsOf(database, run)).toEqual([]);
   const { status } = await readRun(database.pool, run.id);
   if (status === 'running') {
-    await expect(releaseLoad(database.pool, run.id, null)).rejects.toMatchObject({ code: 'LOAD_TAKEN_OVER' });
+    await expect(releaseLoad(database.pool, run.id, [])).rejects.toMatchObject({ code: 'LOAD_TAKEN_OVER' });
   }
   expect((await readRun(database.pool, run.id)).status).toBe(status);
 });

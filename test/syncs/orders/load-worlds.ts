@@ -41,7 +41,7 @@ export async function aLoad(
 ): Promise<Run> {
   const run = await beginNew(database, more);
   if (rows.length > 0) await stageRows(database.pool, run, rows, 'LS-test');
-  await releaseLoad(database.pool, run.id, null);
+  await releaseLoad(database.pool, run.id, []);
   return readRun(database.pool, run.id);
 }
 

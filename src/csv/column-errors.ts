@@ -1,0 +1,46 @@
+/** Errors about the columns of a file: each says what is wrong, and how to continue on the command line. */
+import { LockstepError } from '../base/errors.ts';
+
+/** A file that can be read once a person has chosen columns or the line of the header. */
+export class UnclearFile extends LockstepError {
+  /** The message without options of the command line. */
+  readonly statement: string;
+
+  constructor(code: string, statement: string, onCommandLine: string) {
+    super(code, `${statement} ${onCommandLine}`, { exitCode: 2 });
+    this.statement = statement;
+  }
+}
+
+/** What an error says to people who are not on the command line. */
+export function statementOf(error: LockstepError): string {
+  return error instanceof UnclearFile ? error.statement : error.message;
+}
+
+export function refuse(code: string, message: string): LockstepError {
+  return new LockstepError(code, message, { exitCode: 2 });
+}
+
+export function ambiguous(field: string, names: readonly string[], line: number): UnclearFile {
+  return new UnclearFile(
+    'CSV_COLUMNS_AMBIGUOUS',
+    `Line ${line}: the columns ${listColumns(names)} all look like ${field}.`,
+    `Name one with ${mapOption(field, names[0])}.`,
+  );
+}
+
+/** `--map field=Column`, as a shell takes it. */
+export function mapOption(field: string, name = ''): string {
+  const pair = `${field}=${name}`;
+  return `--map ${/^[\w=.-]+$/.test(pair) ? pair : `"${pair}"`}`;
+}
+
+export function listColumns(names: readonly string[]): string {
+  const shown = names
+    .slice(0, 20)
+    .map((name) => `"${short(name)}"`)
+    .join(', ');
+  return names.length > 20 ? `${shown} and ${names.length - 20} more` : shown;
+}
+
+export const short = (name: string) => (name.length > 40 ? `${name.slice(0, 40)}…` : name);
