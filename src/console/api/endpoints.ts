@@ -120,9 +120,16 @@ export const endpoints: readonly Endpoint[] = [
         .string()
         .optional()
         .describe('To approve only this plan, as `plan` of the run named it. Default: its plan now.'),
+      first: z
+        .number()
+        .int()
+        .min(1)
+        .optional()
+        .describe('To approve only so many orders of a load, from the first. It then asks for the others.'),
     }),
     answer: done,
-    work: (needs, { taking, params, body }) => actOnRun(needs, taking, params.action, params.run, { seen: body.plan }),
+    work: (needs, { taking, params, body: { plan, first } }) =>
+      actOnRun(needs, taking, params.action, params.run, { seen: plan, first }),
   }),
   defineEndpoint({
     name: 'syncs',

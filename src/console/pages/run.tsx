@@ -28,7 +28,7 @@ import { Phases } from '../phases.tsx';
 import { ProblemGroups } from '../problem-groups.tsx';
 import { sharedRead } from '../shared-reads.ts';
 import { ActionList } from './activity.tsx';
-import { isLarge, Plan, Results } from './load-plan.tsx';
+import { ApproveFirst, isLarge, Plan, Results } from './load-plan.tsx';
 import { RunActs } from './run-acts.tsx';
 import { StateNotice } from './run-notice.tsx';
 
@@ -64,6 +64,7 @@ export const run = definePage({
           <StateNotice run={shown} {...{ report, suspended, hint }} />
           <Phases run={{ ...shown, rowsSettled }} report={report} open={open} throughput={throughput} />
           {plan && <Plan plan={plan} />}
+          {plan && person.role === 'operator' && <ApproveFirst run={shown} plan={plan} />}
           <Figures run={shown} report={report} />
           {isLoad && report.counts.in > 0 && shown.rowsPruned === 0 && (
             <Results run={shown} report={report} canAct={person.role === 'operator'} />
