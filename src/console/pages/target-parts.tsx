@@ -1,9 +1,11 @@
 /** How a target is, for the list of targets and for its page. */
+import type { Run } from '../../engine/ledger/runs.ts';
 import type { DeliveryCounts } from '../../mirror/outbox/list.ts';
-import type { TargetState } from '../../mirror/outbox/target-states.ts';
-import type { Undelivered } from '../../mirror/outbox/undelivered.ts';
+import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
+import { type Undelivered, undelivered } from '../../mirror/outbox/undelivered.ts';
 import { formatCount, plural } from '../../operator/words.ts';
 import type { TargetSettings } from '../../settings/target.ts';
+import type { PageContext } from '../page.ts';
 import { addressOf, Chip, Foreign, Section, Table, Time } from '../parts.tsx';
 
 export function targetPath(target: string): string {
@@ -56,9 +58,25 @@ export function Targets({ names, counts, states, waiting }: TargetsProps) {
   );
 }
 
-interface HealthProps {
+export interface HealthProps {
   readonly state: TargetState | undefined;
   readonly retried: Undelivered['retried'];
+}
+
+/** The targets of an unfinished run that do not take its deliveries now. */
+export async function stuckTargets(
+  { pool, settings: { syncs } }: PageContext,
+  { sync, endedAt }: Pick<Run, 'sync' | 'endedAt'>,
+): Promise<readonly (HealthProps & { readonly target: string })[]> {
+  const of = syncs[sync];
+  if (endedAt !== undefined || of?.type !== 'tasks') return [];
+  const [states, waiting] = [await targetStates(pool), await undelivered(pool, of.targets)];
+  const health = of.targets.map((target) => ({
+    target,
+    state: states.find((one) => one.target === target),
+    retried: waiting.find((one) => one.target === target)?.retried,
+  }));
+  return health.filter(({ state, retried }) => state || retried);
 }
 
 export function Health({ state, retried }: HealthProps) {
