@@ -38,7 +38,7 @@ export function StateNotice({ run, report, suspended, stuck, hint }: NoticeProps
           <Foreign text={suspended.message} most={600} />
         </p>
       )}
-      {stuck.map(({ target, ...health }) => (
+      {stuck.map(([target, health]) => (
         <div class="notice warn">
           It waits for target <a href={targetPath(target)}>{target}</a>: <Health {...health} />
         </div>
