@@ -31,7 +31,7 @@ import {
 import { settleCopies } from '../src/engine/ledger/matching/repeated-orders.ts';
 import { keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown.ts';
 import { isAnyStaged, isAnyUnsettled, sentBeforeUnsettledForMs } from '../src/engine/ledger/matching/staged-orders.ts';
-import { checkRead } from '../src/engine/ledger/records.ts';
+import { startOfRead } from '../src/engine/ledger/records.ts';
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { addNote, movePhase, readRun } from '../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
@@ -117,12 +117,12 @@ async function findCustomers(context: Context, exclusive: Exclusive, checkpoint:
   }
   const wants = await openWantedCustomers(pool, run);
   const baseline = new Baseline();
-  const { readAt, isWhole } = await readCustomers(context, exclusive, BASELINE, (customer) => {
+  const { isWhole } = await readCustomers(context, exclusive, BASELINE, (customer) => {
     baseline.add(customer.recordId);
     return wants(customer);
   });
   const missing = await exclusive.transaction(async (db) => {
-    if (!(await checkRead(db, run.id, CUSTOMERS_READ))) return undefined;
+    if (!(await startOfRead(db, run.id, CUSTOMERS_READ))) return undefined;
     await takeUnlisted(db, run);
     const resolving = { keepMissing: options.createCustomers, isWhole };
     const unresolved = (await resolveCustomers(db, run, resolving)) - (await settleUnclear(db, run));
@@ -130,7 +130,7 @@ async function findCustomers(context: Context, exclusive: Exclusive, checkpoint:
   });
   if (missing === undefined) return { status: 'on', checkpoint };
   if (missing === 0 || !isCreating) return continueFrom(exclusive, run.id, { ...checkpoint, step: 'keys' });
-  const creating = await startCreating(context, exclusive, checkpoint, { readAt, baseline });
+  const creating = await startCreating(context, exclusive, checkpoint, baseline);
   switch (creating.status) {
     case 'started':
       await addNote(pool, run.id, `created customers in run ${creating.run.id}`);
@@ -148,10 +148,11 @@ function startCreating(
   { run, account }: Context,
   exclusive: Exclusive,
   checkpoint: LoadCheckpoint,
-  { readAt, baseline }: { readonly readAt: Date; readonly baseline: Baseline },
+  baseline: Baseline,
 ): Promise<Creating> {
   return exclusive.transaction(async (db): Promise<Creating> => {
-    if (!(await checkRead(db, run.id, CUSTOMERS_READ))) return { status: 'stale' };
+    const readAt = await startOfRead(db, run.id, CUSTOMERS_READ);
+    if (!readAt) return { status: 'stale' };
     const creating = await createMissing(db, run, { readAt, settleMs: account.settleMs, options: CREATE_ONLY });
     if (creating.status !== 'started') return creating;
     await keepBaseline(db, creating.run.id, baseline.hashes());
@@ -186,7 +187,7 @@ async function awaitCreated(
     case 'done':
     case 'cancelled': {
       const left = await exclusive.transaction(async (db) => {
-        if (!(await checkRead(db, run.id, CUSTOMERS_READ))) return undefined;
+        if (!(await startOfRead(db, run.id, CUSTOMERS_READ))) return undefined;
         await takeCreated(db, run, creatorId);
         await resolveCustomers(db, run, { keepMissing: true, isWhole: true });
         await settleNotCreated(db, run, creatorId);
@@ -221,7 +222,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint:
     ? await readOrders(context, exclusive, BASELINE, baseline)
     : undefined;
   return exclusive.transaction(async (db) => {
-    if (read && !(await checkRead(db, run.id, ORDERS_READ))) return { status: 'again', inMs: 0 };
+    if (read && !(await startOfRead(db, run.id, ORDERS_READ))) return { status: 'again', inMs: 0 };
     const { first, ...rest } = checkpoint;
     const isTrusted = first === undefined || (await judgeFirst(db, run, first));
     const planned = await decideOrders(db, run, { ...options, isWhole: isTrusted && (read?.isWhole ?? true) });

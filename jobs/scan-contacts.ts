@@ -24,7 +24,7 @@ import { oweForEarlierCustomers } from '../src/engine/ledger/matching/customer-l
 import { decideContacts } from '../src/engine/ledger/matching/decide-contacts.ts';
 import { recallContacts } from '../src/engine/ledger/matching/recall-contacts.ts';
 import { countNotNeeded, keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown.ts';
-import { checkRead } from '../src/engine/ledger/records.ts';
+import { startOfRead } from '../src/engine/ledger/records.ts';
 import { countRows, openRows } from '../src/engine/ledger/rows.ts';
 import { endRun, pauseRun, supersedeRuns } from '../src/engine/ledger/run-status.ts';
 import {
@@ -88,7 +88,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
   const action = createsCustomers(options) ? 'create' : 'import';
   const { matchBy, onChange } = options;
   const decided = await exclusive.transaction(async (db) => {
-    if (!(await checkRead(db, run.id, { kind: 'customer', pass: BASELINE })))
+    if (!(await startOfRead(db, run.id, { kind: 'customer', pass: BASELINE })))
       return { status: 'again', inMs: 0 } as const;
     const gone = await noteGone(db, run, sightings);
     if (gone !== undefined) await addNote(db, run.id, gone);

@@ -30,24 +30,21 @@ export const settleCustomers = defineJob({
       if (sent.acked + sent.unknown > 0) {
         const pass = await nextPass(pool, run.id);
         const updates = await openUpdates(pool, run.id);
-        const updatedAt = updates.isAnyOther ? undefined : await readUpdated(context, exclusive, pass, updates.ids);
+        const isUpdatedRead = !updates.isAnyOther && (await readUpdated(context, exclusive, pass, updates.ids));
         const before = await readBaseline(pool, run.id);
         const baseline = before && Baseline.of(before);
         const updated = new Set(updates.ids);
         const wants = ({ recordId }: SeenRecord) => !baseline?.has(recordId) || updated.has(recordId);
-        const { readAt, isWhole } = updatedAt
-          ? { readAt: updatedAt, isWhole: false }
-          : await readCustomers(context, exclusive, pass, wants);
-        const { settleMs } = account;
-        const edited = isWhole ? await readEdited(context, exclusive, { pass, readAt, settleMs }) : [];
+        const isWhole = !isUpdatedRead && (await readCustomers(context, exclusive, pass, wants)).isWhole;
+        const edited = isWhole ? await readEdited(context, exclusive, pass) : [];
         const next = await settleReadBack(context, exclusive, {
           kind: 'customers',
           sender: 'import-customers',
           pass,
           isWhole,
           baseline,
-          settle: (db, how) =>
-            settleContacts(db, run, { ...how, matchBy: options.matchBy, pass, readAt, settleMs, edited }),
+          settle: (db, read) =>
+            settleContacts(db, run, { ...read, matchBy: options.matchBy, pass, settleMs: account.settleMs, edited }),
           keep: (db, records) => {
             const customers = records.map((record) => toSeenRecord(record, account));
             return keepRecords(db, run.id, pass, customers, { isListed: false });

@@ -34,8 +34,7 @@ export const settleOrdersJob = defineJob({
         const pass = await nextPass(pool, run.id);
         const kept = await readBaseline(pool, run.id);
         const baseline = kept && Baseline.of(kept);
-        const { readAt, isWhole } = await readOrders(context, exclusive, pass, baseline);
-        const { settleMs } = account;
+        const { isWhole } = await readOrders(context, exclusive, pass, baseline);
         const keepingFor = { run, pass, isAudit: false };
         const next = await settleReadBack(context, exclusive, {
           kind: 'orders',
@@ -43,7 +42,7 @@ export const settleOrdersJob = defineJob({
           pass,
           isWhole: isWhole && baseline !== undefined, // a load of an earlier version has stored none
           baseline,
-          settle: (db, how) => settleOrders(db, run, { ...how, pass, readAt, settleMs }),
+          settle: (db, read) => settleOrders(db, run, { ...read, pass, settleMs: account.settleMs }),
           async keep(db, records) {
             const orders = records.map((record) => toNewOrder(record, account));
             await keepOrders(db, keepingFor, orders, { isListed: false });

@@ -9,7 +9,7 @@ import { RunPaused } from '../engine/account/failure.ts';
 import { recogniseRecords, waysOn } from '../engine/account/identity.ts';
 import { lookUp } from '../engine/account/look-up.ts';
 import { sentSoFar } from '../engine/account/sent-so-far.ts';
-import { checkRead, shownInPass } from '../engine/ledger/records.ts';
+import { shownInPass, startOfRead } from '../engine/ledger/records.ts';
 import { addNote, type RunProgress, recordProgress } from '../engine/ledger/runs.ts';
 import type { ReadBack, Settled } from '../engine/ledger/settling.ts';
 import type { Exclusive } from '../engine/worker/exclusive.ts';
@@ -24,7 +24,7 @@ export interface ReadBackOf {
   readonly baseline: Baseline | undefined;
   /** The job that sends rows again. */
   readonly sender: string;
-  settle(db: Queryable, how: Pick<ReadBack, 'isWhole' | 'isLookedUp'>): Promise<Settled>;
+  settle(db: Queryable, read: Omit<ReadBack, 'settleMs'>): Promise<Settled>;
   /** Stores records that are not in the list. */
   keep(db: Queryable, records: readonly JsonObject[]): Promise<void>;
 }
@@ -55,7 +55,10 @@ async function settleLookedUp(
   const { pool, run } = context;
   const read = { kind: kind === 'orders' ? 'order' : 'customer', pass } as const;
   const settleNow = (how: Pick<ReadBack, 'isWhole' | 'isLookedUp'>) =>
-    exclusive.transaction(async (db) => ((await checkRead(db, run.id, read)) ? settle(db, how) : undefined));
+    exclusive.transaction(async (db) => {
+      const readAt = await startOfRead(db, run.id, read);
+      return readAt && settle(db, { ...how, readAt });
+    });
   const settled = await settleNow({ isWhole, isLookedUp: false });
   if (settled === undefined || settled.toLookUp.length === 0) return settled;
   await checkTenant(context, kind, settled.toLookUp.length);

@@ -4,7 +4,6 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Queryable } from '../../storage/queryable.ts';
 import { type AuditingRead, areAuditsDue, dueAudits, payDebts } from '../ledger/debts.ts';
-import { checkRead } from '../ledger/records.ts';
 import { type Run, startRun } from '../ledger/runs.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import type { JobContext } from '../worker/job.ts';
@@ -18,11 +17,8 @@ export async function payAudits(
   exclusive: Exclusive,
   read: AuditingRead,
 ): Promise<void> {
-  if (!(await areAuditsDue(pool, run, read.resource, read.readAt))) return;
-  const kind = read.resource === 'orders' ? 'order' : 'customer';
-  const violations = await exclusive.transaction(async (db) =>
-    (await checkRead(db, run.id, { kind, pass: read.pass })) ? payDebts(db, run, read) : [],
-  );
+  if (!(await areAuditsDue(pool, run, read))) return;
+  const violations = await exclusive.transaction((db) => payDebts(db, run, read));
   for (const { run: of, row, reason, ids } of violations)
     log.warn({ run: of, row, reason, ids }, 'an audit did not find exactly one record for a row of an earlier run');
 }

@@ -4,7 +4,7 @@
  */
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { prepareSetWork } from './records.ts';
+import { prepareSetWork, type Reading, startOfRead } from './records.ts';
 import { recount } from './recount.ts';
 import type { Verdict } from './rows.ts';
 import type { Run } from './runs.ts';
@@ -115,26 +115,19 @@ export interface Violation {
 }
 
 /** A read of a list, as kept in ledger.records. */
-export interface AuditingRead {
-  readonly resource: AuditedResource;
-  readonly pass: number;
-  /** When the read began, on the database's clock. */
-  readonly readAt: Date;
+export interface AuditingRead extends Reading {
   /** True if the read certainly missed nothing; otherwise only duplicates count. */
   readonly isComplete: boolean;
   /** SQL: `run_id, source_id, record_id` of debts `due` and their records; `$1` is the run, `$2` the pass. */
   readonly matches: string;
 }
 
-export async function areAuditsDue(
-  db: Queryable,
-  { scope }: Run,
-  resource: AuditedResource,
-  readAt: Date,
-): Promise<boolean> {
+/** Whether debts were due when this read of the run began. */
+export async function areAuditsDue(db: Queryable, { id, scope }: Run, { kind, pass }: Reading): Promise<boolean> {
   const due = await db.query(
-    `select 1 from ${OPEN_DEBTS} and d.scope = $1 and d.resource = $2 and ${IS_PAYABLE} and ${DUE_AT} <= $3 limit 1`,
-    [scope, resource, readAt],
+    `select 1 from ${OPEN_DEBTS} and d.scope = $1 and d.resource = $2 and ${IS_PAYABLE} and ${DUE_AT} <= (
+       select begun_at from ledger.reads where run_id = $3 and kind = $4 and pass = $5) limit 1`,
+    [scope, `${kind}s`, id, kind, pass],
   );
   return due.rowCount !== 0;
 }
@@ -203,14 +196,17 @@ export async function dueAudits(
 }
 
 /**
- * Pays the debts that were due when the read began; run it in one transaction; safe to repeat. Rows whose record exists
- * twice or no longer go to manual review, and the counts of their runs are updated. Returns these rows.
+ * Pays the debts that were due when the read began, none if the read is lost; run it in one transaction; safe to repeat.
+ * Rows whose record exists twice or no longer go to manual review, and the counts of their runs are updated. Returns these
+ * rows.
  */
 export async function payDebts(
   db: Queryable,
   run: Run,
-  { resource, pass, readAt, isComplete, matches }: AuditingRead,
+  { kind, pass, isComplete, matches }: AuditingRead,
 ): Promise<readonly Violation[]> {
+  const readAt = await startOfRead(db, run.id, { kind, pass });
+  if (!readAt) return [];
   await prepareSetWork(db, run.id, 'records');
   const paid = await db.query<Violation & { n: number; verdict: Verdict | null }>(
     `with due as materialized (
@@ -234,7 +230,7 @@ export async function payDebts(
        jsonb_strip_nulls(jsonb_build_object('what', rtrim($4, 's'), 'audit', case judgement when 'DUPLICATE' then true end,
          'ids', case judgement when 'DUPLICATE' then to_jsonb(ids) end, 'id', case judgement when 'LOST' then record_id end)) as facts
      from paid where judgement is not null and n is not null order by run_id, n`,
-    [run.id, pass, run.scope, resource, readAt, isComplete],
+    [run.id, pass, run.scope, `${kind}s`, readAt, isComplete],
   );
   for (const { run: of, n, verdict, reason, facts, ids } of paid.rows) {
     const sql = `select $2::bigint as n, 'review' as verdict, $3::text as reason, $4::jsonb as facts,

@@ -30,14 +30,18 @@ export function endedUnsettledForMs(
   return openForMs(db, others, [scope, job, id, absenceAfterMs(settleMs)]);
 }
 
-/** Uses a time stored when the run ends and updated by later writes to it, because a run may have millions of rows. */
+/**
+ * Uses a time stored when the run ends and updated by later writes to it, because a run may have millions of rows. If it
+ * lies ahead, where the clock was just set back, it counts as now.
+ */
 async function openForMs(db: Queryable, others: string, values: readonly (string | number)[]): Promise<number> {
   const found = await db.query<{ ms: number }>(
     `with open as (
        select case when exists (select 1 from ledger.claims c where c.run_id = u.id) then clock_timestamp() else u.open_since end as since
        from ledger.runs u where ${others} and not u.dry_run
      )
-     select coalesce(greatest(0, extract(epoch from max(since) - clock_timestamp()) * 1000 + $4), 0)::float8 as ms from open`,
+     select coalesce(greatest(0, extract(epoch from max(least(since, clock_timestamp())) - clock_timestamp()) * 1000 + $4), 0)::float8 as ms
+     from open where since is not null`,
     [...values],
   );
   return found.rows[0]?.ms ?? 0;

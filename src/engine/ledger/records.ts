@@ -25,23 +25,26 @@ export interface Reading {
   readonly pass: number;
 }
 
-/** Marks the start of a read. A baseline deletes the records of an earlier one. */
+/** Marks the start of a read, or of its repetition. A baseline deletes the records of an earlier one. */
 export async function beginRead(db: Queryable, runId: string, { kind, pass }: Reading): Promise<void> {
   await db.query(
     `with forgotten as (delete from ledger.records where run_id = $1 and kind = $2 and $3 = 0)
-     insert into ledger.reads (run_id, kind, pass) values ($1, $2, $3) on conflict do nothing`,
+     insert into ledger.reads (run_id, kind, pass, begun_at) values ($1, $2, $3, clock_timestamp())
+     on conflict (run_id, kind, pass) do update set begun_at = excluded.begun_at`,
     [runId, kind, pass],
   );
 }
 
-/** Whether all records of a read still exist; if not, the list has to be read again. */
-export async function checkRead(db: Queryable, runId: string, { kind, pass }: Reading): Promise<boolean> {
-  const found = await db.query('select from ledger.reads where run_id = $1 and kind = $2 and pass = $3', [
-    runId,
-    kind,
-    pass,
-  ]);
-  return found.rowCount === 1;
+/**
+ * When a read began, on the database's clock; until the transaction ends, that time and those it is compared with do not
+ * move. Undefined if its records no longer exist: the list has to be read again.
+ */
+export async function startOfRead(db: Queryable, runId: string, { kind, pass }: Reading): Promise<Date | undefined> {
+  const found = await db.query<{ at: Date }>(
+    'select begun_at as at from ledger.reads where run_id = $1 and kind = $2 and pass = $3 for share',
+    [runId, kind, pass],
+  );
+  return found.rows[0]?.at;
 }
 
 /**

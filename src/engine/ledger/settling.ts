@@ -163,7 +163,10 @@ async function rejectRefused(db: Queryable, runId: string): Promise<void> {
   });
 }
 
-/** The rows that are still open after all steps. Needs `sent`. */
+/**
+ * The rows that are still open after all steps. A time that lies ahead, where the clock was just set back, counts as now.
+ * Needs `sent`.
+ */
 async function whatIsOpen(
   db: Queryable,
   runId: string,
@@ -179,7 +182,7 @@ async function whatIsOpen(
      select (select count(*) from ready r
          where not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = r.n))::int as ready,
        count(*)::int as open,
-       coalesce(greatest(0, extract(epoch from max(since) - clock_timestamp()) * 1000 + $2), 0)::float8 as "againInMs"
+       coalesce(greatest(0, extract(epoch from max(least(since, clock_timestamp())) - clock_timestamp()) * 1000 + $2), 0)::float8 as "againInMs"
      from sent`,
     [runId, absenceAfterMs(settleMs)],
   );

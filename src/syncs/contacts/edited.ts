@@ -6,7 +6,7 @@ import { recordIn } from '../../client/call/decode.ts';
 import { toWireId } from '../../client/call/dialect.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
 import { readCall } from '../../engine/account/reads.ts';
-import { missingImports, type ReadBack } from '../../engine/ledger/matching/missing-imports.ts';
+import { missingImports } from '../../engine/ledger/matching/missing-imports.ts';
 import { recordProgress } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
@@ -19,11 +19,13 @@ const MOST = 100;
 export async function readEdited(
   context: JobContext<unknown>,
   exclusive: Exclusive,
-  read: ReadBack,
+  pass: number,
 ): Promise<readonly ScannedContact[]> {
-  const { run } = context;
+  const { run, account } = context;
   if (run.job !== 'contacts') return [];
-  const missing = await exclusive.transaction((db) => missingImports(db, run, read, MOST + 1));
+  const missing = await exclusive.transaction((db) =>
+    missingImports(db, run, { pass, settleMs: account.settleMs }, MOST + 1),
+  );
   if (missing.length > MOST) return [];
   const edited: ScannedContact[] = [];
   for (const { id, hash } of missing) {

@@ -14,11 +14,11 @@ import { withoutId } from '../../engine/account/without-id.ts';
 import { openWitnesses } from '../../engine/account/witnessing.ts';
 import { areAuditsDue } from '../../engine/ledger/debts.ts';
 import { SAME_CUSTOMER } from '../../engine/ledger/matching/customer-levels.ts';
-import { beginRead, keepRecords, type SeenRecord } from '../../engine/ledger/records.ts';
+import { keepRecords, type SeenRecord } from '../../engine/ledger/records.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
-import { ledgerNow } from '../../engine/ledger/set-clock.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
+import { beginReading } from '../begin-reading.ts';
 import { customerFieldsOf, keysOf, maskedIn } from './keys.ts';
 import { keysNotFound, memberWithMail } from './unread.ts';
 
@@ -28,8 +28,6 @@ export const BASELINE = 0;
 const TRIES_BEFORE_FIRST_ANSWER = 2;
 
 export interface CustomersRead {
-  /** When the read began, on the database's clock. */
-  readonly readAt: Date;
   /** The list proves absence: its pages are proven, and it shows its witnesses. */
   readonly isWhole: boolean;
 }
@@ -45,9 +43,9 @@ export async function readCustomers(
   wants: (customer: SeenRecord) => boolean = () => true,
 ): Promise<CustomersRead> {
   const { pool, run, account, signal } = context;
-  const readAt = await ledgerNow(pool);
-  await exclusive.transaction((db) => beginRead(db, run.id, { kind: 'customer', pass }));
-  const isAudit = await areAuditsDue(pool, run, 'customers', readAt);
+  const reading = { kind: 'customer', pass } as const;
+  await beginReading(context, exclusive, reading);
+  const isAudit = await areAuditsDue(pool, run, reading);
   const keeping = boundedPipeline();
   const witnesses = await openWitnesses(context, 'customers');
   let hasKeys = false;
@@ -92,9 +90,8 @@ export async function readCustomers(
   const isProven = (read.scan === undefined || read.scan.proof !== 'unproven') && telling === undefined;
   const hasWitnesses = await witnesses.isWhole();
   const isWhole = isProven && hasWitnesses && !(await isCutOff(context, 'customers', read));
-  const audit = { resource: 'customers', pass, readAt, isComplete: isWhole, matches: SAME_CUSTOMER } as const;
-  await payAudits(context, exclusive, audit);
-  return { readAt, isWhole };
+  await payAudits(context, exclusive, { ...reading, isComplete: isWhole, matches: SAME_CUSTOMER });
+  return { isWhole };
 }
 
 function maskedNote(masked: string): string {

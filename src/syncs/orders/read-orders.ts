@@ -23,19 +23,16 @@ import {
   type SeenOrder,
   takeAsked,
 } from '../../engine/ledger/matching/order-records.ts';
-import { beginRead } from '../../engine/ledger/records.ts';
 import { recordProgress } from '../../engine/ledger/runs.ts';
-import { ledgerNow } from '../../engine/ledger/set-clock.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
+import { beginReading } from '../begin-reading.ts';
 import type { Baseline } from '../customers/baseline.ts';
 import { BASELINE, noteScan } from '../customers/read-customers.ts';
 import { fieldDisputed, fieldNotFound } from '../customers/unread.ts';
 import { openWantedOrders, type WantedOrders } from './wanted-orders.ts';
 
 export interface OrdersRead {
-  /** When the read began, on the database's clock. */
-  readonly readAt: Date;
   /** True if an order missing from the list does not exist: its pages are proven, and its witnesses are in it. */
   readonly isWhole: boolean;
 }
@@ -52,9 +49,9 @@ export async function readOrders(
   baseline?: Baseline,
 ): Promise<OrdersRead> {
   const { pool, run, account, signal } = context;
-  const readAt = await ledgerNow(pool);
-  await exclusive.transaction((db) => beginRead(db, run.id, { kind: 'order', pass }));
-  const isAudit = await areAuditsDue(pool, run, 'orders', readAt);
+  const reading = { kind: 'order', pass } as const;
+  await beginReading(context, exclusive, reading);
+  const isAudit = await areAuditsDue(pool, run, reading);
   const keepingFor: KeepingOrders = { run, pass, isAudit };
   let wanted: WantedOrders | undefined;
   const says = { customers: false, labels: false };
@@ -101,9 +98,8 @@ export async function readOrders(
   if (read.scan) await noteScan(context, 'orders', read.scan);
   const isWhole = (await witnesses.isWhole()) && isProven && !(await isCutOff(context, 'orders', read));
   if (!isWhole) await recordProgress(pool, run.id, { scan: 'unproven' });
-  const audit = { resource: 'orders', pass, readAt, isComplete: isWhole, matches: SAME_ORDER } as const;
-  if (isAudit) await payAudits(context, exclusive, audit);
-  return { readAt, isWhole };
+  if (isAudit) await payAudits(context, exclusive, { ...reading, isComplete: isWhole, matches: SAME_ORDER });
+  return { isWhole };
 }
 
 /** Each transaction costs four round trips. */

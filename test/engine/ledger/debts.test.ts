@@ -8,6 +8,7 @@ import {
   violationsFoundBy,
 } from '../../../src/engine/ledger/debts.ts';
 import { pruneLedger } from '../../../src/engine/ledger/prune.ts';
+import { beginRead } from '../../../src/engine/ledger/records.ts';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount, newScope } from '../../../src/engine/ledger/scopes.ts';
@@ -65,7 +66,8 @@ async function readWith({ account }: Run, ids: readonly string[], how: Partial<A
     reader,
     ids.map((record_id) => ({ record_id, label: 'A', last_pass: 1 })),
   );
-  const read = { resource: 'orders', pass: 1, readAt: new Date(), isComplete: true, matches: MATCHES, ...how } as const;
+  const read = { kind: 'order', pass: 1, isComplete: true, matches: MATCHES, ...how } as const;
+  await beginRead(database.pool, reader.id, read);
   const found = await inTransaction(database.pool, (db) => payDebts(db, reader, read));
   await endRun(database.pool, reader.id, 'done');
   return { reader, found };
@@ -124,7 +126,7 @@ test('an audit that is still open after retention has deleted old rows finds its
 test.each([
   ['it is not due yet', { agoMs: DUE_MS - 5_000 }, {}, {}],
   ['its run still sends the row', { goesOn: true }, { state: 'acked', verdict: null, record_id: null }, {}],
-  ['the list belongs to another resource', {}, {}, { resource: 'customers' }],
+  ['the list belongs to another resource', {}, {}, { kind: 'customer' }],
 ] as const)('a read pays nothing where %s', async (_why, load, row, how) => {
   const run = await loadWith(row, load);
   expect((await readWith(run, ['5', '6'], how)).found).toEqual([]);

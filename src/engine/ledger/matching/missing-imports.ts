@@ -1,23 +1,19 @@
 /** Imported contacts that are missing from a read of the customers while the read shows customers without a contact. */
 
 import type { Queryable } from '../../../storage/queryable.ts';
+import { startOfRead } from '../records.ts';
 import type { Run } from '../runs.ts';
 import { gatherSent } from '../settling.ts';
 import { NEW_CUSTOMER } from './settle-contacts.ts';
-
-export interface ReadBack {
-  readonly pass: number;
-  readonly readAt: Date;
-  readonly settleMs: number;
-}
 
 /** At most `limit` of them, in the order they were seen; run it in its own transaction. */
 export async function missingImports(
   db: Queryable,
   run: Run,
-  { pass, readAt, settleMs }: ReadBack,
+  { pass, settleMs }: { readonly pass: number; readonly settleMs: number },
   limit: number,
 ): Promise<readonly { readonly id: string; readonly hash: string }[]> {
+  const readAt = await startOfRead(db, run.id, { kind: 'customer', pass });
   const isNew = NEW_CUSTOMER('$1', '$2');
   if ((await db.query(`select from ledger.records k where ${isNew} limit 1`, [run.id, pass])).rowCount === 0) return [];
   await gatherSent(db, run.id);
