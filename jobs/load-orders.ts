@@ -41,7 +41,7 @@ import type { ContactsOptions } from '../src/syncs/contacts/options.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { BASELINE, readCustomers } from '../src/syncs/customers/read-customers.ts';
 import { readLoad } from '../src/syncs/orders/begin.ts';
-import { askFirst, createsNow, whyApproval } from '../src/syncs/orders/load-approval.ts';
+import { askFirst, createsNow, planTheRest, whyApproval } from '../src/syncs/orders/load-approval.ts';
 import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
 import { type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.ts';
 import { readOrders } from '../src/syncs/orders/read-orders.ts';
@@ -265,6 +265,7 @@ async function comeBackForTheRest(
 
 async function end(db: Queryable, run: Context['run']): Promise<JobResult> {
   await releaseKeys(db, run);
+  if (await planTheRest(db, run)) return { status: 'again', inMs: 0 };
   await settleCopies(db, run.id);
   await endRun(db, run.id, 'done');
   return { status: 'finished' };

@@ -15,7 +15,8 @@ import { exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
-import { checkpointOf, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
+import { planTheRest } from '../src/syncs/orders/load-approval.ts';
+import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
 import { ordersOptions } from '../src/syncs/orders/options.ts';
 import { readOrders, toNewOrder } from '../src/syncs/orders/read-orders.ts';
 import { settleReadBack } from '../src/syncs/read-back.ts';
@@ -52,7 +53,8 @@ export const settleOrdersJob = defineJob({
       } else if (sent.ready + sent.intent > 0) return { status: 'next', job: 'create-orders' };
       return exclusive.transaction(async (db): Promise<JobResult> => {
         await releaseKeys(db, run);
-        if (sent.staged > 0) return goBack(db, run.id); // another load was sending these orders
+        if (sent.staged > 0) return goBack(db, run.id, 'keys'); // another load was sending these orders
+        if (await planTheRest(db, run)) return goBack(db, run.id, 'customers');
         await settleCopies(db, run.id);
         await endRun(db, run.id, 'done');
         return { status: 'finished' };
@@ -60,8 +62,8 @@ export const settleOrdersJob = defineJob({
     }),
 });
 
-async function goBack(db: Queryable, runId: string): Promise<JobResult> {
-  await saveCheckpoint(db, runId, { ...checkpointOf(await readRun(db, runId)), step: 'keys' });
+async function goBack(db: Queryable, runId: string, step: LoadCheckpoint['step']): Promise<JobResult> {
+  await saveCheckpoint(db, runId, { ...checkpointOf(await readRun(db, runId)), step });
   await movePhase(db, runId, 'settle-orders', 'load-orders');
   return { status: 'next', job: 'load-orders' };
 }

@@ -19,6 +19,7 @@ const ofRun = z.object({ run: z.string(), action: z.enum(RUN_ACTIONS) });
 const ofSync = z.object({ sync: z.string(), action: z.enum(SYNC_ACTIONS) });
 const ofAccount = z.object({ account: z.string() });
 const ofRuns = z.object({ action: z.enum(['cancel', 'retry']) });
+const firstOrders = z.coerce.number().int().min(1).optional();
 const why = z.object({ reason: z.string().trim().max(200).optional() });
 
 export function addActionForms(
@@ -27,8 +28,10 @@ export function addActionForms(
 ): void {
   onForm(app, '/runs/:run/:action', async ({ taking, params, given, reply }) => {
     const { run, action } = ofRun.parse(params);
-    if (action === 'resume' && (await isTyped(needs, run))) return `/runs/${encodeURIComponent(run)}/approve`;
-    await tell(reply, needs, () => actOnRun(needs, taking, action, run, { seen: given.plan ?? '' }));
+    const first = firstOrders.parse(given.first);
+    const isAsked = action === 'resume' && first === undefined && (await isTyped(needs, run));
+    if (isAsked) return `/runs/${encodeURIComponent(run)}/approve`;
+    await tell(reply, needs, () => actOnRun(needs, taking, action, run, { seen: given.plan ?? '', first }));
     return `/runs/${encodeURIComponent(run)}`;
   });
   onForm(app, '/syncs/:sync/:action', async ({ taking, params, given, reply }) => {

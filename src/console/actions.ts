@@ -42,6 +42,8 @@ interface How {
   readonly by: string;
   /** The name of the plan to approve, as it was seen; default: the plan of the moment. */
   readonly seen?: string | undefined;
+  /** How many orders of the plan of a load to approve; default: all. */
+  readonly first?: number | undefined;
 }
 
 type Perform = (needs: ActionNeeds, about: string, how: How) => Promise<Done>;
@@ -58,13 +60,14 @@ const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
     const run = await readRun(pool, id);
     await cancelRun(pool, run, by);
     const isDeclined = run.errorCode === AWAITS_CONFIRMATION;
-    const what = isDeclined ? 'is not approved: nothing was sent' : 'is stopped for good: nothing more is sent';
-    return { said: `Run ${id} ${what}.`, run: id };
+    const what = isDeclined ? 'is not approved' : 'is stopped for good';
+    return { said: `Run ${id} ${what}: nothing more is sent.`, run: id };
   },
-  async resume({ pool, hint }, id, { by, seen }) {
+  async resume({ pool, hint }, id, { by, seen, first }) {
     const run = await readRun(pool, id);
-    await reopenRun(pool, run, { by, seen: seen ?? run.planId }, hint);
-    return { said: `Run ${id} continues as soon as a worker is free.`, run: id };
+    await reopenRun(pool, run, { by, seen: seen ?? run.planId, first }, hint);
+    const then = first === undefined ? '' : ` It writes ${plural(first, 'order')}, and then asks for the others.`;
+    return { said: `Run ${id} continues as soon as a worker is free.${then}`, run: id };
   },
   async retry(needs, id) {
     const { pool, hint } = needs;
@@ -136,9 +139,9 @@ export function actOnRun(
   taking: Taking,
   action: RunAction,
   id: string,
-  { seen }: Pick<How, 'seen'> = {},
+  how: Pick<How, 'seen' | 'first'> = {},
 ): Promise<Done> {
-  return keeping(needs, taking, `${action}-run`, id, () => ON_RUNS[action](needs, id, { by: byWords(taking), seen }));
+  return keeping(needs, taking, `${action}-run`, id, () => ON_RUNS[action](needs, id, { ...how, by: byWords(taking) }));
 }
 
 /** Approves a large load if `typed` is the number of orders that it writes. @throws like actOnRun */

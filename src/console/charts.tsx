@@ -24,6 +24,7 @@ export function Lags({ lag: { target, longestMs, from } }: { readonly lag: Lag }
 
 /** Calls of an account, minute by minute. */
 export function LastHour({ minutes }: { readonly minutes: readonly BudgetMinute[] }) {
+  if (minutes.length === 0) return <small class="dim">no call in the last hour</small>;
   const calls = minutes.map((minute) => minute.calls);
   const total = calls.reduce((sum, n) => sum + n, 0);
   return (

@@ -1,4 +1,7 @@
-/** The lines of a load that were not accepted, and a new file made of them with corrected cells. The loaded file stays as it is. */
+/**
+ * The lines of a load that were not accepted, and a new file made of them with corrected cells. Before a load is approved, the new
+ * file also has all other lines that are not written. The loaded file stays as it is.
+ */
 import path from 'node:path';
 import type pg from 'pg';
 import { LockstepError } from '../base/errors.ts';
@@ -6,7 +9,8 @@ import { PLAIN_HINTS, sentenceFor } from '../base/reasons/reasons.ts';
 import { resultsBase } from '../csv/file-names.ts';
 import { guarded } from '../csv/formulas.ts';
 import { LABEL_COLUMN } from '../csv/result-files.ts';
-import { firstRefused, type RefusedOrder, refusedOrders } from '../engine/ledger/matching/refused-orders.ts';
+import { awaitsApproval, NOT_APPROVED } from '../engine/ledger/approval.ts';
+import { firstRefused, type RefusedOrder, unappliedOrders } from '../engine/ledger/matching/refused-orders.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
 import { type Load, readLoad } from '../syncs/orders/begin.ts';
 
@@ -41,8 +45,13 @@ export const MOST_COLUMNS = 40;
 export const cellKey = (line: number, column: number): string => `cell.${line}.${column}`;
 
 /** Whether no more lines of it are refused, so that a new file has all that are. */
-export function isOver({ status }: Pick<Run, 'status'>): boolean {
-  return status !== 'running' && status !== 'paused';
+export function isCorrectable(run: Pick<Run, 'status' | 'errorCode'>): boolean {
+  return awaitsApproval(run) || (run.status !== 'running' && run.status !== 'paused');
+}
+
+/** Whether nothing more of it is written, so that the new file has its other lines too. */
+export function isPlanDropped(run: Pick<Run, 'status' | 'errorCode'>): boolean {
+  return awaitsApproval(run) || run.errorCode === NOT_APPROVED;
 }
 
 /** @throws LockstepError RUN_IS_NO_LOAD, LOAD_NOT_ENDED */
@@ -52,7 +61,7 @@ export async function badFile(
 ): Promise<{ readonly name: string; readonly columns: readonly string[]; readonly load: Load }> {
   const load = await readLoad(pool, run);
   if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${run} is not a load of a file.`, { exitCode: 2 });
-  if (!isOver(await readRun(pool, run))) {
+  if (!isCorrectable(await readRun(pool, run))) {
     const message = `Load ${run} has not ended, and more of its lines may be refused. Correct them all once it has ended.`;
     throw new LockstepError('LOAD_NOT_ENDED', message, { exitCode: 2 });
   }
@@ -83,13 +92,14 @@ function badLines({ lines, label, reason, facts }: RefusedOrder): readonly BadLi
 }
 
 /**
- * The new file, in UTF-8 with commas: the header, and all lines that were not accepted. It is read as a file of results: each
- * order keeps its identity, so an order is created once however often it is corrected.
+ * The new file, in UTF-8 with commas: the header, and all lines that were not accepted, or not written. It is read as a file of
+ * results: each order keeps its identity, so an order is created once however often it is corrected.
  */
 export async function* fixedFile(pool: pg.Pool, run: string, fixes: Fixes): AsyncGenerator<Uint8Array> {
   const { columns } = await badFile(pool, run);
   yield Buffer.from(csv([LABEL_COLUMN, ...columns]));
-  for await (const order of refusedOrders(pool, run))
+  const which = isPlanDropped(await readRun(pool, run)) ? 'unwritten' : 'refused';
+  for await (const order of unappliedOrders(pool, run, which))
     for (const bad of badLines(order)) yield Buffer.from(csv([bad.label, ...fixed(bad, fixes)]));
 }
 

@@ -4,11 +4,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { LockstepError } from '../base/errors.ts';
 import { RESULT_KINDS } from '../csv/result-files.ts';
+import { awaitsApproval } from '../engine/ledger/approval.ts';
 import { readRun } from '../engine/ledger/runs.ts';
+import { cancelRun } from '../operator/run-actions.ts';
 import { accountNamed, type Settings } from '../settings/settings.ts';
 import { refuseCorrected } from '../syncs/orders/begin.ts';
 import { ordersOptions } from '../syncs/orders/options.ts';
-import { approveTyped, keeping } from './actions.ts';
+import { approveTyped, byWords, keeping } from './actions.ts';
 import { badFile, type Fixes, fixedFile } from './fixes.ts';
 import { formOf, onForm, tell } from './forms.ts';
 import { requireOperator, requirePerson } from './guard.ts';
@@ -66,9 +68,11 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
     const fixes = fixesIn(formOf(request));
     let page = '/load';
     await keeping(needs, taking, 'upload-file', id, async () => {
-      const { account, options } = await readRun(needs.pool, id);
+      const run = await readRun(needs.pool, id);
+      const { account, options } = run;
       const { name, load } = await badFile(needs.pool, id);
       await refuseCorrected(needs.pool, id);
+      if (awaitsApproval(run)) await cancelRun(needs.pool, run, byWords(taking));
       const written = await loads.uploads.write(fixedFile(needs.pool, id, fixes));
       const upload = await loads.uploads.keep(written, { name, account, corrects: id });
       page = addressOf(`/load/${upload.id}`, formOfLoad(load, ordersOptions.parse(options)));

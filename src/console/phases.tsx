@@ -69,7 +69,11 @@ function Doing({ run, open }: Pick<PhasesOf, 'run' | 'open'>) {
       return all === 0 ? null : <Progress share={run.rowsSettled / all} words={words} />;
     }
     case 'settling':
-      return <span class="dim">{formatCount(open.acked + open.unknown)} to settle</span>;
+      return (
+        <span class="dim">
+          {formatCount(open.staged + open.ready + open.intent + open.acked + open.unknown)} to settle
+        </span>
+      );
     default:
       return <span class="dim">{plural(run.rowsSeen, 'row')} so far</span>;
   }

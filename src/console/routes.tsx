@@ -30,6 +30,7 @@ import { home } from './pages/home.tsx';
 import { links } from './pages/links.tsx';
 import { load } from './pages/load.tsx';
 import { loadSheet } from './pages/load-sheet.tsx';
+import { mapping } from './pages/mapping.tsx';
 import { queues } from './pages/queues.tsx';
 import { newRecord, record } from './pages/record.tsx';
 import { records, recordsOf } from './pages/records.tsx';
@@ -59,6 +60,7 @@ const PAGES: readonly Page[] = [
   rows,
   row,
   syncs,
+  mapping,
   load,
   loadSheet,
   records,

@@ -19,7 +19,7 @@ export interface LoadPlan {
   readonly calls: number;
   /** The least time for the calls under the budget; undefined if the budget is not known. */
   readonly leastMs: number | undefined;
-  /** Rows in all, and those that are not written, by verdict. */
+  /** Rows in all, and those that it would not write, by verdict: also those that it has written, if only the first were approved. */
   readonly counts: Counts;
   /** The first orders that it writes. */
   readonly samples: readonly SampleOrder[];
@@ -37,8 +37,9 @@ export function writesOf({ creates, updates }: Pick<LoadPlan, 'creates' | 'updat
 export async function planOf(db: Queryable, run: Run, settings: Settings): Promise<LoadPlan> {
   const all = await countRows(db, run.id);
   const customers = await countMissing(db, run);
-  const updates = run.status === 'done' ? all.updated : (checkpointOf(run).updates ?? 0);
-  const creates = all.unknown + all.created + all.updated - updates;
+  const isDryRun = run.status === 'done';
+  const updates = isDryRun ? all.updated : (checkpointOf(run).updates ?? 0);
+  const creates = isDryRun ? all.created + all.unknown : all.unknown - updates;
   const calls = creates + updates + customers + (customers > 0 ? 2 * READS : READS);
   const allowed = allowedFor(run, settings);
   const samples = await sampleOrders(db, run.id, SAMPLES);
@@ -48,7 +49,7 @@ export async function planOf(db: Queryable, run: Run, settings: Settings): Promi
     customers,
     calls,
     leastMs: allowed === undefined ? undefined : (calls / allowed) * 1_000,
-    counts: { ...all, created: 0, updated: 0, unknown: 0 },
+    counts: { ...all, ...(isDryRun && { created: 0, updated: 0 }), unknown: 0 },
     samples: samples.map((one) => ({ ...one, amount: one.amount === null ? null : formatAmount(one.amount) })),
   };
 }

@@ -99,7 +99,7 @@ async function ofRun(
   const detail = async () => run.error ?? meaningOf(run.errorCode ?? null) ?? '';
   switch (state) {
     case 'awaiting-approval': {
-      const why = 'awaits approval: nothing is sent yet';
+      const why = 'awaits approval: nothing is sent until then';
       return [lasting({ ...about, event: 'awaits-approval', why, since: run.attendedAt, detail })];
     }
     case 'interrupted': {

@@ -54,10 +54,12 @@ export async function problemSections(
   }));
 }
 
+const UNSENT: readonly string[] = ['NEVER_SENT', 'AWAITS_APPROVAL', 'NOT_APPROVED_YET'];
+
 /** Rows without a verdict are either sent or not; the other verdicts have one name each. */
 function wordsOf({ verdict, reason }: RowGroup, report: RunReport): string {
   if (verdict !== 'unknown') return verdictWords(verdict, report.type);
-  return reason === 'NEVER_SENT' || reason === 'AWAITS_APPROVAL' ? unsentWords(report) : 'sent, not confirmed';
+  return UNSENT.includes(reason ?? '') ? unsentWords(report) : 'sent, not confirmed';
 }
 
 function worded(group: RowGroup, hints: Hints): ProblemGroup {

@@ -9,6 +9,7 @@ import { endRun, resumeRun } from '../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { readLoad } from '../syncs/orders/begin.ts';
+import { approveFirst } from '../syncs/orders/load-approval.ts';
 import { reopenLoad } from '../syncs/orders/reopen.ts';
 import { applyCommand } from './run-result.ts';
 
@@ -18,6 +19,14 @@ type Hint = (command: string) => string;
 export async function cancelRun(db: Queryable, run: Run, by: string): Promise<void> {
   const ended = await (awaitsApproval(run) ? declineRun(db, run.id, by) : endRun(db, run.id, 'cancelled'));
   if (!ended) throw alreadyEnded(run, 'There is nothing to cancel.');
+}
+
+interface Approving {
+  readonly by: string;
+  /** The name of the plan; default: the plan of the moment. */
+  readonly seen?: string | undefined;
+  /** How many orders of a load; default: all. */
+  readonly first?: number | undefined;
 }
 
 /** Whether the run can be resumed. @throws LockstepError RUN_ENDED, LOAD_NOT_RECEIVED */
@@ -32,20 +41,26 @@ export async function requireResumable(db: Queryable, run: Run, hint: Hint): Pro
 }
 
 /**
- * Resumes a failed or paused run; of a run that awaits approval, the plan `seen` is approved. A running one stays as it is. `by`:
- * who does it. @throws also PLAN_REPLACED, RUN_IN_THE_WAY
+ * Resumes a failed or paused run; of a run that awaits approval, the plan `seen` is approved, or of a load only its `first` orders.
+ * A running one stays as it is. `by`: who does it. @throws also PLAN_REPLACED, RUN_IN_THE_WAY, NO_PLAN_OF_A_LOAD
  */
 export async function reopenRun(
-  db: Queryable,
+  pool: pg.Pool,
   run: Run,
-  { by, seen = run.planId }: { readonly by: string; readonly seen?: string | undefined },
+  { by, seen = run.planId, first }: Approving,
   hint: Hint,
 ): Promise<void> {
-  await requireResumable(db, run, hint);
+  await requireResumable(pool, run, hint);
   const { id, status, resource } = run;
+  if (first !== undefined && !(awaitsApproval(run) && (await readLoad(pool, id)))) {
+    const message = `Run ${id} is not a load that waits for approval, so its first orders cannot be approved alone.`;
+    throw new LockstepError('NO_PLAN_OF_A_LOAD', message, { exitCode: 2 });
+  }
   if (status === 'running') return;
-  if (awaitsApproval(run) ? await approveRun(db, { id, planId: seen }, by) : await resumeRun(db, id)) return;
-  const now = await readRun(db, id);
+  const plan = { id, planId: seen };
+  const approve = () => (first === undefined ? approveRun(pool, plan, by) : approveFirst(pool, plan, by, first));
+  if (await (awaitsApproval(run) ? approve() : resumeRun(pool, id))) return;
+  const now = await readRun(pool, id);
   if (awaitsApproval(now) && now.planId !== seen) {
     const message = `Run ${id} shows another plan now than the one that you approve, so nothing is approved. See its plan, and approve that: ${hint(`runs show ${id}`)}`;
     throw new LockstepError('PLAN_REPLACED', message, { exitCode: 3 });

@@ -4,9 +4,12 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
+/** Making one is slow, and a page has many numbers. */
+const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+
 /** `1,234,567`. */
 export function formatCount(n: number): string {
-  return n.toLocaleString('en-US', { maximumFractionDigits: 0 });
+  return COUNT.format(n);
 }
 
 /** `0.4 s`, `12.3 s`, `3 min 20 s`, `2 h 5 min`. */

@@ -64,7 +64,9 @@ test('shows what needs a person, what runs, what starts next, and the budgets', 
   expect(needs.map(({ command: one }: { command: string }) => one)).toEqual(commands);
   expect(running.map(({ run }: { run: string }) => run)).toEqual([working]);
   expect(next.map(({ sync }: { sync: string }) => sync)).toEqual(['nightly']);
-  expect(stdout).toMatch(new RegExp(`run ${waiting} of waiting, since .*: awaits approval: nothing is sent yet\\n`));
+  expect(stdout).toMatch(
+    new RegExp(`run ${waiting} of waiting, since .*: awaits approval: nothing is sent until then\\n`),
+  );
   expect(stdout).toMatch(/hourly +paused/);
   expect(stdout).not.toContain(earlier);
 });

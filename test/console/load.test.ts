@@ -168,8 +168,6 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByLabel('Column of order_id').selectOption('no');
     await page.getByLabel('An order that exists already').selectOption('fail');
     await page.getByRole('button', { name: 'Check and plan' }).click();
-    await page.getByText('When the load has ended').waitFor();
-    expect(await (await fetch(`${page.url()}/fix`)).text()).toContain('LOAD_NOT_ENDED');
     await page.getByRole('button', { name: /^Approve/ }).click();
     await page.getByRole('link', { name: 'Correct the 5 rows' }).click();
     expect(await page.locator('[aria-invalid]').getAttribute('aria-label')).toBe('amount, line 5');
@@ -210,12 +208,30 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
+  test('is approved for its first orders, and then for the others', async () => {
+    const { page, wrong, close } = await openPage(browser);
+    await choose(page, 'orders.csv', ordersCsv(12));
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByLabel('Try it with the first orders').fill('3');
+    await expectSound(page);
+    await page.getByRole('button', { name: 'Approve only these' }).click();
+    expect(await page.textContent('.said.good')).toContain('It writes 3 orders, and then asks for the others.');
+    await page.getByText('Only the first orders were approved.').waitFor();
+    expect(await page.textContent('#live')).toMatch(/Create\s*9 orders.*Written already\s*3 orders/);
+    expect((await harness.orders()).length).toBe(3);
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.getByText('created (12)').waitFor();
+    expect([...(await harness.orderCommits()).values()]).toEqual(Array(12).fill(1));
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
   test('whose plan is not approved is not written', async () => {
     const { page, close } = await openPage(browser);
     await choose(page, 'orders.csv', ordersCsv(2));
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('link', { name: 'Do not approve' }).click();
-    expect(await page.textContent('main')).toContain('Nothing was written, and nothing will be.');
+    expect(await page.textContent('main')).toContain('Nothing more is written.');
     await page.getByRole('button', { name: 'Do not approve' }).click();
     await page.getByText('not approved').first().waitFor();
     expect(await harness.orders()).toEqual([]);

@@ -17,7 +17,9 @@ const HOSTILE = `<img src=x onerror="alert(1)">"><svg onload=alert(2)> \u202egpj
 const TEXT = `${SETTINGS.replace('budget:', 'dialect: { idField: { contacts: nr } }, budget:')}
 targets:
   hook: { type: webhook, url: "https://hook.example/in", secret: { env: HOOK }, previousSecret: { env: OLD_HOOK } }
+  spare: { type: webhook, url: "https://spare.example/in", secret: { env: HOOK } }
   issues: { type: github, token: { env: TOKEN }, owner: octocat, repo: hello-world }
+syncs: { mirror: { type: tasks, account: acme, targets: [hook, spare] } }
 `;
 
 let database: FreshDatabase;
@@ -136,6 +138,17 @@ test('a target is failing while its deliveries are retried, in the list and on i
     expect([path, html]).toEqual([path, expect.stringContaining('1 delivery failed and will be retried')]);
   }
   expect(await pageAt('/targets/hook')).not.toContain('no problem');
+});
+
+test('a run that mirrors tasks names the target that does not take its deliveries, and no other', async () => {
+  const given = { sync: 'mirror', job: 'tasks', account: 'acme', resource: 'mirror', options: {} };
+  const started = { ...given, lane: 'batch', dryRun: false, phase: 'deliver-status' } as const;
+  const { id } = (await startRun(database.pool, started)).run;
+  expect(await pageAt(`/runs/${id}`)).not.toContain('It waits for target');
+  await deliver([null]);
+  const html = await pageAt(`/runs/${id}`);
+  expect(html).toMatch(/It waits for target .*hook<\/a>:.*1 delivery failed and will be retried/);
+  expect(html).not.toContain('/targets/spare');
 });
 
 test('a run says that it waits because its account is suspended', async () => {

@@ -46,6 +46,22 @@ describe.runIf(CHROMIUM)('records', () => {
       ),
     );
 
+  test('of a contact show what the mapping of its sync makes of them', async () => {
+    await harness.addContacts([{ first_name: HOSTILE[0] ?? '', email: 'ann@example.com' }, { country: 'US' }]);
+    const { page, wrong, close } = await openPage(browser);
+    await page.goto(`${web.url}/syncs`);
+    await page.getByRole('link', { name: 'Mapping, with live examples' }).click();
+    const [first, second] = await page.locator('section').allTextContents();
+    expect(first).toContain(HOSTILE[0]);
+    expect(first).toMatch(/email.*ann@example\.com/);
+    expect(second).toContain('could not be recognised');
+    await expectSound(page);
+    expect(wrong).toEqual([]);
+    const answer = await fetch(`${web.url}/api/v1/syncs/contacts/mapping`);
+    expect(await answer.json()).toMatchObject({ read: 2, contacts: [{ contact: '1' }, { contact: '2' }] });
+    await close();
+  });
+
   test('are a board whose cards move by drag, by arrow keys and by buttons, and take comments', async () => {
     const { id } = await makeBoard();
     const { page, wrong, close } = await openPage(browser);

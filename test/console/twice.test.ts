@@ -1,7 +1,7 @@
 /** What a person does twice in the console, or in the console and on the command line, is done once. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Console } from '../../src/console/server.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
@@ -12,7 +12,7 @@ import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders
 let harness: OrdersHarness;
 let web: Console;
 beforeAll(async () => {
-  harness = await openOrdersHarness();
+  harness = await openOrdersHarness({ hasFront: true });
   web = await harness.workspace.serveConsole();
   await harness.workspace.work();
 });
@@ -80,6 +80,35 @@ test('lines that two people correct at once are loaded once; the second is led t
   await expect.poll(() => look('/')).not.toContain(run.id); // viewers share what was read a moment ago
   expect(await post(`/runs/${run.id}/fix`, FIXED)).toContain('LINES_CORRECTED');
   expect((await amounts()).length).toBe(2);
+});
+
+test('lines that are corrected before the approval replace the plan, and each order is created once', async () => {
+  const { begun } = await harness.takeIn(`${WITHOUT_IDS}3,30,c\n`, { confirm: true });
+  const { id } = begun.run;
+  await (await harness.workspace.work()).attend(begun.run);
+  await ended(harness.database, id);
+  expect(await look(`/runs/${id}/fix`)).toContain('replaces the plan of this run');
+  const upload = await post(`/runs/${id}/fix`, FIXED);
+  expect((await readRun(harness.database.pool, id)).errorCode).toBe('NOT_APPROVED');
+  await begin(upload);
+  await approve(await planned(upload));
+  expect(await amounts()).toEqual([10, 20, 30]);
+  await post(`/runs/${id}/retry`);
+  expect((await ended(harness.database, id)).status).toBe('done');
+  expect(await harness.tally(begun.run)).toEqual({ in: 3, existing: 2, invalid: 1 });
+  expect(await amounts()).toEqual([10, 20, 30]);
+});
+
+test('lines of a load that is being written are not corrected yet', async () => {
+  const { begun } = await harness.takeIn(WITHOUT_IDS, { confirm: true });
+  await (await harness.workspace.work()).attend(begun.run);
+  await ended(harness.database, begun.run.id);
+  harness.front.set(async () => undefined); // no call is answered
+  onTestFinished(() => harness.front.set());
+  await post(`/runs/${begun.run.id}/resume`, { plan: await planOn(begun.run.id) });
+  expect(await look(`/runs/${begun.run.id}/fix`)).toContain('LOAD_NOT_ENDED');
+  expect(await post(`/runs/${begun.run.id}/fix`, FIXED)).toContain('LOAD_NOT_ENDED');
+  await post(`/runs/${begun.run.id}/cancel`);
 });
 
 test('a correction that was not approved can be made again', async () => {

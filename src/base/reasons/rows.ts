@@ -20,6 +20,11 @@ export const ROW_REASONS = {
     sentence: 'It was not in the plan; nothing was sent.',
     remedy: WITHOUT_PLAN,
   },
+  NOT_APPROVED_YET: {
+    meaning: 'A person approved only the first orders of the load, and this one comes after them. Nothing was sent.',
+    sentence: 'Only orders before it were approved so far; nothing was sent.',
+    remedy: `To plan it again, with the others that are left: ${REMEDIES.AGAIN}.`,
+  },
   REFUSED_BY_SERVICE: {
     meaning: 'The service refused the record, and its answer says so clearly. Nothing was written.',
     sentence: 'The service refused it[ (HTTP {http})]: {answer}',

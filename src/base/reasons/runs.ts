@@ -52,7 +52,7 @@ export const RUN_REASONS = {
   SEND_FAILED: { meaning: 'Sending a row failed because of a defect in Lockstep.', remedy: REMEDIES.DEFECT },
   JOB_BROKE_OFF: { meaning: 'The run failed because of a defect in Lockstep.', remedy: REMEDIES.DEFECT },
   NOT_APPROVED: {
-    meaning: 'A person declined what the run would write. Nothing was sent.',
+    meaning: 'A person declined what the run would write, and it was not sent.',
     remedy: 'Start the run or the load again to see a new plan.',
   },
   AWAITS_CONFIRMATION: {

@@ -74,6 +74,7 @@ function addResume(runs: Command, perform: Perform): void {
     )
     .argument('<run>', 'id of the run')
     .option('--plan <name>', 'approve only this plan: `runs show` names the plan that awaits approval')
+    .option('--first <orders>', 'of a load, approve only so many orders now; it then asks for the others', wholeNumber)
     .action(perform(resume));
 }
 
@@ -160,14 +161,18 @@ async function cancel(session: Session, id: string): Promise<void> {
   session.out.result(await reportRun(pool, await readRun(pool, id), await session.settings()));
 }
 
-async function resume(session: Session, id: string, options: { plan?: string }): Promise<ExitCode> {
+async function resume(
+  session: Session,
+  id: string,
+  { plan, first }: { plan?: string; first?: number },
+): Promise<ExitCode> {
   const signal = session.untilStopped(STOP_WORDS);
   const workspace = await session.openWorkspace();
   const { pool } = workspace.database;
   const before = await readRun(pool, id);
   await requireResumable(pool, before, session.hint);
   await workspace.accounts.open(before.account);
-  await reopenRun(pool, before, { by: thisPerson(), seen: options.plan ?? before.planId }, session.hint);
+  await reopenRun(pool, before, { by: thisPerson(), seen: plan ?? before.planId, first }, session.hint);
   session.out.say(`Resuming run ${id} of ${before.title}.`);
   return carryAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true });
 }

@@ -2,13 +2,13 @@
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { readPresets } from '../../csv/presets.ts';
+import type { CheckedSync, ContactsSync } from '../../operator/check-mapping.ts';
 import { warningsOf } from '../../operator/settings-check.ts';
 import { plural } from '../../operator/words.ts';
 import { maskSettings } from '../../settings/mask.ts';
 import { renderJsonSchema, settingsJsonSchema } from '../../settings/schema.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
-import type { CheckedSync, ContactsSync } from '../check-mapping.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 
@@ -83,10 +83,10 @@ async function checkLive(session: Session, { syncs }: Settings): Promise<readonl
   }
   const signal = session.untilStopped('Waiting for the answer. Press Ctrl-C again to stop at once.');
   const { accounts } = await session.openWorkspace();
-  const { checkMapping, checkedLines } = await import('../check-mapping.ts');
+  const { checkMapping, checkedLines } = await import('../../operator/check-mapping.ts');
   const checked: CheckedSync[] = [];
   for (const sync of ours) {
-    const one = await checkMapping(sync, await accounts.inspect(sync.account), signal);
+    const one = await checkMapping(sync, await accounts.inspect(sync.account), { signal });
     out.say(...checkedLines(one));
     checked.push(one);
   }

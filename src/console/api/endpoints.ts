@@ -8,6 +8,7 @@ import { readRowStory } from '../../engine/ledger/row-story.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { pageOfRuns } from '../../engine/ledger/run-pages.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { checkMapping, mappedSync } from '../../operator/check-mapping.ts';
 import { problemSections } from '../../operator/problems.ts';
 import { hintsFor } from '../../operator/reasons.ts';
 import { storyResult } from '../../operator/row-words.ts';
@@ -16,6 +17,8 @@ import { statusOf } from '../../operator/status.ts';
 import { listSyncs } from '../../operator/sync-list.ts';
 import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
+import { accountOf } from '../records/parts.tsx';
+import { limited } from '../records/read.ts';
 import { accountEndpoints } from './account-endpoints.ts';
 import { deliveryEndpoints } from './delivery-endpoints.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
@@ -120,9 +123,16 @@ export const endpoints: readonly Endpoint[] = [
         .string()
         .optional()
         .describe('To approve only this plan, as `plan` of the run named it. Default: its plan now.'),
+      first: z
+        .number()
+        .int()
+        .min(1)
+        .optional()
+        .describe('To approve only so many orders of a load, from the first. It then asks for the others.'),
     }),
     answer: done,
-    work: (needs, { taking, params, body }) => actOnRun(needs, taking, params.action, params.run, { seen: body.plan }),
+    work: (needs, { taking, params, body: { plan, first } }) =>
+      actOnRun(needs, taking, params.action, params.run, { seen: plan, first }),
   }),
   defineEndpoint({
     name: 'syncs',
@@ -141,6 +151,18 @@ export const endpoints: readonly Endpoint[] = [
           ...rest,
         })),
       };
+    },
+  }),
+  defineEndpoint({
+    name: 'mapping',
+    summary: 'What the mapping of a sync of contacts makes of ten contacts, read live',
+    method: 'GET',
+    path: '/syncs/{sync}/mapping',
+    params: z.object({ sync: z.string() }),
+    answer: z.looseObject({ sync: z.string(), contacts: z.array(z.looseObject({ contact: z.string() })) }),
+    async work(needs, { params }) {
+      const sync = mappedSync(needs.settings(), params.sync);
+      return { ...(await checkMapping(sync, await accountOf(needs, sync.account), limited())) };
     },
   }),
   defineEndpoint({

@@ -15,7 +15,7 @@ const WORDS = {
   },
   decline: {
     button: 'Do not approve',
-    means: 'Nothing was written, and nothing will be. You can load the file or run the sync again later.',
+    means: 'Nothing more is written. You can load the file or run the sync again later.',
   },
   retry: {
     button: 'Retry',

@@ -3,14 +3,12 @@ import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
 import { lagOf } from '../../mirror/outbox/lag.ts';
 import { countDeliveries, DELIVERY_VERDICTS, type ListedDelivery, listDeliveries } from '../../mirror/outbox/list.ts';
-import { targetStates } from '../../mirror/outbox/target-states.ts';
-import { undelivered } from '../../mirror/outbox/undelivered.ts';
 import { outboxNames } from '../../operator/deliveries.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
 import { Lags } from '../charts.tsx';
 import { definePage } from '../page.ts';
 import { addressOf, Chip, Days, Empty, Foreign, More, Section, Select, Table, Time } from '../parts.tsx';
-import { Targets } from './target-parts.tsx';
+import { healthOf, Targets } from './target-parts.tsx';
 
 const PER_PAGE = 50;
 
@@ -23,11 +21,11 @@ export const deliveries = definePage({
     const found = await listDeliveries(pool, toDeliveryFilter(query), PER_PAGE + 1, after);
     const shown = found.slice(0, PER_PAGE);
     const last = found.length > PER_PAGE ? shown.at(-1) : undefined;
-    const [counts, states] = [await countDeliveries(pool), await targetStates(pool)];
-    const lags = await lagOf(pool);
-    const names = [...new Set([...outboxNames(settings), ...counts.map(({ target }) => target)])];
-    const waiting = await undelivered(pool, names);
     const isFiltered = Object.values(query).some((value) => value !== undefined);
+    const counts = await countDeliveries(pool);
+    const lags = isFiltered ? [] : await lagOf(pool);
+    const names = [...new Set([...outboxNames(settings), ...counts.map(({ target }) => target)])];
+    const health = isFiltered ? new Map() : await healthOf(pool, names);
     const canAct = person.role === 'operator';
     return {
       title: 'Deliveries',
@@ -41,8 +39,8 @@ export const deliveries = definePage({
       ),
       body: (
         <>
-          {names.length > 0 && !isFiltered && <Targets {...{ names, counts, states, waiting }} />}
-          {lags.length > 0 && !isFiltered && (
+          {names.length > 0 && !isFiltered && <Targets {...{ names, counts, health }} />}
+          {lags.length > 0 && (
             <Section title="Time until delivered, last 24 hours">
               <div class="columns">
                 {lags.map((lag) => (

@@ -5,7 +5,7 @@ import { namelessColumn } from '../../csv/columns.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { plural } from '../../operator/words.ts';
 import { correctionOf } from '../../syncs/orders/begin.ts';
-import { type BadOrders, badFile, badOrders, cellKey, MOST_COLUMNS } from '../fixes.ts';
+import { type BadOrders, badFile, badOrders, cellKey, isPlanDropped, MOST_COLUMNS } from '../fixes.ts';
 import { requireOperator } from '../guard.ts';
 import { definePage } from '../page.ts';
 import { Crumbs, Empty, Foreign, Section, Words } from '../parts.tsx';
@@ -52,13 +52,16 @@ export const fix = definePage({
           <Crumbs to={{ [`/runs/${run.id}`]: run.title }} />
           <h1>Correct {plural(bad.count, 'order')}</h1>
           <p class="dim">
-            They become a new file, <Foreign text={name} most={120} />, which you then look at and load. The loaded file
-            and its run stay as they are. The next page keeps the columns and options of this load; there you can also
-            create missing customers or combine the lines of an order.
+            They become a new file, <Foreign text={name} most={120} />, which you then look at and load.{' '}
+            {isPlanDropped(run)
+              ? 'It has the other lines too that are not written yet, and replaces the plan of this run, which is then not approved.'
+              : 'The loaded file and its run stay as they are.'}{' '}
+            The next page keeps the columns and options of this load; there you can also create missing customers or
+            combine the lines of an order.
           </p>
           <form class="load" method="post" action={`/runs/${run.id}/fix`}>
             <Lines {...bad} columns={columns} />
-            <Replace columns={columns} count={bad.count} />
+            <Replace columns={columns} title={isPlanDropped(run) ? 'all lines' : `all ${plural(bad.count, 'order')}`} />
             <div class="acts">
               <button type="submit" class="primary">
                 Make the new file
@@ -136,9 +139,9 @@ function Cell({ text, name, label, isWrong }: CellProps) {
   );
 }
 
-function Replace({ columns, count }: { readonly columns: readonly string[]; readonly count: number }) {
+function Replace({ columns, title }: { readonly columns: readonly string[]; readonly title: string }) {
   return (
-    <Section title={`Replace in all ${plural(count, 'order')}`}>
+    <Section title={`Replace in ${title}`}>
       <div class="filters">
         <label>
           Column

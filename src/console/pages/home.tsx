@@ -14,7 +14,7 @@ import type { Settings } from '../../settings/settings.ts';
 import { LastHour } from '../charts.tsx';
 import { Legend, NIGHTS, Nights } from '../nights.tsx';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Command, Counts, Empty, Foreign, Progress, Section, State, Time } from '../parts.tsx';
+import { addressOf, Chip, Command, Counts, Empty, Foreign, Progress, Section, State, Time } from '../parts.tsx';
 import { sharedRead } from '../shared-reads.ts';
 import { accountPath } from './account.tsx';
 import { RateNow } from './account-parts.tsx';
@@ -26,11 +26,14 @@ export const home = definePage({
   query: z.object({}),
   async show(context) {
     const { pool, settings } = context;
-    const { status, running } = await sharedRead(settings, 'home', () => readStatus(context));
     const zones = zonesOf(settings);
-    const nights = await nightsOf(pool, zones, NIGHTS);
-    const budgets = await budgetsOf(context, status);
-    const isNew = (await latestRun(pool)) === undefined;
+    const [{ status, running }, hours, nights, latest] = await Promise.all([
+      sharedRead(settings, 'home', () => readStatus(context)),
+      hoursOf(context),
+      nightsOf(pool, zones, NIGHTS),
+      latestRun(pool),
+    ]);
+    const isNew = latest === undefined;
     return {
       title: 'Home',
       tab: 'home',
@@ -51,7 +54,7 @@ export const home = definePage({
           )}
           <div class="columns">
             <NextStarts status={status} settings={settings} />
-            <Budgets rows={budgets} context={context} />
+            <Budgets accounts={status.accounts} hours={hours} context={context} />
           </div>
           {Object.keys(zones).length > 0 && !isNew && (
             <Section title={`Last ${NIGHTS} days`} side={<Legend />}>
@@ -235,30 +238,39 @@ function wordsOf({ syncs }: Settings, name: string): string {
   return schedule ? scheduleWords(schedule) : '';
 }
 
-/** The budget of each account now, and its calls in the last hour. */
-async function budgetsOf({ pool }: PageContext, { accounts }: Status): Promise<readonly BudgetRow[]> {
-  const scopes = await Promise.all(accounts.map(({ account }) => scopeNamed(pool, account)));
+/** The calls of each account in the last hour. */
+async function hoursOf({ pool, settings }: PageContext): Promise<ReadonlyMap<string, readonly BudgetMinute[]>> {
+  const names = Object.keys(settings.accounts);
+  const scopes = await Promise.all(names.map((name) => scopeNamed(pool, name)));
   const hours = await budgetHistory(pool, scopes, { minutes: 60, stepMinutes: 1 });
-  return accounts.map((one, i) => ({ ...one, hour: hours.get(scopes[i] ?? '') }));
+  return new Map(names.map((name, i) => [name, hours.get(scopes[i] ?? '') ?? []]));
 }
 
-type BudgetRow = Status['accounts'][number] & { readonly hour: readonly BudgetMinute[] | undefined };
+interface BudgetsProps {
+  readonly accounts: Status['accounts'];
+  readonly hours: ReadonlyMap<string, readonly BudgetMinute[]>;
+  readonly context: PageContext;
+}
 
-function Budgets({ rows, context }: { readonly rows: readonly BudgetRow[]; readonly context: PageContext }) {
+function Budgets({ accounts, hours, context }: BudgetsProps) {
   return (
     <Section title="Budgets">
       <table class="list">
         <tbody>
-          {rows.map(({ account, allowed, suspended, hour }) => (
+          {accounts.map(({ account, allowed, suspended }) => (
             <tr>
               <th scope="row">
                 <a id={`budget-${account}`} href={accountPath(account)}>
                   {account}
                 </a>
               </th>
-              <td class="nowrap">{suspended === null ? allowed : <span class="chip bad">suspended</span>}</td>
-              <td>{suspended === null && <RateNow account={account} context={context} />}</td>
-              <td>{hour ? <LastHour minutes={hour} /> : <small class="dim">no call in the last hour</small>}</td>
+              <td>
+                {suspended === null ? allowed : <Chip tone="bad">suspended</Chip>}{' '}
+                {suspended === null && <RateNow account={account} context={context} />}
+              </td>
+              <td>
+                <LastHour minutes={hours.get(account) ?? []} />
+              </td>
             </tr>
           ))}
         </tbody>

@@ -4,9 +4,11 @@ import { type LoadPlan, writesOf } from '../../operator/load-plan.ts';
 import type { RunReport } from '../../operator/run-result.ts';
 import { countsLine } from '../../operator/run-words.ts';
 import { formatCount, formatTook, plural } from '../../operator/words.ts';
-import { isOver } from '../fixes.ts';
+import { isCorrectable } from '../fixes.ts';
 import { Fact, Foreign, Head, Section } from '../parts.tsx';
 
+/** What a person may approve before the rest. */
+const FIRST = 10;
 /** A plan with so many writes is approved by typing their number. */
 const MANY_WRITES = 1_000;
 
@@ -15,9 +17,11 @@ export function isLarge(plan: LoadPlan): boolean {
 }
 
 export function Plan({ plan }: { readonly plan: LoadPlan }) {
-  const { creates, updates, customers, calls, leastMs, counts, samples } = plan;
+  const { creates, updates, customers, calls, leastMs, samples } = plan;
   const writes = writesOf(plan);
-  const rest = counts.in - writes;
+  const written = plan.counts.created + plan.counts.updated;
+  const counts = { ...plan.counts, created: 0, updated: 0 };
+  const rest = counts.in - writes - written;
   return (
     <Section title="The plan">
       <dl class="facts">
@@ -26,6 +30,7 @@ export function Plan({ plan }: { readonly plan: LoadPlan }) {
           {customers > 0 && `, and ${plural(customers, 'customer')} first`}
         </Fact>
         {updates > 0 && <Fact name="Update">{plural(updates, 'order')}</Fact>}
+        {written > 0 && <Fact name="Written already">{plural(written, 'order')}</Fact>}
         {rest > 0 && (
           <Fact name="Not written">
             {plural(rest, 'row')}: {countsLine({ counts })}
@@ -59,6 +64,23 @@ export function Plan({ plan }: { readonly plan: LoadPlan }) {
   );
 }
 
+/** Approves the first orders alone, to look at them at the service before the others. */
+export function ApproveFirst({ run, plan }: { readonly run: Run; readonly plan: LoadPlan }) {
+  const writes = writesOf(plan);
+  if (writes <= FIRST) return null;
+  return (
+    <form class="filters" method="post" action={`/runs/${run.id}/resume`}>
+      <input type="hidden" name="plan" value={run.planId} />
+      <label>
+        Try it with the first orders
+        <input type="number" name="first" value={FIRST} min={1} max={writes} required />
+      </label>
+      <button type="submit">Approve only these</button>
+      <span class="dim">The load then waits again, until you approve the others.</span>
+    </form>
+  );
+}
+
 /** The lines of the file with their results: all of them, and those of each verdict. */
 export function Results({ run, report, canAct }: { run: Run; report: RunReport; canAct: boolean }) {
   const { counts, unsettled = { sent: 0, neverSent: 0 } } = report;
@@ -79,7 +101,7 @@ export function Results({ run, report, canAct }: { run: Run; report: RunReport; 
       side={
         canAct &&
         refused > 0 &&
-        (isOver(run) ? (
+        (isCorrectable(run) ? (
           <a id="fix" class="button" href={`/runs/${run.id}/fix`}>
             Correct the {plural(refused, 'row')} that failed
           </a>

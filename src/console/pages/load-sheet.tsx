@@ -31,7 +31,7 @@ export const loadSheet = definePage({
     if (checked) return isPlain(checked) ? { path: `/runs/${checked.run}` } : { ...page, ...resultOf(upload, checked) };
     const state = loads.stateOf(upload, form);
     if (state?.status === 'checking')
-      return { ...page, isBusy: true, body: <Checking upload={upload} state={state} /> };
+      return { ...page, isBusy: true, body: <Checking upload={upload} state={state} form={form} /> };
     const preview = await previewOf(context, upload, form);
     const lines = 'code' in preview ? await linesOf(context, upload, form) : preview.firstLines;
     const failure = state?.failure ?? ('code' in preview ? preview : undefined);
@@ -113,7 +113,13 @@ function resultOf({ name }: Upload, { run, status, rows, warnings }: Checked) {
   return { isStill: true, body };
 }
 
-function Checking({ upload, state }: { upload: Upload; state: Extract<LoadState, { status: 'checking' }> }) {
+interface CheckingProps {
+  readonly upload: Upload;
+  readonly state: Extract<LoadState, { status: 'checking' }>;
+  readonly form: LoadForm;
+}
+
+function Checking({ upload, state, form }: CheckingProps) {
   return (
     <>
       <h1>
@@ -121,7 +127,7 @@ function Checking({ upload, state }: { upload: Upload; state: Extract<LoadState,
       </h1>
       <p role="status">Checking: {plural(state.rows, 'row')} so far. You can close this page.</p>
       <p class="more">
-        <a id="again" class="button" href={`/load/${upload.id}`}>
+        <a id="again" class="button" href={addressOf(`/load/${upload.id}`, form)}>
           Look again
         </a>
       </p>

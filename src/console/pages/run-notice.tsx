@@ -5,6 +5,7 @@ import { waitsFor } from '../../engine/ledger/waiting.ts';
 import type { RunReport } from '../../operator/run-result.ts';
 import type { PageContext } from '../page.ts';
 import { Command, Foreign, Words } from '../parts.tsx';
+import { Health, type stuckTargets, targetPath } from './target-parts.tsx';
 
 /** A worker takes a new run sooner. */
 const TAKEN_WITHIN_MS = 10_000;
@@ -14,10 +15,12 @@ interface NoticeProps {
   readonly report: RunReport;
   /** Why nothing is sent to the account of an unfinished run. */
   readonly suspended: Suspension | undefined;
+  /** The targets that do not take its deliveries. */
+  readonly stuck: Awaited<ReturnType<typeof stuckTargets>>;
   readonly hint: PageContext['hint'];
 }
 
-export function StateNotice({ run, report, suspended, hint }: NoticeProps) {
+export function StateNotice({ run, report, suspended, stuck, hint }: NoticeProps) {
   const other = run.status === 'running' || run.status === 'paused' ? waitsFor(run) : undefined;
   const isForgotten = report.state === 'queued' && Date.now() - run.createdAt.getTime() > TAKEN_WITHIN_MS;
   const isIdle = report.state === 'interrupted' || isForgotten;
@@ -35,6 +38,11 @@ export function StateNotice({ run, report, suspended, hint }: NoticeProps) {
           <Foreign text={suspended.message} most={600} />
         </p>
       )}
+      {stuck.map(([target, health]) => (
+        <div class="notice warn">
+          It waits for target <a href={targetPath(target)}>{target}</a>: <Health {...health} />
+        </div>
+      ))}
       {other !== undefined && (
         <p class="notice">
           It waits for run <a href={`/runs/${other}`}>{other}</a>.

@@ -28,9 +28,10 @@ import { Phases } from '../phases.tsx';
 import { ProblemGroups } from '../problem-groups.tsx';
 import { sharedRead } from '../shared-reads.ts';
 import { ActionList } from './activity.tsx';
-import { isLarge, Plan, Results } from './load-plan.tsx';
+import { ApproveFirst, isLarge, Plan, Results } from './load-plan.tsx';
 import { RunActs } from './run-acts.tsx';
 import { StateNotice } from './run-notice.tsx';
+import { stuckTargets } from './target-parts.tsx';
 
 const SHOWN_ACTIONS = 10;
 /** The chart of a shorter run says nothing. */
@@ -51,6 +52,7 @@ export const run = definePage({
     const { report, sections, reasons, throughput, open, rowsSettled } = await figuresOf(context, shown);
     const actions = await listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id });
     const suspended = open === undefined ? undefined : await suspensionOf(pool, shown.scope);
+    const stuck = await stuckTargets(context, shown);
     const isLoad = (await readLoad(pool, shown.id)) !== undefined;
     const plan = isLoad && report.state === 'awaiting-approval' ? await planOf(pool, shown, settings) : undefined;
     return {
@@ -61,9 +63,10 @@ export const run = definePage({
       body: (
         <>
           <Headline run={shown} report={report} plan={plan} canAct={person.role === 'operator'} />
-          <StateNotice run={shown} {...{ report, suspended, hint }} />
+          <StateNotice run={shown} {...{ report, suspended, stuck, hint }} />
           <Phases run={{ ...shown, rowsSettled }} report={report} open={open} throughput={throughput} />
           {plan && <Plan plan={plan} />}
+          {plan && person.role === 'operator' && <ApproveFirst run={shown} plan={plan} />}
           <Figures run={shown} report={report} />
           {isLoad && report.counts.in > 0 && shown.rowsPruned === 0 && (
             <Results run={shown} report={report} canAct={person.role === 'operator'} />

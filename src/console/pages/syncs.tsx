@@ -116,7 +116,12 @@ function SyncCard({
         </Fact>
       </dl>
       <div class="card-foot">
-        <a href={addressOf('/runs', { sync: name })}>All its runs</a>
+        <span class="links">
+          <a href={addressOf('/runs', { sync: name })}>All its runs</a>
+          {type === 'contacts' && (
+            <a href={`/syncs/${encodeURIComponent(name)}/mapping`}>Mapping, with live examples</a>
+          )}
+        </span>
         {person.role === 'operator' &&
           schedule &&
           (paused ? <Act path={`/syncs/${name}/resume`} label="Resume the schedule" /> : <PauseForm name={name} />)}

@@ -1,9 +1,12 @@
 /** How a target is, for the list of targets and for its page. */
+import type pg from 'pg';
+import type { Run } from '../../engine/ledger/runs.ts';
 import type { DeliveryCounts } from '../../mirror/outbox/list.ts';
-import type { TargetState } from '../../mirror/outbox/target-states.ts';
-import type { Undelivered } from '../../mirror/outbox/undelivered.ts';
+import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
+import { type Undelivered, undelivered } from '../../mirror/outbox/undelivered.ts';
 import { formatCount, plural } from '../../operator/words.ts';
 import type { TargetSettings } from '../../settings/target.ts';
+import type { PageContext } from '../page.ts';
 import { addressOf, Chip, Foreign, Section, Table, Time } from '../parts.tsx';
 
 export function targetPath(target: string): string {
@@ -13,11 +16,10 @@ export function targetPath(target: string): string {
 interface TargetsProps {
   readonly names: readonly string[];
   readonly counts: readonly DeliveryCounts[];
-  readonly states: readonly TargetState[];
-  readonly waiting: readonly Undelivered[];
+  readonly health: ReadonlyMap<string, HealthProps>;
 }
 
-export function Targets({ names, counts, states, waiting }: TargetsProps) {
+export function Targets({ names, counts, health }: TargetsProps) {
   return (
     <Section title="Targets">
       <Table columns={['Target', 'State', { title: 'Open', as: 'number' }, { title: 'Dead letters', as: 'number' }]}>
@@ -31,10 +33,7 @@ export function Targets({ names, counts, states, waiting }: TargetsProps) {
                 </a>
               </td>
               <td>
-                <Health
-                  state={states.find((one) => one.target === target)}
-                  retried={waiting.find((one) => one.target === target)?.retried}
-                />
+                <Health {...health.get(target)} />
               </td>
               <td class="number" data-unit="open">
                 {formatCount(open)}
@@ -57,8 +56,24 @@ export function Targets({ names, counts, states, waiting }: TargetsProps) {
 }
 
 interface HealthProps {
-  readonly state: TargetState | undefined;
-  readonly retried: Undelivered['retried'];
+  readonly state?: TargetState | undefined;
+  readonly retried?: Undelivered['retried'];
+}
+
+/** How these targets are, by name; those without a problem are left out. */
+export async function healthOf(pool: pg.Pool, names: readonly string[]): Promise<ReadonlyMap<string, HealthProps>> {
+  const [states, waiting] = [await targetStates(pool), await undelivered(pool, names)];
+  const health = names.map((target) => {
+    const state = states.find((one) => one.target === target);
+    return [target, { state, retried: waiting.find((one) => one.target === target)?.retried }] as const;
+  });
+  return new Map(health.filter(([, { state, retried }]) => state || retried));
+}
+
+/** The targets of an unfinished run that do not take its deliveries now. */
+export async function stuckTargets({ pool, settings: { syncs } }: PageContext, { sync, endedAt }: Run) {
+  const of = syncs[sync];
+  return endedAt === undefined && of?.type === 'tasks' ? [...(await healthOf(pool, of.targets))] : [];
 }
 
 export function Health({ state, retried }: HealthProps) {

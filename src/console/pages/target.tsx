@@ -4,8 +4,6 @@ import { shellWord } from '../../base/reasons/template.ts';
 import type { Finding } from '../../contract/target.ts';
 import { lagOf } from '../../mirror/outbox/lag.ts';
 import { countDeliveries } from '../../mirror/outbox/list.ts';
-import { targetStates } from '../../mirror/outbox/target-states.ts';
-import { undelivered } from '../../mirror/outbox/undelivered.ts';
 import { channelIn } from '../../operator/alerts/channels/channel.ts';
 import { requireTarget } from '../../operator/deliveries.ts';
 import { checkTargets } from '../../operator/target-check.ts';
@@ -13,7 +11,7 @@ import { formatCount } from '../../operator/words.ts';
 import { Lags } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
 import { Act, addressOf, Chip, Crumbs, Fact, Section, Words } from '../parts.tsx';
-import { Health, Signing, targetPath } from './target-parts.tsx';
+import { Health, healthOf, Signing, targetPath } from './target-parts.tsx';
 
 /** The time that a check may take. */
 const CHECK_MS = 20_000;
@@ -26,8 +24,7 @@ export const target = definePage({
     const { pool, settings, person } = context;
     const counts = (await countDeliveries(pool)).find((one) => one.target === name);
     if (counts === undefined) requireTarget(settings, name);
-    const state = (await targetStates(pool)).find((one) => one.target === name);
-    const [waiting] = await undelivered(pool, [name]);
+    const health = (await healthOf(pool, [name])).get(name);
     const lag = (await lagOf(pool)).find((one) => one.target === name);
     const { open, dead } = counts ?? { open: 0, dead: 0 };
     const channel = channelIn(name);
@@ -47,9 +44,9 @@ export const target = definePage({
       body: (
         <>
           <div class="headline">
-            <Health state={state} retried={waiting?.retried} />
+            <Health {...health} />
             <div class="acts">
-              {state?.disabled && canAct && <Act path={`${targetPath(name)}/enable`} label="Enable" primary />}
+              {health?.state?.disabled && canAct && <Act path={`${targetPath(name)}/enable`} label="Enable" primary />}
               {channel !== undefined && canAct && <Act path={`${targetPath(name)}/test`} label="Send a test message" />}
               {own !== undefined && (
                 <a class="button" id="check" href={addressOf(targetPath(name), { check: '1' })}>

@@ -12,8 +12,10 @@ import { RECORD_KINDS, type RecordKind } from './kinds.ts';
 import { recordPath, valueWords } from './words.ts';
 import { requireUsable } from './write.ts';
 
+type Opening = Pick<PageContext, 'pool' | 'openAccount'>;
+
 /** The account of a page, if it may be read. @throws LockstepError ACCOUNT_SUSPENDED, IDENTITY_CHANGED, SETTINGS_NAME_UNKNOWN */
-export async function accountOf({ pool, openAccount }: PageContext, name: string): Promise<Account> {
+export async function accountOf({ pool, openAccount }: Opening, name: string): Promise<Account> {
   const account = await openAccount(name);
   await requireUsable(pool, account);
   return account;

@@ -185,7 +185,8 @@ export function callOnce(
   return client.call(operation, { ...limited(), ...given });
 }
 
-function limited(): Pick<CallOptions, 'lane' | 'maxWaitMs'> & { readonly signal: AbortSignal } {
+/** How a page reads live. */
+export function limited(): Pick<CallOptions, 'lane' | 'maxWaitMs'> & { readonly signal: AbortSignal } {
   return { lane: 'interactive', maxWaitMs: MAX_WAIT_MS, signal: AbortSignal.timeout(READ_MS) };
 }
 

@@ -2,6 +2,7 @@
 import type { Queryable } from '../../storage/queryable.ts';
 import { endRun, resumeRun } from './run-status.ts';
 import { AWAITS_CONFIRMATION, addNote, type Run } from './runs.ts';
+import { reopenRows, settleRows } from './transitions.ts';
 
 /** The error code of a cancelled run that a person did not approve. */
 export const NOT_APPROVED = 'NOT_APPROVED';
@@ -32,6 +33,26 @@ export async function approveRun(db: Queryable, { id, planId }: ShownPlan, by: s
   return approved.rowCount === 1 && resumeRun(db, id);
 }
 
+/**
+ * Settles all writes that a run has shown except the `first` ones, until `releaseRest`. Runs in the transaction of the approval.
+ * Returns how many.
+ */
+export function holdRest(db: Queryable, id: string, first: number): Promise<number> {
+  return settleRows(db, id, {
+    sql: `select n, 'unknown' as verdict, 'NOT_APPROVED_YET' as reason, null::jsonb as facts, null::text as record_id
+      from ledger.shown where run_id = $1 order by n offset $2`,
+    values: [first],
+  });
+}
+
+/** Opens the writes that were held, and unbinds the run from what was approved. Returns how many. */
+export async function releaseRest(db: Queryable, id: string): Promise<number> {
+  const sql = `select n from ledger.verdicts where run_id = $1 and reason = 'NOT_APPROVED_YET'`;
+  const rows = await reopenRows(db, id, { sql });
+  if (rows > 0) await db.query('update ledger.runs set is_bound = false where id = $1', [id]);
+  return rows;
+}
+
 /** A run with the plan that a person has seen. */
 export type ShownPlan = Pick<Run, 'id' | 'planId'>;
 
@@ -45,8 +66,10 @@ export async function approvalOf(db: Queryable, id: string): Promise<Approval | 
 }
 
 /** Cancels a run that a person did not approve; false if it has ended. */
-export function declineRun(db: Queryable, id: string, by: string): Promise<boolean> {
-  return endRun(db, id, 'cancelled', { code: NOT_APPROVED, message: `Not approved by ${by}: nothing was sent.` });
+export async function declineRun(db: Queryable, id: string, by: string): Promise<boolean> {
+  const sent = await db.query('select from ledger.attempts where run_id = $1 limit 1', [id]);
+  const what = sent.rowCount === 0 ? 'nothing was sent' : 'nothing more was sent';
+  return endRun(db, id, 'cancelled', { code: NOT_APPROVED, message: `Not approved by ${by}: ${what}.` });
 }
 
 /** Binds a new run to the writes of a saved plan. Runs in the transaction that starts the run. `by`: user and host. */

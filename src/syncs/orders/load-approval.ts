@@ -1,14 +1,17 @@
 /** A load that a person has to approve: because the person is at a terminal, because of its guards, or because it repeats another. */
+import type pg from 'pg';
+import { approveRun, holdRest, releaseRest, type ShownPlan } from '../../engine/ledger/approval.ts';
 import { undecide } from '../../engine/ledger/matching/decide-orders.ts';
 import { keepShown } from '../../engine/ledger/matching/shown.ts';
 import { loadedBefore } from '../../engine/ledger/repeated-loads.ts';
 import { countRows } from '../../engine/ledger/rows.ts';
 import { pauseRun } from '../../engine/ledger/run-status.ts';
-import { AWAITS_CONFIRMATION, type Run } from '../../engine/ledger/runs.ts';
+import { AWAITS_CONFIRMATION, addNote, type Run, readRun } from '../../engine/ledger/runs.ts';
 import type { JobContext, JobResult } from '../../engine/worker/job.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import { inTransaction } from '../../storage/transaction.ts';
 import { exceeds, exceedsMessage, isGuarded } from '../approval.ts';
-import type { LoadCheckpoint } from './load-checkpoint.ts';
+import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from './load-checkpoint.ts';
 import { type OrdersOptions, ordersOptions } from './options.ts';
 import { repeatsWords } from './repeated-content.ts';
 
@@ -30,10 +33,11 @@ export async function createsNow(
 export async function whyApproval(
   db: Queryable,
   { run, options }: Pick<JobContext<OrdersOptions>, 'run' | 'options'>,
-  { isCleared }: LoadCheckpoint,
+  { isCleared, isPartial }: LoadCheckpoint,
   writes: number,
 ): Promise<string | undefined> {
   if (run.isBound || isCleared) return undefined;
+  if (isPartial) return 'Only the first orders were approved. The load waits for your approval of the others.';
   const repeat = await loadedBefore(db, run.id);
   if (repeat?.isLikely)
     return `Nothing is written yet: ${repeatsWords(repeat)}. Approve the load only if they are new orders; otherwise cancel it, and load a file with the other rows.`;
@@ -51,4 +55,27 @@ export async function askFirst(db: Queryable, run: Run, message: string): Promis
   await undecide(db, run);
   await pauseRun(db, run.id, { code: AWAITS_CONFIRMATION, message });
   return { status: 'idle' };
+}
+
+/**
+ * Approves only the first orders of the plan, in the order of the file. Once they are settled, the load plans the others again
+ * and waits for their approval. False like `approveRun`. `by`: user and host.
+ */
+export function approveFirst(pool: pg.Pool, plan: ShownPlan, by: string, first: number): Promise<boolean> {
+  return inTransaction(pool, async (db) => {
+    if (!(await approveRun(db, plan, by))) return false;
+    const held = await holdRest(db, plan.id, first);
+    if (held === 0) return true;
+    await saveCheckpoint(db, plan.id, { ...checkpointOf(await readRun(db, plan.id)), isPartial: true });
+    await addNote(db, plan.id, `only the first ${first} of ${first + held} orders were approved at first`);
+    return true;
+  });
+}
+
+/** Opens the orders that were not approved with the first ones, to plan them and ask for approval. False if there are none. */
+export async function planTheRest(db: Queryable, run: Pick<Run, 'id'>): Promise<boolean> {
+  const { isPartial } = checkpointOf(await readRun(db, run.id));
+  if (!isPartial || (await releaseRest(db, run.id)) === 0) return false;
+  await saveCheckpoint(db, run.id, { step: 'customers', isCleared: false, isPartial });
+  return true;
 }

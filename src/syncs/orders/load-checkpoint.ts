@@ -16,6 +16,8 @@ const checkpointSchema = z.object({
    * another approval.
    */
   isCleared: z.boolean().default(false),
+  /** Only the first orders of the plan were approved: the load asks again for the others. */
+  isPartial: z.boolean().optional(),
   /** The run that creates missing customers, or has created them. */
   creator: z.string().optional(),
   /** The run that this load waits for, and since when, on the clock of a process. */

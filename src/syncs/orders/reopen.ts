@@ -1,6 +1,7 @@
 /**
  * Opens an ended load again to retry its failed rows. They are decided again, from reads that begin after everything they
- * have sent has settled, so nothing is sent twice. Rows that succeeded stay unchanged. A load that was never approved asks again.
+ * have sent has settled, so nothing is sent twice. Rows that succeeded stay unchanged. A load that was never approved, or first in
+ * part, asks again.
  */
 
 import type pg from 'pg';
@@ -24,8 +25,8 @@ export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number> 
     // A refused row has sent nothing that the service may still commit; any other row may have, even if its claim was lost.
     const rows = await reopenOrders(db, runId);
     if (rows === 0) return 0;
-    const { isCleared } = checkpointOf(await readRun(db, runId));
-    await saveCheckpoint(db, runId, { step: 'customers', isCleared });
+    const { isCleared, isPartial } = checkpointOf(await readRun(db, runId));
+    await saveCheckpoint(db, runId, { step: 'customers', isCleared: isCleared && !isPartial, isPartial });
     await db.query(
       `update ledger.runs set status = 'failed', phase = 'load-orders', counts = null, is_bound = false where id = $1`,
       [runId],

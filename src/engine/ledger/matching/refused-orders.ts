@@ -1,4 +1,4 @@
-/** The rows of a load that were never applied: invalid or rejected. */
+/** The rows of a load that were never applied: invalid or rejected; or of a load whose plan is dropped, all that it did not write. */
 import type pg from 'pg';
 import type { Facts } from '../../../base/reasons/reason.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
@@ -19,9 +19,18 @@ const REFUSED = `ledger.verdicts where run_id = $1 and verdict in ('invalid', 'r
 const REFUSED_ORDERS = `select v.n::float8 as n, i.cells, i.label, v.reason, v.facts
   from (select * from ${REFUSED}) v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n order by v.n`;
 
-/** In the order of the file. */
-export async function* refusedOrders(pool: pg.Pool, runId: string): AsyncGenerator<RefusedOrder> {
-  for await (const stored of readCursor<Stored>(pool, REFUSED_ORDERS, [runId])) yield toRefused(stored);
+const UNWRITTEN_ORDERS = `select i.n::float8 as n, i.cells, i.label, v.reason, v.facts
+  from ledger.inputs i left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
+  where i.run_id = $1 and coalesce(v.verdict, 'unknown') not in ('created', 'updated', 'existing') order by i.n`;
+
+/** In the order of the file. `which`: those that were refused, or all that are not written. */
+export async function* unappliedOrders(
+  pool: pg.Pool,
+  runId: string,
+  which: 'refused' | 'unwritten',
+): AsyncGenerator<RefusedOrder> {
+  const sql = { refused: REFUSED_ORDERS, unwritten: UNWRITTEN_ORDERS }[which];
+  for await (const stored of readCursor<Stored>(pool, sql, [runId])) yield toRefused(stored);
 }
 
 /** The first of them, and how many there are. */

@@ -1,18 +1,19 @@
-/** `settings check --live`: applies the mapping and the filter of a contact sync to a few contacts of its service. */
+/** Applies the mapping and the filter of a contact sync to a few contacts of its service. */
 import { LockstepError } from '../base/errors.ts';
 import type { Cause } from '../base/reasons/reason.ts';
 import { remedyFor, statementFor } from '../base/reasons/reasons.ts';
+import type { CallOptions } from '../client/call/client.ts';
 import { listIn } from '../client/call/decode.ts';
 import { idOf, isJsonObject } from '../client/call/dialect.ts';
 import type { JsonObject } from '../client/call/json.ts';
 import type { Account } from '../engine/account/account.ts';
-import { plural } from '../operator/words.ts';
 import type { ContactField } from '../settings/contact-fields.ts';
 import type { MapRule } from '../settings/contact-map.ts';
 import { contactTemplate } from '../settings/contact-template.ts';
-import type { SyncSettings } from '../settings/settings.ts';
+import { type Settings, type SyncSettings, syncNamed } from '../settings/settings.ts';
 import { type ContactMapping, mappingOf } from '../syncs/contacts/mapping.ts';
 import { contactText, keysOf, labelOf } from '../syncs/customers/keys.ts';
+import { plural } from './words.ts';
 
 /** Contacts of each sync that are shown, and how many that the filter leaves out. */
 const CONTACTS = 10;
@@ -53,8 +54,17 @@ export interface CheckedField {
   readonly result: string;
 }
 
+type Reading = Pick<CallOptions, 'signal' | 'maxWaitMs'>;
+
+/** @throws LockstepError SETTINGS_NAME_UNKNOWN, SYNC_WITHOUT_MAPPING */
+export function mappedSync(settings: Settings, name: string): ContactsSync {
+  const sync = syncNamed(settings, name);
+  if (sync.type === 'contacts') return sync;
+  throw new LockstepError('SYNC_WITHOUT_MAPPING', `Sync ${name} has no mapping: only syncs of contacts have one.`);
+}
+
 /** @throws LockstepError CHECK_UNREAD */
-export async function checkMapping(sync: ContactsSync, account: Account, signal: AbortSignal): Promise<CheckedSync> {
+export async function checkMapping(sync: ContactsSync, account: Account, reading: Reading): Promise<CheckedSync> {
   const { name, account: accountName, options } = sync;
   const mapping = mappingOf(options);
   const selected: JsonObject[] = [];
@@ -62,7 +72,7 @@ export async function checkMapping(sync: ContactsSync, account: Account, signal:
   const names = new Set([...Object.values(options.map ?? {}).flatMap(namesOf), ...Object.keys(options.where ?? {})]);
   const neverSet = new Set(names);
   let read = 0;
-  for await (const record of firstContacts(sync, account, signal)) {
+  for await (const record of firstContacts(sync, account, reading)) {
     read += 1;
     (mapping.selects(record) ? selected : leftOut).push(record);
     for (const one of neverSet) if (textOf(record, one) !== '') neverSet.delete(one);
@@ -77,13 +87,13 @@ export async function checkMapping(sync: ContactsSync, account: Account, signal:
 async function* firstContacts(
   { account: accountName, options: { where } }: ContactsSync,
   { client, dialect }: Account,
-  signal: AbortSignal,
+  reading: Reading,
 ): AsyncGenerator<JsonObject> {
   const size = where === undefined ? CONTACTS : PAGE;
   const seen = new Set<string>();
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const query = { [dialect.pageParam]: page, [dialect.rowsPerPageParam]: size };
-    const outcome = await client.call('contacts.getall', { lane: 'interactive', query, signal });
+    const outcome = await client.call('contacts.getall', { lane: 'interactive', query, ...reading });
     const asked = { of: 'content', isPage: page > 0 } as const;
     const found = outcome.status === 'applied' ? listIn(outcome.content, dialect, 'contacts', asked) : undefined;
     if (found === undefined) {
