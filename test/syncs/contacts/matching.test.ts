@@ -106,6 +106,12 @@ const cases: readonly Case[] = [
     become: ['existing 2'],
   },
   {
+    name: 'not by e-mail and name, if another customer of that e-mail has the phone',
+    contacts: [{ ...ann, ...mail, ...phone }],
+    customers: [asCustomer('A', { ...mail, phone_number }), asCustomer('Ann Lee', mail)],
+    become: ['review AMBIGUOUS_MATCH 2, 1'],
+  },
+  {
     name: 'two contacts of one mailbox and one customer are for a person',
     contacts: [
       { ...ann, ...mail },

@@ -17,8 +17,14 @@ export interface Level {
   readonly by: string;
   /** SQL: whether row `s` and record `k` agree at this level. */
   readonly agrees: string;
-  /** The key of the level, if it may name another record than a stronger key. */
-  readonly key?: Exclude<MatchKey, 'name'>;
+  /** If its key may name another record than a stronger key. */
+  readonly rival?: RivalKey;
+}
+
+export interface RivalKey {
+  readonly key: Exclude<MatchKey, 'name'>;
+  /** SQL: the key of row `s` names record `k`: no stronger key says that they are two people. */
+  readonly names: string;
 }
 
 /** SQL: row `s` and record `k` are equal in all keys: any of these rows may belong to any of these records. */
@@ -43,6 +49,7 @@ export function oweForEarlierCustomers(db: Queryable, run: Run, settleMs: number
   return oweForEarlierSends(db, run, { resource: 'customers', settleMs, runs, same: SAME_PERSON });
 }
 
+const same = (key: string) => `s.${key} = k.${key}`;
 const apart = (key: string) => `(s.${key} is null or k.${key} is null)`;
 
 /**
@@ -51,11 +58,14 @@ const apart = (key: string) => `(s.${key} is null or k.${key} is null)`;
  */
 export function levelsFor(wanted: readonly MatchKey[]): readonly Level[] {
   const matchBy = wanted.filter((key) => key !== 'name');
-  const keyed = matchBy.map((key, i) => ({
-    key,
-    by: key === 'email' ? `'e-mail'` : `'phone'`,
-    agrees: [`s.${key} = k.${key}`, ...matchBy.slice(0, i).map(apart)].join(' and '),
-  }));
+  const keyed = matchBy.map((key, i): Level => {
+    const stronger = matchBy.slice(0, i);
+    return {
+      by: key === 'email' ? `'e-mail'` : `'phone'`,
+      agrees: [same(key), ...stronger.map(apart)].join(' and '),
+      rival: { key, names: [same(key), ...stronger.map((k) => `(${apart(k)} or ${same(k)})`)].join(' and ') },
+    };
+  });
   const named = [
     's.name = k.name',
     's.org is not distinct from k.org',

@@ -14,7 +14,7 @@ import { applyDecisions } from './apply-decisions.ts';
 import { checkLinks, type LinksDisagree, refreshLinks } from './check-links.ts';
 import { CONTACT_LINK } from './contact-links.ts';
 import { noteTwins } from './contact-notes.ts';
-import { IS_CUSTOMER, KEYS_OF_ROW, type Level, levelsFor, SAME_PERSON } from './customer-levels.ts';
+import { IS_CUSTOMER, KEYS_OF_ROW, type Level, levelsFor, type RivalKey, SAME_PERSON } from './customer-levels.ts';
 import { duplicates } from './duplicates.ts';
 import { keepDecisions, keepLinks, reviewMasked } from './keep-contacts.ts';
 
@@ -49,10 +49,7 @@ export async function decideContacts(
   await reopenLostLinks(db, run);
   await takeLinked(db, run);
   await matchLevel(db, run, { by: `'contact id'`, agrees: 's.source_id = k.contact_id' });
-  for (const level of levelsFor(options.matchBy)) {
-    await matchLevel(db, run, level);
-    if (level.key !== undefined) await reviewDisagreeing(db, run, { ...level, key: level.key });
-  }
+  await matchByKeys(db, run, levelsFor(options.matchBy));
   await matchLevel(db, run, { by: KEYS_OF_ROW, agrees: SAME_PERSON }); // regardless of matchBy
   await reviewDuplicates(db, run);
   await reviewTheUnclear(db, run);
@@ -191,19 +188,35 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
 }
 
 /**
- * Undoes a match by a stronger key if the key of this level names other customers and not the matched one. A customer with an
- * id of its contact is certain.
+ * A match that is undone frees its customer. Other contacts were passed over, or matched by a weaker key, because it was
+ * taken: they are compared with it again.
  */
-async function reviewDisagreeing(
-  db: Queryable,
-  run: Run,
-  { key, by, agrees }: Level & { key: MatchKey },
-): Promise<void> {
-  await db.query(
+async function matchByKeys(db: Queryable, run: Run, levels: readonly Level[]): Promise<void> {
+  for (const [i, level] of levels.entries()) {
+    await matchLevel(db, run, level);
+    const until = levels.slice(0, i + 1);
+    while ((await reviewAllDisagreeing(db, run, until)) > 0) {
+      for (const earlier of until) await matchLevel(db, run, earlier);
+    }
+  }
+}
+
+async function reviewAllDisagreeing(db: Queryable, run: Run, levels: readonly Level[]): Promise<number> {
+  let reviewed = 0;
+  for (const { by, rival } of levels) if (rival) reviewed += await reviewDisagreeing(db, run, by, rival);
+  return reviewed;
+}
+
+/**
+ * Undoes matches of contacts if their key names other customers and not the matched one, and returns how many. A customer with
+ * an id of its contact is certain.
+ */
+async function reviewDisagreeing(db: Queryable, run: Run, by: string, { key, names }: RivalKey): Promise<number> {
+  const reviewed = await db.query(
     `with disagreeing as (
        select s.n, s.by || ' and ' || ${by} as by, a.record_id as matched, array_agg(k.record_id) as others
        from deciding s join ledger.records a on a.run_id = $1 and a.kind = 'customer' and a.record_id = s.record_id
-         join ledger.records k on ${IS_CUSTOMER} and k.taken_by is null and ${agrees} and ${MAY_BE_ITS}
+         join ledger.records k on ${IS_CUSTOMER} and k.taken_by is null and ${names} and ${MAY_BE_ITS}
        where s.reason = 'MATCHED' and s.by <> 'contact id' and a.${key} is distinct from s.${key}
        group by s.n, s.by, a.record_id
      ), freed as (
@@ -215,6 +228,7 @@ async function reviewDisagreeing(
      from disagreeing d where s.n = d.n`,
     [run.id],
   );
+  return reviewed.rowCount ?? 0;
 }
 
 /** Reviews free customers that are the same person as a contact that has its customer. */

@@ -4,12 +4,11 @@
  * all its rows.
  */
 
-import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../records.ts';
 import type { Run } from '../runs.ts';
 import { matchRows, settleRows } from '../transitions.ts';
-import { KEYS_OF_ROW, type Level, levelsFor } from './customer-levels.ts';
+import { KEYS_OF_ROW, type Level, levelsFor, type RivalKey } from './customer-levels.ts';
 import { STAGED } from './staged-orders.ts';
 
 /** SQL: two rows `a` and `b` name a customer with the same text. */
@@ -75,7 +74,7 @@ export async function resolveCustomers(db: Queryable, run: Run, resolving: Resol
   await collectReferences(db, run);
   for (const level of [...levelsFor(['email', 'phone']), BY_NAME]) {
     await matchLevel(db, run, level);
-    if (level.key !== undefined) await unmatchDisagreeing(db, run, { ...level, key: level.key });
+    if (level.rival) await unmatchDisagreeing(db, run, level.by, level.rival);
   }
   await keepFound(db, run, resolving);
   await db.query('drop table refs');
@@ -142,15 +141,11 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
 }
 
 /** Undoes a match by a stronger key if the key of this level names other customers and not the matched one. */
-async function unmatchDisagreeing(
-  db: Queryable,
-  run: Run,
-  { key, by, agrees }: Level & { key: MatchKey },
-): Promise<void> {
+async function unmatchDisagreeing(db: Queryable, run: Run, by: string, { key, names }: RivalKey): Promise<void> {
   await db.query(
     `update refs s set by = s.by || ' and ' || ${by}, record_id = null, candidates = disagreeing.matched || disagreeing.others
      from (select s.id, s.record_id as matched, (array_agg(k.record_id order by length(k.record_id), k.record_id))[1:9] as others
-       from refs s join ${CUSTOMERS} on ${agrees}
+       from refs s join ${CUSTOMERS} on ${names}
          join ledger.records a on a.run_id = $1 and a.kind = 'customer' and a.record_id = s.record_id
        where a.${key} is distinct from s.${key} group by s.id, s.record_id) disagreeing
      where s.id = disagreeing.id`,
