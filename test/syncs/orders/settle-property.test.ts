@@ -149,11 +149,9 @@ async function settleUntilDone(
     atS += pausesS[pass % pausesS.length] ?? 1;
     const left = await readAndSettle(load, pass, atS, isListed);
     if (left.ready + left.open === 0) return atS;
-    for (const row of await rowsOf(database, load.run)) {
-      if (row.state !== 'ready') continue;
-      onSentAgain(row, atS);
-      await sendAgain(load, row, atS);
-    }
+    const ready = (await rowsOf(database, load.run)).filter((row) => row.state === 'ready');
+    for (const row of ready) onSentAgain(row, atS); // before one is sent: the read showed none of these orders
+    for (const row of ready) await sendAgain(load, row, atS);
   }
   throw new Error('it never ends');
 }

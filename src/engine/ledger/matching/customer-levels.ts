@@ -17,13 +17,15 @@ export interface Level {
   readonly by: string;
   /** SQL: whether row `s` and record `k` agree at this level. */
   readonly agrees: string;
-  /** If its key may name another record than a stronger key. */
-  readonly rival?: RivalKey;
+  /** Keys that may name another record than the one that was chosen so far. */
+  readonly rivals?: readonly RivalKey[];
 }
 
 export interface RivalKey {
   readonly key: Exclude<MatchKey, 'name'>;
-  /** SQL: the key of row `s` names record `k`: no stronger key says that they are two people. */
+  /** SQL: the key as reports name it. */
+  readonly by: string;
+  /** SQL: the key of row `s` names record `k`, and no stronger key says that they are two people. */
   readonly names: string;
 }
 
@@ -49,28 +51,34 @@ export function oweForEarlierCustomers(db: Queryable, run: Run, settleMs: number
   return oweForEarlierSends(db, run, { resource: 'customers', settleMs, runs, same: SAME_PERSON });
 }
 
+/** SQL: the keys as reports name them. */
+const WORDS = { email: `'e-mail'`, phone: `'phone'` } as const;
+
+const all = (...conditions: readonly string[]) => conditions.join(' and ');
 const same = (key: string) => `s.${key} = k.${key}`;
 const apart = (key: string) => `(s.${key} is null or k.${key} is null)`;
 
+const KEYS = ['email', 'phone'] as const;
+
 /**
  * The levels for the keys of a sync; name and organisation together are the last resort for a contact without any of
- * the keys.
+ * the keys. A key that the sync does not match by proves nothing, but disputes a choice between records that have the
+ * other key.
  */
 export function levelsFor(wanted: readonly MatchKey[]): readonly Level[] {
   const matchBy = wanted.filter((key) => key !== 'name');
+  const others = KEYS.filter((key) => !matchBy.includes(key));
   const keyed = matchBy.map((key, i): Level => {
     const stronger = matchBy.slice(0, i);
+    const names = all(same(key), ...stronger.map((k) => `(${apart(k)} or ${same(k)})`));
+    const unmatched = others.map((other) => ({ key: other, by: WORDS[other], names: all(same(key), same(other)) }));
     return {
-      by: key === 'email' ? `'e-mail'` : `'phone'`,
-      agrees: [same(key), ...stronger.map(apart)].join(' and '),
-      rival: { key, names: [same(key), ...stronger.map((k) => `(${apart(k)} or ${same(k)})`)].join(' and ') },
+      by: WORDS[key],
+      agrees: all(same(key), ...stronger.map(apart)),
+      rivals: [{ key, by: WORDS[key], names }, ...unmatched],
     };
   });
-  const named = [
-    's.name = k.name',
-    's.org is not distinct from k.org',
-    ...matchBy.map((key) => `s.${key} is null`),
-  ].join(' and ');
+  const named = all(same('name'), 's.org is not distinct from k.org', ...matchBy.map((key) => `s.${key} is null`));
   return [...keyed, { by: KEYS_OF_ROW, agrees: named }];
 }
 

@@ -203,7 +203,7 @@ async function matchByKeys(db: Queryable, run: Run, levels: readonly Level[]): P
 
 async function reviewAllDisagreeing(db: Queryable, run: Run, levels: readonly Level[]): Promise<number> {
   let reviewed = 0;
-  for (const { by, rival } of levels) if (rival) reviewed += await reviewDisagreeing(db, run, by, rival);
+  for (const rival of levels.flatMap(({ rivals }) => rivals ?? [])) reviewed += await reviewDisagreeing(db, run, rival);
   return reviewed;
 }
 
@@ -211,7 +211,7 @@ async function reviewAllDisagreeing(db: Queryable, run: Run, levels: readonly Le
  * Undoes matches of contacts if their key names other customers and not the matched one, and returns how many. A customer with
  * an id of its contact is certain.
  */
-async function reviewDisagreeing(db: Queryable, run: Run, by: string, { key, names }: RivalKey): Promise<number> {
+async function reviewDisagreeing(db: Queryable, run: Run, { key, by, names }: RivalKey): Promise<number> {
   const reviewed = await db.query(
     `with disagreeing as (
        select s.n, s.by || ' and ' || ${by} as by, a.record_id as matched, array_agg(k.record_id) as others

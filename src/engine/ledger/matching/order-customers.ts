@@ -74,7 +74,7 @@ export async function resolveCustomers(db: Queryable, run: Run, resolving: Resol
   await collectReferences(db, run);
   for (const level of [...levelsFor(['email', 'phone']), BY_NAME]) {
     await matchLevel(db, run, level);
-    if (level.rival) await unmatchDisagreeing(db, run, level.by, level.rival);
+    for (const rival of level.rivals ?? []) await unmatchDisagreeing(db, run, rival);
   }
   await keepFound(db, run, resolving);
   await db.query('drop table refs');
@@ -141,7 +141,7 @@ async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> 
 }
 
 /** Undoes a match by a stronger key if the key of this level names other customers and not the matched one. */
-async function unmatchDisagreeing(db: Queryable, run: Run, by: string, { key, names }: RivalKey): Promise<void> {
+async function unmatchDisagreeing(db: Queryable, run: Run, { key, by, names }: RivalKey): Promise<void> {
   await db.query(
     `update refs s set by = s.by || ' and ' || ${by}, record_id = null, candidates = disagreeing.matched || disagreeing.others
      from (select s.id, s.record_id as matched, (array_agg(k.record_id order by length(k.record_id), k.record_id))[1:9] as others
