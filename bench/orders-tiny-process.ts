@@ -26,7 +26,10 @@ let orders = [...first];
 
 const server = createServer((request, response) => {
   if (request.method === 'GET') {
-    void list(response, request.url?.startsWith('/api/v1/orders/') ? orders : customers);
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://tiny');
+    const records = pathname.startsWith('/api/v1/orders/') ? orders : customers;
+    if (pathname.endsWith('/getall')) void list(response, records);
+    else get(response, records[Number(searchParams.get('id')) - 1]);
     return;
   }
   let body = '';
@@ -47,6 +50,11 @@ function recordOf(id: number, body: string): string {
 function created(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': CREATED.length });
   response.end(CREATED);
+}
+
+function get(response: ServerResponse, record: string | undefined): void {
+  response.writeHead(record === undefined ? 404 : 200, { 'content-type': 'application/json' });
+  response.end(record ?? '{"message":"not found"}');
 }
 
 async function list(response: ServerResponse, records: readonly string[]): Promise<void> {

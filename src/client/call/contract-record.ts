@@ -27,29 +27,28 @@ export function contractRecord(read: JsonObject, kind: Described, dialect: Diale
 export function contractRecord(read: Json, kind: Described, dialect: Dialect): Json;
 export function contractRecord(read: Json, kind: Described, dialect: Dialect): Json {
   if (!isJsonObject(read)) return read;
-  const record = unlinked(unwrapped(read, kind), kind, dialect);
+  const { record, fields } = flat(read, kind, dialect);
   const chosen = membersSet(kind, dialect);
-  const added: Record<string, Json> = {};
-  let isChanged = false;
+  let added: Record<string, Json> | undefined;
   const set = (field: string, value: Json) => {
     if (value === record[field]) return;
+    added ??= {};
     added[field] = value;
-    isChanged = true;
   };
-  for (const [field, members] of fieldsIn(record, kind)) {
+  for (const [field, members] of fields) {
     if (chosen[field] !== undefined || (kind === 'orders' && isDisputed(record, field, members))) continue;
-    const value = valuesOf(record, field, members)[0]?.value;
+    const value = firstValueOf(record, field, members);
     if (value !== undefined) set(field, value);
     else if (!Object.hasOwn(record, field)) set(field, null);
   }
   for (const [field, path] of Object.entries(chosen))
     set(field, memberAt(read, field, path) ?? memberAt(record, field, path) ?? null);
-  return isChanged ? { ...record, ...added } : record;
+  return added === undefined ? record : { ...record, ...added };
 }
 
 /** The members of an order that could each be the field, with different values; empty if at most one could. */
 export function rivalsOf(record: JsonObject, field: 'client_id' | 'order_id'): readonly string[] {
-  const members = fieldsIn(record, 'orders').get(field) ?? [];
+  const members = formOf(record, 'orders').fields.get(field) ?? [];
   return isDisputed(record, field, members) ? valuesOf(record, field, members).map(({ name }) => name) : [];
 }
 
@@ -59,9 +58,9 @@ export function fieldsElsewhere(
   kind: Kind,
   dialect: Dialect,
 ): readonly (readonly [string, string])[] {
-  const record = unlinked(unwrapped(read, kind), kind, dialect);
+  const { record, fields } = flat(read, kind, dialect);
   const chosen = membersSet(kind, dialect);
-  const found = [...fieldsIn(record, kind)].flatMap(([field, members]): [string, string][] => {
+  const found = [...fields].flatMap(([field, members]): [string, string][] => {
     const [value] = isDisputed(record, field, members) ? [] : valuesOf(record, field, members);
     return value === undefined || value.name === field || chosen[field] !== undefined ? [] : [[field, value.name]];
   });
@@ -105,6 +104,14 @@ function valuesOf(
     const value = readAs(record[member.name], field, member.rank === 0 ? field : member.name);
     return value === undefined ? [] : [{ ...member, value }];
   });
+}
+
+function firstValueOf(record: JsonObject, field: string, members: readonly Member[]): Json | undefined {
+  for (const { name, rank } of members) {
+    const value = readAs(record[name], field, rank === 0 ? field : name);
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }
 
 /** The value of a field in the member `name`; undefined if it is empty or cannot be the field. */
@@ -171,37 +178,68 @@ function unlinked(record: JsonObject, kind: Described, dialect: Dialect): JsonOb
   return { ...others, ...(self !== undefined && !hasId && { id: self }), ...record };
 }
 
-type FieldName = Pick<Member, 'rank'> & { readonly field: string };
+/** What the names of a record's members say about it. Most records of a list have the same names. */
+interface Form {
+  readonly names: readonly string[];
+  /** Whether a member may hold other fields, or links. */
+  readonly mayBeNested: boolean;
+  /** The members that may have each field, the best name first. */
+  readonly fields: ReadonlyMap<string, readonly Member[]>;
+}
 
-/** By kind: the fields by their plain names, and the fields of names that records had. Names repeat in every record. */
-const FIELDS = new Map<Described, ReadonlyMap<string, FieldName>>();
-const SEEN_NAMES = new Map<Described, Map<string, FieldName | undefined>>();
-const MOST_SEEN = 10_000;
+/** By kind of records: the form of the last record, and of others by their names. */
+const LAST_FORMS = new Map<Described, Form>();
+const FORMS = new Map<string, Form>();
+const MOST_FORMS = 1_000;
 
-/** The members that may have each field, the best name first. */
-function fieldsIn(record: JsonObject, kind: Described): ReadonlyMap<string, readonly Member[]> {
+/** The record with its fields side by side, and which members have them. */
+function flat(read: JsonObject, kind: Described, dialect: Dialect): Pick<Form, 'fields'> & { record: JsonObject } {
+  const form = formOf(read, kind);
+  if (!form.mayBeNested) return { record: read, fields: form.fields };
+  const record = unlinked(unwrapped(read, kind), kind, dialect);
+  return { record, fields: formOf(record, kind).fields };
+}
+
+function formOf(record: JsonObject, kind: Described): Form {
+  const last = LAST_FORMS.get(kind);
+  if (last !== undefined && hasNames(record, last.names)) return last;
+  const names = Object.keys(record);
+  const key = JSON.stringify([kind, ...names]);
+  const form = FORMS.get(key) ?? { names, mayBeNested: mayBeNested(names, kind), fields: fieldsIn(names, kind) };
+  if (FORMS.size === MOST_FORMS) FORMS.clear();
+  FORMS.set(key, form);
+  LAST_FORMS.set(kind, form);
+  return form;
+}
+
+function hasNames(record: JsonObject, names: readonly string[]): boolean {
+  let at = 0;
+  // Records are JSON: they inherit no members.
+  for (const name in record) if (name !== names[at++]) return false;
+  return at === names.length;
+}
+
+function mayBeNested(names: readonly string[], kind: Described): boolean {
+  return names.some((name) => name === '_links' || name === kind.slice(0, -1) || WRAPPERS.includes(name));
+}
+
+function fieldsIn(names: readonly string[], kind: Described): ReadonlyMap<string, readonly Member[]> {
+  const known = fieldsOf(kind);
   const found = new Map<string, Member[]>();
-  for (const name of Object.keys(record)) {
-    const known = fieldNamed(name, kind);
-    if (known === undefined) continue;
-    const members = found.get(known.field);
-    const member = { name, rank: known.rank };
-    if (members === undefined) found.set(known.field, [member]);
-    else members.push(member);
+  for (const name of names) {
+    const { field, rank } = known.get(plain(name)) ?? {};
+    if (field === undefined || rank === undefined) continue;
+    found.set(field, [...(found.get(field) ?? []), { name, rank }]);
   }
   for (const [field, members] of found)
     members.sort((a, b) => a.rank - b.rank || Number(b.name === field) - Number(a.name === field));
   return found;
 }
 
-function fieldNamed(name: string, kind: Described): FieldName | undefined {
-  const seen = SEEN_NAMES.get(kind) ?? new Map<string, FieldName | undefined>();
-  SEEN_NAMES.set(kind, seen);
-  if (seen.has(name)) return seen.get(name);
-  const field = fieldsOf(kind).get(plain(name));
-  if (seen.size < MOST_SEEN) seen.set(name, field);
-  return field;
-}
+type FieldName = Pick<Member, 'rank'> & { readonly field: string };
+
+/** By kind: the fields by their plain names. */
+const FIELDS = new Map<Described, ReadonlyMap<string, FieldName>>();
 
 function fieldsOf(kind: Described): ReadonlyMap<string, FieldName> {
   const known = FIELDS.get(kind);
