@@ -156,7 +156,7 @@ function isCount(name: string): boolean {
 }
 
 function saysGood(value: Json | undefined): boolean {
-  if (typeof value === 'string') return /^(success|succeeded|ok|okay|true)$/i.test(value.trim());
+  if (typeof value === 'string') return /^(success|succeeded|ok|okay|true|1|200)$/i.test(value.trim());
   return value === true || value === 1 || value === 200;
 }
 
