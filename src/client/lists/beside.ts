@@ -80,7 +80,8 @@ export function besideOf(body: Json | undefined, headers: Headers, path: string)
   const total = Math.max(...totals.filter((count) => count !== undefined));
   const lastPage = Math.max(...pages.filter((count) => count !== undefined));
   const found = [...nexts, saysEnd ? undefined : continuation].filter((next) => next !== undefined);
-  const given = found.find((next) => Object.keys(next).length > 0) ?? (cursor === undefined ? {} : { cursor, after: cursor });
+  const given =
+    found.find((next) => Object.keys(next).length > 0) ?? (cursor === undefined ? {} : { cursor, after: cursor });
   const [page] = numbers;
   const beside = {
     ...(total >= 0 && { total }),
