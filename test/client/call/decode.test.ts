@@ -41,6 +41,10 @@ const none: [what: string, body: Json][] = [
 test.each(none)('a list is empty that is %s', (_, body) => {
   expect(listIn(body, autoDialect, 'contacts')?.list).toEqual([]);
 });
+test('a list is empty whose envelope holds a blank text', () => {
+  expect(listIn('', autoDialect, 'contacts', { of: 'content' })?.list).toEqual([]);
+  expect(listIn('', autoDialect, 'contacts')).toBeUndefined();
+});
 test.each(found)('a list is found %s', (_, body, list) => {
   expect(listIn(body, autoDialect, 'contacts')?.list).toEqual(list);
 });
