@@ -35,12 +35,12 @@ function areOrderNumbers(cells: readonly string[]): boolean {
   return !isCounting && different.size > 0 && different.size >= cells.length * MOST_CELLS;
 }
 
-/** With decimals or a currency: whole numbers may count or name something. */
+/** At least half, some with decimals or a currency: whole numbers may count or name something. */
 export function areAmounts(cells: readonly string[]): boolean {
-  return mostFit('amount', cells) && cells.some((cell) => /\d[.,](?:\d\d|\d{4})\D*$|[€$£¥]/.test(cell));
+  return mostFit('amount', cells, 0.5) && cells.some((cell) => /\d[.,](?:\d\d|\d{4})\D*$|[€$£¥]/.test(cell));
 }
 
-export function mostFit(field: Field, cells: readonly string[]): boolean {
+export function mostFit(field: Field, cells: readonly string[], most = MOST_CELLS): boolean {
   const { fit, of } = fitsOf(field, cells);
-  return of > 0 && fit >= of * MOST_CELLS;
+  return of > 0 && fit >= of * most;
 }

@@ -66,13 +66,18 @@ const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
 
 const UNREADABLE = 'UNREADABLE_CHARACTER';
 
+/** What a spreadsheet shows of a formula that failed, also in German, or of a number that its column is too narrow for. */
+const FORMULA_ERROR = /^#(?:N\/A|NV|REF!|BEZUG!|VALUE!|WERT!|DIV\/0!|NAME\?|NULL!|NUM!|ZAHL!|SPILL!|#+)$/i;
+
 function shortText(text: string): CellResult {
+  if (FORMULA_ERROR.test(text)) return error('FORMULA_ERROR');
   if (text.length > MAX_SHORT) return tooLong(text, MAX_SHORT);
   return CONTROL.test(text) ? control(text, CONTROL) : readable(text);
 }
 
 /** In a description, line breaks and tabs are allowed, and so is a character that was lost before the file was written. */
 function longText(text: string): CellResult {
+  if (FORMULA_ERROR.test(text)) return error('FORMULA_ERROR');
   if (text.length > MAX_LONG) return tooLong(text, MAX_LONG);
   if (CONTROL_BUT_BREAKS.test(text)) return control(text, CONTROL_BUT_BREAKS);
   return text.includes('\ufffd')
@@ -122,7 +127,7 @@ function email(text: string): CellResult {
 
 function phone(cell: string): CellResult {
   const text = cell.replace(/^'(?=[+\d])/, ''); // a spreadsheet's mark for "this is text"
-  if (CUT_SHORT.test(text)) return error('PHONE_INVALID', { isNumber: true });
+  if (CUT_SHORT.test(text) || /^\d+[.,]0$/.test(text)) return error('PHONE_INVALID', { isNumber: true });
   return /\d{2}/.test(text.replace(/\D/g, '')) ? shortText(text) : error('PHONE_INVALID');
 }
 

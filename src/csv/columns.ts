@@ -9,7 +9,7 @@ import type { LockstepError } from '../base/errors.ts';
 import { areAmounts, byContent, mostFit } from './by-content.ts';
 import { type CellSource, cellFrom } from './cell-source.ts';
 import { ambiguous, listColumns, mapOption, refuse, short, UnclearFile } from './column-errors.ts';
-import { CUSTOMER_REFERENCES, FIELDS, type Field, SHARED } from './fields.ts';
+import { CUSTOMER_REFERENCES, FIELDS, type Field, PRICE_NAMES, QUANTITY_NAMES, SHARED } from './fields.ts';
 import { type Fits, fitsOf, isEssential, isTaken, MOST_LOOKED_AT } from './fits.ts';
 import { type Preset, sourcesOf } from './presets.ts';
 import { plainWords, recognise } from './recognise.ts';
@@ -92,6 +92,7 @@ export function mapColumns(header: Header, choices: MappingChoices = {}): Column
   if (!CUSTOMER_REFERENCES.some((field) => found.has(field))) throw noCustomer(firstCells, unfit);
   const columns = FIELDS.flatMap((field) => found.get(field) ?? []);
   if (!preset && !isLeftOut('amount')) refuseUnusedAmounts(columns, firstCells);
+  refusePrices(columns, firstCells);
   return { columns, unmapped: unusedOf(header, columns, unfit), none: FIELDS.filter(isLeftOut) };
 }
 
@@ -254,6 +255,21 @@ function refuseUnusedAmounts(used: readonly MappedColumn[], firstCells: FirstCel
     'CSV_NO_AMOUNT_COLUMN',
     `Line ${line}: no column has a name of the amount, but ${which} amounts.`,
     `Name the amount of the order, as in ${mapOption('amount', found[0])}; if none is, add --map amount=.`,
+  );
+}
+
+/** The price of one piece is not the amount of an order of three. */
+function refusePrices(used: readonly MappedColumn[], firstCells: FirstCells): void {
+  const isCalled = (name: string, names: readonly string[]) => names.includes(plainWords(name));
+  const { names, line } = firstCells.header;
+  const price = used.find(({ field, how }) => field === 'amount' && how === 'synonym');
+  if (!price || !isCalled(price.name, PRICE_NAMES)) return;
+  const index = names.findIndex((name) => isCalled(name, QUANTITY_NAMES));
+  if (index === -1 || firstCells.cells({ index }).every((cell) => /^(?:1(?:[.,]0+)?)?$/.test(cell))) return;
+  throw new UnclearFile(
+    'CSV_NO_AMOUNT_COLUMN',
+    `Line ${line}: "${short(price.name)}" may be the price of one piece, because "${short(names[index] ?? '')}" has quantities.`,
+    `If it is the amount of the order, add ${mapOption('amount', price.name)}; otherwise add a column with the amounts.`,
   );
 }
 

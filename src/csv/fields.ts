@@ -28,6 +28,7 @@ export const CURRENCY_NAMES: readonly string[] = [
     'currency',
     'currency code',
     'order currency',
+    'order currency code',
     'wahrung',
     'wahrungscode',
     'moneda',
@@ -35,6 +36,33 @@ export const CURRENCY_NAMES: readonly string[] = [
     'devise',
     'monnaie',
   ],
+];
+
+/** Names of a column that tells orders from refunds, written as SYNONYMS are. */
+export const KIND_NAMES: readonly string[] = [
+  ...[
+    'type',
+    'order type',
+    'transaction type',
+    'event type',
+    'document type',
+    'debit credit',
+    'typ',
+    'art',
+    'belegart',
+  ],
+  ...['vorgang', 's h', 'soll haben', 'soll haben kennzeichen', 'soll haben kz', 'tipo'],
+];
+
+/** Names of a column with what was refunded of the order, written as SYNONYMS are. */
+export const REFUND_NAMES: readonly string[] = [
+  ...['refund amount', 'refunded amount', 'amount refunded', 'total refunded', 'partial refunds', 'erstattungsbetrag'],
+];
+
+/** Names of a column with the price of one piece where the file has quantities too, and of the column with these. */
+export const PRICE_NAMES: readonly string[] = ['price', 'item price', 'preis', 'precio', 'prix'];
+export const QUANTITY_NAMES: readonly string[] = [
+  ...['quantity', 'qty', 'quantity purchased', 'menge', 'anzahl', 'stuckzahl', 'cantidad', 'quantite', 'qte'],
 ];
 
 /** A column may fill both: the field that identifies the customer, and the field for creating one. */

@@ -5,8 +5,11 @@
 import { shellWord } from '../base/reasons/template.ts';
 import type { ColumnMapping } from './columns.ts';
 import { cellOf } from './combine.ts';
+import type { DetectedEncoding } from './encoding.ts';
+import { KIND_NAMES } from './fields.ts';
 import type { Preset, ReversalColumns } from './presets.ts';
-import type { CheckedRow } from './validate.ts';
+import { plainWords } from './recognise.ts';
+import { type CheckedRow, shownCell } from './validate.ts';
 import { type ColumnCondition, selectorOf } from './where.ts';
 
 /** A column with more values than this says what differs in each order, not what kind of order it is. */
@@ -23,24 +26,38 @@ interface Columns {
   readonly currencyIndex: number | undefined;
   readonly reversals: ReversalColumns;
   readonly preset: Preset | undefined;
+  readonly encoding: Pick<DetectedEncoding, 'encoding' | 'why'>;
 }
+
+/** UTF-8 that a program read as windows-1252, and wrote as UTF-8 again: `JÃ¶rg`. */
+const TWICE_ENCODED = /[ÂÃ][\u0080-\u00bf]|â€/;
 
 export class Overview {
   readonly #takes: (row: CheckedRow) => boolean;
   readonly #status: Tally | undefined;
+  readonly #kinds: readonly Tally[];
   readonly #currency: Tally | undefined;
   /** Of the orders that are left out. */
   readonly #others: readonly Tally[];
   readonly #reversals: Reversals;
+  readonly #hasAmount: boolean;
+  readonly #isGuess: boolean;
+  /** A text that shows how the file was decoded, and its line. */
+  #decoded = '';
   #taken = 0;
   readonly #negative = { count: 0, examples: [] as string[] };
   #leftOut = 0;
 
-  constructor({ mapping, columns, where, currencyIndex, reversals, preset }: Columns) {
+  constructor({ mapping, columns, where, currencyIndex, reversals, preset, encoding }: Columns) {
     const tally = (index: number | undefined) => (index === undefined ? undefined : new Tally(index, columns[index]));
     const status = mapping.columns.find(({ field, also, take }) => field === 'status' && !also && !take);
     this.#takes = selectorOf(where);
     this.#status = tally(status?.index);
+    this.#kinds = mapping.unmapped.flatMap(({ index, name }) =>
+      KIND_NAMES.includes(plainWords(name)) ? [new Tally(index, name)] : [],
+    );
+    this.#hasAmount = mapping.none.includes('amount') || mapping.columns.some(({ field }) => field === 'amount');
+    this.#isGuess = encoding.encoding === 'windows-1252' && encoding.why !== 'as chosen';
     this.#currency = tally(currencyIndex);
     this.#reversals = new Reversals(
       { refunded: tally(reversals.refunded), cancelled: tally(reversals.cancelled), status: tally(status?.index) },
@@ -61,7 +78,8 @@ export class Overview {
     else this.#leftOut += 1;
     if (isTaken) this.#reversals.add(row);
     if (isTaken && row.values.amount?.startsWith('-')) this.#addNegative(row.line, row.values.amount);
-    for (const tally of isTaken ? [this.#status, this.#currency] : this.#others) tally?.add(row);
+    if (isTaken && this.#decoded === '') this.#addDecoded(row);
+    for (const tally of isTaken ? [this.#status, this.#currency, ...this.#kinds] : this.#others) tally?.add(row);
     return isTaken;
   }
 
@@ -69,7 +87,10 @@ export class Overview {
   notes(signs: readonly string[]): readonly string[] {
     return [
       ...this.#filterNote(),
-      ...this.#statusNote(),
+      ...this.#decodingNote(),
+      ...(this.#hasAmount ? [] : ['no column fills the amount: the orders are loaded without one']),
+      ...kindNote('statuses', this.#status),
+      ...this.#kinds.flatMap((kind) => kindNote('kinds', kind)),
       ...this.#reversals.note(this.#taken),
       ...this.#negativeNote(),
       ...this.#currencyNote(signs),
@@ -83,12 +104,18 @@ export class Overview {
     return [`the filter (where) leaves out ${this.#leftOut} of ${of} orders${what}`];
   }
 
-  #statusNote(): readonly string[] {
-    const tally = this.#status;
-    if (!tally?.isKind) return [];
-    return [
-      `the orders have different statuses (${tally.words()}), and all are loaded. To load only one, delete the others from the file, or ${tally.example()}`,
-    ];
+  #addDecoded({ line, values }: CheckedRow): void {
+    const isTelling = (text: string) => (this.#isGuess ? /[^\0-\x7f]/ : TWICE_ENCODED).test(text);
+    const text = Object.values(values).find(isTelling);
+    if (text !== undefined) this.#decoded = `line ${line} (${shownCell(text)})`;
+  }
+
+  #decodingNote(): readonly string[] {
+    if (this.#decoded === '') return [];
+    const what = this.#isGuess
+      ? `the file is not UTF-8 and is read as windows-1252: ${this.#decoded}`
+      : `texts were decoded wrongly before the file was written, and are loaded so: ${this.#decoded}`;
+    return [`${what}. If that is wrong, export it again as UTF-8`];
   }
 
   #addNegative(line: number, amount: string): void {
@@ -116,6 +143,13 @@ export class Overview {
       ];
     return signs.length > 1 ? [`the amounts are in ${signs.join(', ')}, ${why}`] : [];
   }
+}
+
+function kindNote(what: 'statuses' | 'kinds', tally: Tally | undefined): readonly string[] {
+  if (!tally?.isKind) return [];
+  return [
+    `the orders have different ${what} (${tally.words()}), and all are loaded. To load only one, delete the others from the file, or ${tally.example()}`,
+  ];
 }
 
 type ReversalTallies = Readonly<Record<keyof ReversalColumns | 'status', Tally | undefined>>;

@@ -11,7 +11,7 @@ import { closest } from '../base/closest.ts';
 import type { Condition } from '../base/condition.ts';
 import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import type { CellSource } from './cell-source.ts';
-import { CURRENCY_NAMES, FIELDS, type Field } from './fields.ts';
+import { CURRENCY_NAMES, FIELDS, type Field, REFUND_NAMES } from './fields.ts';
 import { plainWords } from './recognise.ts';
 
 const columnName = z.string().trim().min(1);
@@ -180,7 +180,8 @@ export interface ReversalColumns {
 
 export function reversalColumnsOf(names: readonly string[], preset?: Preset): ReversalColumns {
   const { amount, cancelled } = preset?.reversed ?? {};
-  return { refunded: columnOf(names, amount), cancelled: columnOf(names, cancelled) };
+  const named = names.find((name) => REFUND_NAMES.includes(plainWords(name)));
+  return { refunded: columnOf(names, amount ?? named), cancelled: columnOf(names, cancelled) };
 }
 
 function columnOf(names: readonly string[], wanted: string | undefined): number | undefined {

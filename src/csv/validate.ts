@@ -159,11 +159,11 @@ const MOST_SHOWN = 40;
 const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error' } as const;
 
 /** Many reports end with a line of totals. With --create-customers it would become an order of a customer named Total. */
-const TOTALS_NAME = /^(?:(?:grand|sub)[ -]?)?totals?:?$|^(?:gesamt)?summe:?$|^gesamt:?$|^suma:?$|^somme:?$/i;
+const TOTALS = /^(?:(?:grand|sub)[ -]?)?totals?:?$|^(?:gesamt)?summe:?$|^gesamt:?$|^suma:?$|^somme:?$/i;
 
 function isTotals({ customer_name: name, order_id, client_id, customer_email, customer_phone }: OrderValues): boolean {
-  if (name === undefined || !TOTALS_NAME.test(name)) return false;
-  return order_id === undefined && client_id === undefined && !customer_email && !customer_phone;
+  if (name === undefined || !TOTALS.test(order_id ?? name)) return false;
+  return client_id === undefined && !customer_email && !customer_phone;
 }
 
 const isReference = (field: Field | undefined) => CUSTOMER_REFERENCES.some((reference) => reference === field);

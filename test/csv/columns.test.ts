@@ -353,4 +353,18 @@ test('a file whose amounts have no known name is not loaded without them', async
   const { sheet } = await loaded(text, { map: new Map([['amount', '']] as const) });
   expect(decimalWords(sheet)).toBe('no amounts');
   await expect(loaded('Email,Weight\nann@example.com,48\n')).resolves.toBeDefined();
+  await expect(loaded('Email,Bedrag\nann@example.com,"€ 12,-"\nann@example.com,"€ 5,00"\n')).rejects.toThrow(
+    '"Bedrag"',
+  );
+});
+
+test('the price of one piece is not the amount of an order of several', async () => {
+  const text = (quantity: number) => `Order ID,Email,Qty,Price\n1,a@x.de,${quantity},5.00\n`;
+  await expect(loaded(text(3))).rejects.toMatchObject({
+    code: 'CSV_NO_AMOUNT_COLUMN',
+    message: expect.stringMatching(
+      /"Price" may be the price of one piece, because "Qty" has quantities\. .*--map amount=Price/,
+    ),
+  });
+  expect((await loaded(text(1))).rows).toMatchObject([{ values: { amount: '5' } }]);
 });

@@ -15,3 +15,32 @@ test('a note names the orders with a negative amount', async () => {
 test('there is no note if no amount is negative', async () => {
   expect((await loaded(lines(['0', '5.00']))).overview.notes([])).toEqual([]);
 });
+
+const notesOf = async (text: string | Uint8Array) => (await loaded(text)).overview.notes([]);
+
+test('a note shows a text of a file whose encoding is a guess, and a text that was decoded wrongly before', async () => {
+  const names = (name: string) => `order_id,customer_name,amount\nA-1,Ann,5\nA-2,${name},5\n`;
+  expect(await notesOf(Buffer.from(names('M\xb3ler'), 'latin1'))).toEqual([
+    'the file is not UTF-8 and is read as windows-1252: line 3 (M³ler). If that is wrong, export it again as UTF-8',
+  ]);
+  expect(await notesOf(names('JÃ¶rg'))).toEqual([
+    'texts were decoded wrongly before the file was written, and are loaded so: line 3 (JÃ¶rg). If that is wrong, export it again as UTF-8',
+  ]);
+  expect(await notesOf(names('Jörg'))).toEqual([]);
+});
+
+test('notes count the kinds of orders, and say that orders were refunded', async () => {
+  const [kinds, ...more] = await notesOf('Order ID,Email,Type,Amount\n1,a@x.de,Sale,5\n2,a@x.de,Refund,5\n');
+  expect(more).toEqual([]);
+  expect(kinds).toMatch(/^the orders have different kinds \(column "Type": 1 × Sale, 1 × Refund\), and all are loaded/);
+  expect((await notesOf('Order ID,Email,Refund Amount,Total\n1,a@x.de,5.00,5\n')).join()).toMatch(
+    /^1 of 1 orders were refunded .*line 2 \(Refund Amount 5\.00\)/,
+  );
+});
+
+test('a note says that the orders have no amount, unless a person said so', async () => {
+  const text = 'Order ID,Email,Bedrag\n1,a@x.de,100\n';
+  expect(await notesOf(text)).toEqual(['no column fills the amount: the orders are loaded without one']);
+  const told = await loaded(text, { map: new Map([['amount', '']] as const) });
+  expect(told.overview.notes([])).toEqual([]);
+});

@@ -66,6 +66,9 @@ const CELLS: readonly (readonly [field: string, cell: string, verdict: string])[
   ['customer_phone', '+49 (30) 555-0', 'ok'],
   ['customer_phone', '4.93012E+11', 'PHONE_INVALID'],
   ['customer_phone', 'n/a', 'PHONE_INVALID'],
+  ['customer_phone', '4915123456789.0', 'PHONE_INVALID'],
+  ['customer_name', '#N/A', 'FORMULA_ERROR'],
+  ['customer_name', '#Nova', 'ok'],
   ['customer_name', 'constructor', 'ok'],
   ['customer_name', 'a'.repeat(256), 'TOO_LONG'],
   ['customer_name', 'bell\u0007', 'CONTROL_CHARACTER'],
@@ -78,14 +81,23 @@ test.each(CELLS)('%s %j is %s', async (field, cell, verdict) => {
 });
 
 test('a line of totals is not an order of a customer called Total; such a customer has an e-mail', async () => {
-  const rows = [',Total,,30', 'A-1,TOTAL,,30', ',Grand Total,,30', ',Total,total@example.com,30'];
+  const rows = [
+    ',Total,,30',
+    'A-1,TOTAL,,30',
+    ',Grand Total,,30',
+    ',Total,total@example.com,30',
+    'Summe:,2 Kunden,,30',
+  ];
   const { rows: checked } = await loaded(csv('order_id,customer_name,customer_email,amount', ...rows));
-  expect(verdicts(checked)).toEqual(['2 TOTALS_ROW', '3 ok', '4 TOTALS_ROW', '5 ok']);
+  expect(verdicts(checked)).toEqual(['2 TOTALS_ROW', '3 ok', '4 TOTALS_ROW', '5 ok', '6 TOTALS_ROW']);
 });
 
 const OTHERS: readonly (readonly [field: string, cell: string, verdict: string])[] = [
   ['order_id', '=1+1', 'ok'],
   ['order_id', '1.23457E+12', 'ORDER_ID_CUT_SHORT'],
+  ['order_id', '#REF!', 'FORMULA_ERROR'],
+  ['order_id', '#1001', 'ok'],
+  ['description', '#####', 'FORMULA_ERROR'],
   ['order_id', 'A\u200b1', 'INVISIBLE_CHARACTER'],
   ['order_id', 'A\t1', 'CONTROL_CHARACTER'],
   ['description', '"tab\tand\nline"', 'ok'],

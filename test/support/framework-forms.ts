@@ -1,7 +1,7 @@
 /** Records and lists as common frameworks write them, made from records in the contract's names. */
 import type { ListedKind } from './drawn-service.ts';
 
-export const FRAMEWORKS = ['laravel', 'rails', 'django', 'dotnet', 'hal'] as const;
+export const FRAMEWORKS = ['laravel', 'rails', 'django', 'dotnet', 'hal', 'relay'] as const;
 export type Framework = (typeof FRAMEWORKS)[number];
 
 type Members = Readonly<Record<string, unknown>>;
@@ -92,6 +92,22 @@ export const FORMS: Readonly<Record<Framework, Form>> = {
       ...(records.length > 0 && { _embedded: { [`${one(kind)}ModelList`]: records } }),
       _links: { self: { href: `http://host/${kind}` } },
       page: { size: 100, totalElements: records.length, totalPages: Math.ceil(records.length / 100), number: 0 },
+    }),
+  },
+  /** A gateway to GraphQL: each record is the node of an edge. */
+  relay: {
+    record: (kind, { client_id, ...rest }) => ({
+      __typename: pascal(one(kind)),
+      ...renamed(rest, camel),
+      ...(client_id !== undefined && { client: { id: client_id } }),
+    }),
+    list: (kind, records) => ({
+      data: {
+        [kind]: {
+          edges: records.map((node, n) => ({ cursor: `c${n}`, node })),
+          pageInfo: { hasNextPage: false, endCursor: `c${records.length}` },
+        },
+      },
     }),
   },
 };

@@ -82,6 +82,11 @@ export const CELL_REASONS = {
     sentence: 'is not a web address.',
     remedy: 'Give one that begins with https://.',
   },
+  FORMULA_ERROR: {
+    meaning: 'The cell has an error of a spreadsheet instead of a value.',
+    sentence: 'is an error of a spreadsheet, not a value.',
+    remedy: 'Correct the formula in the spreadsheet, or widen the column, and export it again.',
+  },
   TOO_LONG: {
     meaning: 'The cell is too long.',
     sentence: 'has {length} characters; at most {most} are accepted.',

@@ -9,10 +9,11 @@ import { type Json, type JsonObject, textOf } from './json.ts';
 /** Cards are in pipelines; no list has them. */
 type Described = Kind | 'cards';
 
-/** Members that hold the fields of a record in JSON:API and its relatives. */
-const WRAPPERS = ['attributes', 'fields', 'properties', 'data'];
+/** Members that hold the fields of a record in JSON:API and its relatives, and in GraphQL. */
+const WRAPPERS = ['attributes', 'fields', 'properties', 'data', 'node'];
 /** What such a record has besides: it describes the record, and is no field of the contract. */
-const ABOUT_RECORD = /^(_?id|uuid|uid|guid|_?type|object|_?links|meta|relationships|(created|updated)_?(at|time))$/i;
+const ABOUT_RECORD =
+  /^(_?id|uuid|uid|guid|_?type|object|cursor|_?links|meta|relationships|(created|updated)_?(at|time))$/i;
 /** Members with the id of another record, in an object that names it. */
 const ID_OF_OTHER = ['id', '_id', 'uuid', 'customer id', 'client id', 'contact id'].map(plain);
 /** An object in place of a text or an amount: an organization with its name, an amount with its currency. */

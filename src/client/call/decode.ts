@@ -124,7 +124,7 @@ function hasNullRecords(value: unknown, path: readonly string[], kind: Kind): bo
  * not mean that there are no records.
  */
 export function saysEmpty(body: unknown, kind: Kind, { of = 'answer', isPage = false }: AskedFor): boolean {
-  if (body === null) return true;
+  if (body === null || (of === 'content' && body === '')) return true;
   if (!isJsonObject(body) || failureIn(body) !== undefined) return false;
   const values = Object.values(body);
   const hasWords = values.some((value) => typeof value === 'string' && value.trim() !== '');
@@ -156,7 +156,7 @@ function isCount(name: string): boolean {
 }
 
 function saysGood(value: Json | undefined): boolean {
-  if (typeof value === 'string') return /^(success|succeeded|ok|okay|true)$/i.test(value.trim());
+  if (typeof value === 'string') return /^(success|succeeded|ok|okay|true|1|200)$/i.test(value.trim());
   return value === true || value === 1 || value === 200;
 }
 

@@ -37,7 +37,8 @@ export function createPrefixes(setting: 'auto' | Prefix, known: LearntPrefixes =
       if (provesRoute(outcome)) settled.set(operation, prefix);
     },
     other(operation, prefix, outcome) {
-      if (settled.has(operation) || !mayLackRoute(operation, outcome)) return undefined;
+      // A call may have been under way when another one settled the prefix.
+      if (settled.get(operation) === prefix || !mayLackRoute(operation, outcome)) return undefined;
       return PREFIXES.find((candidate) => candidate !== prefix);
     },
     learnt: () => Object.fromEntries(settled),

@@ -34,7 +34,7 @@ const MORE =
 const LAST = /^(is)?(last|end)(page)?$/;
 const NEXT =
   /^((odata)?next(page|records|results)?(cursor|token|offset|link|url|uri|marker|start|skip|id|key)?|lastevaluatedkey)$/;
-/** Answers give it at the end of a list too, so it is no sign that more records follow. */
+/** Answers give it at the end of a list too, so it is no sign that more records follow. GraphQL calls its parameter `after`. */
 const END_CURSOR = /^endcursor$/;
 /** A sign that more records follow, unless the answer says that none do. */
 const CONTINUATION = /^(cursor|offset|marker|scrollid|continuation(token)?)$/;
@@ -80,7 +80,8 @@ export function besideOf(body: Json | undefined, headers: Headers, path: string)
   const total = Math.max(...totals.filter((count) => count !== undefined));
   const lastPage = Math.max(...pages.filter((count) => count !== undefined));
   const found = [...nexts, saysEnd ? undefined : continuation].filter((next) => next !== undefined);
-  const given = found.find((next) => Object.keys(next).length > 0) ?? (cursor === undefined ? {} : { cursor });
+  const given =
+    found.find((next) => Object.keys(next).length > 0) ?? (cursor === undefined ? {} : { cursor, after: cursor });
   const [page] = numbers;
   const beside = {
     ...(total >= 0 && { total }),

@@ -34,11 +34,16 @@ const none: [what: string, body: Json][] = [
   ['null as content, with words', { status: 'success', content: null, message: 'no contacts yet' }],
   ['null deeper', { data: { contacts: null, total: 0, page: 1 } }],
   ['null under an unknown name', { ok: 1, kontakte: null }],
+  ['a blank text beside a status of 1', { status: '1', content: '', message: '' }],
   ['left out of a success', { status: 'success', message: 'OK' }],
   ['left out, with what counts nothing', { success: true, content: { total: 0, pages: 1, next: null } }],
 ];
 test.each(none)('a list is empty that is %s', (_, body) => {
   expect(listIn(body, autoDialect, 'contacts')?.list).toEqual([]);
+});
+test('a list is empty whose envelope holds a blank text', () => {
+  expect(listIn('', autoDialect, 'contacts', { of: 'content' })?.list).toEqual([]);
+  expect(listIn('', autoDialect, 'contacts')).toBeUndefined();
 });
 test.each(found)('a list is found %s', (_, body, list) => {
   expect(listIn(body, autoDialect, 'contacts')?.list).toEqual(list);

@@ -51,6 +51,12 @@ test.each(said)('%s after a 200 whose envelope says “%s”', (operation, messa
   expect(createPrefixes('auto').other(operation, '/api/v1', outcome)).toBe(triesOther ? '/v1' : undefined);
 });
 
+test('a call that was under way when another one found the prefix is tried under it too', () => {
+  const prefixes = createPrefixes('auto');
+  prefixes.saw('orders.create', '/v1', applied);
+  expect(prefixes.other('orders.create', '/api/v1', refused(404, true))).toBe('/v1');
+});
+
 test('remembers what worked for that operation, and a 404 does not change it', () => {
   const prefixes = createPrefixes('auto');
   prefixes.saw('customers.import', '/v1', applied);

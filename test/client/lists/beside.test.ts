@@ -36,7 +36,7 @@ describe('what an answer says beside its list', () => {
     [
       'more, with a cursor',
       { data: records, pageInfo: { hasNextPage: true, endCursor: 'c' } },
-      { next: { cursor: 'c' } },
+      { next: { cursor: 'c', after: 'c' } },
     ],
     ['not the last page', { content: records, last: false, totalElements: 3 }, { total: 3, next: {} }],
     ['not the last page, under another name', { items: records, is_last_page: false }, { next: {} }],

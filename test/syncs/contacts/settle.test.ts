@@ -1,6 +1,7 @@
 /** Cases of settling contacts in which the assignment matters. General rules: settle-property.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { settleContacts } from '../../../src/engine/ledger/matching/settle-contacts.ts';
+import type { Run } from '../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
@@ -152,7 +153,32 @@ test.each(scenes)('$name', async ({ contacts, customers, become, isWhole = true 
     run,
     customers.map((customer) => ({ ...seen, ...customer, record_id: String(customer.record_id) })),
   );
-  await inTransaction(database.pool, (db) =>
+  await settle(run, isWhole);
+  expect((await rowsOf(database, run)).map(fateOf)).toEqual(become);
+  const links = await database.pool.query('select record_id from ledger.links where run_id = $1', [run.id]);
+  const named = become.filter((fate) => /\d/.test(fate));
+  expect(links.rowCount).toBe(named.length);
+});
+
+test.each([
+  ['acked', 'rejected REFUSED_BY_SERVICE'],
+  ['lost', 'ready'], // perhaps created after its import was refused
+] as const)('a contact whose attempt is %s beside a refused import: %s', async (outcome, fate) => {
+  const run = await aRun(database);
+  const refused = { state: 'unknown', reason: 'IMPORT_REFUSED', facts: { http: 404, answer: 'no' } };
+  const sent = { state: 'acked', action: 'import', sends: 1, since: LONG_AGO };
+  await putRows(database, run, [
+    { ...sent, source_id: '1', ...mail },
+    { ...sent, ...refused, source_id: '2', email: 'ann@example.com' },
+  ]);
+  await database.pool.query('update ledger.attempts set outcome = $2 where run_id = $1 and n = 0', [run.id, outcome]);
+  await putRecords(database, run, [{ record_id: '7', ...mail, first_pass: PASS, last_pass: PASS }]);
+  await settle(run, true);
+  expect((await rowsOf(database, run)).map(fateOf)).toEqual(['created 7', fate]);
+});
+
+function settle(run: Run, isWhole: boolean) {
+  return inTransaction(database.pool, (db) =>
     settleContacts(db, run, {
       matchBy: ['email', 'phone'],
       pass: PASS,
@@ -162,11 +188,7 @@ test.each(scenes)('$name', async ({ contacts, customers, become, isWhole = true 
       settleMs: SETTLE_MS,
     }),
   );
-  expect((await rowsOf(database, run)).map(fateOf)).toEqual(become);
-  const links = await database.pool.query('select record_id from ledger.links where run_id = $1', [run.id]);
-  const named = become.filter((fate) => /\d/.test(fate));
-  expect(links.rowCount).toBe(named.length);
-});
+}
 
 function fateOf({ state, verdict, reason, record_id, facts }: Columns): string {
   if (state !== 'settled') return String(state);

@@ -213,8 +213,9 @@ async function reviewDuplicates(db: Queryable, run: Run, pass: number): Promise<
 async function settleRefusedImports(db: Queryable, run: Run): Promise<void> {
   const learnt = await readLearnt(db, run.scope);
   const isRefused = `state = 'unknown' and reason = '${IMPORT_REFUSED}'`;
+  // A lost attempt may have created the customer after its import was refused.
   const imported = await db.query(
-    `select from ledger.last_attempts a where a.run_id = $1 and a.action = 'import' and a.outcome <> 'unsent' and (a.outcome = 'acked'
+    `select from ledger.last_attempts a where a.run_id = $1 and a.action = 'import' and a.outcome not in ('unsent', 'lost') and (a.outcome = 'acked'
        or exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n and v.verdict = 'created')) limit 1`,
     [run.id],
   );
