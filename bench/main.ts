@@ -20,6 +20,7 @@ import { orders } from './orders.ts';
 import { ordersCpu } from './orders-cpu.ts';
 import { ordersMillion } from './orders-million.ts';
 import { ordersRivals } from './orders-rivals.ts';
+import { readBack } from './read-back.ts';
 import { service, serviceSearch } from './service.ts';
 import { start } from './start.ts';
 import { type Row, render } from './table.ts';
@@ -43,6 +44,7 @@ const benches: Readonly<Record<string, (size?: number) => Promise<readonly Row[]
   deliveries,
   tasks: taskScan,
   mirror,
+  'read-back': readBack,
   lists: longLists,
   service,
   'service-search': serviceSearch,

@@ -199,16 +199,20 @@ export interface NewItemsRead {
   readonly until: Date | undefined;
 }
 
+/** For targets that show many items in few calls. */
+export interface ManyItems {
+  /** How many are asked for at once. */
+  readonly most: number;
+  /** The items that it found. The caller reads the others one by one. */
+  read(itemIds: readonly string[], context: CallContext): Promise<readonly ItemState[] | TargetFailure>;
+}
+
 export interface Target {
   /** Updates the target to the state of the delivery's task. Rejects only for defects. */
   deliver(delivery: Delivery, context: CallContext): Promise<DeliveryOutcome>;
   /** For targets with items: the current state of one item. */
   readonly readItem?: (itemId: string, context: CallContext) => Promise<ItemRead>;
-  /** For targets that show many items in few calls: the items that it found. The caller reads the others one by one. */
-  readonly readItems?: (
-    itemIds: readonly string[],
-    context: CallContext,
-  ) => Promise<readonly ItemState[] | TargetFailure>;
+  readonly readItems?: ManyItems;
   /** For targets with items: the items that a text names, such as ABC-12 or the URL of an issue. */
   readonly itemsIn?: (text: string) => readonly string[];
   /**

@@ -2,6 +2,7 @@
  * The callers that wait for a token, first come first served in each lane, interactive before batch. Every tenth token
  * goes to batch anyway, as in the store, so that constant interactive load does not stop batch work.
  */
+import { type Stoppable, stoppablesOf } from '../../base/stoppables.ts';
 import { MAX_TIMER_MS } from './alarm.ts';
 import { LANES, type Lane, type Taken, type TakeOptions } from './budget.ts';
 
@@ -95,7 +96,7 @@ export class WaitQueue {
  * One caller's wait: it ends once, with an answer or an error. A class with fields instead of closures: a key at full
  * speed creates ten thousand waiters a second, and closures would cost more than the wait.
  */
-export class Waiter {
+export class Waiter implements Stoppable {
   readonly lane: Lane;
   readonly cost: number;
   readonly sinceMs: number;
@@ -123,7 +124,7 @@ export class Waiter {
     this.#resolve = resolve;
     this.#reject = reject;
     given.queue.add(this);
-    if (signal) waitersOf(signal).add(this);
+    if (signal) stoppablesOf(signal).add(this);
     if (maxWaitMs < Number.POSITIVE_INFINITY) {
       this.#timer = setTimeout(given.onDeadline, Math.min(maxWaitMs + 1, MAX_TIMER_MS)); // a timer may be early
     }
@@ -134,6 +135,10 @@ export class Waiter {
     this.#resolve(taken);
   }
 
+  stopped(reason: unknown): void {
+    this.fail(reason);
+  }
+
   fail(error: unknown): void {
     this.#leave();
     this.#reject(error);
@@ -142,20 +147,6 @@ export class Waiter {
   #leave(): void {
     this.#queue.remove(this);
     clearTimeout(this.#timer);
-    if (this.#signal) waitersOf(this.#signal).delete(this);
+    if (this.#signal) stoppablesOf(this.#signal).delete(this);
   }
-}
-
-/** One listener per signal: many calls share a signal, and a listener costs more than the wait. */
-const waiting = new WeakMap<AbortSignal, Set<Waiter>>();
-
-function waitersOf(signal: AbortSignal): Set<Waiter> {
-  const known = waiting.get(signal);
-  if (known) return known;
-  const waiters = new Set<Waiter>();
-  waiting.set(signal, waiters);
-  signal.addEventListener('abort', () => {
-    for (const waiter of waiters) waiter.fail(signal.reason);
-  });
-  return waiters;
 }

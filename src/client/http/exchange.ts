@@ -5,10 +5,10 @@
  * connection. That callback checks `dispatchBefore`, and `dispatched` means that the check passed: an exchange that fails
  * earlier (DNS, refused, handshake, aborted in time) has sent nothing. Redirects are never followed.
  */
-import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import { elapsedMs } from '../../base/clock.ts';
 import { LockstepError } from '../../base/errors.ts';
+import { type Stoppable, stoppablesOf } from '../../base/stoppables.ts';
 
 export interface WireRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -86,7 +86,7 @@ async function afterWriting(handler: ExchangeHandler): Promise<Exchanged> {
   return exchanged;
 }
 
-class ExchangeHandler implements Dispatcher.DispatchHandler {
+class ExchangeHandler implements Dispatcher.DispatchHandler, Stoppable {
   readonly result: Promise<Exchanged>;
   /** The sink's current write; never rejects. */
   writing: Promise<void> | undefined;
@@ -102,7 +102,6 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #bytes = 0;
   readonly #silence: NodeJS.Timeout;
   readonly #longest: NodeJS.Timeout | undefined;
-  readonly #onAbort: (() => void) | undefined;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
@@ -114,10 +113,12 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#silence = setTimeout(() => this.#timeOut(), timeoutMs);
     if (sink !== undefined) this.#longest = setTimeout(() => this.#endTooLong(), LONGEST_STREAM_MS);
     if (signal === undefined) return;
-    setMaxListeners(0, signal); // one signal may stop many calls, and each removes its listener: no leak
-    this.#onAbort = () => this.#stop(new StoppedError('aborted', 'aborted by the caller'));
-    signal.addEventListener('abort', this.#onAbort, { once: true });
-    if (signal.aborted) this.#onAbort();
+    if (signal.aborted) this.stopped();
+    else stoppablesOf(signal).add(this);
+  }
+
+  stopped(): void {
+    this.#stop(new StoppedError('aborted', 'aborted by the caller'));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -211,7 +212,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#settled = true;
     clearTimeout(this.#silence);
     clearTimeout(this.#longest);
-    if (this.#onAbort !== undefined) this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    const { signal } = this.#options;
+    if (signal !== undefined) stoppablesOf(signal).delete(this);
     const [first] = this.#chunks;
     const body = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
     this.#settle?.({ dispatched: this.#dispatched, head: this.#head, body, error });

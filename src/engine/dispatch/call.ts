@@ -1,26 +1,60 @@
 /** One item in flight: how its source sees it, and how the dispatcher aborts it. */
+import { setMaxListeners } from 'node:events';
 import type { SendHow } from './source.ts';
 
+/** Calls that begin within this time share a signal, which costs more than the rest of a call in the dispatcher. */
+const TOGETHER_MS = 10_000;
+
 export class Call implements SendHow {
-  readonly sinceMs: number;
   readonly dispatchBefore: number;
   readonly isHeld: () => boolean;
-  #controller: AbortController | undefined;
+  readonly #group: CallGroup;
 
-  constructor(sinceMs: number, dispatchBefore: number, isHeld: () => boolean) {
-    this.sinceMs = sinceMs;
+  constructor(group: CallGroup, dispatchBefore: number, isHeld: () => boolean) {
+    this.#group = group;
     this.dispatchBefore = dispatchBefore;
     this.isHeld = isHeld;
   }
 
-  /** Created on demand: rows never use it, and it costs more than the rest of a call in the dispatcher. */
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
+    return this.#group.signal;
+  }
+
+  /** The latest time at which a call of the same group began. */
+  get begunMs(): number {
+    return this.#group.lastMs;
+  }
+
+  /** Aborts all calls of its group. */
+  abort(): void {
+    this.#group.abort();
+  }
+}
+
+/** Calls that are aborted together. */
+export class CallGroup {
+  lastMs: number;
+  readonly #sinceMs: number;
+  readonly #controller = new AbortController();
+
+  constructor(nowMs: number) {
+    this.#sinceMs = nowMs;
+    this.lastMs = nowMs;
+    setMaxListeners(0, this.signal); // every call in flight may listen
+  }
+
+  get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
   abort(): void {
-    this.#controller ??= new AbortController();
     this.#controller.abort();
+  }
+
+  /** The group of a call that begins now: this one, or a new one. */
+  at(nowMs: number): CallGroup {
+    if (nowMs - this.#sinceMs > TOGETHER_MS) return new CallGroup(nowMs);
+    this.lastMs = nowMs;
+    return this;
   }
 }

@@ -9,7 +9,7 @@
  * source decides what follows.
  */
 import type { Admission } from '../../client/call/breaker.ts';
-import { Call } from './call.ts';
+import { Call, CallGroup } from './call.ts';
 import { type Bell, createBell } from './clock.ts';
 import type { DispatchOptions, Ended, Sent, Source } from './source.ts';
 
@@ -54,6 +54,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
   /** The last claim returned fewer items than asked for: the next ring or poll brings more. */
   #isShort = false;
   #queue: Item[] = [];
+  #group: CallGroup;
   readonly #inFlight = new Set<Call>();
   #outcomes: Outcome[] = [];
   #beingRecorded = 0;
@@ -70,6 +71,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     this.#sliceEndMs = askedAtMs + (options.sliceMs ?? Number.POSITIVE_INFINITY);
     this.#heldUntilMs = askedAtMs + options.ttlMs - GUARD_MS;
     this.#portion = options.portion.least;
+    this.#group = new CallGroup(askedAtMs);
   }
 
   async run(): Promise<Ended<Stop>> {
@@ -159,7 +161,8 @@ class Dispatch<Claim, Item, Outcome, Stop> {
   }
 
   #start(item: Item, nowMs: number): void {
-    const call = new Call(nowMs, this.#heldUntilMs - this.#options.timeoutMs, this.#isHeld);
+    this.#group = this.#group.at(nowMs);
+    const call = new Call(this.#group, this.#heldUntilMs - this.#options.timeoutMs, this.#isHeld);
     this.#inFlight.add(call);
     this.#source.send(item, call).then(
       (sent) => this.#onSent(call, sent),
@@ -228,7 +231,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
       await clock.wait(pauseMs, this.#isOver.signal);
       if (this.#isOver.signal.aborted) return;
       const askedAtMs = clock.nowMs();
-      for (const call of this.#inFlight) if (askedAtMs - call.sinceMs > LONGEST_CALL_MS) call.abort();
+      for (const call of this.#inFlight) if (askedAtMs - call.begunMs > LONGEST_CALL_MS) call.abort();
       try {
         if (await this.#source.renew(this.#claim)) this.#heldUntilMs = askedAtMs + ttlMs - GUARD_MS;
         else this.#lose();

@@ -13,12 +13,9 @@ interface LinkRead {
 
 /** Single reads in flight at once, if the target's own budget allows them. */
 const AT_ONCE = 4;
-/** Items of a target that shows many in few calls. */
-const MOST_TOGETHER = 500;
-
 /** How many items to read before the results are stored. */
 export function portionOf({ readItems }: Target): number {
-  return readItems === undefined ? AT_ONCE : MOST_TOGETHER;
+  return readItems?.most ?? AT_ONCE;
 }
 
 /**
@@ -31,7 +28,7 @@ export async function readLinks(
   signal: AbortSignal,
 ): Promise<{ readonly reads: readonly LinkRead[]; readonly isFailing: boolean }> {
   const ids = links.map(({ itemId }) => itemId);
-  const together = links.length > AT_ONCE ? ((await readItems?.(ids, { signal })) ?? []) : [];
+  const together = links.length > AT_ONCE ? ((await readItems?.read(ids, { signal })) ?? []) : [];
   // Another failure may be that of this call alone, for example if its answer is too large.
   if ('status' in together && isStop(together)) {
     return { reads: links.slice(0, 1).map((link) => ({ link, read: together })), isFailing: false };

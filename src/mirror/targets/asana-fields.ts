@@ -69,6 +69,7 @@ export function listOf<Item>(
     .transform(({ data, next_page }) => ({ items: data, next: next_page?.offset }));
   return {
     most: MOST_PAGES,
+    isLost: (asked) => asked.status === 'refused' && /pagination token/i.test(asked.detail),
     read(offset) {
       const all = new URLSearchParams({ ...query, limit: String(PER_PAGE), ...(offset !== undefined && { offset }) });
       return calls.ask({ method: 'GET', path: `${path}?${all}` }, page);

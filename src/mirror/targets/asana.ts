@@ -13,7 +13,7 @@ import { accepted, type Calls, type ItemNeeds, isoSeconds, mapAsked, movedAs } f
 import { labelIds } from './item-details.ts';
 import type { FieldValues, Problem } from './item-fields.ts';
 import { ASANA } from './item-naming.ts';
-import { collectInPages, findInPages, isInPages } from './item-pages.ts';
+import { collectInPages, findInPages, isInPages, MOST_TOGETHER } from './item-pages.ts';
 import type { Asked } from './item-target.ts';
 import { endsWith, markedText, textsOf } from './item-text.ts';
 import { keptMetadata } from './kept-metadata.ts';
@@ -78,9 +78,7 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
     async find(delivery, begunAt) {
       const modified_since = searchedSince(delivery, begunAt);
       const tasks = listOf(calls, '/tasks', task, { project, opt_fields: 'completed,notes', modified_since });
-      const search = () => findInPages(tasks, ({ notes }) => endsWith(notes, markerOf(delivery)));
-      const first = await search();
-      const asked = isOffsetExpired(first) ? await search() : first;
+      const asked = await findInPages(tasks, ({ notes }) => endsWith(notes, markerOf(delivery)));
       if (asked.status !== 'ok') return asked;
       if (asked.value.isWhole) return { status: 'ok', value: asked.value.found };
       // The list has no order, so it has to be read completely: otherwise a second item could be created.
@@ -155,7 +153,7 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
         opt_fields: 'name,notes,completed,due_on,created_at,tags.name',
       }).read(offset),
     // Tasks of other projects, and those further down, are read one by one.
-    ...(settings.project !== undefined && { readMany: { most: 500, read: readTasks } }),
+    ...(settings.project !== undefined && { readMany: { most: MOST_TOGETHER, read: readTasks } }),
     container: `project ${project}`,
     settleMs: 60_000,
     readHook: asanaHookReader(settings, needs),
@@ -166,9 +164,4 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
 function dataOf({ title, description, dueDate, assignee, custom }: FieldValues, marker: string | undefined) {
   const notes = description === undefined ? undefined : markedText(description, marker);
   return { name: title, notes, due_on: dueDate, assignee, custom_fields: custom };
-}
-
-/** A place in a list is kept for a while only; it can expire while a limit pauses the calls. */
-function isOffsetExpired(asked: { readonly status: string; readonly detail?: string }): boolean {
-  return asked.status === 'refused' && /pagination token/i.test(asked.detail ?? '');
 }

@@ -3,7 +3,6 @@
  * followed, except, if asked, on the same origin.
  */
 import { lookup } from 'node:dns';
-import { setMaxListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';
 import { messageOf } from '../../base/errors.ts';
 import type { Permit, Taken } from '../../client/budget/budget.ts';
@@ -80,8 +79,6 @@ export function openCaller(config: CallerConfig): TargetCaller {
     const label = `${request.method} ${base.origin}`;
     const problem = allowPrivate ? undefined : hostProblem(base);
     if (problem !== undefined) return { status: 'failed', failure: addressRefused(label, `the address is ${problem}`) };
-    // One signal stops many calls, and each removes its listeners again, so a warning about a leak would be wrong.
-    setMaxListeners(0, signal);
     const taken = await takePermit(label, signal);
     if (taken.status !== 'taken') return { status: 'failed', failure: taken };
     const { permit } = taken;

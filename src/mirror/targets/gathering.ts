@@ -1,5 +1,5 @@
 /** Gathers what arrives within a short time, and sends it together. */
-import { setMaxListeners } from 'node:events';
+import { stoppablesOf } from '../../base/stoppables.ts';
 
 export interface Gathering<Item, Result> {
   /** The result of sending this item together with the others. `signal` ends the waiting: what was gathered is sent at once. */
@@ -47,9 +47,8 @@ export function createGathering<Item, Result>(needs: GatheringNeeds<Item, Result
 
   return {
     async add(item, signal) {
-      // One signal may stop many items, so a warning about a leak would be wrong.
-      setMaxListeners(0, signal);
-      signal.addEventListener('abort', flush);
+      const waiting = { stopped: () => void flush() };
+      stoppablesOf(signal).add(waiting);
       try {
         return await new Promise<Result>((resolve, reject) => {
           if (gathered.length === 0) longest = setTimeout(flush, longestMs);
@@ -59,7 +58,7 @@ export function createGathering<Item, Result>(needs: GatheringNeeds<Item, Result
           else quiet = setTimeout(flush, quietMs);
         });
       } finally {
-        signal.removeEventListener('abort', flush);
+        stoppablesOf(signal).delete(waiting);
       }
     },
   };

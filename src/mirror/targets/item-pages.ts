@@ -14,16 +14,22 @@ export interface Pages<Item> {
   readonly most: number;
   /** The first page without a cursor. */
   read(cursor: string | undefined): Promise<Asked<Page<Item>>>;
+  /** For a vendor that keeps a place in a list for a while only: whether it says that the place is lost. */
+  isLost?(asked: Asked<unknown>): boolean;
 }
 
-/** Reads pages until `isEnough`. `isWhole`: nothing that is needed is on a page that was not read. */
+/**
+ * Reads pages until `isEnough`; from the first again, once, if the place in the list is lost, for example because a limit paused the
+ * calls. `isWhole`: nothing that is needed is on a page that was not read.
+ */
 async function readPages<Item>(
-  { most, read }: Pages<Item>,
+  pages: Pages<Item>,
   isEnough: (items: readonly Item[]) => boolean,
 ): Promise<Asked<{ readonly isWhole: boolean }>> {
   let cursor: string | undefined;
-  for (let count = 1; count <= most; count++) {
-    const asked = await read(cursor);
+  for (let count = 1; count <= pages.most; count++) {
+    const asked = await pages.read(cursor);
+    if (cursor !== undefined && pages.isLost?.(asked)) return readPages({ ...pages, isLost: () => false }, isEnough);
     if (asked.status !== 'ok') return asked;
     const { items, next } = asked.value;
     if (isEnough(items) || !next) return { status: 'ok', value: { isWhole: true } };
@@ -124,17 +130,22 @@ export async function readChanges<Item extends Changed>(
   }
 }
 
+/** Items that are looked for in a list are looked for together, because the list is read from its beginning each time. */
+export const MOST_TOGETHER = 2_000;
 /** A page of a list is read for at least so many wanted items on average. */
 const READS_PER_PAGE = 10;
 
-/** The items of these ids that a list shows. `isWhole`: the whole list was read, so it does not have those that are `left`. */
+/**
+ * The items of these ids that a list shows, whatever the number of its pages. `isWhole`: the whole list was read, so it does not
+ * have those that are `left`.
+ */
 export async function collectInPages<Item extends { readonly itemId: string }>(
   pages: Pages<Item>,
   itemIds: readonly string[],
 ): Promise<Asked<{ readonly items: readonly Item[]; readonly left: ReadonlySet<string>; readonly isWhole: boolean }>> {
   const left = new Set(itemIds);
   const items: Item[] = [];
-  const most = Math.min(pages.most, Math.ceil(itemIds.length / READS_PER_PAGE));
+  const most = Math.ceil(itemIds.length / READS_PER_PAGE);
   const reading = readPages({ ...pages, most }, (page) => {
     items.push(...page.filter(({ itemId }) => left.delete(itemId)));
     return left.size === 0;

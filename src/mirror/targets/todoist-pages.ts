@@ -4,8 +4,8 @@ import type { Calls } from './item-calls.ts';
 import type { Pages } from './item-pages.ts';
 
 export const TASKS = '/api/v1/tasks';
-export const PER_PAGE = 200;
-export const MOST_PAGES = 10;
+const PER_PAGE = 200;
+const MOST_PAGES = 10;
 
 export const id = z.union([z.string(), z.int()]).transform(String);
 

@@ -15,14 +15,14 @@ import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { TODOIST } from './item-naming.ts';
 import { limited, type Reply, waitOf } from './item-outcome.ts';
-import { collectInPages, findInPages, isInPages } from './item-pages.ts';
+import { collectInPages, findInPages, isInPages, MOST_TOGETHER } from './item-pages.ts';
 import type { Asked } from './item-target.ts';
 import { endsWith, markedText, textsOf } from './item-text.ts';
 import { markerOf } from './marker.ts';
 import { todoistAdmin } from './todoist-admin.ts';
 import { type CompletedTasks, findCompleted, openCompleted } from './todoist-completed.ts';
 import { todoistHook } from './todoist-hook.ts';
-import { id, listOf, MOST_PAGES, PER_PAGE, TASKS } from './todoist-pages.ts';
+import { id, listOf, TASKS } from './todoist-pages.ts';
 import { orUnread } from './unread-item.ts';
 import { type DetailedItems, detailTarget, earliestOf, withLabels } from './vendor-target.ts';
 
@@ -159,7 +159,7 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
     // All active tasks: Todoist neither leaves out those that have not changed, nor sorts by the time of the change.
     newItems: (calls, _, cursor) => listOf(calls, TASKS, orUnread(newTask, 'id'), inProject).read(cursor),
     readMany: {
-      most: MOST_PAGES * PER_PAGE,
+      most: MOST_TOGETHER,
       read: (calls, itemIds) => readMany(calls, itemIds, completedTasks),
     },
     container: project === undefined ? 'inbox' : `project ${project}`,

@@ -5,7 +5,15 @@
  * it is created, and a creation without a clear answer is retried only after the vendor's own search must show the item.
  */
 
-import type { Delivery, ItemState, NewItem, Target, TargetFailure, UnreadItem } from '../../contract/target.ts';
+import type {
+  CallContext,
+  Delivery,
+  ItemState,
+  NewItem,
+  Target,
+  TargetFailure,
+  UnreadItem,
+} from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { createUnlessUnseen, unseen } from './create-once.ts';
 import { type Calls, connect, type ItemNeeds, isoSeconds, mapAsked } from './item-calls.ts';
@@ -171,23 +179,19 @@ export function vendorTarget<Item extends ItemState>(
     },
   };
   const { itemsIn, isItemId, readHook, readMany } = vendor;
-  const readItems: Target['readItems'] = async (itemIds, context) => {
-    const calls = await connect(vendor, settings.token, needs, context);
-    if ('status' in calls) return calls;
-    const { most = 1, read = undefined } = readMany ?? {};
-    const items: ItemState[] = [];
-    const known = itemIds.filter(isItemId);
-    for (let from = 0; read !== undefined && from < known.length; from += most) {
-      const asked = await read(calls, known.slice(from, from + most));
-      if (asked.status === 'ok') items.push(...asked.value);
-      else if (asked.status !== 'missing') return asked;
-    }
-    return items;
+  const readItems = readMany && {
+    most: readMany.most,
+    async read(itemIds: readonly string[], context: CallContext) {
+      const calls = await connect(vendor, settings.token, needs, context);
+      if ('status' in calls) return calls;
+      const asked = await readMany.read(calls, itemIds.filter(isItemId));
+      return asked.status === 'ok' ? asked.value : asked.status === 'missing' ? [] : asked;
+    },
   };
   const target: Target = {
     ...itemTarget(system),
     itemsIn,
-    ...(readMany && { readItems }),
+    ...(readItems && { readItems }),
     ...(readHook && { readHook }),
     close: () => needs.caller.close(),
   };

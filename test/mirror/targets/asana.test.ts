@@ -5,7 +5,7 @@ import { ASANA } from '../../../src/mirror/targets/item-naming.ts';
 import { type AsanaVendor, asanaSettings, startAsana } from '../../support/asana-standin.ts';
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
 import { detailSuite } from './detail-suite.ts';
-import { itemSuite, manyItemsSuite } from './item-suite.ts';
+import { itemSuite, manyItemsSuite, readMany } from './item-suite.ts';
 
 itemSuite('a task of Asana', startAsana);
 manyItemsSuite('a task of Asana', startAsana);
@@ -76,6 +76,14 @@ test('a search whose place in the list has expired begins again', async () => {
   expect(await target.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered' });
   const searches = harness.vendor.requests.filter(({ method, path }) => method === 'GET' && path === '/tasks');
   expect(searches.map(({ query }) => query.get('offset'))).toEqual([null, '100', null, '100']);
+});
+
+test('items are read from the beginning of the list again if its place has expired, and not one by one', async () => {
+  const ids = Array.from({ length: 120 }, () => harness.put(true));
+  const message = 'offset: Your pagination token has expired.';
+  harness.vendor.next({ status: 400, body: { errors: [{ message }] } }, ({ query }) => query.has('offset'));
+  expect(await readMany(target, ids)).toHaveLength(120);
+  expect(harness.vendor.requests.map(({ query }) => query.get('offset'))).toEqual([null, '100', null, '100']);
 });
 
 test('a project too large to be looked through is refused before anything could be created twice', async () => {

@@ -9,9 +9,7 @@ import { itemSuite } from './item-suite.ts';
 
 const SYSTEMS = [CLICKUP, MONDAY, NOTION, TRELLO, JIRA_DATA_CENTER];
 
-// The others share all of the code with these two: REST, and GraphQL that answers 200 to everything.
-itemSuite('an item of ClickUp by templates', () => startSystem(CLICKUP));
-itemSuite('an item of monday by templates', () => startSystem(MONDAY));
+for (const system of SYSTEMS) itemSuite(`an item of ${system.name} by templates`, () => startSystem(system));
 
 test.each(SYSTEMS)(
   '$name: an item is created once, completed, read, reopened, and missed when it is gone',
