@@ -5,7 +5,7 @@
 import pg from 'pg';
 import { expect, onTestFinished } from 'vitest';
 import type { FreshDatabase } from '../support/database.ts';
-import type { Between, FrontServer } from '../support/harness/front-server.ts';
+import type { FrontServer } from '../support/harness/front-server.ts';
 
 export interface Failpoint {
   /** Arms the failpoint. Await it before the process starts. */
@@ -25,11 +25,7 @@ export interface Servers {
 }
 
 /** At the `nth` request of this path: the request is passed on and its answer held back, or it is not passed on. */
-export function unanswered(
-  path: string,
-  nth = 1,
-  how: { isPassedOn: boolean; otherwise?: Between } = { isPassedOn: false },
-): Failpoint {
+export function unanswered(path: string, nth = 1, how: { isPassedOn: boolean } = { isPassedOn: false }): Failpoint {
   return {
     async arm({ front }) {
       let stand = () => {};
@@ -38,7 +34,7 @@ export function unanswered(
       });
       let asked = 0;
       front.set(async (request, pass) => {
-        if (!request.path.endsWith(path) || ++asked < nth) return (how.otherwise ?? passOn)(request, pass);
+        if (!request.path.endsWith(path) || ++asked < nth) return pass();
         if (how.isPassedOn) await pass();
         stand();
         return undefined;
@@ -72,5 +68,3 @@ export function writing(table: string, event: 'insert' | 'update' | 'delete', wh
     },
   };
 }
-
-const passOn: Between = (_request, pass) => pass();

@@ -1,15 +1,13 @@
-/** A load whose process is killed, at every named step and repeatedly, creates every order once. */
+/** A load whose process is killed while it reads its file, and repeatedly, creates every order once. */
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
-import type { Between } from '../support/harness/front-server.ts';
 import { csvOf, eachOnce, ordersCsv } from '../support/harness/orders.ts';
 import { byLength } from '../support/property-runs.ts';
 import { type CommandHarness, openCommandHarness } from './commands.ts';
-import { type Failpoint, unanswered, writing } from './failpoints.ts';
+import { writing } from './failpoints.ts';
 
 const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 250ms, concurrency: 4 }';
 const LOAD = ['orders', 'load', 'orders.csv', '--account', 'test'];
-const [CUSTOMERS, ORDERS, CREATE] = ['/customers/getall', '/orders/getall', '/orders/create'];
 
 let harness: CommandHarness;
 beforeAll(async () => {
@@ -20,57 +18,6 @@ beforeEach(async () => {
   await harness.addNumberedCustomers(3);
 });
 afterAll(() => harness.close());
-
-const COUNT = 40;
-
-/** Order O-3 fails before it is made, once: it is sent again after a first read-back. */
-function failingOnce(): Between {
-  let failed = 0;
-  return async ({ body }, pass) => (body.includes('"O-3"') && failed++ === 0 ? { status: 502, body: 'no' } : pass());
-}
-
-type Moment = readonly [string, Failpoint];
-
-/** Before anything is sent, with an order made that the ledger does not know, and at the end. */
-const always: readonly Moment[] = [
-  ['its keys are being taken', writing('ledger.order_keys', 'insert', `new.label = 'O-30'`)],
-  ['an order is made, and its answer is on its way', unanswered(CREATE, 5, { isPassedOn: true })],
-  ['what is read back is being settled', writing('ledger.verdicts', 'insert', 'new.n = 20')],
-];
-/** With the long tests: its other durable steps, and what comes between the steps. */
-const rarely: readonly Moment[] = [
-  ['all rows are staged, and it is not released', writing('ledger.loads', 'update', 'new.is_received')],
-  ['a claim is being written', writing('ledger.chunks', 'insert', '20 = any(new.rows)')],
-  ['orders are answered, and that is being written', writing('ledger.attempts', 'insert', 'new.n = 4')],
-  ['its keys are being given back', writing('ledger.order_keys', 'delete', `old.label = 'O-20'`)],
-  ['its customers are being read', unanswered(CUSTOMERS)],
-  ['the orders that are there are being read', unanswered(ORDERS)],
-  ['rows are being decided', writing('ledger.plans', 'insert', 'new.n = 20')],
-  ['an order is on its way, and not made', unanswered(CREATE, 5)],
-  ['orders are asked for to read them back', unanswered(ORDERS, 2)],
-  ['what is read back is being kept', writing('ledger.records', 'insert', 'new.first_pass > 0')],
-  ['the audit reads', unanswered(ORDERS, 3, { isPassedOn: false, otherwise: failingOnce() })],
-];
-
-test.each(byLength({ few: always, all: [...always, ...rarely] }))(
-  'killed when %s: nothing is lost and nothing duplicated',
-  async (_when, failpoint) => {
-    await harness.file('orders.csv', ordersCsv(COUNT));
-    const { reached, release } = await failpoint.arm(harness);
-    const victim = harness.start(...LOAD);
-    const early = victim.ended.then(({ stdout, stderr }) =>
-      Promise.reject(new Error(`it ended before: ${stdout}${stderr}`)),
-    );
-    early.catch(() => undefined); // it ends in any case, usually by the kill
-    await Promise.race([reached, early]);
-    victim.signal('SIGKILL');
-    expect((await victim.ended).code).toBeNull();
-    await release();
-    const { code, json } = await harness.here(...LOAD);
-    expect([code, json.error, json.counts]).toMatchObject([0, undefined, { in: COUNT, created: COUNT }]);
-    expect(await harness.orderCommits()).toEqual(eachOnce(COUNT));
-  },
-);
 
 test('killed while its rows are staged: resuming is refused with a remedy, and the remedy loads the whole file', async () => {
   // Staged in two batches. Its rows name 100 customers, of whom three exist: sending all 1,200 orders would take long.

@@ -53,6 +53,8 @@ export async function openOwnServices() {
   return {
     ledger,
     cwd,
+    env,
+    file,
     async start({ contacts = 0, people = 1, tenants = ['one'] }: ServiceOptions = {}): Promise<OwnService> {
       const { database, front, close } = await openHarness();
       closers.push(close);

@@ -2,11 +2,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { databaseUrl } from '../cli/command.ts';
 import { copyOf } from '../support/database.ts';
+import { csvOf } from '../support/harness/orders.ts';
 import { commandsIn } from './commands.ts';
 import { KEYS, type OwnService, type OwnServices, openOwnServices } from './own-services.ts';
 
 const CONTACTS = 20;
 const NEW_CONTACTS = 5;
+const MANY = 240;
 let at: OwnServices;
 beforeEach(async () => {
   at = await openOwnServices();
@@ -63,6 +65,51 @@ test('syncs and loads write nothing twice, and the next ones write nothing', asy
     const next = await here('run', 'sync-acme');
     expect([next.code, next.json.counts]).toMatchObject([0, { unchanged: CONTACTS + NEW_CONTACTS }]);
     expect(await recordsOf(service)).toEqual(written);
+  } finally {
+    await backup.close();
+  }
+});
+
+test('a load and a sync that were unfinished in the backup create nothing that was created since', async () => {
+  const service = await at.start({ contacts: MANY });
+  await at.settle({ acme: { url: service.url, budget: '{ requests: 40, per: 1s, settle: 200ms, timeout: 2s }' } });
+  const customers = await service.database.pool.query('select id::int from service.customers order by id limit 1');
+  const orders = Array.from({ length: MANY }, (_, n) => [`A-${n + 1}`, Number(customers.rows[0].id)] as const);
+  const { here, start } = commandsIn({ cwd: at.cwd, env: at.env });
+  await at.file(
+    'after.csv',
+    csvOf(
+      'order_id,client_id,amount',
+      orders.map(([label, customer]) => `${label},${customer},1`),
+    ),
+  );
+  const load = ['orders', 'load', 'after.csv', '--account', 'acme', '--yes'];
+
+  const killedAt = async (path: string, ...command: readonly string[]) => {
+    let asked = 0;
+    const victim = start(...command);
+    service.between(async (request, pass) => {
+      if (request.path.endsWith(path) && ++asked === 4) victim.signal('SIGKILL');
+      return pass();
+    });
+    expect((await victim.ended).code).toBeNull();
+    service.between();
+  };
+  await killedAt('/orders/create', ...load);
+  await killedAt('/customers/import', 'run', 'sync-acme');
+  const backup = await copyOf(at.ledger);
+  try {
+    expect((await here(...load)).json.counts).toMatchObject({ in: MANY, created: MANY });
+    expect((await here('run', 'sync-acme')).json.error).toBeUndefined();
+    const written = await recordsOf(service);
+    await backup.pool.query(
+      `update ledger.runs set attended_at = attended_at - interval '1 h', created_at = created_at - interval '1 h'`,
+    );
+    const restored = commandsIn({ cwd: at.cwd, env: { ...at.env, DATABASE_URL: databaseUrl(backup.connection) } });
+    const again = await restored.here(...load);
+    const synced = await restored.here('run', 'sync-acme');
+    expect(await recordsOf(service)).toEqual(written);
+    expect([again.code, again.json.counts, synced.json.error]).toMatchObject([0, { in: MANY }, undefined]);
   } finally {
     await backup.close();
   }

@@ -33,6 +33,7 @@ fuzz('reads the digits and the sign of an amount, or refuses it', {
     '5 all',
     '\u0663',
     '- 5 -',
+    '0.50 kr.',
   ],
   inputs: broken(written, ['.', '-', '(', ')', 'e5', '$', '/', '00', '\u00a0', '\u0663']),
   check(cell) {
@@ -49,12 +50,13 @@ function read(cell: string, decimal: DecimalSign, accounting: boolean): string |
   const amount = parseAmount(cell, { decimal, accounting });
   const value = valueIn(amount);
   if (value === undefined) return undefined;
-  const at = cell.lastIndexOf(decimal);
   // A decimal sign after which no digit comes belongs to the currency, as in "5 kr.".
-  const hasFraction = at !== -1 && /\d/.test(cell.slice(at)) && cell.indexOf(decimal) === at;
+  const number = cell.replace(/\D*$/, '');
+  const at = number.lastIndexOf(decimal);
+  const hasFraction = at !== -1 && number.indexOf(decimal) === at;
   const digits = (text: string) => text.replace(/\D/g, '');
-  const whole = digits(hasFraction ? cell.slice(0, at) : cell).replace(/^0+/, '') || '0';
-  const fraction = hasFraction ? digits(cell.slice(at)).replace(/0+$/, '') : '';
+  const whole = digits(hasFraction ? number.slice(0, at) : number).replace(/^0+/, '') || '0';
+  const fraction = hasFraction ? digits(number.slice(at)).replace(/0+$/, '') : '';
   const isNegative = /[-\u2212(]/.test(cell.replace(/US-/i, ''));
   expect(value).toBe(`${isNegative ? '-' : ''}${whole}${fraction && `.${fraction}`}`);
   return value;
