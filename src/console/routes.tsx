@@ -30,6 +30,7 @@ import { links } from './pages/links.tsx';
 import { load } from './pages/load.tsx';
 import { loadSheet } from './pages/load-sheet.tsx';
 import { mapping } from './pages/mapping.tsx';
+import { plan } from './pages/plan.tsx';
 import { queues } from './pages/queues.tsx';
 import { newRecord, record } from './pages/record.tsx';
 import { records, recordsOf } from './pages/records.tsx';
@@ -53,6 +54,7 @@ const PAGES: readonly Page[] = [
   home,
   runs,
   run,
+  plan,
   approve,
   fix,
   rows,
