@@ -199,19 +199,11 @@ async function viewers(dir: string, url: string): Promise<Row> {
   };
 }
 
-/** Reads the page again as the script of the page does. */
+/** Follows the page as its script does. */
 async function watch(page: string, signal: AbortSignal): Promise<void> {
-  let seen = '';
-  let everyS = 1;
-  while (!signal.aborted) {
-    const answer = await fetch(page, { headers: { 'hx-request': 'true', 'x-seen': seen } });
-    const html = await answer.text();
-    if (answer.status === 200) {
-      seen = /X-Seen&quot;:&quot;([^&]+)/.exec(html)?.[1] ?? seen;
-      everyS = Number(/hx-trigger="every (\d+)s/.exec(html)?.[1] ?? everyS);
-    }
-    await delay(everyS * 1_000, undefined, { signal }).catch(() => undefined);
-  }
+  const answer = await fetch(page, { headers: { accept: 'text/event-stream' }, signal });
+  const events = answer.body?.getReader();
+  while (!signal.aborted) await events?.read().catch(() => undefined);
 }
 
 async function upload(url: string, pid: number): Promise<{ readonly row: Row; readonly id: string }> {

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import { keepPlanFile } from '../engine/ledger/approval.ts';
-import { type ShownWrite, shownWrites } from '../engine/ledger/matching/shown.ts';
+import { changesIn, type ShownWrite, shownWrites } from '../engine/ledger/matching/shown.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import { formatCount, plural } from '../operator/words.ts';
 import type { Queryable } from '../storage/queryable.ts';
@@ -80,9 +80,9 @@ async function* planLines(
 }
 
 /** `{"contact":"7","name":"Ann","action":"update","customer":"15","fields":{"phone_number":{"from":"1","to":"2"}}}` */
-function lineOf(job: string, { source, label, action, record, fields, was, customer }: ShownWrite): object {
-  const changes = Object.entries(fields).filter(([name, to]) => action !== 'update' || was?.[name] !== to);
-  const shown = changes.map(([name, to]) => [name, was?.[name] === undefined ? { to } : { from: was[name], to }]);
+function lineOf(job: string, write: ShownWrite): object {
+  const { source, label, action, record, customer } = write;
+  const fields = changesIn(write).map(({ field, ...values }) => [field, values]);
   const records =
     job === 'orders'
       ? { order: record ?? undefined, customer: typeof customer === 'string' ? customer : { create: customer } }
@@ -92,7 +92,7 @@ function lineOf(job: string, { source, label, action, record, fields, was, custo
     name: label ?? undefined,
     action,
     ...records,
-    fields: Object.fromEntries(shown),
+    fields: Object.fromEntries(fields),
   };
 }
 

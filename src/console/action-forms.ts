@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { LockstepError } from '../base/errors.ts';
 import { awaitsApproval } from '../engine/ledger/approval.ts';
 import { readRun } from '../engine/ledger/runs.ts';
-import { planOf } from '../operator/load-plan.ts';
+import { planOf } from '../operator/run-plan.ts';
 import { plural } from '../operator/words.ts';
 import { readLoad } from '../syncs/orders/begin.ts';
 import { ACCOUNT_ACTIONS, actOnAccount, actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from './actions.ts';

@@ -7,8 +7,8 @@ import { AWAITS_CONFIRMATION, type Run, readRun } from '../engine/ledger/runs.ts
 import { pauseSync, unpauseSync } from '../engine/ledger/schedules.ts';
 import { scopeNamed } from '../engine/ledger/scopes.ts';
 import { probeSoon, resumeAccount, suspendByHand, suspensionOf } from '../engine/ledger/suspensions.ts';
-import { planOf, writesOf } from '../operator/load-plan.ts';
 import { cancelRun, reopenRun, retryLoad } from '../operator/run-actions.ts';
+import { planOf, writesOf } from '../operator/run-plan.ts';
 import { formatCount, plural } from '../operator/words.ts';
 import { accountNamed, type Settings, syncNamed } from '../settings/settings.ts';
 import { requireOperator } from './guard.ts';

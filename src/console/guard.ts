@@ -96,7 +96,8 @@ function requireOwnOrigin({ method, headers, host, url }: FastifyRequest): void 
   throw new LockstepError('CONSOLE_ORIGIN_REFUSED', message);
 }
 
-async function personOf(request: FastifyRequest, people: People): Promise<Person | undefined> {
+/** Who asks: by token, by session, or anyone on this machine. */
+export async function personOf(request: FastifyRequest, people: People): Promise<Person | undefined> {
   const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
   if (token !== undefined) return people.ofToken(token);
   if (people.isOpen) return { name: 'operator', role: 'operator' };

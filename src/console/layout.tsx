@@ -19,10 +19,8 @@ export interface Frame {
   readonly hasSession: boolean;
   readonly said: Said | undefined;
   readonly hint: (command: string) => string;
-  /** The address of the page, to read it again. */
+  /** The address of the page, to follow it. */
   readonly address: string;
-  /** How long the page took: a page that takes long is read again less often. */
-  readonly tookMs: number;
 }
 
 const TABS: readonly { readonly tab: Tab; readonly path: string; readonly label: string }[] = [
@@ -39,17 +37,10 @@ const TABS: readonly { readonly tab: Tab; readonly path: string; readonly label:
   { tab: 'activity', path: '/activity', label: 'Activity' },
 ];
 
-const BUSY_S = [1, 2, 5, 15, 60];
-const IDLE_S = 15;
-/** Reading a page again takes at most this share of the time. */
-const READ_SHARE = 0.3;
-
-/** The whole page, and a mark of what it shows: while the mark is the same, a page that is open stays as it is. */
-export function renderPage(shown: Shown, frame: Frame): { readonly html: string; readonly mark: string } {
-  const { title, tab, command, head, body, assets, continuesAt, isBusy = false, isStill = false } = shown;
-  const mark = createHash('sha256').update(String(body)).digest('base64url').slice(0, 16);
-  const leastS = frame.tookMs / READ_SHARE / 1_000;
-  const everyS = isBusy ? (BUSY_S.find((s) => s >= leastS) ?? 60) : Math.max(IDLE_S, Math.ceil(leastS));
+/** The whole page. */
+export function renderPage(shown: Shown, frame: Frame): string {
+  const { title, tab, command, head, assets, continuesAt, isStill = false } = shown;
+  const { html, mark } = renderBody(shown);
   const content = (
     <>
       {frame.said && (
@@ -58,19 +49,22 @@ export function renderPage(shown: Shown, frame: Frame): { readonly html: string;
         </p>
       )}
       {head}
-      {isStill ? (
-        <div id="live">{body}</div>
+      {continuesAt === undefined ? (
+        <div
+          id="live"
+          data-at={isStill ? undefined : frame.address}
+          data-mark={mark}
+          dangerouslySetInnerHTML={{ __html: html }}
+        />
       ) : (
         <div
           id="live"
-          hx-get={continuesAt ?? frame.address}
-          hx-trigger={continuesAt === undefined ? `every ${everyS}s` : 'load'}
+          hx-get={continuesAt}
+          hx-trigger="load"
           hx-select="#live"
           hx-swap="outerHTML"
-          hx-headers={JSON.stringify({ 'X-Seen': mark })}
-        >
-          {body}
-        </div>
+          dangerouslySetInnerHTML={{ __html: html }}
+        />
       )}
       {command !== undefined && (
         <footer class="same">
@@ -80,7 +74,13 @@ export function renderPage(shown: Shown, frame: Frame): { readonly html: string;
       )}
     </>
   );
-  return { html: renderFrame(title, content, { ...frame, ...(assets && { assets }), tab }), mark };
+  return renderFrame(title, content, { ...frame, ...(assets && { assets }), tab });
+}
+
+/** What is read again while the page is open, and a mark of it: while the mark is the same, the page stays as it is. */
+export function renderBody({ body }: Pick<Shown, 'body'>): { readonly html: string; readonly mark: string } {
+  const html = String(body);
+  return { html, mark: createHash('sha256').update(html).digest('base64url').slice(0, 16) };
 }
 
 const ASSETS: readonly AssetName[] = ['console.css', 'records.css', 'htmx.js', 'console.js'];

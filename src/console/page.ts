@@ -10,7 +10,7 @@ import type { AssetName } from './assets.ts';
 import type { Examinations } from './examinations.ts';
 import type { Loads } from './loads.ts';
 import type { ConsoleNeeds } from './needs.ts';
-import type { Person } from './people.ts';
+import type { People, Person } from './people.ts';
 
 export interface PageContext {
   readonly pool: pg.Pool;
@@ -30,6 +30,13 @@ export interface PageContext {
   readonly hint: (command: string) => string;
 }
 
+/** What the routes of pages are given. */
+export type PagesNeeds = ConsoleNeeds & {
+  readonly people: People;
+  readonly loads: Loads;
+  readonly examinations: Examinations;
+};
+
 export interface Shown {
   readonly title: string;
   /** The part of the navigation that the page belongs to. */
@@ -38,9 +45,9 @@ export interface Shown {
   readonly command?: string;
   /** Stays as it is while the page is open, such as filters. */
   readonly head?: Child;
-  /** Read again and again while the page is open. */
+  /** Read again while the page is open, and sent to its viewers when it has changed. */
   readonly body: Child;
-  /** Whether something on it is under way, so that it is read every second. Default: false, every 15 s. */
+  /** Whether something on it is under way, so that it is read every second. Default: false, every 5 s. */
   readonly isBusy?: boolean;
   /** The page that continues a search which has found nothing yet: it is read at once, instead of this one. */
   readonly continuesAt?: string | undefined;

@@ -7,14 +7,13 @@ import { readRun } from '../engine/ledger/runs.ts';
 import { csvLine, EXPORT_TITLES, exportedLines } from '../operator/row-export.ts';
 import { addActionForms } from './action-forms.ts';
 import { addDeliveryForms } from './delivery-forms.ts';
-import type { Examinations } from './examinations.ts';
 import { type Failure, failureOf } from './failures.ts';
+import { type Asked, failedStream, follow, isStream } from './follow.ts';
 import { requirePerson } from './guard.ts';
 import { renderFrame, renderPage } from './layout.tsx';
 import { addLinkForms } from './link-forms.ts';
-import type { Loads } from './loads.ts';
-import type { ConsoleNeeds } from './needs.ts';
-import type { Page, PageContext } from './page.ts';
+import { createLive } from './live.ts';
+import type { Page, PagesNeeds } from './page.ts';
 import { account, accountPath } from './pages/account.tsx';
 import { accounts } from './pages/accounts.tsx';
 import { activity } from './pages/activity.tsx';
@@ -31,6 +30,7 @@ import { links } from './pages/links.tsx';
 import { load } from './pages/load.tsx';
 import { loadSheet } from './pages/load-sheet.tsx';
 import { mapping } from './pages/mapping.tsx';
+import { plan } from './pages/plan.tsx';
 import { queues } from './pages/queues.tsx';
 import { newRecord, record } from './pages/record.tsx';
 import { records, recordsOf } from './pages/records.tsx';
@@ -46,7 +46,6 @@ import { settings } from './pages/settings.tsx';
 import { syncs } from './pages/syncs.tsx';
 import { target } from './pages/target.tsx';
 import { Empty } from './parts.tsx';
-import type { People } from './people.ts';
 import { addRecordForms } from './record-forms.ts';
 import { addReviewForms } from './review-forms.ts';
 import { takeSaid } from './said.ts';
@@ -55,6 +54,7 @@ const PAGES: readonly Page[] = [
   home,
   runs,
   run,
+  plan,
   approve,
   fix,
   rows,
@@ -91,18 +91,18 @@ const CSV = 'text/csv; charset=utf-8';
 /** A page that could not be read is read again. */
 const RELOAD_S = 5;
 
-type PagesNeeds = ConsoleNeeds & {
-  readonly people: People;
-  readonly loads: Loads;
-  readonly examinations: Examinations;
-};
-
 export function addPages(app: FastifyInstance, needs: PagesNeeds): void {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, new URLSearchParams(String(body))),
   );
   answerFailures(app, needs);
-  for (const page of PAGES) app.get(page.path, (request, reply) => show(page, needs, request, reply));
+  const live = createLive();
+  app.addHook('preClose', () => live.close());
+  for (const page of PAGES) {
+    app.get(page.path, (request, reply) =>
+      isStream(request) ? follow(needs, live, { page, request, reply }) : show(needs, { page, request, reply }),
+    );
+  }
   addActionForms(app, needs);
   addReviewForms(app, needs);
   addDeliveryForms(app, needs);
@@ -124,27 +124,20 @@ async function* csvOf({ pool, hint }: PagesNeeds, ...[run, verdict]: CsvOf): Asy
 
 type CsvOf = [run: Parameters<typeof exportedLines>[1], verdict: Parameters<typeof exportedLines>[2]];
 
-async function show(page: Page, needs: PagesNeeds, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const startedAtMs = performance.now();
+async function show(needs: PagesNeeds, { page, request, reply }: Asked): Promise<unknown> {
   const person = requirePerson(request);
   const { params, query, url } = request;
   const { settings, hint, people } = needs;
-  const context: PageContext = { ...needs, settings: settings(), person };
-  const shown = await page.show(context, { params, query });
-  const isAgain = request.headers['hx-request'] === 'true';
-  if ('path' in shown)
-    return isAgain ? reply.header('hx-redirect', shown.path).send() : reply.redirect(shown.path, 303);
-  const { html, mark } = renderPage(shown, {
-    person,
-    hasSession: !people.isOpen,
-    said: isAgain ? undefined : takeSaid(request, reply),
-    hint,
-    address: url,
-    tookMs: performance.now() - startedAtMs,
-  });
-  reply.header('cache-control', 'no-store');
-  if (isAgain && request.headers['x-seen'] === mark) return reply.code(204).send();
-  return reply.type(HTML).send(html);
+  const shown = await page.show({ ...needs, settings: settings(), person }, { params, query });
+  if ('path' in shown) return reply.redirect(shown.path, 303);
+  const said = isPart(request) ? undefined : takeSaid(request, reply);
+  const html = renderPage(shown, { person, hasSession: !people.isOpen, said, hint, address: url });
+  return reply.header('cache-control', 'no-store').type(HTML).send(html);
+}
+
+/** Read by htmx, to replace a part of the page that is open. */
+function isPart({ headers }: FastifyRequest): boolean {
+  return headers['hx-request'] === 'true';
 }
 
 function answerFailures(app: FastifyInstance, { database, people }: PagesNeeds): void {
@@ -156,6 +149,7 @@ function answerFailures(app: FastifyInstance, { database, people }: PagesNeeds):
   function answer(request: FastifyRequest, reply: FastifyReply, failure: Failure, error?: unknown): FastifyReply {
     const { httpStatus, code } = failure;
     if (httpStatus >= 500) request.log.error({ err: error, path: request.routeOptions.url }, 'a page cannot be shown');
+    if (isStream(request)) return failedStream(request, reply, failure);
     if (code === 'CONSOLE_SIGN_IN') return toLogin(request, reply);
     const { person } = request;
     const isAway = httpStatus === 503;
@@ -172,7 +166,7 @@ function answerFailures(app: FastifyInstance, { database, people }: PagesNeeds):
 function toLogin(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const isRead = request.method === 'GET' && request.url !== '/';
   const login = isRead ? `/login?${new URLSearchParams({ to: request.url })}` : '/login';
-  if (request.headers['hx-request'] === 'true') return reply.code(401).header('hx-redirect', login).send();
+  if (isPart(request)) return reply.code(401).header('hx-redirect', login).send();
   return reply.redirect(login, 303);
 }
 

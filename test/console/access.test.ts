@@ -132,6 +132,17 @@ test('a person signs in, looks, acts and signs out', async () => {
   ]);
 });
 
+test('an open page of a session that ends is led to the page for signing in', async () => {
+  const cookie = await signIn('operator');
+  const follow = () =>
+    fetch(`${web.url}/runs?sync=nightly&seen=x`, { headers: { cookie, accept: 'text/event-stream' } });
+  const open = await follow();
+  const told = open.text();
+  await post('/logout', { cookie });
+  expect(await told).toMatch(/^data: \{"html":.*\n\n(data: \{\}\n\n)*data: \{"go":"\/runs\?sync=nightly"\}\n\n$/);
+  expect(await (await follow()).text()).toBe('data: {"go":"/runs?sync=nightly"}\n\n');
+});
+
 test('a viewer looks and changes nothing; each try is kept', async () => {
   const run = await aRun();
   const cookie = await signIn('ann');

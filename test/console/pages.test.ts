@@ -197,4 +197,32 @@ describe.runIf(CHROMIUM)('pages', () => {
     await pool.end();
     await proxy.close();
   });
+
+  test('continue when the server was restarted, keep what a person is writing, and hold no stream while hidden', async () => {
+    const listen = (port: string) => SYNCS.replace('127.0.0.1:0', `127.0.0.1:${port}`);
+    const first = await openConsole({ database, text: SYNCS });
+    const run = await begin('nightly');
+    await noteAttended(database.pool, [run], WORKER);
+    const { page, wrong, close } = await openPage(browser);
+    await page.goto(`${first.url}/runs/${run}`);
+    const written = await page.context().newPage();
+    await written.goto(`${first.url}/syncs`);
+    await written.getByLabel('Reason to pause nightly').fill('moving');
+    await first.close();
+    await page.getByText('Lockstep does not answer.').waitFor();
+    await addRows(database.pool, run, [{ n: 1, sourceId: '1', label: 'Ann' }]);
+    const again = await openConsole({ database, text: listen(new URL(first.url).port) });
+    await page.getByText('1 row', { exact: true }).waitFor();
+    await expect.poll(() => page.locator('#away').isHidden()).toBe(true);
+    await endRun(database.pool, run, 'done');
+    await page.locator('.headline .chip', { hasText: 'done' }).waitFor();
+    expect(await written.getByLabel('Reason to pause nightly').inputValue()).toBe('moving');
+    const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('seen='));
+    await page.evaluate(`Object.defineProperty(document, 'hidden', { value: true });
+      document.dispatchEvent(new Event('visibilitychange'))`);
+    await ended;
+    expect(wrong.filter((text) => !text.includes('net::ERR_'))).toEqual([]);
+    await close();
+    await again.close();
+  });
 });

@@ -1,8 +1,8 @@
 /** A person approves the first orders of a load, looks at them, and then decides about the others. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
-import { planOf, writesOf } from '../../src/operator/load-plan.ts';
 import { cancelRun, reopenRun, retryLoad } from '../../src/operator/run-actions.ts';
+import { planOf, writesOf } from '../../src/operator/run-plan.ts';
 import { ended } from '../support/harness/ended.ts';
 import { csvOf, eachOnce, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 

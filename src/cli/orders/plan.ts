@@ -1,7 +1,7 @@
 /** Describes what a planned load will do, before a person is asked to approve it, and after a dry run. */
 import { visible } from '../../base/visible.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
-import { type LoadPlan, planOf, writesOf } from '../../operator/load-plan.ts';
+import { planOf, type RunPlan, writesOf } from '../../operator/run-plan.ts';
 import { countsLine } from '../../operator/run-words.ts';
 import { formatCount, formatTook, plural } from '../../operator/words.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -26,7 +26,7 @@ export async function planLines(db: Queryable, run: Run, settings: Settings): Pr
   ];
 }
 
-function sampleLines(plan: LoadPlan): readonly string[] {
+function sampleLines(plan: RunPlan): readonly string[] {
   const { samples } = plan;
   if (samples.length === 0) return [];
   const planned = writesOf(plan);

@@ -1,12 +1,12 @@
 /** Asks for the number of writes before a large load is approved. */
 import { z } from 'zod';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { planOf, writesOf } from '../../operator/load-plan.ts';
+import { planOf, writesOf } from '../../operator/run-plan.ts';
 import { formatCount } from '../../operator/words.ts';
 import { requireOperator } from '../guard.ts';
 import { definePage } from '../page.ts';
 import { Foreign } from '../parts.tsx';
-import { Plan } from './load-plan.tsx';
+import { Plan } from './plan.tsx';
 
 export const approve = definePage({
   path: '/runs/:run/approve',
@@ -28,7 +28,7 @@ export const approve = definePage({
             Approve <Foreign text={run.title} most={80} />?
           </h1>
           <p>It writes what the plan shows, and nothing else. What is written cannot be undone here.</p>
-          <Plan plan={plan} />
+          <Plan run={run} plan={plan} />
           <form class="filters" method="post" action={`/runs/${run.id}/approve`}>
             <input type="hidden" name="plan" value={run.planId} />
             <label>

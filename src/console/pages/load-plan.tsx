@@ -1,71 +1,22 @@
-/** What a load would do, and the files of its results: parts of the page of its run. */
+/** How a load is approved in part, and the files of its results: parts of the page of its run. */
 import type { Run } from '../../engine/ledger/runs.ts';
-import { type LoadPlan, writesOf } from '../../operator/load-plan.ts';
+import { type RunPlan, writesOf } from '../../operator/run-plan.ts';
 import type { RunReport } from '../../operator/run-result.ts';
-import { countsLine } from '../../operator/run-words.ts';
-import { formatCount, formatTook, plural } from '../../operator/words.ts';
+import { formatCount, plural } from '../../operator/words.ts';
 import { isCorrectable } from '../fixes.ts';
-import { Fact, Foreign, Head, Section } from '../parts.tsx';
+import { Section } from '../parts.tsx';
 
 /** What a person may approve before the rest. */
 const FIRST = 10;
 /** A plan with so many writes is approved by typing their number. */
 const MANY_WRITES = 1_000;
 
-export function isLarge(plan: LoadPlan): boolean {
+export function isLarge(plan: RunPlan): boolean {
   return writesOf(plan) >= MANY_WRITES;
 }
 
-export function Plan({ plan }: { readonly plan: LoadPlan }) {
-  const { creates, updates, customers, calls, leastMs, samples } = plan;
-  const writes = writesOf(plan);
-  const written = plan.counts.created + plan.counts.updated;
-  const counts = { ...plan.counts, created: 0, updated: 0 };
-  const rest = counts.in - writes - written;
-  return (
-    <Section title="The plan">
-      <dl class="facts">
-        <Fact name="Create">
-          {plural(creates, 'order')}
-          {customers > 0 && `, and ${plural(customers, 'customer')} first`}
-        </Fact>
-        {updates > 0 && <Fact name="Update">{plural(updates, 'order')}</Fact>}
-        {written > 0 && <Fact name="Written already">{plural(written, 'order')}</Fact>}
-        {rest > 0 && (
-          <Fact name="Not written">
-            {plural(rest, 'row')}: {countsLine({ counts })}
-          </Fact>
-        )}
-        <Fact name="Calls">
-          about {formatCount(calls)}
-          {leastMs !== undefined && `, at least ${formatTook(leastMs)} under the budget`}
-        </Fact>
-      </dl>
-      {samples.length > 0 && (
-        <table class="list narrow load-samples">
-          <caption>{samples.length < writes ? `The first ${samples.length} orders` : 'The orders'}</caption>
-          <Head columns={['Order', { title: 'Amount', as: 'number' }, 'Customer']} />
-          <tbody>
-            {samples.map(({ order, amount, customer }) => (
-              <tr>
-                <td>
-                  <Foreign text={order} most={60} />
-                </td>
-                <td class="number">{amount}</td>
-                <td>
-                  <Foreign text={customer ?? ''} most={60} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </Section>
-  );
-}
-
 /** Approves the first orders alone, to look at them at the service before the others. */
-export function ApproveFirst({ run, plan }: { readonly run: Run; readonly plan: LoadPlan }) {
+export function ApproveFirst({ run, plan }: { readonly run: Run; readonly plan: RunPlan }) {
   const writes = writesOf(plan);
   if (writes <= FIRST) return null;
   return (

@@ -6,9 +6,9 @@ import { openRows, PROBLEMS, type RowState, VERDICTS } from '../../engine/ledger
 import { type Throughput, throughputOf } from '../../engine/ledger/run-figures.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { suspensionOf } from '../../engine/ledger/suspensions.ts';
-import { type LoadPlan, planOf } from '../../operator/load-plan.ts';
 import { exportCommand, type ProblemSection, problemSections } from '../../operator/problems.ts';
 import { hintsFor } from '../../operator/reasons.ts';
+import { planOf, type RunPlan } from '../../operator/run-plan.ts';
 import { type RunReport, reportRun } from '../../operator/run-result.ts';
 import { SCAN_WORDS } from '../../operator/run-words.ts';
 import {
@@ -28,7 +28,8 @@ import { Phases } from '../phases.tsx';
 import { ProblemGroups } from '../problem-groups.tsx';
 import { sharedRead } from '../shared-reads.ts';
 import { ActionList } from './activity.tsx';
-import { ApproveFirst, isLarge, Plan, Results } from './load-plan.tsx';
+import { ApproveFirst, isLarge, Results } from './load-plan.tsx';
+import { Plan, samplesOf } from './plan.tsx';
 import { RunActs } from './run-acts.tsx';
 import { StateNotice } from './run-notice.tsx';
 import { stuckTargets } from './target-parts.tsx';
@@ -54,7 +55,9 @@ export const run = definePage({
     const suspended = open === undefined ? undefined : await suspensionOf(pool, shown.scope);
     const stuck = await stuckTargets(context, shown);
     const isLoad = (await readLoad(pool, shown.id)) !== undefined;
-    const plan = isLoad && report.state === 'awaiting-approval' ? await planOf(pool, shown, settings) : undefined;
+    const isAsking = report.state === 'awaiting-approval';
+    const plan = isAsking ? await planOf(pool, shown, settings) : undefined;
+    const samples = isAsking ? await samplesOf(context, shown) : undefined;
     return {
       title: `${shown.title}, ${shown.id}`,
       tab: 'runs',
@@ -62,11 +65,11 @@ export const run = definePage({
       isBusy: shown.status === 'running' || report.state === 'auditing',
       body: (
         <>
-          <Headline run={shown} report={report} plan={plan} canAct={person.role === 'operator'} />
+          <Headline run={shown} report={report} plan={isLoad ? plan : undefined} canAct={person.role === 'operator'} />
           <StateNotice run={shown} {...{ report, suspended, stuck, hint }} />
           <Phases run={{ ...shown, rowsSettled }} report={report} open={open} throughput={throughput} />
-          {plan && <Plan plan={plan} />}
-          {plan && person.role === 'operator' && <ApproveFirst run={shown} plan={plan} />}
+          {plan && samples && <Plan run={shown} plan={plan} samples={samples} />}
+          {plan && isLoad && person.role === 'operator' && <ApproveFirst run={shown} plan={plan} />}
           <Figures run={shown} report={report} />
           {isLoad && report.counts.in > 0 && shown.rowsPruned === 0 && (
             <Results run={shown} report={report} canAct={person.role === 'operator'} />
@@ -155,7 +158,7 @@ interface OfRun {
 }
 
 interface HeadlineProps extends OfRun {
-  readonly plan: LoadPlan | undefined;
+  readonly plan: RunPlan | undefined;
   readonly canAct: boolean;
 }
 

@@ -76,4 +76,4 @@ function drawAll() {
 }
 
 drawAll();
-document.body.addEventListener('htmx:afterSwap', drawAll);
+document.body.addEventListener('htmx:load', drawAll);

@@ -29,25 +29,78 @@ document.addEventListener('click', async ({ target }) => {
   }, 1500);
 });
 
-document.body.addEventListener('htmx:afterSwap', () => localTimes(document));
+// An open page receives what changes, from one stream. A page that no one sees has none: a browser keeps few of them.
+const RETRY_MS = 2_000;
+const shown = { at: new Date() };
+let stream;
+let retrying;
 
-// A page that no one sees, or on which something is selected, stays as it is.
-document.body.addEventListener('htmx:beforeRequest', (event) => {
-  const { elt } = event.detail;
-  if (document.hidden || elt.querySelector('input:checked')) event.preventDefault();
-});
+function follow() {
+  stream?.close();
+  clearTimeout(retrying);
+  const { at, mark } = document.getElementById('live')?.dataset ?? {};
+  if (document.hidden || at === undefined) return;
+  const address = new URL(at, location.href);
+  address.searchParams.set('seen', mark);
+  stream = new EventSource(address);
+  let newest;
+  stream.onmessage = ({ data }) => {
+    const news = JSON.parse(data);
+    if (news.go !== undefined) location.assign(news.go);
+    else if (news.away !== undefined) sayAway(news.away);
+    else {
+      shown.at = new Date();
+      shown.hasFailed = false;
+      say(undefined);
+      if (news.html !== undefined) newest = news;
+      if (newest && !isInUse()) newest = show(newest);
+    }
+  };
+  stream.onerror = () => {
+    stream.close();
+    // The second time in a row: a server that was restarted answers at once.
+    if (shown.hasFailed) sayAway('Lockstep does not answer.');
+    shown.hasFailed = true;
+    retrying = setTimeout(follow, RETRY_MS);
+  };
+}
 
-const shownAt = { time: new Date() };
-document.body.addEventListener('htmx:afterRequest', ({ detail }) => {
-  const { successful, xhr } = detail;
-  if (successful) {
-    shownAt.time = new Date();
-    say(undefined);
-    return;
-  }
-  const what = xhr.status === 0 ? 'Lockstep does not answer.' : 'The database is unavailable.';
-  say(`${what} This page shows ${format.format(shownAt.time)}; it continues by itself.`);
+function sayAway(why) {
+  say(`${why} This page shows ${format.format(shown.at)}; it continues by itself.`);
+}
+
+/** Whether the person is selecting, writing or copying something on the page, which then stays as it is. */
+function isInUse() {
+  const live = document.getElementById('live');
+  const selected = getSelection();
+  const isTouched = ({ value, defaultValue, checked, defaultChecked }) =>
+    value !== (defaultValue ?? value) || checked !== defaultChecked;
+  return (
+    (!selected.isCollapsed && live.contains(selected.anchorNode)) ||
+    [...live.querySelectorAll('input, textarea')].some(isTouched) ||
+    document.activeElement?.matches('#live select')
+  );
+}
+
+/** Replaces the page; what was opened stays open, and htmx keeps the focus. */
+function show({ html, mark, isStill }) {
+  const live = document.getElementById('live');
+  const opened = [...live.querySelectorAll('details[open] > summary[id]')].map(({ id }) => id);
+  htmx.swap(live, html, { swapStyle: 'innerHTML', swapDelay: 0, settleDelay: 0 });
+  for (const id of opened) document.getElementById(id)?.parentElement.setAttribute('open', '');
+  live.dataset.mark = mark;
+  if (!isStill) return;
+  delete live.dataset.at;
+  stream.close();
+}
+
+// htmx has put something in the page. A search that continues replaces all of it, with its address.
+document.body.addEventListener('htmx:load', ({ target }) => {
+  localTimes(target);
+  if (target.id === 'live') follow();
 });
+document.addEventListener('visibilitychange', follow);
+follow();
 
 // A key presses the button that names it, unless the person is writing.
 document.addEventListener('keydown', (event) => {

@@ -95,36 +95,79 @@ async function reopenDecisions(db: Queryable, runId: string, rows: string): Prom
 
 /** A write for people to read. */
 export interface ShownWrite {
+  readonly n: number;
   readonly source: string;
   readonly label: string | null;
+  /** Not known to be an update, nor which record, while the run awaits approval: it decides again afterwards. */
   readonly action: 'import' | 'create' | 'update';
   /** The record to update. */
   readonly record: string | null;
   readonly fields: Readonly<Record<string, unknown>>;
-  /** The present fields of the record to update. */
+  /** The present fields of the record to update; null for a new record. */
   readonly was: Readonly<Record<string, unknown>> | null;
   /** For an order: its customer, or the fields of the customer that is created first. */
   readonly customer: string | Readonly<Record<string, unknown>> | null;
+  /** For an order: the e-mail, phone or name of its customer in the file. */
+  readonly customerName: string | null;
 }
 
 const PAGE = 1_000;
 
 /** The writes of a dry run that has stored them, in the order of its rows. */
 export async function* shownWrites(db: Queryable, runId: string): AsyncGenerator<ShownWrite> {
-  for (let after = -1; ; ) {
-    const found = await db.query<ShownWrite & { n: number }>(
-      `select s.n::float8 as n, s.source_id as source, i.label, coalesce(p.action, 'create') as action,
-         p.record_id as record, coalesce(p.fields, i.fields) as fields, s.was,
-         case when u.job = 'orders' then coalesce(to_jsonb(${CUSTOMER}), i.customer) end as customer
-       from ledger.runs u join ledger.shown s on s.run_id = u.id join ${ORDERS} on i.run_id = s.run_id and i.n = s.n
-         left join ledger.plans p on p.run_id = s.run_id and p.n = s.n
-       where u.id = $1 and s.n > $2 order by s.n limit ${PAGE}`,
-      [runId, after],
-    );
-    for (const { n, ...write } of found.rows) {
-      after = n;
-      yield write;
-    }
-    if (found.rows.length < PAGE) return;
+  for (let after: number | undefined; ; ) {
+    const page = await pageOfShown(db, runId, { after, limit: PAGE });
+    yield* page;
+    after = page.at(-1)?.n;
+    if (page.length < PAGE) return;
   }
+}
+
+interface WhichWrites {
+  /** Only updates, or only the others. Default: all. */
+  readonly areUpdates?: boolean;
+  /** The row after which they begin. */
+  readonly after?: number | undefined;
+  readonly limit: number;
+}
+
+/** The writes that a run has shown, in the order of its rows. */
+export async function pageOfShown(
+  db: Queryable,
+  runId: string,
+  { areUpdates, after = -1, limit }: WhichWrites,
+): Promise<readonly ShownWrite[]> {
+  const found = await db.query<ShownWrite>(
+    `select s.n::float8 as n, s.source_id as source, i.label, coalesce(p.action, 'create') as action,
+       p.record_id as record, coalesce(p.fields, i.fields) as fields, s.was,
+       case when u.job = 'orders' then coalesce(to_jsonb(${CUSTOMER}), i.customer) end as customer,
+       case when u.job = 'orders' then coalesce(i.email, i.phone, i.name) end as "customerName"
+     from ledger.runs u join ledger.shown s on s.run_id = u.id join ${ORDERS} on i.run_id = s.run_id and i.n = s.n
+       left join ledger.plans p on p.run_id = s.run_id and p.n = s.n
+     where u.id = $1 and s.n > $2 and ($3::boolean is null or (s.was is not null) = $3) order by s.n limit $4`,
+    [runId, after, areUpdates, limit],
+  );
+  return found.rows;
+}
+
+export async function countShownUpdates(db: Queryable, runId: string): Promise<number> {
+  const counted = await db.query<{ n: number }>(
+    'select count(*)::int as n from ledger.shown where run_id = $1 and was is not null',
+    [runId],
+  );
+  return counted.rows[0]?.n ?? 0;
+}
+
+export interface ShownChange {
+  readonly field: string;
+  /** Absent if the record has no such field yet, or is created. */
+  readonly from?: unknown;
+  readonly to: unknown;
+}
+
+/** What a write sets: of an update, only what differs from the record. */
+export function changesIn({ fields, was }: ShownWrite): readonly ShownChange[] {
+  return Object.entries(fields)
+    .filter(([field, to]) => was?.[field] !== to)
+    .map(([field, to]) => (was?.[field] === undefined ? { field, to } : { field, from: was[field], to }));
 }

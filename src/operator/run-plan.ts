@@ -1,5 +1,6 @@
-/** What a load would do, before a person approves it, and after a dry run. */
+/** What a run would do, before a person approves it, and what a load would do, after a dry run. */
 import { countMissing } from '../engine/ledger/matching/missing-customers.ts';
+import { countShownUpdates } from '../engine/ledger/matching/shown.ts';
 import { type SampleOrder, sampleOrders } from '../engine/ledger/matching/staged-orders.ts';
 import { type Counts, countRows } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
@@ -9,11 +10,11 @@ import { checkpointOf } from '../syncs/orders/load-checkpoint.ts';
 import { allowedFor } from './run-result.ts';
 import { formatAmount } from './words.ts';
 
-export interface LoadPlan {
-  /** Orders to create, and to update. */
+export interface RunPlan {
+  /** Orders, or customers of a contact sync, to create and to update. */
   readonly creates: number;
   readonly updates: number;
-  /** Customers to create first. */
+  /** Customers that a load creates first. */
   readonly customers: number;
   /** An estimate. */
   readonly calls: number;
@@ -21,7 +22,7 @@ export interface LoadPlan {
   readonly leastMs: number | undefined;
   /** Rows in all, and those that it would not write, by verdict: also those that it has written, if only the first were approved. */
   readonly counts: Counts;
-  /** The first orders that it writes. */
+  /** The first orders that a load writes. */
   readonly samples: readonly SampleOrder[];
 }
 
@@ -29,20 +30,22 @@ export interface LoadPlan {
 const READS = 3;
 const SAMPLES = 5;
 
-export function writesOf({ creates, updates }: Pick<LoadPlan, 'creates' | 'updates'>): number {
+export function writesOf({ creates, updates }: Pick<RunPlan, 'creates' | 'updates'>): number {
   return creates + updates;
 }
 
-/** Of a load that awaits approval, or of a dry run that is done. Nothing is written yet. */
-export async function planOf(db: Queryable, run: Run, settings: Settings): Promise<LoadPlan> {
+/** Of a run that awaits approval, or of a dry run of a load that is done. Nothing is written yet. */
+export async function planOf(db: Queryable, run: Run, settings: Settings): Promise<RunPlan> {
   const all = await countRows(db, run.id);
-  const customers = await countMissing(db, run);
   const isDryRun = run.status === 'done';
-  const updates = isDryRun ? all.updated : (checkpointOf(run).updates ?? 0);
+  const isLoad = run.job === 'orders';
+  const customers = isLoad ? await countMissing(db, run) : 0;
+  const planned = isLoad ? (checkpointOf(run).updates ?? 0) : await countShownUpdates(db, run.id);
+  const updates = isDryRun ? all.updated : planned;
   const creates = isDryRun ? all.created + all.unknown : all.unknown - updates;
   const calls = creates + updates + customers + (customers > 0 ? 2 * READS : READS);
   const allowed = allowedFor(run, settings);
-  const samples = await sampleOrders(db, run.id, SAMPLES);
+  const samples = isLoad ? await sampleOrders(db, run.id, SAMPLES) : [];
   return {
     creates,
     updates,

@@ -1,0 +1,228 @@
+/** What a run would write, before it is approved: the plan on the page of the run, and all of its writes on a page of their own. */
+import { z } from 'zod';
+import { changesIn, pageOfShown, type ShownWrite } from '../../engine/ledger/matching/shown.ts';
+import { VERDICTS } from '../../engine/ledger/rows.ts';
+import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { type RunPlan, writesOf } from '../../operator/run-plan.ts';
+import { verdictWords } from '../../operator/run-result.ts';
+import { formatAmount, formatCount, formatTook, plural } from '../../operator/words.ts';
+import { definePage, type PageContext } from '../page.ts';
+import { addressOf, Crumbs, Empty, Fact, Foreign, More, Section, Table } from '../parts.tsx';
+
+const PAGE = 50;
+const SAMPLES = 5;
+
+type Samples = readonly [created: readonly ShownWrite[], updated: readonly ShownWrite[]];
+
+/** The first writes of each kind. */
+export function samplesOf({ pool }: PageContext, run: Run): Promise<Samples> {
+  const first = (areUpdates: boolean) => pageOfShown(pool, run.id, { areUpdates, limit: SAMPLES });
+  return Promise.all([first(false), first(true)]);
+}
+
+interface PlanProps {
+  readonly run: Run;
+  readonly plan: RunPlan;
+  readonly samples?: Samples;
+}
+
+export function Plan({ run, plan, samples: [created, updated] = [[], []] }: PlanProps) {
+  const { creates, updates, customers, calls, leastMs, counts } = plan;
+  const what = run.job === 'orders' ? 'order' : 'customer';
+  const written = counts.created + counts.updated;
+  const others = VERDICTS.filter((verdict) => counts[verdict] > 0 && verdict !== 'created' && verdict !== 'updated');
+  return (
+    <Section title="The plan">
+      <dl class="facts">
+        <Fact name="Create">
+          {plural(creates, what)}
+          {customers > 0 && `, and ${plural(customers, 'customer')} first`}
+        </Fact>
+        {updates > 0 && <Fact name="Update">{plural(updates, what)}</Fact>}
+        {written > 0 && <Fact name="Written already">{plural(written, what)}</Fact>}
+        {others.length > 0 && (
+          <Fact name="Not written">
+            <ul class="inline">
+              {others.map((verdict) => (
+                <li>
+                  <a href={addressOf(`/runs/${run.id}/rows`, { verdict })}>
+                    {formatCount(counts[verdict])} {verdictWords(verdict, run.job)}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </Fact>
+        )}
+        {writesOf(plan) > 0 && (
+          <Fact name="Calls">
+            about {formatCount(calls)}
+            {leastMs !== undefined && `, at least ${formatTook(leastMs)} under the budget`}
+          </Fact>
+        )}
+      </dl>
+      <Sample run={run} writes={created} of={creates} kind="new" />
+      <Sample run={run} writes={updated} of={updates} kind="updates" />
+    </Section>
+  );
+}
+
+interface SampleProps {
+  readonly run: Run;
+  readonly writes: readonly ShownWrite[];
+  readonly of: number;
+  readonly kind: 'new' | 'updates';
+}
+
+function Sample({ run, writes, of, kind }: SampleProps) {
+  if (writes.length === 0) return null;
+  const words = kind === 'new' ? 'to create' : 'to update';
+  return (
+    <>
+      <h3>
+        {writes.length < of ? `The first ${writes.length} ${words}` : capital(words)}
+        {writes.length < of && (
+          <>
+            {' · '}
+            <a id={`plan-${kind}`} href={addressOf(`/runs/${run.id}/plan`, { kind })}>
+              all {formatCount(of)}
+            </a>
+          </>
+        )}
+      </h3>
+      <Writes run={run} writes={writes} />
+    </>
+  );
+}
+
+function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function Writes({ run, writes }: Pick<SampleProps, 'run' | 'writes'>) {
+  const isLoad = run.job === 'orders';
+  return (
+    <Table columns={[isLoad ? 'Order' : 'Contact', 'Customer', 'Writes']}>
+      {writes.map((write) => (
+        <tr>
+          <td>
+            <a href={`/runs/${run.id}/rows/${write.n}`}>
+              <Foreign text={write.label ?? write.source} most={80} />
+            </a>
+            {isLoad && <small class="id">line {write.source}</small>}
+          </td>
+          <td>
+            {isLoad ? (
+              <Customer of={write} />
+            ) : (
+              <Foreign text={write.record ?? (write.was ? nameOf(write.was) : 'new')} most={80} />
+            )}
+          </td>
+          <td>
+            <Changes of={write} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function Customer({ of: { customer, customerName } }: { readonly of: ShownWrite }) {
+  const name = customerName ?? '';
+  return (
+    <>
+      <Foreign text={typeof customer === 'string' && name === '' ? customer : name} most={60} />
+      {typeof customer !== 'string' && <small class="id">is created first</small>}
+    </>
+  );
+}
+
+/** `amount 5 → 7` of an update, `amount 7` of a new record. */
+function Changes({ of }: { readonly of: ShownWrite }) {
+  return (
+    <ul class="changes">
+      {changesIn(of).map(({ field, from, to }) => (
+        <li>
+          <span class="dim">{field}</span>{' '}
+          {of.was !== null && (
+            <>
+              <del>
+                <Foreign text={textOf(field, from)} most={120} />
+              </del>
+              <span aria-hidden="true"> → </span>
+              <span class="unseen">becomes</span>
+            </>
+          )}
+          <ins>
+            <Foreign text={textOf(field, to)} most={120} />
+          </ins>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The record that a contact is matched with. */
+function nameOf({ full_name, email }: Readonly<Record<string, unknown>>): string {
+  return [full_name, email].filter((one) => typeof one === 'string' && one !== '').join(', ');
+}
+
+function textOf(field: string, value: unknown): string {
+  if (value === undefined || value === null || value === '') return '(none)';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return field === 'amount' ? formatAmount(text) : text;
+}
+
+const KINDS = { all: 'All', new: 'New', updates: 'Updates' } as const;
+
+export const plan = definePage({
+  path: '/runs/:run/plan',
+  params: z.object({ run: z.string() }),
+  query: z.object({
+    kind: z.enum(['all', 'new', 'updates']).prefault('all'),
+    after: z.coerce.number().int().optional(),
+  }),
+  async show({ pool }, { params, query: { kind, after } }) {
+    const run = await readRun(pool, params.run);
+    const path = `/runs/${run.id}/plan`;
+    const which = kind === 'all' ? {} : { areUpdates: kind === 'updates' };
+    const writes = await pageOfShown(pool, run.id, { ...which, after, limit: PAGE });
+    const next = writes.length < PAGE ? undefined : addressOf(path, { kind, after: writes.at(-1)?.n });
+    return {
+      title: `The plan of ${run.id}`,
+      tab: 'runs',
+      command: `runs export ${run.id} --out plan.csv`,
+      head: (
+        <>
+          <Crumbs to={{ '/runs': 'Runs', [`/runs/${run.id}`]: run.id }} here="plan" />
+          <h1>
+            What <Foreign text={run.title} most={80} /> writes
+          </h1>
+          <p class="dim">
+            {run.planId === undefined ? 'No plan is stored' : 'As it was shown for its approval'}. A row whose content
+            or record changes afterwards is left out.
+          </p>
+          <nav class="ranges" aria-label="Writes that are shown">
+            {Object.entries(KINDS).map(([name, title]) => (
+              <a href={addressOf(path, { kind: name })} aria-current={name === kind ? 'page' : undefined}>
+                {title}
+              </a>
+            ))}
+          </nav>
+        </>
+      ),
+      body:
+        writes.length === 0 ? (
+          <Empty title={after === undefined ? 'No such write' : 'No more writes'}>
+            <p>
+              <a href={`/runs/${run.id}/rows`}>Look at the rows</a>
+            </p>
+          </Empty>
+        ) : (
+          <>
+            <Writes run={run} writes={writes} />
+            <More to={next} label="More" />
+          </>
+        ),
+    };
+  },
+});
