@@ -18,12 +18,14 @@ export const deliveries = definePage({
   query: deliveryQuery,
   async show({ pool, settings, person }, { query }) {
     const { after, ...filter } = query;
-    const found = await listDeliveries(pool, toDeliveryFilter(query), PER_PAGE + 1, after);
+    const isFiltered = Object.values(query).some((value) => value !== undefined);
+    const [found, counts, lags] = await Promise.all([
+      listDeliveries(pool, toDeliveryFilter(query), PER_PAGE + 1, after),
+      countDeliveries(pool),
+      isFiltered ? [] : lagOf(pool),
+    ]);
     const shown = found.slice(0, PER_PAGE);
     const last = found.length > PER_PAGE ? shown.at(-1) : undefined;
-    const isFiltered = Object.values(query).some((value) => value !== undefined);
-    const counts = await countDeliveries(pool);
-    const lags = isFiltered ? [] : await lagOf(pool);
     const names = [...new Set([...outboxNames(settings), ...counts.map(({ target }) => target)])];
     const health = isFiltered ? new Map() : await healthOf(pool, names);
     const canAct = person.role === 'operator';

@@ -31,7 +31,7 @@ document.addEventListener('click', async ({ target }) => {
 
 // An open page receives what changes, from one stream. A page that no one sees has none: a browser keeps few of them.
 const RETRY_MS = 2_000;
-const shown = { at: new Date() };
+const last = { at: new Date(), hasFailed: false };
 let stream;
 let retrying;
 
@@ -49,8 +49,8 @@ function follow() {
     if (news.go !== undefined) location.assign(news.go);
     else if (news.away !== undefined) sayAway(news.away);
     else {
-      shown.at = new Date();
-      shown.hasFailed = false;
+      last.at = new Date();
+      last.hasFailed = false;
       say(undefined);
       if (news.html !== undefined) newest = news;
       if (newest && !isInUse()) newest = show(newest);
@@ -59,14 +59,14 @@ function follow() {
   stream.onerror = () => {
     stream.close();
     // The second time in a row: a server that was restarted answers at once.
-    if (shown.hasFailed) sayAway('Lockstep does not answer.');
-    shown.hasFailed = true;
+    if (last.hasFailed) sayAway('Lockstep does not answer.');
+    last.hasFailed = true;
     retrying = setTimeout(follow, RETRY_MS);
   };
 }
 
 function sayAway(why) {
-  say(`${why} This page shows ${format.format(shown.at)}; it continues by itself.`);
+  say(`${why} This page shows ${format.format(last.at)}; it continues by itself.`);
 }
 
 /** Whether the person is selecting, writing or copying something on the page, which then stays as it is. */
