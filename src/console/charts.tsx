@@ -50,27 +50,31 @@ function Figure({ value }: { readonly value: number | null }) {
 
 interface SpeedProps {
   readonly throughput: Throughput;
-  /** The budget of the key in this time, which other runs use too. */
+  readonly account: string;
+  /** The budget of the account meanwhile. */
   readonly minutes: readonly BudgetMinute[];
 }
 
 /** How fast a run sent its rows, beside the budget. */
-export function Speed({ throughput: { sent, widthS, startedAt }, minutes }: SpeedProps) {
+export function Speed({ throughput: { sent, widthS, startedAt }, account, minutes }: SpeedProps) {
   const total = sent.reduce((sum, n) => sum + n, 0);
   const most = formatCount(Math.max(...sent, 1));
   const byMinute = new Map(minutes.map((minute) => [minute.at.getTime(), minute]));
   const rows = sent.map((n, i) => {
     const at = new Date(startedAt.getTime() + i * widthS * 1_000);
     const minute = byMinute.get(at.getTime() - (at.getTime() % MINUTE_MS));
-    return { at, values: [n / widthS, minute ? minute.calls / 60 : null, minute?.perSecond ?? null] };
+    return { at, values: [n / widthS, minute?.perSecond ?? null] };
   });
   return (
     <>
       <p class="dim">
-        {plural(total, 'send')}, at most {most} in {formatTook(widthS * 1_000)}. Calls of the key, by all runs and
-        people, are known by the minute and kept for a week.
+        {plural(total, 'send')}, at most {most} in {formatTook(widthS * 1_000)}. The page of{' '}
+        <a id="budget" href={`/accounts/${encodeURIComponent(account)}`}>
+          account {account}
+        </a>{' '}
+        shows the calls of all runs. The rate allowed is kept for a week.
       </p>
-      <OverTime columns={['Rows sent a second', 'Calls of the key a second', 'Allowed a second']} rows={rows} exact />
+      <OverTime columns={['Rows sent a second', 'Allowed a second']} rows={rows} exact />
     </>
   );
 }

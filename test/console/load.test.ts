@@ -74,7 +74,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await page.textContent('.load-columns')).toContain('as you said; 4 of 4 cells fit');
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
-    expect(await page.textContent('#live')).toMatch(/2 orders.*2 rows: 1 invalid, 1 rejected/);
+    expect(await page.textContent('#live')).toMatch(/2 orders.*Not written1 not valid, never sent1 rejected/);
     expect(await harness.orders()).toEqual([]);
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('created (2)').waitFor();
@@ -106,7 +106,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await choose(page, 'orders.csv', 'client_id;amount\n1;1\n2;"2');
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
-    expect(await page.textContent('#live')).toContain('1 row: 1 invalid');
+    expect(await page.textContent('#live')).toContain('Not written1 not valid, never sent');
     for (const name of await uploaded()) await utimes(path.join(harness.dataDir, 'uploads', name), 0, 0);
     await choose(page, 'empty.csv', '');
     expect(await said(page)).toContain('the file is empty');

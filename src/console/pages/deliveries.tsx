@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
 import { lagOf } from '../../mirror/outbox/lag.ts';
-import { countDeliveries, DELIVERY_VERDICTS, type ListedDelivery, listDeliveries } from '../../mirror/outbox/list.ts';
+import { countDeliveries, DELIVERY_STATES, type ListedDelivery, listDeliveries } from '../../mirror/outbox/list.ts';
 import { outboxNames } from '../../operator/deliveries.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
 import { Lags } from '../charts.tsx';
@@ -56,9 +56,9 @@ export const deliveries = definePage({
             side={
               canAct &&
               isFiltered &&
-              shown.some(({ state }) => state === 'ended') && (
+              shown.some(({ state }) => state === 'ended' || query.verdict === 'waiting') && (
                 <a class="button" id="replay" href={addressOf('/deliveries/confirm', filter)}>
-                  Send all of these again
+                  {query.verdict === 'waiting' ? 'Try all of these now' : 'Send all of these again'}
                 </a>
               )
             }
@@ -106,7 +106,7 @@ function Filters({ query, names }: { readonly query: Query; readonly names: read
   return (
     <form class="filters" method="get" action="/deliveries">
       <Select label="Target" name="target" options={names} value={query.target} />
-      <Select label="Verdict" name="verdict" options={DELIVERY_VERDICTS} value={query.verdict} />
+      <Select label="State" name="verdict" options={DELIVERY_STATES} value={query.verdict} />
       <Days from={query.from} to={query.to} />
       <button type="submit">Filter</button>
     </form>

@@ -104,7 +104,7 @@ export const run = definePage({
           )}
           {throughput && throughput.sent.length >= LEAST_PARTS && (
             <Section title="Speed and budget">
-              <Speed throughput={throughput} minutes={minutes} />
+              <Speed throughput={throughput} account={shown.account} minutes={minutes} />
             </Section>
           )}
           {shown.notes.length > 0 && (

@@ -45,7 +45,7 @@ function draw(details) {
           points: { show: false },
         })),
       ],
-      scales: { rate: { range: fromZero }, count: { range: fromZero } },
+      scales: { rate: { range: fromZero }, count: { range: (_plot, _least, most) => [0, Math.max(most, 1)] } },
       axes: [
         { ...axis, values: TIMES },
         { ...axis, scale: 'rate', label: 'a second', labelSize: 20 },
