@@ -49,6 +49,9 @@ test('a load shows what it creates, what it updates from old to new, what it ski
   expect(words).toMatch(/The first 5 to create · all 61 .*O-4 line 5 1 amount 4\.25/);
   expect(words).toMatch(/To update .*O-1 .*amount 1\.25 → becomes 9\.50 status new → becomes paid/);
   expect(words).toContain('description Order 2 → becomes &lt;b&gt;Second&lt;/b&gt;');
+  expect(words).not.toContain('(none)');
+  const exported = await (await fetch(`${web.url}/runs/${run}/rows.csv`)).text();
+  expect(exported).toContain('The record has amount 1.25 instead of 9.5, status new instead of paid.');
   const first = await look(`/runs/${run}/plan?kind=new`);
   expect(first.words).toContain('O-53');
   expect(first.words).not.toContain('O-54');
