@@ -6,7 +6,7 @@ import { noteAttended } from '../../src/engine/ledger/attended.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
 import { addNote, recordProgress, startRun } from '../../src/engine/ledger/runs.ts';
-import { keepSchedules } from '../../src/engine/ledger/schedules.ts';
+import { keepSchedules, pauseSync } from '../../src/engine/ledger/schedules.ts';
 import { makePool } from '../../src/storage/pool.ts';
 import { WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
@@ -243,5 +243,16 @@ describe.runIf(CHROMIUM)('pages', () => {
     expect(wrong.filter((text) => !text.includes('net::ERR_'))).toEqual([]);
     await close();
     await again.close();
+  });
+
+  test('in more tabs of one browser than it keeps connections all receive what changes', async () => {
+    const { page, wrong, close } = await openPage(browser);
+    const tabs = [page];
+    for (let tab = 1; tab < 9; tab++) tabs.push(await page.context().newPage());
+    for (const tab of tabs) await tab.goto(`${web.url}/syncs`);
+    await pauseSync(database.pool, 'nightly', 'moving');
+    for (const tab of tabs) await tab.getByText('moving').waitFor();
+    expect(wrong).toEqual([]);
+    await close();
   });
 });
