@@ -8,6 +8,9 @@ const TIMES = [
   [1, '{HH}:{mm}:{ss}', null, null, null, null, null, null, 1],
 ];
 
+/** Seconds between ticks: at least one. */
+const STEPS = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 21_600, 43_200, 86_400];
+
 const shown = new Set();
 let isTableOpen = false;
 
@@ -47,7 +50,7 @@ function draw(details) {
       ],
       scales: { rate: { range: fromZero }, count: { range: (_plot, _least, most) => [0, Math.max(most, 1)] } },
       axes: [
-        { ...axis, values: TIMES },
+        { ...axis, values: TIMES, incrs: STEPS, space: 80 },
         { ...axis, scale: 'rate', label: 'a second', labelSize: 20 },
         ...(titles.every(isRate)
           ? []
