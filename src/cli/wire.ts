@@ -201,7 +201,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
         pool: database.pool,
         worker,
         channels: settings.alerts,
-        findProblems: (db) => findProblems(db, settings),
+        findProblems: () => findProblems(database.pool, settings),
         readSecret: (ref) => readSecret(ref, env),
         complete,
         onAttempt: (...attempt) => metrics?.attempted(...attempt),

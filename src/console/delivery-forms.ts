@@ -1,7 +1,7 @@
 /** The forms of the pages about deliveries and targets. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { DELIVERY_VERDICTS } from '../mirror/outbox/list.ts';
+import { DELIVERY_STATES } from '../mirror/outbox/list.ts';
 import { enableTarget, replayDeliveries, sendTest } from './delivery-actions.ts';
 import { onForm, tell } from './forms.ts';
 import type { ConsoleNeeds } from './needs.ts';
@@ -10,7 +10,7 @@ import { targetPath } from './pages/target-parts.tsx';
 const time = z.iso.datetime().transform((text) => new Date(text));
 const replayed = z.object({
   target: z.string().optional(),
-  verdict: z.enum(DELIVERY_VERDICTS).optional(),
+  verdict: z.enum(DELIVERY_STATES).optional(),
   since: time.optional(),
   until: time,
 });

@@ -34,6 +34,9 @@ export const loadForm = z.object({
   existing: z.enum(EXISTING).prefault('skip'),
   customers: yes,
   again: yes,
+  /** Only orders that have the value `is` in this column. */
+  only: column,
+  is: z.string().max(200).optional(),
   ...columns,
 });
 
@@ -50,7 +53,7 @@ export function columnValue(name: string, index: number): string {
 }
 
 export function choicesOf(form: LoadForm): FileLoad['choices'] {
-  const { encoding, delimiter, decimal, header, headless, preset, combine } = form;
+  const { encoding, delimiter, decimal, header, headless, preset, combine, only, is } = form;
   return {
     encoding,
     delimiter,
@@ -59,6 +62,7 @@ export function choicesOf(form: LoadForm): FileLoad['choices'] {
     headerLine: headless ? undefined : header,
     hasHeader: headless ? false : undefined,
     combineLines: combine,
+    where: only === undefined ? undefined : new Map([[only, is ?? '']]),
     map: new Map(told(form)),
   };
 }
@@ -81,7 +85,8 @@ export function formOfLoad(load: Load, { existing, createCustomers }: OrdersOpti
 
 /** Without `lockstep`. */
 export function commandOf(form: LoadForm, { name, account }: Upload): string {
-  const { encoding, delimiter, decimal, header, headless, preset, combine, existing, customers, again } = form;
+  const { encoding, delimiter, decimal, header, headless, preset, combine, existing, customers, again, only, is } =
+    form;
   const option = (flag: string, value: string | number | undefined) =>
     value === undefined ? [] : [`--${flag} ${shellWord(String(value))}`];
   return [
@@ -95,6 +100,7 @@ export function commandOf(form: LoadForm, { name, account }: Upload): string {
     ...(headless ? ['--no-header'] : option('header-row', header)),
     ...option('preset', preset),
     ...option('combine-lines', combine),
+    ...option('where', only && `${only}=${is ?? ''}`),
     ...(existing === 'skip' ? [] : option('existing', existing)),
     ...(customers ? ['--create-customers'] : []),
     ...(again ? ['--again'] : []),

@@ -153,7 +153,7 @@ function answerFailures(app: FastifyInstance, { database, people }: PagesNeeds):
     if (code === 'CONSOLE_SIGN_IN') return toLogin(request, reply);
     const { person } = request;
     const isAway = httpStatus === 503;
-    const html = renderFrame(TITLES[httpStatus] ?? 'Not done', failurePage(failure), {
+    const html = renderFrame(titleOf(failure), failurePage(failure), {
       person,
       hasSession: person !== undefined && !people.isOpen,
       tab: undefined,
@@ -179,9 +179,14 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'The database is unavailable',
 };
 
-function failurePage({ httpStatus, code, message, account: stopped }: Failure) {
+function titleOf({ httpStatus, account }: Failure): string {
+  return account === undefined ? (TITLES[httpStatus] ?? 'Not done') : 'The account is suspended';
+}
+
+function failurePage(failure: Failure) {
+  const { httpStatus, code, message, account: stopped } = failure;
   return (
-    <Empty title={TITLES[httpStatus] ?? 'Not done'} isPage>
+    <Empty title={titleOf(failure)} isPage>
       <p>{message}</p>
       {httpStatus === 503 && <p class="dim">This page tries again every {RELOAD_S} seconds.</p>}
       <p class="dim">

@@ -34,38 +34,24 @@ export interface States {
 }
 
 export async function readStates(db: Queryable, { accounts }: Pick<Settings, 'accounts'>): Promise<States> {
-  return { targets: await targetStates(db), suspended: await suspendedAccounts(db, Object.keys(accounts)) };
+  const [targets, suspended] = await Promise.all([targetStates(db), suspendedAccounts(db, Object.keys(accounts))]);
+  return { targets, suspended };
 }
 
-/** The newest runs come first, then syncs, accounts and targets. Runs with an open alert count however long ago they ended. */
+/**
+ * The newest runs come first, then syncs, accounts and targets. Runs with an open alert count however long ago they ended. Reads
+ * at the same time, so `db` is no single connection.
+ */
 export async function findProblems(db: Queryable, settings: Settings, known?: States): Promise<readonly Problem[]> {
   const { targets: states, suspended } = known ?? (await readStates(db, settings));
-  const problems: Problem[] = [];
-  const kept = (await openAlerts(db)).flatMap(({ message: { run } }) => run ?? []);
-  const runs = await runsInNeed(db, { verdicts: PROBLEMS, kept });
-  const audits = await auditsOf(
-    db,
-    runs.map(({ id }) => id),
-  );
-  const counted = await countedOf(
-    db,
-    runs.filter(({ status }) => status === 'done'),
-  );
-  for (const run of runs) problems.push(...(await ofRun(db, run, audits.get(run.id), counted.get(run.id))));
-  for (const { sync, run, scope, endedAt, before } of await emptyRuns(db)) {
-    const why = `found no contacts; an earlier run found ${formatCount(before)}`;
-    const about = { event: 'no-rows', sync, run, since: endedAt, cause: 'NO_ROWS', why } as const;
-    problems.push(
-      lasting({ ...about, ...subjectOf(sync, sync, scope), what: whatRun(run, sync), command: `runs show ${run}` }),
-    );
-  }
-  for (const { sync, dueAt } of await lateSyncs(db, PASSING_MS)) {
-    const why = 'it was due and has not started: see the log of lockstep start';
-    const about = { event: 'sync-late', subject: sync, sync, since: dueAt, cause: 'LATE', why } as const;
-    problems.push(lasting({ ...about, what: `sync ${sync}`, command: 'syncs' }));
-  }
-  problems.push(...(await ofAccounts(db, settings, suspended)));
-  const left = await undelivered(db, Object.keys(settings.targets));
+  const channels = Object.keys(settings.alerts).map(outboxName);
+  const [ofRuns, ofSyncs, ofServices, left, channelsNow] = await Promise.all([
+    runProblems(db),
+    syncProblems(db),
+    ofAccounts(db, settings, suspended),
+    undelivered(db, Object.keys(settings.targets)),
+    channelStates(db, channels),
+  ]);
   const names = [...new Set([...states, ...left].map(({ target }) => target))].sort();
   const reported = names.flatMap((name) =>
     ofTarget(
@@ -75,9 +61,45 @@ export async function findProblems(db: Queryable, settings: Settings, known?: St
     ),
   );
   const stopped = new Set(reported.map(({ target }) => target));
-  const channels = Object.keys(settings.alerts).map(outboxName);
-  const refusing = (await channelStates(db, channels)).filter(({ target }) => !stopped.has(target)).flatMap(ofChannel);
-  return [...problems, ...reported, ...refusing];
+  const refusing = channelsNow.filter(({ target }) => !stopped.has(target)).flatMap(ofChannel);
+  return [...ofRuns, ...ofSyncs, ...ofServices, ...reported, ...refusing];
+}
+
+async function runProblems(db: Queryable): Promise<readonly Problem[]> {
+  const kept = (await openAlerts(db)).flatMap(({ message: { run } }) => run ?? []);
+  const runs = await runsInNeed(db, { verdicts: PROBLEMS, kept });
+  const [audits, counted] = await Promise.all([
+    auditsOf(
+      db,
+      runs.map(({ id }) => id),
+    ),
+    countedOf(
+      db,
+      runs.filter(({ status }) => status === 'done'),
+    ),
+  ]);
+  const each = await Promise.all(runs.map((run) => ofRun(db, run, audits.get(run.id), counted.get(run.id))));
+  return each.flat();
+}
+
+async function syncProblems(db: Queryable): Promise<readonly Problem[]> {
+  const [empty, late] = await Promise.all([emptyRuns(db), lateSyncs(db, PASSING_MS)]);
+  const ofEmpty = empty.map(({ sync, run, scope, endedAt, before }) => {
+    const why = `found no contacts; an earlier run found ${formatCount(before)}`;
+    const about = { event: 'no-rows', sync, run, since: endedAt, cause: 'NO_ROWS', why } as const;
+    return lasting({
+      ...about,
+      ...subjectOf(sync, sync, scope),
+      what: whatRun(run, sync),
+      command: `runs show ${run}`,
+    });
+  });
+  const ofLate = late.map(({ sync, dueAt }) => {
+    const why = 'it was due and has not started: see the log of lockstep start';
+    const about = { event: 'sync-late', subject: sync, sync, since: dueAt, cause: 'LATE', why } as const;
+    return lasting({ ...about, what: `sync ${sync}`, command: 'syncs' });
+  });
+  return [...ofEmpty, ...ofLate];
 }
 
 async function ofRun(

@@ -1,14 +1,12 @@
 /** What a run would do, before a person approves it, and what a load would do, after a dry run. */
 import { countMissing } from '../engine/ledger/matching/missing-customers.ts';
 import { countShownUpdates } from '../engine/ledger/matching/shown.ts';
-import { type SampleOrder, sampleOrders } from '../engine/ledger/matching/staged-orders.ts';
 import { type Counts, countRows } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { checkpointOf } from '../syncs/orders/load-checkpoint.ts';
 import { allowedFor } from './run-result.ts';
-import { formatAmount } from './words.ts';
 
 export interface RunPlan {
   /** Orders, or customers of a contact sync, to create and to update. */
@@ -22,13 +20,10 @@ export interface RunPlan {
   readonly leastMs: number | undefined;
   /** Rows in all, and those that it would not write, by verdict: also those that it has written, if only the first were approved. */
   readonly counts: Counts;
-  /** The first orders that a load writes. */
-  readonly samples: readonly SampleOrder[];
 }
 
 /** Estimated reads of customers and orders, before the first write and after the last. */
 const READS = 3;
-const SAMPLES = 5;
 
 export function writesOf({ creates, updates }: Pick<RunPlan, 'creates' | 'updates'>): number {
   return creates + updates;
@@ -45,7 +40,6 @@ export async function planOf(db: Queryable, run: Run, settings: Settings): Promi
   const creates = isDryRun ? all.created + all.unknown : all.unknown - updates;
   const calls = creates + updates + customers + (customers > 0 ? 2 * READS : READS);
   const allowed = allowedFor(run, settings);
-  const samples = isLoad ? await sampleOrders(db, run.id, SAMPLES) : [];
   return {
     creates,
     updates,
@@ -53,6 +47,5 @@ export async function planOf(db: Queryable, run: Run, settings: Settings): Promi
     calls,
     leastMs: allowed === undefined ? undefined : (calls / allowed) * 1_000,
     counts: { ...all, ...(isDryRun && { created: 0, updated: 0 }), unknown: 0 },
-    samples: samples.map((one) => ({ ...one, amount: one.amount === null ? null : formatAmount(one.amount) })),
   };
 }

@@ -42,13 +42,14 @@ export interface Need extends Pick<Problem, 'event' | 'what' | 'why' | 'command'
   readonly about: { readonly kind: 'run' | 'account' | 'target' | 'sync'; readonly name: string };
 }
 
-/** Reads the ledger only, and calls no service. */
+/** Reads the ledger only, and calls no service. Reads at the same time, so `db` is no single connection. */
 export async function statusOf(db: Queryable, settings: Settings): Promise<Status> {
-  const reported = await reportRuns(db, await unfinishedAndAuditing(db), settings);
+  const [reported, { problems, targets, suspended }, paused] = await Promise.all([
+    unfinishedAndAuditing(db).then((runs) => reportRuns(db, runs, settings)),
+    readProblems(db, settings),
+    pausedSyncs(db),
+  ]);
   const runs = reported.map(({ run: { title }, report }) => ({ ...report, title }));
-  const { targets, suspended } = await readStates(db, settings);
-  const needs = (await findProblems(db, settings, { targets, suspended })).map(needOf);
-  const paused = await pausedSyncs(db);
   const now = new Date();
   const next = Object.values(settings.syncs).flatMap(({ name, schedule }) => {
     const [at] = schedule && !paused.has(name) ? nextStarts(name, schedule, now, 1) : [];
@@ -58,13 +59,18 @@ export async function statusOf(db: Queryable, settings: Settings): Promise<Statu
   });
   next.sort((a, b) => a.at.getTime() - b.at.getTime());
   return {
-    needs,
+    needs: problems.map(needOf),
     running: runs.filter(({ state }) => WORKING.includes(state)),
     next,
     paused,
     accounts: accountsOf(settings, suspended),
     targets,
   };
+}
+
+async function readProblems(db: Queryable, settings: Settings) {
+  const states = await readStates(db, settings);
+  return { ...states, problems: await findProblems(db, settings, states) };
 }
 
 const WORKING: readonly RunState[] = ['queued', 'running', 'waiting', 'auditing'];

@@ -28,9 +28,12 @@ export interface ListedSync {
 
 /** In the order of the settings. */
 export async function listSyncs(db: Queryable, settings: Settings): Promise<readonly ListedSync[]> {
-  const [saved, paused] = [await savedSchedules(db), await pausedSyncs(db)];
-  // An unfinished run, of which a sync has one at most, and the run before.
-  const reported = await reportRuns(db, await newestRuns(db, Object.keys(settings.syncs), 2), settings);
+  const [saved, paused, reported] = await Promise.all([
+    savedSchedules(db),
+    pausedSyncs(db),
+    // An unfinished run, of which a sync has one at most, and the run before.
+    newestRuns(db, Object.keys(settings.syncs), 2).then((runs) => reportRuns(db, runs, settings)),
+  ]);
   return Object.values(settings.syncs).map((sync) => {
     const pausedSync = paused.get(sync.name);
     const own = reported.filter(({ run }) => run.sync === sync.name);

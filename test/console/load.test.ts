@@ -74,7 +74,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await page.textContent('.load-columns')).toContain('as you said; 4 of 4 cells fit');
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
-    expect(await page.textContent('#live')).toMatch(/2 orders.*2 rows: 1 invalid, 1 rejected/);
+    expect(await page.textContent('#live')).toMatch(/2 orders.*Not written1 not valid, never sent1 rejected/);
     expect(await harness.orders()).toEqual([]);
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('created (2)').waitFor();
@@ -106,7 +106,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await choose(page, 'orders.csv', 'client_id;amount\n1;1\n2;"2');
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
-    expect(await page.textContent('#live')).toContain('1 row: 1 invalid');
+    expect(await page.textContent('#live')).toContain('Not written1 not valid, never sent');
     for (const name of await uploaded()) await utimes(path.join(harness.dataDir, 'uploads', name), 0, 0);
     await choose(page, 'empty.csv', '');
     expect(await said(page)).toContain('the file is empty');
@@ -223,6 +223,24 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByText('created (12)').waitFor();
     expect([...(await harness.orderCommits()).values()]).toEqual(Array(12).fill(1));
     expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test('is loaded in part: only the orders with a value in a column', async () => {
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    await page.goto(`${web.url}/load`);
+    await page.getByLabel('Or paste its lines').fill('order_id,client_id,amount,status\nA,1,5,Paid\nB,1,6,Failed\n');
+    await page.getByRole('button', { name: 'Look at it' }).click();
+    await page.getByLabel('Only orders whose').selectOption('status');
+    await page.getByLabel('is', { exact: true }).fill('Paid');
+    await page.getByRole('button', { name: 'Read it again' }).click();
+    expect(await page.textContent('footer')).toContain('--where status=Paid');
+    expect(await page.textContent('main')).toContain('only orders where "status" is Paid');
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    expect(await page.textContent('main')).toContain('leaves out 1 of 2 orders');
+    await page.getByRole('link', { name: 'See the plan' }).click();
+    const isPlanned = () => page.reload().then(() => page.textContent('main'));
+    await expect.poll(isPlanned, { interval: 250 }).toMatch(/Create\s*1 order/);
     await close();
   });
 

@@ -175,6 +175,28 @@ test('a delivery that waits for its retry is tried now; one that waits for an ol
   expect(due.rows).toEqual([{ id: 'msg_1' }]);
 });
 
+test('all deliveries that wait are tried now, after a question; those that have ended are not', async () => {
+  await deliver(['dead', null, null]);
+  await database.pool.query(`update ledger.deliveries set due_at = now() + interval '1 day'`);
+  expect(await pageAt('/deliveries?verdict=waiting')).toContain('Try all of these now');
+  const question = await pageAt('/deliveries/confirm?verdict=waiting');
+  expect(question).toContain('Try them now?');
+  const [, until = ''] = /name="until" value="([^"]+)"/.exec(question) ?? [];
+  await fetch(`${web.url}/deliveries/replay`, {
+    method: 'POST',
+    headers: { origin: web.url },
+    body: new URLSearchParams({ verdict: 'waiting', until }),
+  });
+  const due = await database.pool.query(
+    `select id, due_at <= now() as "isDue", verdict from ledger.deliveries where state = 'waiting' or verdict = 'dead' order by id`,
+  );
+  expect(due.rows).toEqual([
+    { id: 'msg_0', isDue: expect.any(Boolean), verdict: 'dead' },
+    { id: 'msg_1', isDue: true, verdict: null },
+    { id: 'msg_2', isDue: true, verdict: null },
+  ]);
+});
+
 test('a form that sends a delivery again, sent twice, sends it once', async () => {
   await deliver(['dead', null]);
   await database.pool.query(`update ledger.deliveries set created_at = now() - interval '1 hour'`);

@@ -6,7 +6,7 @@ import { noteAttended } from '../../src/engine/ledger/attended.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
 import { addNote, recordProgress, startRun } from '../../src/engine/ledger/runs.ts';
-import { keepSchedules } from '../../src/engine/ledger/schedules.ts';
+import { keepSchedules, pauseSync } from '../../src/engine/ledger/schedules.ts';
 import { makePool } from '../../src/storage/pool.ts';
 import { WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
@@ -53,7 +53,7 @@ describe.runIf(CHROMIUM)('pages', () => {
   };
 
   /** A run of each kind; each text that comes from outside is hostile. */
-  async function fill(): Promise<string> {
+  async function fill(): Promise<{ readonly run: string; readonly waits: string }> {
     const { pool } = database;
     const old = new Date('2026-01-01T00:00Z');
     await keepSchedules(
@@ -63,7 +63,16 @@ describe.runIf(CHROMIUM)('pages', () => {
     );
     const failed = await begin('failed', HOSTILE[0]);
     await endRun(pool, failed, 'failed', { code: 'SERVICE_AWAY', message: HOSTILE[2] ?? '' });
-    await pauseRun(pool, await begin('waits'), { code: 'AWAITS_CONFIRMATION', message: 'Look at it.' });
+    const waits = await begin('waits');
+    const writes = HOSTILE.map((text, n) => ({ n, sourceId: `row-${n}`, label: text, fields: { full_name: text } }));
+    await addRows(pool, waits, writes);
+    await pool.query(
+      `insert into ledger.shown (run_id, n, source_id, source, write, was)
+       select run_id, n, source_id, '', '', case when n % 2 = 0 then jsonb_build_object('full_name', 'Was ' || label) end
+       from ledger.inputs where run_id = $1`,
+      [waits],
+    );
+    await pauseRun(pool, waits, { code: 'AWAITS_CONFIRMATION', message: 'Look at it.' });
     await noteAttended(pool, [await begin('works')], WORKER);
     const run = await begin('nightly');
     const rows = HOSTILE.map((text, n) => ({
@@ -77,14 +86,21 @@ describe.runIf(CHROMIUM)('pages', () => {
     }));
     await addRows(pool, run, rows);
     for (const text of HOSTILE) await addNote(pool, run, text);
+    await pool.query(
+      `insert into ledger.attempts (run_id, n, at, outcome, sends)
+       select $1, 0, clock_timestamp() - g * interval '1 s', 'acked', 1 from generate_series(0, 9) g`,
+      [run],
+    );
     await endRun(pool, run, 'done');
-    return run;
+    return { run, waits };
   }
 
   test('are sound with hostile cells: light, dark, and on a phone', async () => {
-    const run = await fill();
+    const { run, waits } = await fill();
     const { page, wrong, close } = await openPage(browser);
     const paths = [
+      `/runs/${waits}`,
+      `/runs/${waits}/plan?kind=updates`,
       '/',
       '/runs',
       `/runs/${run}`,
@@ -102,6 +118,9 @@ describe.runIf(CHROMIUM)('pages', () => {
       await page.goto(web.url + path);
       await expectSound(page, path);
     }
+    await page.goto(`${web.url}/runs/${run}`);
+    await page.locator('.u-legend', { hasText: 'Rows sent a second' }).waitFor();
+    expect(await page.locator('.plotted tbody tr').count()).toBeGreaterThanOrEqual(10);
     expect(wrong).toEqual([]);
     await close();
   });
@@ -224,5 +243,16 @@ describe.runIf(CHROMIUM)('pages', () => {
     expect(wrong.filter((text) => !text.includes('net::ERR_'))).toEqual([]);
     await close();
     await again.close();
+  });
+
+  test('in more tabs of one browser than it keeps connections all receive what changes', async () => {
+    const { page, wrong, close } = await openPage(browser);
+    const tabs = [page];
+    for (let tab = 1; tab < 9; tab++) tabs.push(await page.context().newPage());
+    for (const tab of tabs) await tab.goto(`${web.url}/syncs`);
+    await pauseSync(database.pool, 'nightly', 'moving');
+    for (const tab of tabs) await tab.getByText('moving').waitFor();
+    expect(wrong).toEqual([]);
+    await close();
   });
 });

@@ -1,12 +1,6 @@
 /** `lockstep deliveries …`: lists, shows and replays deliveries to outside systems. */
 import { type Command, Option } from 'commander';
-import {
-  DELIVERY_VERDICTS,
-  type DeliveryFilter,
-  type DeliveryVerdict,
-  type ListedDelivery,
-  listDeliveries,
-} from '../../mirror/outbox/list.ts';
+import { DELIVERY_STATES, type DeliveryFilter, type ListedDelivery, listDeliveries } from '../../mirror/outbox/list.ts';
 import { planReplay } from '../../mirror/outbox/replay.ts';
 import { enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import { planWords, readDelivery, replayHow, requireTarget, sendAgain, statusOf } from '../../operator/deliveries.ts';
@@ -21,7 +15,7 @@ const DEFAULT_LIMIT = 20;
 
 interface FilterOptions {
   readonly target?: string;
-  readonly verdict?: DeliveryVerdict;
+  readonly verdict?: DeliveryFilter['verdict'];
   readonly since?: Date;
   readonly until?: Date;
 }
@@ -54,7 +48,11 @@ Examples:
 function withFilters(command: Command): Command {
   return command
     .option('--target <name>', 'only deliveries to this target')
-    .addOption(new Option('--verdict <verdict>', 'only deliveries with this verdict').choices(DELIVERY_VERDICTS))
+    .addOption(
+      new Option('--verdict <verdict>', 'only deliveries with this verdict, or those that wait').choices(
+        DELIVERY_STATES,
+      ),
+    )
     .option('--since <time>', 'queued since this time: 2026-11-21, 2026-11-21T02:00Z, or 2h for two hours ago', toTime)
     .option('--until <time>', 'queued before this time', toTime);
 }
@@ -74,7 +72,7 @@ function addReplay(deliveries: Command, perform: Perform): void {
     .summary('send deliveries again')
     .description(
       'Queues ended deliveries again, under the same ids, due now and with 0 attempts, and enables a disabled target. A ' +
-        'delivery that waits for its retry is sent now if you name it with --id. At least one filter is needed. Superseded deliveries are left out unless you select them by --id or --verdict ' +
+        'delivery that waits for its retry is sent now if you select it by --id or --verdict waiting. At least one filter is needed. Superseded deliveries are left out unless you select them by --id or --verdict ' +
         'superseded. A webhook receives old states again. Any other target receives only the newest delivery of each ' +
         'task, so that it is not reset to an old state.',
     )
@@ -86,6 +84,7 @@ function addReplay(deliveries: Command, perform: Perform): void {
       `
 Examples:
   $ lockstep deliveries replay --target ops-hook --verdict dead --dry-run
+  $ lockstep deliveries replay --target ops-hook --verdict waiting
   $ lockstep deliveries replay --target ops-hook --since 2026-11-20 --until 2026-11-21`,
     )
     .action(perform(replayThem));

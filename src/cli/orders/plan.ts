@@ -1,12 +1,15 @@
 /** Describes what a planned load will do, before a person is asked to approve it, and after a dry run. */
 import { visible } from '../../base/visible.ts';
+import { type SampleOrder, sampleOrders } from '../../engine/ledger/matching/staged-orders.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
-import { planOf, type RunPlan, writesOf } from '../../operator/run-plan.ts';
+import { planOf, writesOf } from '../../operator/run-plan.ts';
 import { countsLine } from '../../operator/run-words.ts';
-import { formatCount, formatTook, plural } from '../../operator/words.ts';
+import { formatAmount, formatCount, formatTook, plural } from '../../operator/words.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { table } from '../output.ts';
+
+const SAMPLES = 5;
 
 /** Counts by verdict, the calls it takes, and how long they take under the budget. Nothing is written yet. */
 export async function planLines(db: Queryable, run: Run, settings: Settings): Promise<readonly string[]> {
@@ -22,15 +25,17 @@ export async function planLines(db: Queryable, run: Run, settings: Settings): Pr
   return [
     `Of ${plural(counts.in, 'row')}: ${planned.join(', ') || 'nothing to write'}${others}.`,
     ...(planned.length > 0 ? [`That takes about ${plural(calls, 'call')}${took}.`] : []),
-    ...sampleLines(plan),
+    ...sampleLines(await sampleOrders(db, run.id, SAMPLES), writesOf(plan)),
   ];
 }
 
-function sampleLines(plan: RunPlan): readonly string[] {
-  const { samples } = plan;
+function sampleLines(samples: readonly SampleOrder[], planned: number): readonly string[] {
   if (samples.length === 0) return [];
-  const planned = writesOf(plan);
-  const rows = samples.map(({ order, amount, customer }) => [visible(order), amount ?? '', visible(customer ?? '')]);
+  const rows = samples.map(({ order, amount, customer }) => [
+    visible(order),
+    amount === null ? '' : formatAmount(amount),
+    visible(customer ?? ''),
+  ]);
   const more = planned > samples.length ? [`  … and ${formatCount(planned - samples.length)} more`] : [];
   return [
     samples.length < planned ? `The first ${samples.length}:` : 'They are:',

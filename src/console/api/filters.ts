@@ -6,7 +6,7 @@ import { VERDICTS } from '../../engine/ledger/rows.ts';
 import type { RunFilter } from '../../engine/ledger/run-pages.ts';
 import { RUN_STATUSES } from '../../engine/ledger/runs.ts';
 import type { LinkCursor } from '../../mirror/links/list-links.ts';
-import { DELIVERY_VERDICTS, type DeliveryFilter } from '../../mirror/outbox/list.ts';
+import { DELIVERY_STATES, type DeliveryFilter } from '../../mirror/outbox/list.ts';
 import { afterPlace } from './shapes.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -40,7 +40,7 @@ export function toRunFilter({ sync, account, status, verdict, from, to }: z.outp
 
 export const deliveryQuery = z.object({
   target: text.optional().describe('Name of the target, or `alerts.NAME` of a channel.'),
-  verdict: z.enum(DELIVERY_VERDICTS).optional(),
+  verdict: z.enum(DELIVERY_STATES).optional(),
   from: day.optional().describe('Queued on this day (UTC) or later.'),
   to: day.optional().describe('Queued on this day (UTC) or earlier.'),
   after: text.optional().describe('The `next` of the page before.'),

@@ -52,7 +52,7 @@ export function RateNow({ account, context }: { readonly account: string; readon
   const now = context.budgets().get(account)?.ratePerSecond;
   const settings = context.settings.accounts[account];
   const most = settings && budgetLimits(settings).ratePerSecond;
-  if (now === undefined || most === undefined || now >= most) return null;
+  if (now === undefined || most === undefined || formatRate(now) === formatRate(most)) return null;
   return (
     <span class="gauge">
       <meter min="0" max={most} value={now} aria-label={`Rate allowed for ${account} now`} />

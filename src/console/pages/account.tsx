@@ -5,10 +5,11 @@ import { type BudgetMinute, budgetHistory } from '../../engine/ledger/budget-min
 import { scopeNamed } from '../../engine/ledger/scopes.ts';
 import { type AccountState, accountStates } from '../../operator/account-states.ts';
 import { lastExamination } from '../../operator/examination.ts';
-import { formatCount, plural } from '../../operator/words.ts';
+import { plural } from '../../operator/words.ts';
 import { accountNamed } from '../../settings/settings.ts';
+import { OverTime } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Crumbs, Fact, Foreign, Section, Table, Time } from '../parts.tsx';
+import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts.tsx';
 import { AccountChips, AccountProblems, RateNow } from './account-parts.tsx';
 import { Examined } from './examination.tsx';
 
@@ -134,7 +135,6 @@ function Ranges({ account: name, shown }: { readonly account: string; readonly s
   );
 }
 
-/** The script draws the table as a chart and folds it. */
 function Used({ history, range }: { readonly history: readonly BudgetMinute[]; readonly range: Range }) {
   const seconds = RANGES[range].stepMinutes * 60;
   const [calls, limited] = (['calls', 'limited'] as const).map((name) =>
@@ -145,40 +145,14 @@ function Used({ history, range }: { readonly history: readonly BudgetMinute[]; r
       <p>
         {plural(calls ?? 0, 'call')}, {plural(limited ?? 0, 'time')} the service answered “too many requests”.
       </p>
-      <details class="plotted" open>
-        <summary>As a table</summary>
-        <Table
-          columns={[
-            'From',
-            { title: 'Calls a second', as: 'number' },
-            { title: 'Allowed a second', as: 'number' },
-            { title: 'Calls waiting', as: 'number' },
-            { title: 'Limits met', as: 'number' },
-          ]}
-        >
-          {history.map(({ at, calls, perSecond, waitedMs, limited }) => (
-            <tr>
-              <td class="nowrap">
-                <Time at={at} />
-              </td>
-              <Figure value={calls / seconds} />
-              <Figure value={perSecond} />
-              <Figure value={waitedMs / 1_000 / seconds} />
-              <Figure value={limited} />
-            </tr>
-          ))}
-        </Table>
-      </details>
+      <OverTime
+        columns={['Calls a second', 'Allowed a second', 'Calls waiting', 'Limits met']}
+        rows={history.map(({ at, calls, perSecond, waitedMs, limited }) => ({
+          at,
+          values: [calls / seconds, perSecond, waitedMs / 1_000 / seconds, limited],
+        }))}
+      />
     </>
-  );
-}
-
-function Figure({ value }: { readonly value: number | null }) {
-  if (value === null) return <td class="number">–</td>;
-  return (
-    <td class="number" data-value={value}>
-      {value > 0 && value < 100 && !Number.isInteger(value) ? value.toFixed(2) : formatCount(value)}
-    </td>
   );
 }
 

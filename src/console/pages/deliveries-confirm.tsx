@@ -16,21 +16,23 @@ export const deliveriesConfirm = definePage({
     requireOperator(person);
     const { target, verdict, since, until = new Date() } = toDeliveryFilter(query);
     const plan = await planReplay(pool, { target, verdict, since, until }, replayHow(settings));
+    const isWaiting = verdict === 'waiting';
     const fields = { target, verdict, since: since?.toISOString(), until: until.toISOString() };
     const words = Object.entries(fields).flatMap(([name, value]) =>
       value === undefined ? [] : [`--${name} ${shellWord(value)}`],
     );
     return {
-      title: 'Send again',
+      title: isWaiting ? 'Try now' : 'Send again',
       tab: 'deliveries',
       command: `deliveries replay ${words.join(' ')}`,
       head: (
         <>
-          <h1>Send again?</h1>
+          <h1>{isWaiting ? 'Try them now?' : 'Send again?'}</h1>
           <p>{planWords(plan)}</p>
           <p class="dim">
-            They keep their ids, and each has all its attempts again. A disabled target among them is enabled. A webhook
-            receives old states again; any other target receives only the newest state of each task.
+            They keep their ids, and each has all its attempts again. A disabled target among them is enabled.{' '}
+            {!isWaiting &&
+              'A webhook receives old states again; any other target receives only the newest state of each task.'}
           </p>
           <form class="acts" method="post" action="/deliveries/replay">
             {Object.entries(fields).map(
@@ -38,7 +40,7 @@ export const deliveriesConfirm = definePage({
             )}
             {plan.again + plan.superseded > 0 && (
               <button type="submit" class="primary">
-                Send again
+                {isWaiting ? 'Try now' : 'Send again'}
               </button>
             )}
             <a class="button" href={addressOf('/deliveries', query)}>

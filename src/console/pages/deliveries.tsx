@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
 import { lagOf } from '../../mirror/outbox/lag.ts';
-import { countDeliveries, DELIVERY_VERDICTS, type ListedDelivery, listDeliveries } from '../../mirror/outbox/list.ts';
+import { countDeliveries, DELIVERY_STATES, type ListedDelivery, listDeliveries } from '../../mirror/outbox/list.ts';
 import { outboxNames } from '../../operator/deliveries.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
 import { Lags } from '../charts.tsx';
@@ -18,12 +18,14 @@ export const deliveries = definePage({
   query: deliveryQuery,
   async show({ pool, settings, person }, { query }) {
     const { after, ...filter } = query;
-    const found = await listDeliveries(pool, toDeliveryFilter(query), PER_PAGE + 1, after);
+    const isFiltered = Object.values(query).some((value) => value !== undefined);
+    const [found, counts, lags] = await Promise.all([
+      listDeliveries(pool, toDeliveryFilter(query), PER_PAGE + 1, after),
+      countDeliveries(pool),
+      isFiltered ? [] : lagOf(pool),
+    ]);
     const shown = found.slice(0, PER_PAGE);
     const last = found.length > PER_PAGE ? shown.at(-1) : undefined;
-    const isFiltered = Object.values(query).some((value) => value !== undefined);
-    const counts = await countDeliveries(pool);
-    const lags = isFiltered ? [] : await lagOf(pool);
     const names = [...new Set([...outboxNames(settings), ...counts.map(({ target }) => target)])];
     const health = isFiltered ? new Map() : await healthOf(pool, names);
     const canAct = person.role === 'operator';
@@ -54,9 +56,9 @@ export const deliveries = definePage({
             side={
               canAct &&
               isFiltered &&
-              shown.some(({ state }) => state === 'ended') && (
+              shown.some(({ state }) => state === 'ended' || query.verdict === 'waiting') && (
                 <a class="button" id="replay" href={addressOf('/deliveries/confirm', filter)}>
-                  Send all of these again
+                  {query.verdict === 'waiting' ? 'Try all of these now' : 'Send all of these again'}
                 </a>
               )
             }
@@ -104,7 +106,7 @@ function Filters({ query, names }: { readonly query: Query; readonly names: read
   return (
     <form class="filters" method="get" action="/deliveries">
       <Select label="Target" name="target" options={names} value={query.target} />
-      <Select label="Verdict" name="verdict" options={DELIVERY_VERDICTS} value={query.verdict} />
+      <Select label="State" name="verdict" options={DELIVERY_STATES} value={query.verdict} />
       <Days from={query.from} to={query.to} />
       <button type="submit">Filter</button>
     </form>

@@ -22,9 +22,11 @@ export const fix = definePage({
   async show({ pool, person }, { params }) {
     requireOperator(person);
     const run = await readRun(pool, params.run);
-    const { name, columns } = await badFile(pool, run.id);
-    const bad = await badOrders(pool, run.id, SHOWN_ORDERS);
-    const correction = await correctionOf(pool, run.id);
+    const [{ name, columns }, bad, correction] = await Promise.all([
+      badFile(pool, run.id),
+      badOrders(pool, run.id, SHOWN_ORDERS),
+      correctionOf(pool, run.id),
+    ]);
     const page = { title: 'Correct lines', tab: 'runs', isStill: true } as const;
     if (bad.count === 0 || correction !== undefined) {
       return {

@@ -10,7 +10,7 @@ import { kindOf, phaseWords } from '../../operator/phases.ts';
 import { scheduleWords, zoneOf } from '../../operator/schedule-words.ts';
 import { type Need, type Status, type StatusRun, statusOf } from '../../operator/status.ts';
 import { formatCount, formatTook, plural } from '../../operator/words.ts';
-import type { Settings } from '../../settings/settings.ts';
+import { budgetLimits, type Settings } from '../../settings/settings.ts';
 import { LastHour } from '../charts.tsx';
 import { Legend, NIGHTS, Nights } from '../nights.tsx';
 import { definePage, type PageContext } from '../page.ts';
@@ -269,7 +269,7 @@ function Budgets({ accounts, hours, context }: BudgetsProps) {
                 {suspended === null && <RateNow account={account} context={context} />}
               </td>
               <td>
-                <LastHour minutes={hours.get(account) ?? []} />
+                <LastHour minutes={hours.get(account) ?? []} most={allowedNow(context, account)} />
               </td>
             </tr>
           ))}
@@ -277,6 +277,12 @@ function Budgets({ accounts, hours, context }: BudgetsProps) {
       </table>
     </Section>
   );
+}
+
+/** Calls a second; undefined while the limit is being discovered. */
+function allowedNow({ budgets, settings }: PageContext, account: string): number | undefined {
+  const of = settings.accounts[account];
+  return budgets().get(account)?.ratePerSecond ?? (of && budgetLimits(of).ratePerSecond);
 }
 
 /** The zone of each sync: of its schedule, or UTC. */

@@ -4,7 +4,7 @@ import { ENCODINGS } from '../../csv/encoding.ts';
 import { DELIMITERS } from '../../csv/format.ts';
 import { NO_PRESET } from '../../csv/presets.ts';
 import { delimiterWords } from '../../operator/sheet-words.ts';
-import type { LoadForm } from '../load-form.ts';
+import { columnValue, type LoadForm } from '../load-form.ts';
 import { Section } from '../parts.tsx';
 
 const EXISTING_WORDS = {
@@ -68,8 +68,15 @@ export function Reading({ form, presets, isOpen = false }: ReadingProps) {
   );
 }
 
-export function Options({ form, wasLoaded }: { readonly form: LoadForm; readonly wasLoaded: boolean }) {
-  const { existing, customers, again } = form;
+interface OptionsProps {
+  readonly form: LoadForm;
+  readonly wasLoaded: boolean;
+  /** The columns of the file. */
+  readonly columns: readonly string[];
+}
+
+export function Options({ form, wasLoaded, columns }: OptionsProps) {
+  const { existing, customers, again, only, is } = form;
   return (
     <Section title="Options">
       <div class="filters">
@@ -82,6 +89,21 @@ export function Options({ form, wasLoaded }: { readonly form: LoadForm; readonly
               </option>
             ))}
           </select>
+        </label>
+        <label>
+          Only orders whose
+          <select name="only">
+            <option value="">(all orders)</option>
+            {columns.map((name, index) => (
+              <option value={columnValue(name, index)} selected={columnValue(name, index) === only}>
+                {name.slice(0, 60) || `column ${index + 1}`}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          is
+          <input name="is" value={is} maxlength={200} placeholder="a value, such as Paid" />
         </label>
         <Check name="customers" label="Create missing customers" isOn={customers !== undefined} />
         {(wasLoaded || again !== undefined) && (

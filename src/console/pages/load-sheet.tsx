@@ -13,6 +13,7 @@ import { definePage, type PageContext } from '../page.ts';
 import { addressOf, Crumbs, Fact, Foreign, Section, Words } from '../parts.tsx';
 import type { Checked, Upload } from '../uploads.ts';
 import { ColumnNames, Columns } from './load-columns.tsx';
+import { FirstLines } from './load-lines.tsx';
 import { Options, Reading } from './load-options.tsx';
 
 const SHOWN_ROWS = 5;
@@ -101,6 +102,11 @@ function resultOf({ name }: Upload, { run, status, rows, warnings }: Checked) {
               </li>
             ))}
           </ul>
+          {warnings.some((text) => text.includes('--where')) && (
+            <p class="dim">
+              Here: do not approve the plan, <a href="/load">load the file again</a>, and choose “Only orders whose”.
+            </p>
+          )}
         </Section>
       )}
       <p class="more">
@@ -197,7 +203,7 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
       <div class="acts">
         <button type="submit">Read it again</button>
       </div>
-      <Options form={form} wasLoaded={earlier !== undefined} />
+      <Options form={form} wasLoaded={earlier !== undefined} columns={preview.table.columns} />
       <div class="acts">
         <button type="submit" class="primary" formmethod="post" disabled={sheet === undefined}>
           Check and plan
@@ -265,34 +271,5 @@ function FirstRows({ preview: { table, firstRows } }: { preview: Preview }) {
         </table>
       </section>
     </Section>
-  );
-}
-
-interface FirstLinesProps {
-  readonly upload: Upload;
-  readonly form: LoadForm;
-  readonly lines: readonly string[];
-  readonly at?: Pick<Preview['table'], 'format' | 'headerLine'>;
-}
-
-/** The file as it is: a click on a line makes it the header. */
-function FirstLines({ upload, form: { headless: _, ...form }, lines, at }: FirstLinesProps) {
-  if (lines.length === 0) return null;
-  return (
-    <details class="load-lines" open={at === undefined}>
-      <summary>Choose the line of the header</summary>
-      <ol>
-        {lines.map((text, index) => (
-          <li>
-            <a
-              href={addressOf(`/load/${upload.id}`, { ...form, header: index + 1 })}
-              aria-current={at?.format.hasHeader && at.headerLine === index + 1 ? 'true' : undefined}
-            >
-              <Foreign text={text || '(empty)'} most={200} />
-            </a>
-          </li>
-        ))}
-      </ol>
-    </details>
   );
 }

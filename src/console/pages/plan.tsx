@@ -56,7 +56,7 @@ export function Plan({ run, plan, samples: [created, updated] = [[], []] }: Plan
         {writesOf(plan) > 0 && (
           <Fact name="Calls">
             about {formatCount(calls)}
-            {leastMs !== undefined && `, at least ${formatTook(leastMs)} under the budget`}
+            {leastMs !== undefined && leastMs >= 1_000 && `, at least ${formatTook(leastMs)} under the budget`}
           </Fact>
         )}
       </dl>

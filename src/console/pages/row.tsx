@@ -4,19 +4,23 @@ import { LockstepError } from '../../base/errors.ts';
 import { type Hints, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { type RowAttempt, type RowStory, type RowVerdict, readRowStory } from '../../engine/ledger/row-story.ts';
-import { readRun } from '../../engine/ledger/runs.ts';
+import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { hintsFor } from '../../operator/reasons.ts';
+import { longId } from '../../operator/review.ts';
 import { OUTCOME_WORDS, STATE_WORDS } from '../../operator/row-words.ts';
 import { verdictWords } from '../../operator/run-result.ts';
 import { formatTook } from '../../operator/words.ts';
+import type { Settings } from '../../settings/settings.ts';
 import { definePage } from '../page.ts';
 import { Crumbs, Foreign, Section, Table, Time, Words } from '../parts.tsx';
+import { recordPath } from '../records/words.ts';
+import { itemAddress } from './review-parts.tsx';
 
 export const row = definePage({
   path: '/runs/:run/rows/:row',
   params: z.object({ run: z.string(), row: z.string() }),
   query: z.object({}),
-  async show({ pool, hint }, { params }) {
+  async show({ pool, settings, hint }, { params }) {
     const run = await readRun(pool, params.run);
     const story = await readRowStory(pool, run.id, params.row);
     if (!story) throw new LockstepError('ROW_UNKNOWN', `Run ${run.id} has no row "${params.row}"`);
@@ -43,18 +47,57 @@ export const row = definePage({
           </p>
         </>
       ),
-      body: <Story story={story} type={run.job} hints={hints} />,
+      body: <Story story={story} run={run} hints={hints} recordAt={recordsAt(run, settings)} />,
     };
   },
 });
 
-function Story({ story, type, hints }: { readonly story: RowStory; readonly type: string; readonly hints: Hints }) {
+interface StoryProps extends Shared {
+  readonly story: RowStory;
+  readonly run: Run;
+}
+
+interface Shared {
+  readonly hints: Hints;
+  /** The page that reads a record of this kind now; undefined if there is none. */
+  readonly recordAt: (kind: string, id: string) => string | undefined;
+}
+
+/** Records of tasks are items of outside systems, which have no page here. */
+function recordsAt({ account }: Run, { accounts }: Settings): Shared['recordAt'] {
+  return (kind, id) =>
+    (kind === 'customer' || kind === 'order') && accounts[account] ? recordPath(account, `${kind}s`, id) : undefined;
+}
+
+/** What waits for a decision about a row. */
+function itemOf({ id, job, account }: Run, { n, sourceId }: RowStory): string {
+  return job === 'orders'
+    ? longId({ kind: 'order', subject: `${id}/${n}`, account })
+    : longId({ kind: 'contact', subject: sourceId, account });
+}
+
+/** What a row of each type becomes. */
+const BECOMES: Readonly<Record<string, string>> = { contacts: 'customer', customers: 'customer', orders: 'order' };
+
+function Story({ story, run, hints, recordAt }: StoryProps) {
+  const type = run.job;
   const { input, matches, plan, attempts, formerVerdicts, verdict, state } = story;
   const cells = (input.cells ?? []).map(({ column, cell }, i) => [column ?? `(column ${i + 1})`, cell] as const);
   return (
     <>
       <Section title="Verdict">
-        {verdict === null ? <p>None yet: {STATE_WORDS[state]}.</p> : <Verdict of={verdict} type={type} hints={hints} />}
+        {verdict === null ? (
+          <p>None yet: {STATE_WORDS[state]}.</p>
+        ) : (
+          <Verdict of={verdict} type={type} hints={hints} recordAt={recordAt} />
+        )}
+        {verdict?.verdict === 'review' && type !== 'tasks' && !run.dryRun && (
+          <p>
+            <a id="decide" href={itemAddress(itemOf(run, story))}>
+              Compare it with what it may be, and decide
+            </a>
+          </p>
+        )}
       </Section>
       <div class="columns">
         {cells.length > 0 && <Pairs title="Cells of the file" pairs={cells} />}
@@ -63,7 +106,7 @@ function Story({ story, type, hints }: { readonly story: RowStory; readonly type
         <Pairs title="Customer to create" pairs={textsOf(input.customer)} />
         <Pairs
           title="Matched with"
-          pairs={matches.map(({ kind, recordId, by }) => [`${kind} ${recordId}`, `by ${by}`])}
+          pairs={matches.map(({ kind, recordId, by }) => [`${kind} ${recordId}`, `by ${by}`, recordAt(kind, recordId)])}
         />
         {plan !== null && (
           <Pairs
@@ -84,7 +127,7 @@ function Story({ story, type, hints }: { readonly story: RowStory; readonly type
       {formerVerdicts.length > 0 && (
         <Section title="Replaced verdicts">
           {formerVerdicts.map((former) => (
-            <Verdict of={former} type={type} hints={hints} />
+            <Verdict of={former} type={type} hints={hints} recordAt={recordAt} />
           ))}
         </Section>
       )}
@@ -92,7 +135,7 @@ function Story({ story, type, hints }: { readonly story: RowStory; readonly type
   );
 }
 
-function Verdict({ of, type, hints }: { readonly of: RowVerdict; readonly type: string; readonly hints: Hints }) {
+function Verdict({ of, type, hints, recordAt }: Shared & { readonly of: RowVerdict; readonly type: string }) {
   const { at, verdict, reason, facts, recordId } = of;
   const statement = statementFor(reason, facts, hints);
   const remedy = remedyFor(reason, facts, hints);
@@ -104,7 +147,7 @@ function Verdict({ of, type, hints }: { readonly of: RowVerdict; readonly type: 
         {recordId !== null && (
           <>
             {' · record '}
-            <Foreign text={recordId} most={80} />
+            <Linked text={recordId} to={recordAt(BECOMES[type] ?? '', recordId)} />
           </>
         )}
         {at !== null && (
@@ -146,15 +189,28 @@ function Attempt({ of, hints }: { readonly of: RowAttempt; readonly hints: Hints
   );
 }
 
-function Pairs({ title, pairs }: { readonly title: string; readonly pairs: readonly (readonly [string, string])[] }) {
+function Linked({ text, to }: { readonly text: string; readonly to: string | undefined }) {
+  const words = <Foreign text={text} most={80} />;
+  return to === undefined ? (
+    words
+  ) : (
+    <a id={`record-${to}`} href={to} title="The record as it is now">
+      {words}
+    </a>
+  );
+}
+
+type Pair = readonly [name: string, value: string, to?: string | undefined];
+
+function Pairs({ title, pairs }: { readonly title: string; readonly pairs: readonly Pair[] }) {
   if (pairs.length === 0) return null;
   return (
     <Section title={title}>
       <dl class="pairs">
-        {pairs.map(([name, value]) => (
+        {pairs.map(([name, value, to]) => (
           <>
             <dt>
-              <Foreign text={name} most={80} />
+              <Linked text={name} to={to} />
             </dt>
             <dd>
               <Foreign text={value} />

@@ -21,8 +21,11 @@ export const rows = definePage({
   query: rowQuery,
   async show({ pool }, { params, query }) {
     const run = await readRun(pool, params.run);
-    const page = await pageOfRows(pool, run.id, toRowFilter(query), { limit: PER_PAGE, after: query.after });
-    const reasons = [...new Set((await reasonsOf(pool, run.id)).map(({ reason }) => reason))].sort();
+    const [page, counts] = await Promise.all([
+      pageOfRows(pool, run.id, toRowFilter(query), { limit: PER_PAGE, after: query.after }),
+      reasonsOf(pool, run.id),
+    ]);
+    const reasons = [...new Set(counts.map(({ reason }) => reason))].sort();
     const path = `/runs/${run.id}/rows`;
     const next = page.next === undefined ? undefined : addressOf(path, { ...query, after: page.next });
     const verdict = query.verdict === undefined ? '' : ` --verdict ${query.verdict}`;

@@ -56,7 +56,9 @@ function actionsFor({ status, partOf, phase }: Run, { state, type, counts, dryRu
   }
   const resume: Offered = { action: 'resume', label: 'Resume', primary: true };
   const stop: Offered = { action: 'cancel', label: 'Stop for good', primary: false };
-  const retryWords = state === 'not-approved' ? 'Send it after all' : 'Retry what failed';
+  const hasFailed = counts.rejected + counts.unknown > 0 || status === 'failed';
+  const rows = hasFailed ? 'Retry what failed' : 'Retry the rows in review';
+  const retryWords = state === 'not-approved' ? 'Send it after all' : rows;
   const retry: Offered = { action: 'retry', label: retryWords, primary: false };
   if (status === 'paused') return [resume, stop];
   if (status === 'running') return [stop];

@@ -30,6 +30,12 @@ export function StateNotice({ run, report, suspended, stuck, hint }: NoticeProps
         <p class={`notice ${report.state === 'failed' ? 'bad' : 'warn'}`}>
           {report.state !== 'awaiting-approval' && <code>{report.error.code}</code>}{' '}
           <Words text={report.error.message} />
+          {other !== undefined && (
+            <>
+              {' '}
+              <a href={`/runs/${other}`}>See run {other}</a>
+            </>
+          )}
         </p>
       )}
       {suspended && (
@@ -43,7 +49,7 @@ export function StateNotice({ run, report, suspended, stuck, hint }: NoticeProps
           It waits for target <a href={targetPath(target)}>{target}</a>: <Health {...health} />
         </div>
       ))}
-      {other !== undefined && (
+      {other !== undefined && !report.error && (
         <p class="notice">
           It waits for run <a href={`/runs/${other}`}>{other}</a>.
         </p>

@@ -1,5 +1,6 @@
 /** One run: what it does now, its counts, the rows that need a person, and what to do about it. */
 import { z } from 'zod';
+import { type BudgetMinute, budgetBetween } from '../../engine/ledger/budget-minutes.ts';
 import { listActions } from '../../engine/ledger/console-actions.ts';
 import { type ReasonCount, reasonsOf } from '../../engine/ledger/row-groups.ts';
 import { openRows, PROBLEMS, type RowState, VERDICTS } from '../../engine/ledger/rows.ts';
@@ -21,7 +22,7 @@ import {
   prunedNote,
 } from '../../operator/words.ts';
 import { readLoad } from '../../syncs/orders/begin.ts';
-import { Sent } from '../charts.tsx';
+import { Speed } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
 import { addressOf, Command, Counts, CountsBar, Fact, Foreign, Section, State, Time, Words } from '../parts.tsx';
 import { Phases } from '../phases.tsx';
@@ -50,18 +51,25 @@ export const run = definePage({
   async show(context, { params }) {
     const { pool, settings, person, hint } = context;
     const shown = await readRun(pool, params.run);
-    const { report, sections, reasons, throughput, open, rowsSettled } = await figuresOf(context, shown);
-    const actions = await listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id });
-    const suspended = open === undefined ? undefined : await suspensionOf(pool, shown.scope);
-    const stuck = await stuckTargets(context, shown);
-    const isLoad = (await readLoad(pool, shown.id)) !== undefined;
+    const [{ report, sections, reasons, throughput, minutes, open, rowsSettled }, actions, suspension, stuck, load] =
+      await Promise.all([
+        figuresOf(context, shown),
+        listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id }),
+        suspensionOf(pool, shown.scope),
+        stuckTargets(context, shown),
+        readLoad(pool, shown.id),
+      ]);
+    const suspended = open === undefined ? undefined : suspension;
+    const isLoad = load !== undefined;
     const isAsking = report.state === 'awaiting-approval';
-    const plan = isAsking ? await planOf(pool, shown, settings) : undefined;
-    const samples = isAsking ? await samplesOf(context, shown) : undefined;
+    const [plan, samples] = isAsking
+      ? await Promise.all([planOf(pool, shown, settings), samplesOf(context, shown)])
+      : [];
     return {
       title: `${shown.title}, ${shown.id}`,
       tab: 'runs',
       command: `runs show ${shown.id}`,
+      assets: ['uplot.css', 'uplot.js', 'chart.js'],
       isBusy: shown.status === 'running' || report.state === 'auditing',
       body: (
         <>
@@ -95,8 +103,8 @@ export const run = definePage({
             </Section>
           )}
           {throughput && throughput.sent.length >= LEAST_PARTS && (
-            <Section title="Rows sent over time">
-              <Sent throughput={throughput} />
+            <Section title="Speed and budget">
+              <Speed throughput={throughput} account={shown.account} minutes={minutes} />
             </Section>
           )}
           {shown.notes.length > 0 && (
@@ -126,6 +134,8 @@ interface Figures {
   readonly sections: readonly ProblemSection[];
   readonly reasons: readonly ReasonCount[];
   readonly throughput: Throughput | undefined;
+  /** The budget of its account meanwhile. */
+  readonly minutes: readonly BudgetMinute[];
   /** Undefined once the run has ended. */
   readonly open: Readonly<Record<RowState, number>> | undefined;
   readonly rowsSettled: number;
@@ -140,16 +150,25 @@ function figuresOf(context: PageContext, run: Run): Promise<Figures> {
 }
 
 async function readFigures({ pool, settings, hint }: PageContext, run: Run): Promise<Figures> {
-  const report = await reportRun(pool, run, settings);
   const isUnfinished = run.status === 'running' || run.status === 'paused';
-  return {
-    report,
-    sections: await problemSections(pool, report, hintsFor(hint, run), isUnfinished ? DECIDED : PROBLEMS),
-    reasons: await reasonsOf(pool, run.id, SETTLED_WELL),
-    throughput: await throughputOf(pool, run.id),
-    open: isUnfinished ? await openRows(pool, run.id) : undefined,
-    rowsSettled: run.rowsSettled,
-  };
+  const [{ report, sections }, reasons, { throughput, minutes }, open] = await Promise.all([
+    reportRun(pool, run, settings).then(async (report) => ({
+      report,
+      sections: await problemSections(pool, report, hintsFor(hint, run), isUnfinished ? DECIDED : PROBLEMS),
+    })),
+    reasonsOf(pool, run.id, SETTLED_WELL),
+    speedOf(pool, run),
+    isUnfinished ? openRows(pool, run.id) : undefined,
+  ]);
+  return { report, sections, reasons, throughput, minutes, open, rowsSettled: run.rowsSettled };
+}
+
+async function speedOf(pool: PageContext['pool'], { id, scope }: Run) {
+  const throughput = await throughputOf(pool, id);
+  if (throughput === undefined) return { throughput, minutes: [] };
+  const { startedAt, widthS, sent } = throughput;
+  const until = new Date(startedAt.getTime() + sent.length * widthS * 1_000);
+  return { throughput, minutes: await budgetBetween(pool, scope, startedAt, until) };
 }
 
 interface OfRun {

@@ -5,15 +5,18 @@ import { printable } from '../../base/visible.ts';
 import { maskSettings } from '../../settings/mask.ts';
 import { definePage } from '../page.ts';
 import { Foreign, Section } from '../parts.tsx';
+import { sharedRead } from '../shared-reads.ts';
 
 const WIDTH = 120;
+/** Reading the file and its secrets takes longer than the page. */
+const FRESH_MS = 2_000;
 
 export const settings = definePage({
   path: '/settings',
   params: z.object({}),
   query: z.object({}),
   async show({ settings: inEffect, checkSettings, person }) {
-    const { problem, warnings } = await checkSettings();
+    const { problem, warnings } = await sharedRead(inEffect, 'check', checkSettings, { freshMs: FRESH_MS });
     return {
       title: 'Settings',
       tab: 'settings',

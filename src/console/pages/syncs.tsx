@@ -12,8 +12,8 @@ export const syncs = definePage({
   query: z.object({}),
   async show(context) {
     const { pool, settings } = context;
-    const listed = await listSyncs(pool, settings);
-    const gone = [...(await pausedSyncs(pool)).keys()].filter((name) => settings.syncs[name] === undefined);
+    const [listed, paused] = await Promise.all([listSyncs(pool, settings), pausedSyncs(pool)]);
+    const gone = [...paused.keys()].filter((name) => settings.syncs[name] === undefined);
     return {
       title: 'Syncs',
       tab: 'syncs',

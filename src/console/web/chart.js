@@ -1,11 +1,15 @@
 // Draws each table of figures over time as a chart, and folds the table. Without it, the table is shown.
 const COLOURS = ['--accent', '--line-strong', '--review', '--rejected'];
 const HEIGHT = 220;
-/** Hours and minutes, with the day below the first of each day; where ticks are days apart only the day. */
+/** Hours and minutes, with the day below the first of each day; where ticks are days apart only the day, and where they are seconds apart the seconds too. */
 const TIMES = [
   [86_400, '{MM}-{DD}', null, null, null, null, null, null, 1],
   [60, '{HH}:{mm}', '\n{MM}-{DD}', null, '\n{MM}-{DD}', null, null, null, 1],
+  [1, '{HH}:{mm}:{ss}', null, null, null, null, null, null, 1],
 ];
+
+/** Seconds between ticks: at least one. */
+const STEPS = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 21_600, 43_200, 86_400];
 
 const shown = new Set();
 let isTableOpen = false;
@@ -24,6 +28,7 @@ function draw(details) {
   const { titles, values } = figuresOf(details.querySelector('table'));
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(name).trim();
+  const isRate = (title) => title.endsWith('a second');
   const axis = { stroke: colour('--dim'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
   const room = document.createElement('div');
   details.before(room);
@@ -31,23 +36,25 @@ function draw(details) {
   const plot = new uPlot(
     {
       ...size(),
-      // The first two are rates, on the left; the others are counts, on the right.
+      // Rates are on the left, counts on the right.
       series: [
-        { value: '{YYYY}-{MM}-{DD} {HH}:{mm}' },
+        { value: '{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}' },
         ...titles.map((label, i) => ({
           label,
           stroke: colour(COLOURS[i]),
           width: 2,
-          scale: i < 2 ? 'rate' : 'count',
-          ...(i === 1 && { dash: [6, 4], spanGaps: true }),
+          scale: isRate(label) ? 'rate' : 'count',
+          ...(label.startsWith('Allowed') && { dash: [6, 4], spanGaps: true }),
           points: { show: false },
         })),
       ],
-      scales: { rate: { range: fromZero }, count: { range: fromZero } },
+      scales: { rate: { range: fromZero }, count: { range: (_plot, _least, most) => [0, Math.max(most, 1)] } },
       axes: [
-        { ...axis, values: TIMES },
+        { ...axis, values: TIMES, incrs: STEPS, space: 80 },
         { ...axis, scale: 'rate', label: 'a second', labelSize: 20 },
-        { ...axis, scale: 'count', side: 1, label: 'calls', labelSize: 20, grid: { show: false } },
+        ...(titles.every(isRate)
+          ? []
+          : [{ ...axis, scale: 'count', side: 1, label: 'calls', labelSize: 20, grid: { show: false } }]),
       ],
     },
     values,

@@ -29,44 +29,79 @@ document.addEventListener('click', async ({ target }) => {
   }, 1500);
 });
 
-// An open page receives what changes, from one stream. A page that no one sees has none: a browser keeps few of them.
+// An open page receives what changes, from a stream. A page that no one sees has none.
 const RETRY_MS = 2_000;
-const shown = { at: new Date() };
-let stream;
-let retrying;
+/** A browser keeps six connections to a server: at most four tabs have a stream, and more tabs take turns. */
+const SLOTS = ['live-1', 'live-2', 'live-3', 'live-4'];
+const TURN_MS = 2_000;
+const last = { at: new Date(), hasFailed: false };
+const dataOf = () => document.getElementById('live')?.dataset ?? {};
+/** Ends the stream, or the pause before it. */
+let interrupt = () => undefined;
 
-function follow() {
-  stream?.close();
-  clearTimeout(retrying);
-  const { at, mark } = document.getElementById('live')?.dataset ?? {};
-  if (document.hidden || at === undefined) return;
+function pause(ms) {
+  return new Promise((resolve) => {
+    interrupt = resolve;
+    if (ms !== undefined) setTimeout(resolve, ms);
+  });
+}
+
+async function follow() {
+  for (;;) {
+    if (document.hidden || dataOf().at === undefined) await pause();
+    else await inTurn(stream);
+    if (last.hasFailed) await pause(RETRY_MS);
+  }
+}
+
+/** Locks need TLS or this machine; without them the tabs of a browser are not counted. */
+async function inTurn(work) {
+  const { locks } = navigator;
+  if (!locks) return work();
+  for (const slot of SLOTS) {
+    const isTaken = await locks.request(slot, { ifAvailable: true }, (lock) => lock && work(slot).then(() => true));
+    if (isTaken) return;
+  }
+  const slot = SLOTS[Math.floor(Math.random() * SLOTS.length)];
+  await locks.request(slot, () => (document.hidden ? undefined : work(slot)));
+}
+
+/** Resolves when the stream has ended. */
+async function stream(slot) {
+  const { at, mark } = dataOf();
   const address = new URL(at, location.href);
   address.searchParams.set('seen', mark);
-  stream = new EventSource(address);
+  const source = new EventSource(address);
   let newest;
-  stream.onmessage = ({ data }) => {
+  const passOn = setInterval(async () => {
+    const { pending } = (await navigator.locks?.query()) ?? { pending: [] };
+    if (pending.some(({ name }) => name === slot)) interrupt();
+  }, TURN_MS);
+  source.onmessage = ({ data }) => {
     const news = JSON.parse(data);
     if (news.go !== undefined) location.assign(news.go);
     else if (news.away !== undefined) sayAway(news.away);
     else {
-      shown.at = new Date();
-      shown.hasFailed = false;
+      last.at = new Date();
+      last.hasFailed = false;
       say(undefined);
       if (news.html !== undefined) newest = news;
       if (newest && !isInUse()) newest = show(newest);
     }
   };
-  stream.onerror = () => {
-    stream.close();
+  source.onerror = () => {
     // The second time in a row: a server that was restarted answers at once.
-    if (shown.hasFailed) sayAway('Lockstep does not answer.');
-    shown.hasFailed = true;
-    retrying = setTimeout(follow, RETRY_MS);
+    if (last.hasFailed) sayAway('Lockstep does not answer.');
+    last.hasFailed = true;
+    interrupt();
   };
+  await pause();
+  clearInterval(passOn);
+  source.close();
 }
 
 function sayAway(why) {
-  say(`${why} This page shows ${format.format(shown.at)}; it continues by itself.`);
+  say(`${why} This page shows ${format.format(last.at)}; it continues by itself.`);
 }
 
 /** Whether the person is selecting, writing or copying something on the page, which then stays as it is. */
@@ -91,15 +126,15 @@ function show({ html, mark, isStill }) {
   live.dataset.mark = mark;
   if (!isStill) return;
   delete live.dataset.at;
-  stream.close();
+  interrupt();
 }
 
 // htmx has put something in the page. A search that continues replaces all of it, with its address.
 document.body.addEventListener('htmx:load', ({ target }) => {
   localTimes(target);
-  if (target.id === 'live') follow();
+  if (target.id === 'live') interrupt();
 });
-document.addEventListener('visibilitychange', follow);
+document.addEventListener('visibilitychange', () => interrupt());
 follow();
 
 // A key presses the button that names it, unless the person is writing.

@@ -67,3 +67,18 @@ export async function budgetHistory(
   for (const { scope, ...minute } of found.rows) histories.set(scope, [...(histories.get(scope) ?? []), minute]);
   return histories;
 }
+
+/** The minutes of a tenant from one time until another in which it made calls. */
+export async function budgetBetween(
+  db: Queryable,
+  scope: string,
+  from: Date,
+  until: Date,
+): Promise<readonly BudgetMinute[]> {
+  const found = await db.query<BudgetMinute>(
+    `select minute as at, calls, limited, waited_ms as "waitedMs", per_second as "perSecond" from ledger.budget_minutes
+     where scope = $1 and minute between date_trunc('minute', $2::timestamptz) and $3 order by minute`,
+    [scope, from, until],
+  );
+  return found.rows;
+}

@@ -65,10 +65,10 @@ const GROUPS = (isWanted: (verdict: string) => string) => `(with open as materia
   )
   select coalesce(jsonb_agg(to_jsonb(g) order by count desc, verdict, reason, "column"), '[]') from grouped g)`;
 
-/** SQL: when run `$1` sent its rows, as JSON; null: it sent none. */
+/** SQL: when run `$1` sent its rows, as JSON; null: it sent none. A lost attempt has the time at which it was found, so it is left out. */
 const SENDS = `(with seconds as materialized (
     select date_trunc('second', at) as second, min(at) as first, max(at) as last, count(*) as sent
-    from ledger.attempts where run_id = $1 and outcome <> 'unsent' group by 1
+    from ledger.attempts where run_id = $1 and outcome not in ('unsent', 'lost') group by 1
   ), span as (
     select min(first) as began, greatest(1, ceil(extract(epoch from max(last) - min(first)) / ${PARTS})) as width from seconds
   ), parts as (

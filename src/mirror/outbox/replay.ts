@@ -18,8 +18,8 @@ export interface ReplayHow {
 }
 
 /**
- * Makes the matching ended deliveries wait again, due now and with no attempt spent; so it does with a delivery that waits for
- * its retry, if the filter names its id. A superseded delivery is included
+ * Makes the matching ended deliveries wait again, due now and with no attempt spent; so it does with deliveries that wait
+ * for their retry, if the filter names their ids or `waiting`. A superseded delivery is included
  * only if the filter names its id or the verdict `superseded`. A delivery that is not its task's newest is sent only to
  * targets that receive events; for any other target it ends as superseded.
  */
@@ -61,13 +61,19 @@ const NONE: Replayed = { again: 0, superseded: 0, targets: [] };
 
 function matching(filter: DeliveryFilter, { tellsOldStates }: ReplayHow) {
   const { sql, values } = conditionOf(filter);
-  const isAsked = filter.ids !== undefined || filter.verdict === 'superseded';
+  const isWaiting = filter.verdict === 'waiting';
+  const isAsked = filter.ids !== undefined || filter.verdict === 'superseded' || isWaiting;
+  const states = isWaiting
+    ? `d.state = 'waiting'`
+    : filter.ids === undefined
+      ? `d.state = 'ended'`
+      : `d.state <> 'sending'`;
   return {
     sql: `matched as materialized (
-       select d.id, d.target, n.id as newer_id, n.id is null or d.target = any($${values.length + 1}) as is_sent
+       select d.id, d.target, n.id as newer_id, n.id is null or ${isWaiting} or d.target = any($${values.length + 1}) as is_sent
        from ledger.deliveries d left join lateral (
          select o.id from ledger.deliveries o where ${IS_NEWER} order by o.sequence desc limit 1) n on true
-       where ${filter.ids === undefined ? `d.state = 'ended'` : `d.state <> 'sending'`} and ${sql} ${isAsked ? '' : `and d.verdict <> 'superseded'`})`,
+       where ${states} and ${sql} ${isAsked ? '' : `and d.verdict <> 'superseded'`})`,
     values: [...values, tellsOldStates],
   };
 }

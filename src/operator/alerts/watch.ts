@@ -8,7 +8,6 @@ import type { Logger } from 'pino';
 import { elapsedMs } from '../../base/clock.ts';
 import { type DeliveringNeeds, startDelivering } from '../../mirror/outbox/delivering.ts';
 import type { ChannelSettings } from '../../settings/alert.ts';
-import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { asTarget, type ChannelNeeds, outboxName } from './channels/channel.ts';
 import { openChannel } from './channels/open-channel.ts';
@@ -23,7 +22,7 @@ const MOST_SHARE = 0.05;
 export interface AlertingNeeds extends ChannelNeeds, Pick<DeliveringNeeds, 'worker' | 'onAttempt'> {
   readonly pool: pg.Pool;
   readonly channels: Readonly<Record<string, ChannelSettings>>;
-  readonly findProblems: (db: Queryable) => Promise<readonly Problem[]>;
+  readonly findProblems: () => Promise<readonly Problem[]>;
   readonly complete: Complete;
   readonly log: Logger;
 }
@@ -78,6 +77,6 @@ export async function lookOnce({
       `select pg_try_advisory_xact_lock(hashtextextended('ledger.alerts', 0)) as mine`,
     );
     if (locked.rows[0]?.mine !== true) return;
-    await reportChanges(db, await findProblems(db), { channels, complete });
+    await reportChanges(db, await findProblems(), { channels, complete });
   });
 }

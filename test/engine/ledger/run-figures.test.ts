@@ -163,6 +163,14 @@ test('open rows of an unfinished run may have arrived if they were sent without 
   expect(await splitUnsettled(database.pool, run.id, 6)).toEqual({ sent: 3, neverSent: 3 });
 });
 
+test('an attempt that was lost is not sent at the time at which it was found', async () => {
+  const run = await runWith([{}]);
+  await database.pool.query(`insert into ledger.attempts (run_id, n, outcome, sends) values ($1, 0, 'lost', 1)`, [
+    run.id,
+  ]);
+  expect(await throughputOf(database.pool, run.id)).toBeUndefined();
+});
+
 test('rows sent over time are in 60 parts of at least a second, without a gap', async () => {
   const run = await runWith([{}]);
   expect(await throughputOf(database.pool, run.id)).toBeUndefined();

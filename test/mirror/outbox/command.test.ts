@@ -86,7 +86,7 @@ test.each([
   [['show', 'msg_x'], 'lockstep deliveries'],
   [['--target', 'hok'], 'did you mean "hook"?'],
   [['enable', 'hok'], 'did you mean "hook"?'],
-  [['--verdict', 'lost'], 'Allowed choices are delivered, already'],
+  [['--verdict', 'lost'], 'Allowed choices are waiting, delivered, already'],
   [['--since', 'yesterday'], 'a duration such as 2h'],
   [['--since', '2026-02-31'], 'a duration such as 2h'],
   [['replay', '--since', '1h', '--until', '2h'], '--since must be before --until'],

@@ -48,7 +48,7 @@ alerts:
     pool,
     worker: WORKER,
     channels: settings.alerts,
-    findProblems: (db) => findProblems(db, settings),
+    findProblems: () => findProblems(pool, settings),
     readSecret: (ref) => readSecret(ref, { CHAT: `${chat.url}/token`, MAIL: password }),
     complete: (command) => `lockstep ${command}`,
     log: pino({ level: 'silent' }),
@@ -100,9 +100,9 @@ test('one process at a time compares', async () => {
   const needs = needsOf(database.pool);
   const findAfter =
     (other: Promise<void>): AlertingNeeds['findProblems'] =>
-    async (db) => {
+    async () => {
       await other;
-      return needs.findProblems(db);
+      return needs.findProblems();
     };
   let letIn = () => {};
   const first = lookOnce({

@@ -41,6 +41,9 @@ function said(of: 's' | 'k', name: Member): string {
 export const HIDDEN_AMOUNTS =
   'amounts of orders were not compared with the file: the service does not show them, or not in a form that Lockstep can read';
 
+/** The member by which an order is found: an update does not change it, and the stored fields of a record do not have it. */
+export const FOUND_BY = 'order_id';
+
 /** Characters of a value that a plan shows. */
 const MOST_SHOWN = 200;
 
@@ -48,7 +51,7 @@ const MOST_SHOWN = 200;
 export function changesTo(was: string, fields: string): string {
   return `(select coalesce(jsonb_agg(jsonb_build_object('field', f.key, 'is', left(coalesce(${was}->>f.key, ''), ${MOST_SHOWN}),
       'expected', left(f.value, ${MOST_SHOWN})) order by f.key), '[]')
-    from jsonb_each_text(${fields}) f where f.value <> coalesce(${was}->>f.key, ''))`;
+    from jsonb_each_text(${fields}) f where f.key <> '${FOUND_BY}' and f.value <> coalesce(${was}->>f.key, ''))`;
 }
 
 /**
@@ -58,6 +61,6 @@ export function changesTo(was: string, fields: string): string {
 export const SHOWN_CHANGES = (n: string): string => `(
   select jsonb_build_object('changes', ${changesTo('shown_write.was', 'coalesce(its_plan.fields, its_input.fields)')})
   from ledger.shown shown_write
-    join ledger.plans its_plan on its_plan.run_id = shown_write.run_id and its_plan.n = shown_write.n and its_plan.action = 'update'
+    left join ledger.plans its_plan on its_plan.run_id = shown_write.run_id and its_plan.n = shown_write.n
     join ledger.inputs its_input on its_input.run_id = shown_write.run_id and its_input.n = shown_write.n
   where shown_write.run_id = $1 and shown_write.n = ${n} and shown_write.was is not null)`;

@@ -6,6 +6,7 @@
 import type { Queryable } from '../../../storage/queryable.ts';
 import type { Run } from '../runs.ts';
 import { settleRows } from '../transitions.ts';
+import { FOUND_BY } from './differences.ts';
 import { CUSTOMER, ORDERS } from './staged-orders.ts';
 
 const HASH = (...parts: readonly string[]) =>
@@ -168,6 +169,6 @@ export interface ShownChange {
 /** What a write sets: of an update, only what differs from the record. */
 export function changesIn({ fields, was }: ShownWrite): readonly ShownChange[] {
   return Object.entries(fields)
-    .filter(([field, to]) => was?.[field] !== to)
+    .filter(([field, to]) => was === null || (field !== FOUND_BY && was[field] !== to))
     .map(([field, to]) => (was?.[field] === undefined ? { field, to } : { field, from: was[field], to }));
 }
