@@ -4,6 +4,7 @@ import { ASANA_LISTS } from './asana-standin.ts';
 import type { Reply } from './http-server.ts';
 import { TOKEN } from './item-vendor.ts';
 import { GRAPHQL, graphqlError, SCHEMA } from './linear-standin.ts';
+import { shownProject } from './todoist-standin.ts';
 import { openApiContract } from './vendor-contract.ts';
 import { type Rule, startVendor, type VendorStandin } from './vendor-standin.ts';
 
@@ -226,28 +227,7 @@ export async function startLinearPlaces({ isAdmin = true } = {}): Promise<AdminS
 
 /** The project 6Jf8. */
 export function startTodoistPlaces(given: { is_archived?: boolean; is_deleted?: boolean } = {}) {
-  const flags = [
-    'can_assign_tasks',
-    'is_archived',
-    'is_deleted',
-    'is_favorite',
-    'is_frozen',
-    'is_collapsed',
-    'is_shared',
-  ];
-  const project = {
-    id: '6Jf8',
-    child_order: 1,
-    color: 'red',
-    created_at: at,
-    name: 'Shop',
-    updated_at: at,
-    view_style: 'list',
-    default_order: 1,
-    description: '',
-    ...Object.fromEntries(flags.map((flag) => [flag, false])),
-    ...given,
-  };
+  const project = shownProject('6Jf8', given);
   return startVendor(openApiContract('todoist'), { authorization: new RegExp(`^Bearer ${TOKEN}$`) }, [
     rule('GET', /^\/api\/v1\/tasks$/, () => ({ body: { results: [], next_cursor: null } })),
     rule('GET', /^\/api\/v1\/projects\/(\w+)$/, (_, [, id]) =>

@@ -9,7 +9,9 @@ import { openApiContract } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';
 
 export interface JiraIssue {
-  readonly key: string;
+  key: string;
+  /** Before it moved to another project. */
+  formerKey?: string;
   status: string;
   updated?: Date;
   /** The fields of its last transition. */
@@ -87,7 +89,7 @@ export async function startJira(): Promise<JiraVendor> {
     const times = { created: '2026-02-01T13:00:00.000+0100', updated };
     return { key, fields: { summary: 'Old', ...fields, ...times } };
   };
-  const issueAt = (key: string | undefined) => issues.find((issue) => issue.key === key);
+  const issueAt = (key: string | undefined) => issues.find((issue) => issue.key === key || issue.formerKey === key);
   const statusOf = (name: string) => ({ name, statusCategory: { key: statuses.get(name) } });
   const transitionTo = (name: string) => {
     const fields = statuses.get(name) === 'done' ? screenWith(doneFields) : {};

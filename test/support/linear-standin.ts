@@ -12,7 +12,9 @@ import { startVendor } from './vendor-standin.ts';
 
 export interface LinearIssue {
   readonly id: string;
-  readonly identifier: string;
+  identifier: string;
+  /** Before it moved to another team. */
+  formerIdentifier?: string;
   readonly team: string;
   stateId: string;
   trashed?: boolean;
@@ -28,6 +30,8 @@ export interface LinearIssue {
 export interface LinearVendor extends DetailedVendor {
   readonly issues: LinearIssue[];
   readonly states: LinearState[];
+  /** The team. */
+  isRetired: boolean;
   /** The operations asked for so far, by name. */
   operations(): string[];
 }
@@ -123,7 +127,8 @@ export async function startLinear(): Promise<LinearVendor> {
     issues.push(issue);
     return issue;
   };
-  const find = (id: string) => issues.find((issue) => issue.id === id || issue.identifier === id);
+  const find = (id: string) =>
+    issues.find((issue) => [issue.id, issue.identifier, issue.formerIdentifier].includes(id));
   const stateOf = (issue: LinearIssue | undefined) => states.find(({ id }) => id === issue?.stateId);
 
   const notFound = (what: string) =>
@@ -161,7 +166,7 @@ export async function startLinear(): Promise<LinearVendor> {
     },
     team: ({ id }: { id: string }) => ({ id, states: { nodes: states } }),
     teams: ({ filter }: { filter: { key: { eq: string } } }) => ({
-      nodes: filter.key.eq === 'ENG' ? [{ id: 'team-eng' }] : [],
+      nodes: filter.key.eq === 'ENG' ? [{ id: 'team-eng', retiredAt: linear.isRetired ? UPDATED_AT : null }] : [],
     }),
     issueUpdate({ id, input }: { id: string; input: LinearUpdate }) {
       const issue = find(id);
@@ -206,10 +211,11 @@ export async function startLinear(): Promise<LinearVendor> {
   const vendor = await startVendor(GRAPHQL, { authorization: new RegExp(`^${TOKEN}$`) }, [
     { method: 'POST', path: /^\/graphql$/, answer },
   ]);
-  return {
+  const linear: LinearVendor = {
     vendor,
     issues,
     states,
+    isRetired: false,
     operations: () => vendor.requests.map(operationOf),
     openTarget: (needs, given) => openLinear(linearSettings(given), needs),
     put(isCompleted, labels = []) {
@@ -242,6 +248,7 @@ export async function startLinear(): Promise<LinearVendor> {
     },
     missing,
   };
+  return linear;
 }
 
 function operationOf({ body }: SeenRequest): string {

@@ -23,6 +23,8 @@ export interface TodoistTask {
 
 export interface TodoistVendor extends DetailedVendor {
   readonly tasks: TodoistTask[];
+  /** The project. It takes tasks nevertheless. */
+  isArchived: boolean;
 }
 
 export function todoistSettings(given: Partial<SettingsOf<'todoist'>> = {}): SettingsOf<'todoist'> {
@@ -98,6 +100,11 @@ export async function startTodoist(): Promise<TodoistVendor> {
       },
       {
         method: 'GET',
+        path: /^\/api\/v1\/projects\/(\w+)$/,
+        answer: (_, [, id = '']) => ({ body: shownProject(id, { is_archived: todoist.isArchived }) }),
+      },
+      {
+        method: 'GET',
         path: /^\/api\/v1\/tasks\/(\w+)$/,
         answer(_, [, id]) {
           const task = taskAt(id);
@@ -168,9 +175,10 @@ export async function startTodoist(): Promise<TodoistVendor> {
       },
     ],
   );
-  return {
+  const todoist: TodoistVendor = {
     vendor,
     tasks,
+    isArchived: false,
     openTarget: (needs, given) => openTodoist(todoistSettings(given), needs),
     put: (isCompleted, labels = []) => Object.assign(add('Old', '', isCompleted), { labels }).id,
     isCompleted: (itemId) => taskAt(itemId)?.checked === true,
@@ -194,6 +202,34 @@ export async function startTodoist(): Promise<TodoistVendor> {
     isComment: ({ method, path }) => method === 'POST' && path === '/api/v1/comments',
     isUpdate: ({ method, path }) => method === 'POST' && /^\/api\/v1\/tasks\/\w+$/.test(path),
     missing,
+  };
+  return todoist;
+}
+
+/** A project as the API shows it: with all members that it always has. */
+export function shownProject(id: string, given: object) {
+  const time = '2026-02-01T12:00:00.000000Z';
+  const flags = [
+    'can_assign_tasks',
+    'is_archived',
+    'is_deleted',
+    'is_favorite',
+    'is_frozen',
+    'is_collapsed',
+    'is_shared',
+  ];
+  return {
+    id,
+    name: 'Shop',
+    description: '',
+    color: 'red',
+    view_style: 'list',
+    child_order: 1,
+    default_order: 1,
+    created_at: time,
+    updated_at: time,
+    ...Object.fromEntries(flags.map((flag) => [flag, false])),
+    ...given,
   };
 }
 

@@ -133,7 +133,8 @@ export const MIRROR_REASONS = {
     remedy: `Enable Issues in the settings of the repository, ${REPLAY}`,
   },
   PLACE_MISSING: {
-    meaning: 'The repository, project or team in the settings does not exist, or the token may not see it.',
+    meaning:
+      'The repository, project or team in the settings does not exist or is archived, or the token may not see it.',
     remedy: `Correct the settings or the token, ${REPLAY}`,
   },
   PLACE_FULL: {

@@ -37,7 +37,8 @@ function judge(reply: Reply, nowMs: number): TargetFailure | undefined {
     return { status: 'refused', reason: 'ISSUES_DISABLED', detail: `GitHub: ${said}; ${remedy}` };
   }
   if (reply.httpStatus !== 403 || !/archived|read-only|is locked/i.test(said)) return undefined;
-  return { status: 'refused', reason: 'READ_ONLY', detail: `GitHub: ${said}` };
+  const remedy = 'take the repository out of the archive, unlock the issue, or link an issue elsewhere, then replay';
+  return { status: 'refused', reason: 'READ_ONLY', detail: `GitHub: ${said}; ${remedy}` };
 }
 
 function limitOf(reply: Reply, said: string, nowMs: number): { readonly ms: number | undefined } | undefined {

@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
+import { excerpt } from './answers.ts';
 import { type CustomForms, customValues, fieldNamed } from './custom-fields.ts';
 import { accepted, type Calls, type ItemNeeds } from './item-calls.ts';
 import type { FieldValues } from './item-fields.ts';
@@ -14,6 +15,7 @@ import { hookReader } from './item-hook.ts';
 import { jiraNaming } from './item-naming.ts';
 import { limited, type Reply, tokenRefused, waitOf } from './item-outcome.ts';
 import { findInPages, isInPages, type Pages } from './item-pages.ts';
+import type { Missing } from './item-target.ts';
 import { markedText } from './item-text.ts';
 import { jiraAdmin } from './jira-admin.ts';
 import { readJiraFields } from './jira-fields.ts';
@@ -128,8 +130,13 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
 const TOKEN_REMEDY =
   "check this target's email and token: the token has expired or was revoked, or the account may not move issues of this project";
 
-function judge(reply: Reply, nowMs: number): TargetFailure | undefined {
+/** A search, and a creation, in a project that is deleted or archived, or that the account may not see. */
+const NO_PROJECT = /does not exist for the field 'project'|(?:^|; )(?:project|issuetype): /;
+
+function judge(reply: Reply, nowMs: number): TargetFailure | Missing | undefined {
   const { httpStatus, headers } = reply;
+  const said = message.safeParse(reply.body).data ?? '';
+  if (httpStatus === 400 && NO_PROJECT.test(said)) return { status: 'missing', detail: `Jira: ${excerpt(said)}` };
   if (httpStatus === 429) {
     const reason = headers['ratelimit-reason'];
     const why = reason !== undefined && /^[\w-]{1,64}$/.test(reason) ? ` (${reason})` : '';

@@ -6,7 +6,7 @@ import { labelFindings } from './custom-fields.ts';
 import { failed, fine, problem } from './findings.ts';
 import { type Calls, mapAsked } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
-import { ask, findTeam, LABELS, labelsOf, query, STATES, TEAM } from './linear-graphql.ts';
+import { ask, findTeam, LABELS, labelsOf, query, STATES } from './linear-graphql.ts';
 import type { VendorAdmin } from './vendor-admin.ts';
 import { isSameName } from './wanted.ts';
 
@@ -82,11 +82,9 @@ async function teamFindings(
 ): Promise<readonly Finding[]> {
   const what = `team ${team}`;
   const remedy = 'correct the team, or give the user of the token access to it';
-  const found = await ask(calls, TEAM, { key: team });
+  const found = await findTeam(calls, team);
   if (found.status !== 'ok') return [failed(what, found, remedy)];
-  const [first] = found.value.teams.nodes;
-  if (first === undefined) return [problem(what, 'the token sees no team with this key', remedy)];
-  const asked = await ask(calls, STATES, { id: first.id });
+  const asked = await ask(calls, STATES, { id: found.value });
   if (asked.status !== 'ok') return [failed(what, asked, remedy)];
   const states = asked.value.team.states.nodes;
   const known = states.map(({ name }) => name).join(', ');

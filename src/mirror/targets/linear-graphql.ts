@@ -66,19 +66,19 @@ export const STATES = query(
   { team: z.object({ states: z.object({ nodes: z.array(state) }) }) },
 );
 
-export const TEAM = query(
-  'query Team($key: String!) { teams(filter: { key: { eq: $key } }, first: 1) { nodes { id } } }',
-  { teams: z.object({ nodes: z.array(z.object({ id: z.string() })) }) },
+const TEAM = query(
+  'query Team($key: String!) { teams(filter: { key: { eq: $key } }, first: 1) { nodes { id retiredAt } } }',
+  { teams: z.object({ nodes: z.array(z.object({ id: z.string(), retiredAt: z.string().nullish() })) }) },
 );
 
-/** The id of the team with this key. */
+/** The id of the team with this key, which takes issues. */
 export async function findTeam(calls: Calls, key: string): Promise<Asked<string>> {
   const asked = await ask(calls, TEAM, { key });
   if (asked.status !== 'ok') return asked;
   const [found] = asked.value.teams.nodes;
-  return found === undefined
-    ? { status: 'missing', detail: `Linear has no team ${key}` }
-    : { status: 'ok', value: found.id };
+  if (found === undefined) return { status: 'missing', detail: `Linear: the token sees no team ${key}` };
+  if (found.retiredAt) return { status: 'missing', detail: `Linear: the team ${key} is retired: restore it` };
+  return { status: 'ok', value: found.id };
 }
 
 export const UPDATE = query(

@@ -1,7 +1,8 @@
 /** The check of a Todoist target, and what to enter for its webhook: webhooks belong to apps, which have no API. */
 import { z } from 'zod';
 import type { SettingsOf } from '../../settings/target.ts';
-import { failed, fine, problem } from './findings.ts';
+import { failed, fine } from './findings.ts';
+import { findProject } from './todoist-pages.ts';
 import type { VendorAdmin } from './vendor-admin.ts';
 
 export function todoistAdmin({ name, project }: SettingsOf<'todoist'>): VendorAdmin {
@@ -13,18 +14,14 @@ export function todoistAdmin({ name, project }: SettingsOf<'todoist'>): VendorAd
       const token = fine('token', 'it may read tasks');
       if (project === undefined) return [token];
       const what = `project ${project}`;
-      const answer = z.object({ name: z.string(), is_archived: z.boolean(), is_deleted: z.boolean() });
-      const found = await calls.ask({ method: 'GET', path: `/api/v1/projects/${project}` }, answer);
-      const remedy = 'name another project; its id ends its address';
-      if (found.status !== 'ok') return [token, failed(what, found, remedy)];
-      if (found.value.is_deleted) return [token, problem(what, 'it is deleted', remedy)];
-      if (found.value.is_archived) return [token, problem(what, 'it is archived', `unarchive it, or ${remedy}`)];
-      return [token, fine(what, `found: ${found.value.name}`)];
+      const found = await findProject(calls, project);
+      if (found.status !== 'ok') return [token, failed(what, found, 'name another project; its id ends its address')];
+      return [token, fine(what, `found: ${found.value}`)];
     },
     hooks: {
       byHand: (url) => [
         'At developer.todoist.com, in the App Management Console, create an app, or open yours.',
-        `  Webhook callback URL: ${url}`,
+        `  Webhook callback URL: ${url} (Todoist takes https only, without a port)`,
         '  Watched events: item:completed, item:uncompleted',
         `  Client secret: put it where the hookSecret of targets.${name} says`,
         'The account whose tasks are linked has to authorise the app: an app reports only the tasks of such accounts.',

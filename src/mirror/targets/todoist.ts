@@ -22,7 +22,7 @@ import { markerOf } from './marker.ts';
 import { todoistAdmin } from './todoist-admin.ts';
 import { type CompletedTasks, findCompleted, openCompleted } from './todoist-completed.ts';
 import { todoistHook } from './todoist-hook.ts';
-import { id, listOf, TASKS } from './todoist-pages.ts';
+import { findProject, id, listOf, TASKS } from './todoist-pages.ts';
 import { orUnread } from './unread-item.ts';
 import { type DetailedItems, detailTarget, earliestOf, withLabels } from './vendor-target.ts';
 
@@ -126,7 +126,9 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
       if (completed.status !== 'ok') return completed;
       return { status: 'ok', value: completed.value === undefined ? undefined : itemOf(completed.value, true) };
     },
-    add(delivery, values) {
+    async add(delivery, values) {
+      const place = project === undefined ? undefined : await findProject(calls, project);
+      if (place !== undefined && place.status !== 'ok') return place;
       const marker = markerOf(delivery);
       const { due_string, ...given } = bodyOf(values, NEW, marker);
       const body = { ...given, ...inProject };

@@ -228,6 +228,6 @@ function containerMissing<Item extends ItemState>(
   { name, container }: Vendor<Item>,
   { detail }: Missing,
 ): TargetFailure {
-  const remedy = `${name} has no ${container}, or the token may not see it`;
+  const remedy = `${name} has no ${container}, or the token may not see it: correct the settings or the token, then replay`;
   return { status: 'refused', reason: 'PLACE_MISSING', detail: `${detail}; ${remedy}` };
 }

@@ -165,7 +165,7 @@ test('Linear: the team and its states, and answers with errors in a 200', async 
   const labelled = await found(await startLinearPlaces(), open({ fields: { labels: ['crm', 'sales'] } }));
   expect(labelled.at(-1)).toMatch(/^problem labels: the target has no label "sales" → create/);
   expect((await found(await startLinearPlaces(), open({ team: 'OPS' }))).at(-1)).toMatch(
-    /^problem team OPS: the token sees no/,
+    /^problem team OPS: .*sees no team OPS → correct the team/,
   );
   const refusing = await startLinearPlaces();
   refusing.next(graphqlError('Authentication required', 'AUTHENTICATION_ERROR', 'authentication error'));
@@ -178,8 +178,10 @@ test('Todoist: the project is found, archived, deleted or gone', async () => {
   const check = async (given: object, project = '6Jf8') =>
     (await found(await startTodoistPlaces(given), (needs) => openTodoist(todoistSettings({ project }), needs)))[1];
   expect(await check({})).toBe('ok project 6Jf8: found: Shop');
-  expect(await check({ is_archived: true })).toMatch(/^problem project 6Jf8: it is archived → unarchive it/);
-  expect(await check({ is_deleted: true })).toMatch(/^problem project 6Jf8: it is deleted/);
+  expect(await check({ is_archived: true })).toMatch(
+    /^problem project 6Jf8: .*is archived: unarchive it → name another/,
+  );
+  expect(await check({ is_deleted: true })).toMatch(/^problem project 6Jf8: .*is deleted → name another/);
   expect(await check({}, '6Xx')).toMatch(/^problem project 6Xx: .*HTTP 404/);
 });
 

@@ -178,7 +178,11 @@ test.each(['Repository was archived so is read-only.', 'Unable to create comment
   async (message) => {
     harness.vendor.next({ status: 403, body: { message } }, harness.isWrite);
     const outcome = await deliver(true, harness.put(false));
-    expect(outcome).toMatchObject({ status: 'refused', reason: 'READ_ONLY', detail: `GitHub: ${message}` });
+    expect(outcome).toMatchObject({
+      status: 'refused',
+      reason: 'READ_ONLY',
+      detail: expect.stringContaining(`GitHub: ${message}; take`),
+    });
   },
 );
 

@@ -268,6 +268,17 @@ test('a call back of an automation rule that sends the issue alone tells of its 
   });
 });
 
+test('an issue that moved to another project is read by its former key, written, and linked by its new one', async () => {
+  const key = harness.put(false);
+  Object.assign(harness.issues[0] ?? {}, { formerKey: key, key: 'XY-9' });
+  expect(await deliver({ isCompleted: true }, key)).toMatchObject({
+    status: 'delivered',
+    itemId: 'XY-9',
+    detail: 'XY-9: In Progress → Done',
+  });
+  expect(statusAt('XY-9')).toBe('Done');
+});
+
 test('a call back about an issue that moved to another project tells of its former key', async () => {
   const items = [
     { field: 'project', fromString: 'XY', toString: 'ABC' },

@@ -230,6 +230,17 @@ test('a genuine call back reports the issue whose state changed', async () => {
   expect(await target.readHook?.(hook(UPDATE), SEEN_AT)).toEqual({ status: 'accepted', items });
 });
 
+test('an issue that moved to another team is read by its former identifier, written, and linked by its new one', async () => {
+  const itemId = harness.put(false);
+  Object.assign(harness.issues[0] ?? {}, { formerIdentifier: itemId, identifier: 'OPS-3' });
+  expect(await deliver(true, itemId)).toMatchObject({
+    status: 'delivered',
+    itemId: 'OPS-3',
+    detail: 'OPS-3: Todo → Done',
+  });
+  expect(harness.isCompleted('OPS-3')).toBe(true);
+});
+
 test('a call back about an issue that moved to another team tells of its former identifiers', async () => {
   const data = { ...UPDATE.data, identifier: 'OPS-3', previousIdentifiers: ['ENG-12'] };
   const moved = hook({ ...UPDATE, data, updatedFrom: { teamId: 'team-eng' } });
