@@ -61,7 +61,7 @@ export async function machineOf(
       'the clock of a worker is set': () => writeFile(clockOf(int(workers)), `${pick(SET_BY_S)}s`),
       'a backup is made': async () => {
         const pid = await postmaster(data);
-        if (pid === 0 || backedUpAt < Date.now()) return;
+        if (pid === 0 || backedUpAt < Date.now()) return false;
         // As if the power failed at this moment: nothing is written while the files are copied.
         const all = [pid, ...childrenOf(pid)];
         for (const one of all) kill(one, 'SIGSTOP');
@@ -69,9 +69,10 @@ export async function machineOf(
         execFileSync('chown', ['-R', '--reference', data, backup]);
         for (const one of all) kill(one, 'SIGCONT');
         backedUpAt = Date.now();
+        return true;
       },
       'Postgres is restored': async () => {
-        if (Date.now() < backedUpAt + BACKUP_AGE_MS) return;
+        if (Date.now() < backedUpAt + BACKUP_AGE_MS) return false;
         await stopAll();
         kill(await postmaster(data), 'SIGKILL');
         await delay(4_000); // longer than twice `settle`, so that all requests are decided and shown
@@ -79,6 +80,7 @@ export async function machineOf(
         execFileSync('cp', ['-a', backup, data]);
         await rm(path.join(data, 'postmaster.pid'), { force: true });
         startAll();
+        return true;
       },
       ...(ownDisk && {
         'the disk is full': async () => {

@@ -178,8 +178,8 @@ export async function liveThrough(seed: number, minutes: number, how: DayHow = {
   startAll();
   for (const endsAt = Date.now() + minutes * 60_000; Date.now() < endsAt; ) {
     const name = pick(names);
-    summary[name] = (summary[name] ?? 0) + 1;
-    await happenings[name]?.();
+    // False: there was nothing to do.
+    if ((await happenings[name]?.()) !== false) summary[name] = (summary[name] ?? 0) + 1;
     await delay(int(4_000));
   }
 
