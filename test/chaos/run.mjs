@@ -1,10 +1,34 @@
-/** `npm run chaos -- --seed N --minutes M`: one day at random (day.test.ts). */
+/**
+ * `npm run chaos -- --seed N --minutes M [--workers W] [--too-late]`: one day at random (day.test.ts). `--too-late`: the service commits
+ * later than `settle`, and each record that is doubled has to be reported. As root on Linux the data directory is a small disk that fills up.
+ */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
 const { values } = parseArgs({
-  options: { seed: { type: 'string', default: '1' }, minutes: { type: 'string', default: '1' } },
+  options: {
+    seed: { type: 'string', default: '1' },
+    minutes: { type: 'string', default: '1' },
+    workers: { type: 'string', default: '2' },
+    'too-late': { type: 'boolean', default: false },
+  },
 });
-const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.chaos.config.ts', 'chaos/day'];
-const env = { ...process.env, SEED: values.seed, MINUTES: values.minutes };
-process.exit(spawnSync(process.execPath, vitest, { stdio: 'inherit', env }).status ?? 1);
+const vitest = [
+  process.execPath,
+  'node_modules/vitest/vitest.mjs',
+  'run',
+  '--config',
+  'vitest.chaos.config.ts',
+  'chaos/day',
+];
+const hasMounts = process.platform === 'linux' && process.getuid?.() === 0;
+const [program = '', ...args] = hasMounts ? ['unshare', '--mount', ...vitest] : vitest;
+const env = {
+  ...process.env,
+  SEED: values.seed,
+  MINUTES: values.minutes,
+  WORKERS: values.workers,
+  ...(values['too-late'] && { TOO_LATE: '1' }),
+  ...(hasMounts && { OWN_MOUNTS: '1' }),
+};
+process.exit(spawnSync(program, args, { stdio: 'inherit', env }).status ?? 1);

@@ -85,18 +85,27 @@ sentinel failover-timeout ${MASTER} 2000
   };
 }
 
+export interface TestCluster extends TestRedis {
+  readonly nodes: readonly TestRedis[];
+  /** Starts node `n`, which was closed, again on its port; it has lost its keys. */
+  restart(n: number): Promise<void>;
+}
+
 /** Three masters. The URL is that of a Cluster. */
-export async function startCluster(dir: string): Promise<TestRedis & { readonly nodes: readonly TestRedis[] }> {
+export async function startCluster(dir: string): Promise<TestCluster> {
   const nodes: TestRedis[] = [];
+  const startNode = async (n: number, port?: number) => {
+    const cluster = ['--cluster-enabled', 'yes', '--cluster-port', String(buses[n])];
+    const options = [...AT_ONCE, ...cluster];
+    const node = await startOwnRedis(path.join(dir, `node-${n}`), options, port);
+    if (!node) throw new Error('no Redis is installed');
+    nodes[n] = node;
+  };
   const buses: number[] = [];
   for (let n = 0; n < NODES; n++) {
-    const folder = path.join(dir, `node-${n}`);
-    await mkdir(folder);
-    const bus = await freePort();
-    const node = await startOwnRedis(folder, [...AT_ONCE, '--cluster-enabled', 'yes', '--cluster-port', String(bus)]);
-    if (!node) throw new Error('no Redis is installed');
-    nodes.push(node);
-    buses.push(bus);
+    await mkdir(path.join(dir, `node-${n}`));
+    buses.push(await freePort());
+    await startNode(n);
   }
   const [first] = nodes as [TestRedis];
   for (const [n, { url }] of nodes.entries()) {
@@ -110,6 +119,10 @@ export async function startCluster(dir: string): Promise<TestRedis & { readonly 
   return {
     url: `redis+cluster://${nodes.map(({ url }) => `127.0.0.1:${portOf(url)}`).join(',')}`,
     nodes,
+    async restart(n) {
+      await startNode(n, Number(portOf(nodes[n]?.url ?? '')));
+      for (const { url } of nodes) await vi.waitUntil(async () => isWhole(await ask(url, 'cluster', 'info')), PATIENT);
+    },
     async close() {
       for (const node of nodes) await node.close();
     },

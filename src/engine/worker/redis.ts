@@ -44,6 +44,8 @@ export async function openRedis(
       ...(ofSentinel !== undefined && { sentinelPassword: ofSentinel }),
       sentinelRetryStrategy: (times) => (isOpen ? Math.min(times * 50, MAX_RETRY_MS) : null),
     });
+    if (redis instanceof Redis) bearLaterErrors(redis);
+    redis.on('+node', bearLaterErrors);
     redis.on('error', (error) => {
       why ??= messageOf(error.lastNodeError ?? error);
       log.warn({ err: error }, 'Redis reported an error');
@@ -102,6 +104,11 @@ function clientOf(url: string, nodes: ReturnType<typeof readRedisNodes>, options
     // The certificates of managed Clusters have names, not addresses.
     ...(tls && { dnsLookup: (host, answer) => answer(null, host) }),
   });
+}
+
+/** A socket over TLS can report a second error, such as an alert after a refused certificate; ioredis hears only the first. */
+function bearLaterErrors(redis: Redis): void {
+  redis.on('error', () => redis.stream?.on('error', () => undefined));
 }
 
 /** What a server is that has to be reached through a URL of another form. */

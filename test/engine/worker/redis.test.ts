@@ -78,6 +78,21 @@ describeWithRedis('Redis on several nodes', ({ url: single }) => {
     expect(keys.filter((some) => some !== '').length).toBeGreaterThan(1);
   });
 
+  test('while a node of a Cluster is away, its budgets grant nothing, and they do again when it is back', async () => {
+    const cluster = await startCluster(await folder());
+    onTestFinished(cluster.close);
+    const opened = await open(cluster.url);
+    await use(opened);
+    const holds = await Promise.all(cluster.nodes.map(({ url }) => ask(url, 'keys', '*:one}:budget')));
+    const away = holds.findIndex((keys) => keys !== '');
+    await cluster.nodes[away]?.close();
+    await expect(opened.store.acquire('one', TOKEN)).rejects.toThrow();
+    await cluster.restart(away);
+    const acquired = () => opened.store.acquire('one', TOKEN).catch(() => undefined);
+    await expect.poll(acquired).toMatchObject({ granted: 1 });
+    await use(opened, ['new']);
+  });
+
   test('a URL of another form than Redis needs is refused with the form that it needs', async () => {
     const [cluster, replicated] = [await startCluster(await folder()), await startReplicated(await folder())];
     onTestFinished(cluster.close);
