@@ -1,33 +1,38 @@
 /**
  * `npm run chaos -- --seed N --minutes M [--workers W] [--too-late]`: one day at random (day.test.ts). `--too-late`: the service commits
  * later than `settle`, and each record that is doubled has to be reported. As root on Linux the data directory is a small disk that fills up.
+ * `npm run worlds -- --seeds A..B`: services drawn by these seeds (worlds.test.ts).
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     seed: { type: 'string', default: '1' },
     minutes: { type: 'string', default: '1' },
     workers: { type: 'string', default: '2' },
     'too-late': { type: 'boolean', default: false },
+    seeds: { type: 'string', default: '1..60' },
   },
 });
+const [what] = positionals;
 const vitest = [
   process.execPath,
   'node_modules/vitest/vitest.mjs',
   'run',
   '--config',
   'vitest.chaos.config.ts',
-  'chaos/day',
+  `chaos/${what}`,
 ];
-const hasMounts = process.platform === 'linux' && process.getuid?.() === 0;
+const hasMounts = what === 'day' && process.platform === 'linux' && process.getuid?.() === 0;
 const [program = '', ...args] = hasMounts ? ['unshare', '--mount', ...vitest] : vitest;
 const env = {
   ...process.env,
   SEED: values.seed,
   MINUTES: values.minutes,
   WORKERS: values.workers,
+  SEEDS: values.seeds,
   ...(values['too-late'] && { TOO_LATE: '1' }),
   ...(hasMounts && { OWN_MOUNTS: '1' }),
 };

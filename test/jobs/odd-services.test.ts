@@ -447,24 +447,32 @@ test('a list that the doctor found cut off proves no absence: nothing is created
   expect(await verdicts(await harness.runSync())).toEqual(['created']);
 });
 
-test('a list that was only seen with as many records as a page, without numbers as ids, proves no absence', async () => {
-  const there = (count: number) =>
-    Array.from({ length: count }, (_, n) => ({ id: `c-${n}`, full_name: `Person ${n}`, email: `p${n}@example.com` }));
-  let shown = there(50);
-  const onList = (path: string) =>
-    path.includes('customers') ? { body: { content: [...shown, ...tiny.customers] } } : undefined;
-  const service = serviceWith({ contacts: [ann], onList });
-  for (const _run of [1, 2]) {
-    const run = await harness.runSync();
-    expect(await verdicts(run)).toEqual(['review LIST_PARTIAL']);
-    expect(run.notes.join()).toContain(
-      'the list of customers has 50 records, which looks like a page size: nothing shows',
-    );
-  }
-  shown = there(51);
-  expect(await verdicts(await harness.runSync())).toEqual(['created']);
-  expect(service.customers).toHaveLength(1);
-});
+test.each([
+  ['', () => ({})],
+  [', and counts the records of the page', (total: number) => ({ total })],
+])(
+  'a list that was only seen with as many records as a page, without numbers as ids%s, proves no absence',
+  async (_, beside) => {
+    const there = (count: number) =>
+      Array.from({ length: count }, (_, n) => ({ id: `c-${n}`, full_name: `Person ${n}`, email: `p${n}@example.com` }));
+    let shown = there(50);
+    const onList = (path: string) =>
+      path.includes('customers')
+        ? { body: { content: [...shown, ...tiny.customers], ...beside(shown.length + tiny.customers.length) } }
+        : undefined;
+    const service = serviceWith({ contacts: [ann], onList });
+    for (const _run of [1, 2]) {
+      const run = await harness.runSync();
+      expect(await verdicts(run)).toEqual(['review LIST_PARTIAL']);
+      expect(run.notes.join()).toContain(
+        'the list of customers has 50 records, which looks like a page size: nothing shows',
+      );
+    }
+    shown = there(51);
+    expect(await verdicts(await harness.runSync())).toEqual(['created']);
+    expect(service.customers).toHaveLength(1);
+  },
+);
 
 test('a list with as many records as a page has is named in the notes, unless it is of the embedded service', async () => {
   serviceWith({ contacts: [ann], customers: Array.from({ length: 10 }, (_, n) => ({ full_name: `Person ${n}` })) });

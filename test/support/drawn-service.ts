@@ -91,7 +91,7 @@ export interface Drawn {
   readonly hiddenEvery: number;
   /** What answers say beside a list; cursors are always given. */
   readonly beside: 'nothing' | 'total' | 'links' | 'headers';
-  readonly order: 'oldest' | 'newest' | 'scattered';
+  readonly order: 'oldest' | 'newest' | 'by name' | 'scattered';
   readonly encoding: Encoding;
   readonly isChunked: boolean;
   readonly booleans: 'true' | '1' | '"1"';
@@ -205,7 +205,8 @@ function drawPaging(seed: number, pages: Drawn['paging']): Drawn['paging'] {
 }
 
 export function drawService(seed: number): Drawn {
-  const drawn = drawContractService(seed);
+  const isByName = randomFrom(seed + 6_000_011).chance(0.2); // drawn apart too
+  const drawn = { ...drawContractService(seed), ...(isByName && { order: 'by name' as const }) };
   const random = randomFrom(seed + 5);
   return random.chance(0.75) ? drawn : frameworkService(random.pick(FRAMEWORKS), drawn);
 }

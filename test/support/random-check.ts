@@ -241,12 +241,8 @@ async function checkOrders(world: World): Promise<void> {
   compare('first load', first);
   if (!first) return;
   const writes = service.writes();
-  const again = await load(
-    world,
-    csv((n) => `${n + 70}.75`),
-    'update',
-    'second load',
-  );
+  const changed = csv((n) => `${n + 70}.75`);
+  const again = await load(world, changed, 'update', 'second load');
   compare('second load', again);
   const amounts = new Map(
     orders.map(({ fields }) => [`${fields.client_id} ${fields.order_id}`, Number(fields.amount)]),
@@ -260,6 +256,10 @@ async function checkOrders(world: World): Promise<void> {
     why.wrong.push('second load: an order that no row names was changed');
   if (again && world.drawn.faults === 0 && service.writes() - writes !== rows.length)
     why.wrong.push(`second load: ${service.writes() - writes} writes for ${rows.length} rows`);
+  if (!again) return;
+  const before = service.writes();
+  compare('third load', await load(world, changed, 'skip', 'third load'));
+  if (service.writes() !== before) why.wrong.push(`third load: ${service.writes() - before} writes`);
 }
 
 async function load(world: World, csv: string, existing: 'skip' | 'update', step: string): Promise<boolean> {

@@ -126,15 +126,21 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
     const { oddity } = drawn;
     if (oddity === 'redirects to paths with a slash' && received.path === request.path) return redirect(request);
     if (oddity === 'answers slowly') await delay(random.int(60));
+    if (fault === 'late') setTimeout(() => replyTo(drawn, request, answer), LATE_MS);
+    if (fault === 'late') return reset(response);
     const reply = replyTo(drawn, request, answer);
     if (fault === 'reset after') return reset(response);
+    if (fault === 'cut after') return cut(response);
     if (fault === '502 after') return { status: 502, body: '<html>Bad gateway</html>' };
     return send(drawn, reply, response);
   });
   return { ...server, records, add, writes: () => writes };
 }
 
-const FAULTS = ['reset before', 'reset after', '503 before', '502 after'] as const;
+/** `late`: applied a little after the connection broke. */
+const FAULTS = ['reset before', 'reset after', '503 before', '502 after', 'cut after', 'late'] as const;
+/** Less than the settle time. */
+const LATE_MS = 40;
 const READ_FAULTS = ['reset before', '503 before'] as const;
 
 interface Listed {
@@ -199,9 +205,14 @@ function pageOf(
   throw new Refusal(pastEnd, 'there is no such page');
 }
 
+function nameOf({ fields: { full_name, last_name, order_id, taskName } }: Kept): string {
+  return String(full_name ?? last_name ?? order_id ?? taskName);
+}
+
 function ordered({ order }: Drawn, kept: readonly Kept[]): readonly Kept[] {
   if (order === 'oldest') return kept;
   if (order === 'newest') return kept.toReversed();
+  if (order === 'by name') return kept.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
   const mixed = (id: string) => [...id].reduce((sum, letter) => Math.imul(sum ^ letter.charCodeAt(0), 0x01000193), 7);
   return kept.toSorted((a, b) => mixed(a.id) - mixed(b.id) || (a.id < b.id ? -1 : 1));
 }
@@ -258,6 +269,13 @@ function redirect({ path }: SeenRequest): Reply {
 
 function reset(response: ServerResponse): undefined {
   response.socket?.destroy();
+  return undefined;
+}
+
+/** The answer breaks off in its middle. */
+function cut(response: ServerResponse): undefined {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+  response.write('{"status": "succ', () => response.socket?.destroy());
   return undefined;
 }
 

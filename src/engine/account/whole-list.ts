@@ -74,7 +74,8 @@ export async function readWholeList(
   }
   if (!isFirstPage) {
     const after = await lookAfter(account, operation, first, records, options);
-    const hasEnd = after === 'no records' || beside?.total === records;
+    // A total proves no end: some services count the records of the page.
+    const hasEnd = after === 'no records';
     if (after !== 'new records') return { ...seen, scan: undefined, records, hasEnd };
   }
   return { ...seen, scan: await scanPages(account, operation, records, options), records: undefined, hasEnd: true };
