@@ -1,5 +1,6 @@
 /** Follows a run in the ledger, no matter which process works on it, and shows its progress. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { runningPart } from '../engine/ledger/parts.ts';
 import { openRows } from '../engine/ledger/rows.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
@@ -40,8 +41,9 @@ export async function follow(
       return run;
     }
     if ((await onLook?.(run)) === 'leave') return run;
-    const notes = run.notes.filter((note) => !toldNotes.includes(note));
-    const look: Look = { atMs, run: { ...run, notes }, open: await openRows(db, runId) };
+    const working = (await runningPart(db, runId)) ?? run;
+    const notes = working.notes.filter((note) => !toldNotes.includes(note));
+    const look: Look = { atMs, run: { ...working, notes }, open: await openRows(db, working.id) };
     looks = [...looks.filter((earlier) => earlier.atMs > atMs - RATE_WINDOW_MS), look];
     const line = progressLine(looks, allowedPerSecond, out.columns);
     if (line !== undefined) show(line);

@@ -8,6 +8,7 @@ import { formatCount, formatShare, formatTook, plural } from '../operator/words.
 export interface Look {
   /** On a monotonic clock. */
   readonly atMs: number;
+  /** The run, or its part that works for it now. */
   readonly run: Run;
   readonly open: Readonly<Record<RowState, number>>;
 }
@@ -27,12 +28,12 @@ export function progressLine(
 ): string | undefined {
   const look = looks.at(-1);
   if (look === undefined) return undefined;
-  const { phase } = look.run;
-  const ofPhase = looks.filter(({ run }) => run.phase === phase);
+  const { id, phase } = look.run;
+  const ofPhase = looks.filter(({ run }) => run.id === id && run.phase === phase);
   const rate = ratePerSecond(ofPhase);
   const other = waitsFor(look.run);
   const doing = phaseWords(phase);
-  const words = other === undefined ? doing : `waiting for run ${other}`;
+  const words = other === undefined ? `${partWords(look)}${doing}` : `waiting for run ${other}`;
   const [rows, left, failure] = [rowsPart(ofPhase, look), leftPart(look, rate), failurePart(look)];
   const line = (...parts: readonly (readonly string[])[]) => parts.flat().join(' · ');
   const full = line([words], rows, ratePart(rate, allowedPerSecond), left, failure);
@@ -49,13 +50,21 @@ export function progressLine(
 const BAR_WIDTH = 20;
 
 /** `█████░░░░░  25%` of the rows to send; nothing while their number is not known. */
-function barPart(looks: readonly Look[], { run }: Look): readonly string[] {
+function barPart(looks: readonly Look[], look: Look): readonly string[] {
+  const { run } = look;
   if (kindOf(run) !== 'sending') return [];
   const total = Math.max(...looks.map(rowsToSend));
   if (total === 0) return [];
   const share = Math.min(1, run.rowsSettled / total);
   const full = Math.floor(share * BAR_WIDTH);
-  return [`${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)} ${String(Math.floor(share * 100)).padStart(3)}%`];
+  return [
+    `${partWords(look)}${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)} ${String(Math.floor(share * 100)).padStart(3)}%`,
+  ];
+}
+
+/** A part creates the missing customers of a load. */
+function partWords({ run }: Look): string {
+  return run.partOf === undefined ? '' : 'customers: ';
 }
 
 function ratePerSecond(looks: readonly Look[]): number | undefined {

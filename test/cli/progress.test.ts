@@ -52,6 +52,15 @@ const CASES: readonly (readonly [string, readonly Look[], string])[] = [
     'sending · 500 of 2,000 sent · 400 calls/s (100% of the budget) · about 4 s left',
   ],
   [
+    'creating customers for a load',
+    [
+      look(0, { id: 'load', phase: 'load-orders' }),
+      look(9, { partOf: 'load', calls: 104 }),
+      look(1_009, { partOf: 'load' }, { ready: 1_500 }),
+    ],
+    'customers: sending · 500 of 2,000 sent · 400 calls/s (100% of the budget) · about 4 s left',
+  ],
+  [
     'checking',
     [look(0, { phase: 'settle-customers' }, { acked: 7, unknown: 2 })],
     'reading back what was sent · 9 to settle',
@@ -70,6 +79,13 @@ const CASES: readonly (readonly [string, readonly Look[], string])[] = [
 
 test.each(CASES)('shows a run that is %s in one line', (_, looks, line) => {
   expect(progressLine(looks, 400)).toBe(line);
+});
+
+test('on a terminal, names the customers that a load creates', () => {
+  const looks = [look(0, { partOf: 'load', calls: 104 }), look(1_000, { partOf: 'load' }, { ready: 1_500 })];
+  expect(progressLine(looks, 400, 80)).toBe(
+    'customers: █████░░░░░░░░░░░░░░░  25% · 500 of 2,000 sent · about 4 s left',
+  );
 });
 
 test('on a terminal of 80 columns shows a bar, the rate and the time left', () => {

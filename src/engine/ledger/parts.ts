@@ -2,6 +2,7 @@
 
 import type { Queryable } from '../../storage/queryable.ts';
 import { endRun } from './run-status.ts';
+import { type Run, readRun } from './runs.ts';
 
 /** How long calls of the run or its parts have failed without a success; undefined if none failed. */
 export async function failingFor(db: Queryable, id: string): Promise<number | undefined> {
@@ -11,6 +12,15 @@ export async function failingFor(db: Queryable, id: string): Promise<number | un
     [id],
   );
   return found.rows[0]?.ms ?? undefined;
+}
+
+/** The running part that works for the run now. */
+export async function runningPart(db: Queryable, id: string): Promise<Run | undefined> {
+  const found = await db.query<{ id: string }>(
+    `select id from ledger.runs where part_of = $1 and status = 'running' limit 1`,
+    [id],
+  );
+  return found.rows[0] && readRun(db, found.rows[0].id);
 }
 
 export interface Calls {
