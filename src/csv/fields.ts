@@ -79,7 +79,18 @@ export const SHARED: readonly (readonly [reference: Field, creation: Field])[] =
 export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   order_id: [
     ...['order', 'order no', 'order nr', 'order number', 'order num', 'order ref', 'order reference', 'order label'],
-    ...['po number', 'purchase order', 'sales document', 'bestellnummer', 'bestell nr', 'bestellung', 'bestell id'],
+    ...[
+      'po number',
+      'purchase order',
+      'sales order',
+      'sales order number',
+      'sd document',
+      'sales document',
+      'bestellnummer',
+      'bestell nr',
+      'bestellung',
+      'bestell id',
+    ],
     ...['auftragsnummer', 'auftrags nr', 'auftrag', 'auftrags id', 'belegnummer', 'belegfeld 1', 'verkaufsbeleg'],
     ...['pedido', 'numero de pedido', 'n pedido', 'id pedido', 'id de pedido', 'commande', 'numero de commande'],
     ...['n commande', 'no commande', 'id commande', 'reference commande'],

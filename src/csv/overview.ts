@@ -6,7 +6,7 @@ import { shellWord } from '../base/reasons/template.ts';
 import type { ColumnMapping } from './columns.ts';
 import { cellOf } from './combine.ts';
 import type { DetectedEncoding } from './encoding.ts';
-import { KIND_NAMES } from './fields.ts';
+import { type Field, KIND_NAMES } from './fields.ts';
 import type { Preset, ReversalColumns } from './presets.ts';
 import { plainWords } from './recognise.ts';
 import { type CheckedRow, shownCell } from './validate.ts';
@@ -29,6 +29,12 @@ interface Columns {
   readonly encoding: Pick<DetectedEncoding, 'encoding' | 'why'>;
 }
 
+const WITHOUT: Readonly<Partial<Record<Field, string>>> = {
+  order_id:
+    'no column fills the order_id: each line is an order of its own, and another file with the same orders may create them again',
+  amount: 'no column fills the amount: the orders are loaded without one',
+};
+
 /** UTF-8 that a program read as windows-1252, and wrote as UTF-8 again: `JÃ¶rg`. */
 const TWICE_ENCODED = /[ÂÃ][\u0080-\u00bf]|â€/;
 
@@ -40,7 +46,8 @@ export class Overview {
   /** Of the orders that are left out. */
   readonly #others: readonly Tally[];
   readonly #reversals: Reversals;
-  readonly #hasAmount: boolean;
+  /** What the orders lack, although no person said so. */
+  readonly #lacks: readonly Field[];
   readonly #isGuess: boolean;
   /** A text that shows how the file was decoded, and its line. */
   #decoded = '';
@@ -56,7 +63,8 @@ export class Overview {
     this.#kinds = mapping.unmapped.flatMap(({ index, name }) =>
       KIND_NAMES.includes(plainWords(name)) ? [new Tally(index, name)] : [],
     );
-    this.#hasAmount = mapping.none.includes('amount') || mapping.columns.some(({ field }) => field === 'amount');
+    const isFilled = (field: Field) => mapping.columns.some((column) => column.field === field);
+    this.#lacks = (['order_id', 'amount'] as const).filter((one) => !isFilled(one) && !mapping.none.includes(one));
     this.#isGuess = encoding.encoding === 'windows-1252' && encoding.why !== 'as chosen';
     this.#currency = tally(currencyIndex);
     this.#reversals = new Reversals(
@@ -88,7 +96,7 @@ export class Overview {
     return [
       ...this.#filterNote(),
       ...this.#decodingNote(),
-      ...(this.#hasAmount ? [] : ['no column fills the amount: the orders are loaded without one']),
+      ...this.#lacks.map((field) => WITHOUT[field] ?? ''),
       ...kindNote('statuses', this.#status),
       ...this.#kinds.flatMap((kind) => kindNote('kinds', kind)),
       ...this.#reversals.note(this.#taken),

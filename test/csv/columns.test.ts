@@ -333,6 +333,8 @@ const EXPORTS: readonly (readonly [header: string, row: string, fields: object])
     { customer_name: 'Billing Name', customer_email: 'Kunden-E-Mail' },
   ],
   ['Custom Number,Name,Note,Item Title', ',Ann Lee,,Mug', { description: 'Item Title' }],
+  ['Sales Order#,Customer Name,Total', 'SO-1,Ann Lee,5', { order_id: 'Sales Order#' }],
+  ['SD Document,Name,Net Value', '45001,Lee GmbH,5', { order_id: 'SD Document' }],
   ['Verkaufsbeleg,Name 1,Nettowert', '10,Lee GmbH,"1,5"', { order_id: 'Verkaufsbeleg', amount: 'Nettowert' }],
 ];
 

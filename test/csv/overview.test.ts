@@ -1,5 +1,6 @@
 /** What a person should know about the orders of a file before they are sent. */
 import { expect, test } from 'vitest';
+import type { SheetChoices } from '../../src/csv/sheet.ts';
 import { loaded } from './files.ts';
 
 const lines = (amounts: readonly string[]) =>
@@ -38,9 +39,13 @@ test('notes count the kinds of orders, and say that orders were refunded', async
   );
 });
 
-test('a note says that the orders have no amount, unless a person said so', async () => {
-  const text = 'Order ID,Email,Bedrag\n1,a@x.de,100\n';
-  expect(await notesOf(text)).toEqual(['no column fills the amount: the orders are loaded without one']);
-  const told = await loaded(text, { map: new Map([['amount', '']] as const) });
-  expect(told.overview.notes([])).toEqual([]);
+test('notes say that the orders have no number and no amount, unless a person said so', async () => {
+  const text = 'Vorgang Nummer,Email,Bedrag\nX1,a@x.de,100\n';
+  expect(await notesOf(text)).toEqual([
+    'no column fills the order_id: each line is an order of its own, and another file with the same orders may create them again',
+    'no column fills the amount: the orders are loaded without one',
+  ]);
+  const told = { order_id: '', amount: '' } as const;
+  const { overview } = await loaded(text, { map: new Map(Object.entries(told)) as SheetChoices['map'] });
+  expect(overview.notes([])).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { type Drawn, type ListedKind, type Paging, randomFrom } from './drawn-service.ts';
 import { FORMS } from './framework-forms.ts';
 import { type Reply, type SeenRequest, startHttpServer, type TestServer } from './http-server.ts';
+import { cut, FAULTS, LATE_MS, READ_FAULTS, reset } from './random-faults.ts';
 import {
   changed,
   found,
@@ -137,12 +138,6 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
   return { ...server, records, add, writes: () => writes };
 }
 
-/** `late`: applied a little after the connection broke. */
-const FAULTS = ['reset before', 'reset after', '503 before', '502 after', 'cut after', 'late'] as const;
-/** Less than the settle time. */
-const LATE_MS = 40;
-const READ_FAULTS = ['reset before', '503 before'] as const;
-
 interface Listed {
   readonly list: readonly unknown[];
   readonly beside?: Readonly<Record<string, unknown>>;
@@ -265,18 +260,6 @@ function refusal({ errors, words }: Drawn, { httpStatus, message, asEnvelope }: 
 
 function redirect({ path }: SeenRequest): Reply {
   return { status: 301, headers: { location: `${path}/` } };
-}
-
-function reset(response: ServerResponse): undefined {
-  response.socket?.destroy();
-  return undefined;
-}
-
-/** The answer breaks off in its middle. */
-function cut(response: ServerResponse): undefined {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
-  response.write('{"status": "succ', () => response.socket?.destroy());
-  return undefined;
 }
 
 function send(
