@@ -32,7 +32,7 @@ async function planned(run: Run): Promise<number> {
   return writesOf(await planOf(harness.database.pool, run, harness.workspace.settings));
 }
 
-const created = async () => (await harness.orders()).map(({ order_id }) => order_id);
+const created = async () => (await harness.orders()).map(({ order_id }) => order_id).toSorted();
 
 test('writes only the first orders, then plans the others again and waits until they are approved', async () => {
   const run = await harness.load(`${ordersCsv(5)}O-5,3,Order 5,5.25,new\n`, { confirm: true });
