@@ -5,8 +5,9 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Console } from '../../src/console/server.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
-import { type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
+import { type OrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 import { expectSound, openPage } from './browser.ts';
+import { openLoadConsole } from './load-console.ts';
 import { openConsole } from './open-console.ts';
 
 const HOSTILE = [
@@ -23,10 +24,8 @@ describe.runIf(CHROMIUM)('a file', () => {
   let browser: Browser;
   let web: Console;
   beforeAll(async () => {
-    harness = await openOrdersHarness();
+    ({ harness, web } = await openLoadConsole());
     browser = await launch();
-    web = await harness.workspace.serveConsole();
-    await harness.workspace.work();
   });
   beforeEach(async () => {
     await harness.reset();

@@ -3,16 +3,15 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Console } from '../../src/console/server.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { ended } from '../support/harness/ended.ts';
-import { csvOf, type LoadHow, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
+import { csvOf, type LoadHow, type OrdersHarness, ordersCsv } from '../support/harness/orders.ts';
+import { openLoadConsole } from './load-console.ts';
 
 const SYNC = 'job: contacts, options: { approveAbove: 1 }';
 
 let harness: OrdersHarness;
 let web: Console;
 beforeAll(async () => {
-  harness = await openOrdersHarness({ syncs: { contacts: SYNC } });
-  web = await harness.workspace.serveConsole();
-  await harness.workspace.work();
+  ({ harness, web } = await openLoadConsole({ syncs: { contacts: SYNC } }));
 });
 beforeEach(async () => {
   await harness.reset();

@@ -7,14 +7,13 @@ import { readRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
 import { writeResults } from '../../src/syncs/orders/results.ts';
 import { ended } from '../support/harness/ended.ts';
-import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+import type { OrdersHarness } from '../support/harness/orders.ts';
+import { openLoadConsole } from './load-console.ts';
 
 let harness: OrdersHarness;
 let web: Console;
 beforeAll(async () => {
-  harness = await openOrdersHarness({ hasFront: true });
-  web = await harness.workspace.serveConsole();
-  await harness.workspace.work();
+  ({ harness, web } = await openLoadConsole({ hasFront: true }));
 });
 beforeEach(async () => {
   await harness.reset();

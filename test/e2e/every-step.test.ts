@@ -92,8 +92,8 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       return ['run', 'people'];
     },
     async check() {
-      const { code } = await harness.here('run', 'people');
-      expect(code).toBe(0);
+      const { code, json } = await harness.here('run', 'people');
+      expect([code, json.error]).toEqual([0, undefined]);
       await checkPeople((await firstRun()).counts);
     },
   },

@@ -9,8 +9,9 @@ import { type Json, type JsonObject, textOf } from './json.ts';
 /** Cards are in pipelines; no list has them. */
 type Described = Kind | 'cards';
 
-/** Members that hold the fields of a record in JSON:API and its relatives, and in GraphQL. */
+/** Members that hold the fields of a record in JSON:API and its relatives, and in GraphQL; the name of its kind is one, too. */
 const WRAPPERS = ['attributes', 'fields', 'properties', 'data', 'node'];
+const wrappersOf = (kind: Described) => [...WRAPPERS, kind.slice(0, -1)];
 /** What such a record has besides: it describes the record, and is no field of the contract. */
 const ABOUT_RECORD =
   /^(_?id|uuid|uid|guid|_?type|object|cursor|_?links|meta|relationships|(created|updated)_?(at|time))$/i;
@@ -152,7 +153,7 @@ function isText(value: Json | undefined): boolean {
 
 /** A record whose fields are one object deeper, flat: its `attributes`, its `relationships` and what it has itself. */
 function unwrapped(record: JsonObject, kind: Described): JsonObject {
-  const wrapper = [...WRAPPERS, kind.slice(0, -1)].find((name) => isJsonObject(record[name]));
+  const wrapper = wrappersOf(kind).find((name) => isJsonObject(record[name]));
   const inner = wrapper === undefined ? undefined : record[wrapper];
   if (!isJsonObject(inner)) return record;
   if (!Object.keys(record).every((name) => name === wrapper || ABOUT_RECORD.test(name))) return record;
@@ -221,7 +222,7 @@ function hasNames(record: JsonObject, names: readonly string[]): boolean {
 }
 
 function mayBeNested(names: readonly string[], kind: Described): boolean {
-  return names.some((name) => name === '_links' || name === kind.slice(0, -1) || WRAPPERS.includes(name));
+  return ['_links', ...wrappersOf(kind)].some((name) => names.includes(name));
 }
 
 function fieldsIn(names: readonly string[], kind: Described): ReadonlyMap<string, readonly Member[]> {

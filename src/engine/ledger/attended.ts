@@ -55,7 +55,11 @@ async function doubtReady(db: Queryable, runId: string, worker: WorkerIdentity):
   await dropClaims(db, [claim.id]);
   const { n = 0 } = doubted.rows[0] ?? {};
   if (n > 0)
-    await addNote(db, runId, `no process worked on it for a while, so ${n} rows were read back before they were sent`);
+    await addNote(
+      db,
+      runId,
+      `no process worked on it for a while, so the rows still to send (${n}) are read back first`,
+    );
 }
 
 /** Notes that this process no longer works on these runs; another process that does notes it again. */
