@@ -220,7 +220,7 @@ function resumeCommand(run: Run): string {
 
 /**
  * Whether the service has been away for too long. A run that this command started then fails: at once if none of its calls
- * ever succeeded (a read has been retried several times by then, so the address or the network is wrong).
+ * ever succeeded (its first read has been retried by then: the address may be wrong).
  */
 async function isServiceAway({ database, settings }: Workspace, run: Run, { isOurs }: { isOurs: boolean }) {
   const { pool } = database;
