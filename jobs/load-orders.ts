@@ -8,7 +8,7 @@ import { RunFailed, RunPaused } from '../src/engine/account/failure.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
 import { decideOrders, planOnly } from '../src/engine/ledger/matching/decide-orders.ts';
-import { judgeFirst, planFirst } from '../src/engine/ledger/matching/first-order.ts';
+import { judgeFirst, planFirst } from '../src/engine/ledger/matching/first-created.ts';
 import {
   type Creating,
   CUSTOMERS,
@@ -31,6 +31,7 @@ import {
 import { settleCopies } from '../src/engine/ledger/matching/repeated-orders.ts';
 import { keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown.ts';
 import { isAnyStaged, isAnyUnsettled, sentBeforeUnsettledForMs } from '../src/engine/ledger/matching/staged-orders.ts';
+import { unlistedNamed, unlistedOrders } from '../src/engine/ledger/matching/unlisted.ts';
 import { startOfRead } from '../src/engine/ledger/records.ts';
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { addNote, movePhase, readRun } from '../src/engine/ledger/runs.ts';
@@ -39,12 +40,12 @@ import { defineJob, type JobContext, type JobResult } from '../src/engine/worker
 import type { Queryable } from '../src/storage/queryable.ts';
 import type { ContactsOptions } from '../src/syncs/contacts/options.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
-import { BASELINE, readCustomers } from '../src/syncs/customers/read-customers.ts';
+import { BASELINE, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
 import { readLoad } from '../src/syncs/orders/begin.ts';
 import { askFirst, createsNow, planTheRest, whyApproval } from '../src/syncs/orders/load-approval.ts';
 import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
 import { type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.ts';
-import { readOrders } from '../src/syncs/orders/read-orders.ts';
+import { readOrders, readUnlistedOrders } from '../src/syncs/orders/read-orders.ts';
 import { rememberColumns } from '../src/syncs/orders/remembered-columns.ts';
 import { waitingFor, whileWaiting } from '../src/syncs/orders/wait-for-run.ts';
 import { openWantedCustomers } from '../src/syncs/orders/wanted-customers.ts';
@@ -121,6 +122,7 @@ async function findCustomers(context: Context, exclusive: Exclusive, checkpoint:
     baseline.add(customer.recordId);
     return wants(customer);
   });
+  await readUnlisted(context, exclusive, await unlistedNamed(pool, run.id));
   const missing = await exclusive.transaction(async (db) => {
     if (!(await startOfRead(db, run.id, CUSTOMERS_READ))) return undefined;
     await takeUnlisted(db, run);
@@ -221,10 +223,10 @@ async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint:
   const read = (await isAnyUnsettled(pool, run.id))
     ? await readOrders(context, exclusive, BASELINE, baseline)
     : undefined;
+  if (read) await readUnlistedOrders(context, exclusive, BASELINE, await unlistedOrders(pool, run));
   return exclusive.transaction(async (db) => {
     if (read && !(await startOfRead(db, run.id, ORDERS_READ))) return { status: 'again', inMs: 0 };
-    const { first, ...rest } = checkpoint;
-    const isTrusted = first === undefined || (await judgeFirst(db, run, first));
+    const isTrusted = await judgeFirst(db, run, 'orders');
     const planned = await decideOrders(db, run, { ...options, isWhole: isTrusted && (read?.isWhole ?? true) });
     if (!run.dryRun) await oweForEarlierOrders(db, run, account.settleMs);
     if (run.dryRun) await planOnly(db, run);
@@ -232,20 +234,19 @@ async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint:
     const { create, update, withoutCustomer, waiting } = planned;
     const isToWrite = !run.dryRun && create + update + withoutCustomer > 0;
     const waitedFor = run.dryRun || waiting === 0 ? undefined : await loadWaitedFor(db, run);
-    if (!isToWrite && waitedFor !== undefined) return comeBackForTheRest(db, run, { ...rest, step: 'keys' }, waitedFor);
+    if (!isToWrite && waitedFor !== undefined)
+      return comeBackForTheRest(db, run, { ...checkpoint, step: 'keys' }, waitedFor);
     const message = isToWrite
       ? await whyApproval(db, context, checkpoint, create + update + withoutCustomer)
       : undefined;
     if (!run.dryRun && message === undefined) await rememberColumns(db, run);
     if (!isToWrite) return end(db, run);
     const step = withoutCustomer > 0 ? 'customers' : 'orders';
-    const isToSend = message === undefined && withoutCustomer === 0;
-    const alone = isToSend ? await planFirst(db, run) : undefined;
-    const decided = { ...rest, updates: update, step, isCleared: message === undefined } as const;
-    await saveCheckpoint(db, run.id, { ...decided, ...(alone !== undefined && { first: alone }) });
+    await saveCheckpoint(db, run.id, { ...checkpoint, updates: update, step, isCleared: message === undefined });
     if (read) await keepBaseline(db, run.id, baseline.hashes());
     if (message !== undefined) return askFirst(db, run, message);
     if (withoutCustomer > 0) return { status: 'again', inMs: 0 };
+    await planFirst(db, run, 'orders');
     await movePhase(db, run.id, 'load-orders', 'create-orders');
     return { status: 'next', job: 'create-orders' };
   });

@@ -22,8 +22,10 @@ import type { LinksDisagree } from '../src/engine/ledger/matching/check-links.ts
 import { noteGone } from '../src/engine/ledger/matching/contact-notes.ts';
 import { oweForEarlierCustomers } from '../src/engine/ledger/matching/customer-levels.ts';
 import { decideContacts } from '../src/engine/ledger/matching/decide-contacts.ts';
+import { planFirst } from '../src/engine/ledger/matching/first-created.ts';
 import { recallContacts } from '../src/engine/ledger/matching/recall-contacts.ts';
 import { countNotNeeded, keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown.ts';
+import { unlistedCustomers } from '../src/engine/ledger/matching/unlisted.ts';
 import { startOfRead } from '../src/engine/ledger/records.ts';
 import { countRows, openRows } from '../src/engine/ledger/rows.ts';
 import { endRun, pauseRun, supersedeRuns } from '../src/engine/ledger/run-status.ts';
@@ -46,7 +48,7 @@ import { type ContactsOptions, contactsOptions, createsCustomers } from '../src/
 import { ContactSightings } from '../src/syncs/contacts/sightings.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/syncs/contacts/staging.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
-import { BASELINE, readCustomers } from '../src/syncs/customers/read-customers.ts';
+import { BASELINE, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
 import { keysNotFound, memberWithMail } from '../src/syncs/customers/unread.ts';
 
 /** Tries of a run's first read. The run has lost nothing yet, so it reports early that the service is away. */
@@ -85,6 +87,8 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
       return sightings.wants(customer);
     },
   );
+  const unlisted = await unlistedCustomers(pool, run, sightings);
+  await readUnlisted(context, exclusive, unlisted, (customer) => sightings.wants(customer));
   const action = createsCustomers(options) ? 'create' : 'import';
   const { matchBy, onChange } = options;
   const decided = await exclusive.transaction(async (db) => {
@@ -120,6 +124,7 @@ async function continueRun(db: Queryable, { run, options }: Context, baseline: B
     return { status: 'idle' };
   }
   await keepBaseline(db, run.id, baseline.hashes());
+  await planFirst(db, run, 'customers');
   await movePhase(db, run.id, 'scan-contacts', 'import-customers');
   return { status: 'next', job: 'import-customers' };
 }

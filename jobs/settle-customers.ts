@@ -5,6 +5,7 @@
 
 import { readBaseline } from '../src/engine/ledger/baselines.ts';
 import { linkUpdated } from '../src/engine/ledger/matching/contact-links.ts';
+import { planOthers } from '../src/engine/ledger/matching/first-created.ts';
 import { settleContacts } from '../src/engine/ledger/matching/settle-contacts.ts';
 import { openUpdates } from '../src/engine/ledger/matching/updated-customers.ts';
 import { keepRecords, nextPass, type SeenRecord } from '../src/engine/ledger/records.ts';
@@ -12,7 +13,7 @@ import { openRows } from '../src/engine/ledger/rows.ts';
 import { exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob } from '../src/engine/worker/job.ts';
 import { readEdited } from '../src/syncs/contacts/edited.ts';
-import { contactsOptions } from '../src/syncs/contacts/options.ts';
+import { contactsOptions, createsCustomers } from '../src/syncs/contacts/options.ts';
 import { readUpdated } from '../src/syncs/contacts/updated.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { readCustomers, toSeenRecord } from '../src/syncs/customers/read-customers.ts';
@@ -27,10 +28,13 @@ export const settleCustomers = defineJob({
     exclusively(context, async (exclusive) => {
       const { pool, run, account, options } = context;
       const sent = await openRows(pool, run.id);
-      if (sent.acked + sent.unknown > 0) {
+      if (sent.ready + sent.intent > 0 && sent.acked + sent.unknown === 0)
+        return { status: 'next', job: 'import-customers' };
+      if (sent.acked + sent.unknown + sent.staged > 0) {
         const pass = await nextPass(pool, run.id);
         const updates = await openUpdates(pool, run.id);
-        const isUpdatedRead = !updates.isAnyOther && (await readUpdated(context, exclusive, pass, updates.ids));
+        const isUpdatedRead =
+          sent.staged === 0 && !updates.isAnyOther && (await readUpdated(context, exclusive, pass, updates.ids));
         const before = await readBaseline(pool, run.id);
         const baseline = before && Baseline.of(before);
         const updated = new Set(updates.ids);
@@ -51,7 +55,11 @@ export const settleCustomers = defineJob({
           },
         });
         if (next) return next;
-      } else if (sent.ready + sent.intent > 0) return { status: 'next', job: 'import-customers' };
+        const action = run.job === 'contacts' && !createsCustomers(options) ? 'import' : 'create';
+        const others = { action, isWhole } as const;
+        if (sent.staged > 0 && (await exclusive.transaction((db) => planOthers(db, run, others))))
+          return { status: 'next', job: 'import-customers' };
+      }
       await exclusive.transaction((db) => linkUpdated(db, run));
       return { status: 'finished' };
     }),

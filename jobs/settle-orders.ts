@@ -4,9 +4,9 @@
  */
 import { readBaseline } from '../src/engine/ledger/baselines.ts';
 import { releaseKeys } from '../src/engine/ledger/matching/order-keys.ts';
-import { keepOrders, takeAsked } from '../src/engine/ledger/matching/order-records.ts';
 import { settleCopies } from '../src/engine/ledger/matching/repeated-orders.ts';
 import { settleOrders } from '../src/engine/ledger/matching/settle-orders.ts';
+import { unlistedUpdates } from '../src/engine/ledger/matching/unlisted.ts';
 import { nextPass } from '../src/engine/ledger/records.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
 import { endRun } from '../src/engine/ledger/run-status.ts';
@@ -18,7 +18,7 @@ import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { planTheRest } from '../src/syncs/orders/load-approval.ts';
 import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
 import { ordersOptions } from '../src/syncs/orders/options.ts';
-import { readOrders, toNewOrder } from '../src/syncs/orders/read-orders.ts';
+import { keepUnlisted, readOrders, readUnlistedOrders } from '../src/syncs/orders/read-orders.ts';
 import { settleReadBack } from '../src/syncs/read-back.ts';
 
 export const settleOrdersJob = defineJob({
@@ -35,7 +35,7 @@ export const settleOrdersJob = defineJob({
         const kept = await readBaseline(pool, run.id);
         const baseline = kept && Baseline.of(kept);
         const { isWhole } = await readOrders(context, exclusive, pass, baseline);
-        const keepingFor = { run, pass, isAudit: false };
+        await readUnlistedOrders(context, exclusive, pass, await unlistedUpdates(pool, run.id, pass));
         const next = await settleReadBack(context, exclusive, {
           kind: 'orders',
           sender: 'create-orders',
@@ -43,11 +43,7 @@ export const settleOrdersJob = defineJob({
           isWhole: isWhole && baseline !== undefined, // a load of an earlier version has stored none
           baseline,
           settle: (db, read) => settleOrders(db, run, { ...read, pass, settleMs: account.settleMs }),
-          async keep(db, records) {
-            const orders = records.map((record) => toNewOrder(record, account));
-            await keepOrders(db, keepingFor, orders, { isListed: false });
-            await takeAsked(db, keepingFor);
-          },
+          keep: (db, records) => keepUnlisted(db, context, pass, records),
         });
         if (next) return next;
       } else if (sent.ready + sent.intent > 0) return { status: 'next', job: 'create-orders' };

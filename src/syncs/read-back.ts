@@ -86,7 +86,8 @@ async function checkTenant({ pool, run, account }: JobContext<unknown>, kind: st
   );
 }
 
-async function lookUpAll(
+/** Those that exist; not all of them if the service cannot be asked. @throws if the run is stopped */
+export async function lookUpAll(
   { pool, run, account, signal, log }: JobContext<unknown>,
   kind: ReadBackOf['kind'],
   ids: readonly string[],

@@ -1,4 +1,5 @@
 /** A console on a test's own database, with the settings as YAML. */
+import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { PLAIN_HINTS } from '../../src/base/reasons/reasons.ts';
@@ -28,12 +29,13 @@ export interface ConsoleOptions
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export function openConsole({ database, text = SETTINGS, env = {}, ...needs }: ConsoleOptions): Promise<Console> {
+export async function openConsole({ database, text = SETTINGS, env = {}, ...needs }: ConsoleOptions): Promise<Console> {
   const parsed = parseSettings({ text, file: 'lockstep.yaml', env: {} });
   if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
   const { pool, connection } = database;
   const { settings } = parsed;
-  return startConsole({
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-test-'));
+  const console = await startConsole({
     pool,
     database: `Postgres at ${connection.host}:${connection.port}`,
     names: () => Object.keys(settings.targets),
@@ -48,9 +50,16 @@ export function openConsole({ database, text = SETTINGS, env = {}, ...needs }: C
     openAccount: async (name) => Promise.reject(new Error(`no account ${name} here`)),
     examine: async (name) => Promise.reject(new Error(`no account ${name} here`)),
     queue: () => ({ depth: async () => ({}), jobs: async () => [] }),
-    dataDir: path.join(os.tmpdir(), 'lockstep-test-no-uploads'),
+    dataDir,
     readSecret: (ref) => readSecret(ref, env),
     hint: PLAIN_HINTS.command,
     ...needs,
   });
+  return {
+    ...console,
+    async close() {
+      await console.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
 }

@@ -64,6 +64,14 @@ const cases: readonly (readonly [string, Partial<Drawn>, ...Step[]])[] = [
 /** Without faults: with them a run may rightly stop, or leave a row for a person. */
 const SEEDS = [3, 9, 318, 8002, 8004, 8005, 8013, 8018, 8019, 8020, 8024, 8028, 8034, 8038, 8041, 8042, 8051, 8054];
 
+/** Half of its customers exist as contacts, and are in no list. */
+const cutOff: Partial<Drawn> = {
+  idForm: 'uuid',
+  mostListed: 5,
+  sizes: { contacts: 17, customers: 10, orders: 0, tasks: 0 },
+};
+const CUT = -1;
+
 let checked: readonly Checked[];
 beforeAll(async () => {
   checked = await checkServices([
@@ -76,6 +84,8 @@ beforeAll(async () => {
       steps: byLength({ few: ALL.filter((_step, at) => at === n % ALL.length), all: ALL }),
     })),
     { drawn: plainService({ seed: 0, oddity: 'masks e-mails' }) },
+    { drawn: plainService({ seed: CUT, oddity: 'lists only the oldest', ...cutOff }), steps: ['contacts'] },
+    { drawn: plainService({ seed: CUT, oddity: 'lists only the newest', ...cutOff }), steps: ['contacts'] },
   ]);
 }, 240_000);
 
@@ -90,6 +100,14 @@ describe('a service', () => {
     expect(masking?.why.join()).toMatch(
       /MASKED: The service shows an e-mail or a phone in part only: p\*\*\*@example.com/,
     );
+  });
+
+  test('that hides customers from its list, and has random ids, gets one customer before that is noticed', () => {
+    const cut = checked.filter(({ drawn }) => drawn.seed === CUT);
+    const alone = 'created one customer first, to see whether the list of customers shows it';
+    for (const { status, why } of cut)
+      expect([status, why.join()]).toEqual(['refused', expect.stringContaining(alone)]);
+    expect(cut).toHaveLength(2);
   });
 
   test.each(SEEDS)('drawn by the seed %i is handled', (seed) => {

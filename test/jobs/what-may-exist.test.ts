@@ -17,7 +17,7 @@ const begin = (options: OrderBookOptions) => harness.book.begin({ customers: CUS
 const orders = (...rows: readonly string[]) => csvOf('order_id,client_id,amount,status', rows);
 const escaped = (record: BookRecord) => ({ ...record, order_id: String(record.order_id).replaceAll('&', '&amp;') });
 
-test('an order that the list hides is found by the id of the answer, and later loads know it', async () => {
+test('an order that the list hides is found by the id of the answer, and later loads compare and update it', async () => {
   begin({
     answersRecords: true,
     show: (record, how) => (how === 'list' && record.status === 'draft' ? undefined : record),
@@ -27,11 +27,18 @@ test('an order that the list hides is found by the id of the answer, and later l
   expect(await harness.fates(run)).toEqual(['created UNLISTED', 'created']);
   expect((await harness.loaded(run))[0]).toMatchObject({ recordId: '2', facts: { id: '2' } });
   expect(run.notes.join()).toContain('the list of orders does not show every record');
-  expect(await harness.fates(await harness.load(csv, { salt: 'again' }))).toEqual([
-    'existing UNLISTED',
+  expect(await harness.fates(await harness.load(csv, { salt: 'again' }))).toEqual(Array(2).fill('existing EXISTS'));
+  const changed = csv.replace('A,1,5', 'A,1,7');
+  expect(await harness.fates(await harness.load(changed, { existing: 'skip' }))).toEqual([
+    'review DIFFERS',
     'existing EXISTS',
   ]);
-  expect(harness.book.orders).toHaveLength(2);
+  const updated = await harness.load(changed, { existing: 'update', salt: 'update' });
+  expect(await harness.fates(updated)).toEqual(['updated', 'existing EXISTS']);
+  expect(harness.book.orders.map(({ order_id, amount }) => [order_id, amount])).toEqual([
+    ['A', 7],
+    ['B', 6],
+  ]);
 });
 
 test.each([

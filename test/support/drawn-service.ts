@@ -63,7 +63,9 @@ export const ODDITIES = [
   'accepts writes with 202',
   'answers slowly',
 ] as const;
-export type Oddity = (typeof ODDITIES)[number];
+/** Its lists of customers and orders have no more than some records, and totals count only these. */
+const CUTS = ['lists only the oldest', 'lists only the newest'] as const;
+export type Oddity = (typeof ODDITIES)[number] | (typeof CUTS)[number];
 
 export const REFUSABLE: ReadonlySet<Oddity | 'none'> = new Set([
   'ignores updates',
@@ -72,7 +74,13 @@ export const REFUSABLE: ReadonlySet<Oddity | 'none'> = new Set([
   'rounds amounts',
   'has nulls in lists',
   'masks e-mails',
+  ...CUTS,
 ]);
+
+/** Whether its lists hide records, and its ids do not tell which: then the first record that is created may exist. */
+export function mayHideTheFirst({ oddity, idForm }: Drawn): boolean {
+  return (oddity === CUTS[0] || oddity === CUTS[1]) && idForm !== 'number' && idForm !== 'digits';
+}
 
 export interface Drawn {
   readonly seed: number;
@@ -117,6 +125,8 @@ export interface Drawn {
   readonly callsPerConnection: number;
   readonly prefix: 'both' | '/api/v1' | '/v1';
   readonly oddity: Oddity | 'none';
+  /** Records in a list of customers or orders, at most. */
+  readonly mostListed: number;
   /** Share of the calls that end in a fault. */
   readonly faults: number;
   /** Number of records at the start; the first contacts and the first customers are the same people. */
@@ -158,6 +168,7 @@ export function plainService(otherwise: Partial<Drawn> = {}): Drawn {
     callsPerConnection: 0,
     prefix: 'both',
     oddity: 'none',
+    mostListed: Number.POSITIVE_INFINITY,
     faults: 0,
     sizes: { contacts: 17, customers: 9, orders: 9, tasks: 8 },
     ...otherwise,
@@ -189,9 +200,11 @@ function drawContinuing(seed: number): Pick<Drawn, 'hiddenEvery' | 'beside'> {
 }
 
 /** Drawn apart too. */
-function drawOddity(seed: number): Drawn['oddity'] {
+function drawOddity(seed: number): Pick<Drawn, 'oddity' | 'mostListed'> {
+  const cut = randomFrom(seed + 7_000_003);
+  if (cut.chance(0.1)) return { oddity: cut.pick(CUTS), mostListed: 4 + cut.int(30) };
   const { pick, chance } = randomFrom(seed + 4_000_037);
-  return chance(0.5) ? 'none' : pick(ODDITIES);
+  return { oddity: chance(0.5) ? 'none' : pick(ODDITIES), mostListed: Number.POSITIVE_INFINITY };
 }
 
 /** Some services have cursors or the like instead of page numbers. Most are found only if answers say that more follow. */
@@ -254,7 +267,7 @@ function drawContractService(seed: number): Drawn {
       tasks: paging(true, false),
     }),
     ...drawContinuing(seed),
-    oddity: drawOddity(seed),
+    ...drawOddity(seed),
     order: pick(['oldest', 'newest', 'scattered']),
     encoding: pick(['identity', 'identity', 'gzip', 'deflate', 'br']),
     isChunked: chance(0.5),

@@ -148,13 +148,12 @@ const HIDDEN = Symbol('a row that is counted and not shown');
 
 function listed(drawn: Drawn, kind: ListedKind, kept: readonly Kept[], { path, query }: SeenRequest): Listed {
   const ids = new Map<unknown, string>();
-  const records = ordered(drawn, kept)
-    .filter((record) => shownFields(record) !== undefined)
-    .map((record) => {
-      const row = shown(drawn, kind, record, true);
-      ids.set(row, record.id);
-      return row;
-    });
+  const visible = kept.filter((record) => shownFields(record) !== undefined);
+  const records = ordered(drawn, cutOff(drawn, kind, visible)).map((record) => {
+    const row = shown(drawn, kind, record, true);
+    ids.set(row, record.id);
+    return row;
+  });
   const { hiddenEvery } = drawn;
   const all = records.flatMap((record, n) => (hiddenEvery > 0 && n % hiddenEvery === 1 ? [HIDDEN, record] : [record]));
   const paging = drawn.paging[kind];
@@ -181,6 +180,12 @@ function listed(drawn: Drawn, kind: ListedKind, kept: readonly Kept[], { path, q
   if (drawn.beside === 'links') return { list, beside: { ...total, _links: { next: { href: link } } } };
   if (paging.kind === 'starting_after') return { list, beside: { ...total, has_more: true } };
   return { list, beside: { ...total, ...(paging.kind === 'cursor' && { next_cursor: next }) } };
+}
+
+/** A list of contacts or tasks that is cut off looks like a whole one, for nothing was written to it. */
+function cutOff({ oddity, mostListed }: Drawn, kind: ListedKind, visible: readonly Kept[]): readonly Kept[] {
+  if (kind !== 'customers' && kind !== 'orders') return visible;
+  return oddity === 'lists only the newest' ? visible.slice(-mostListed) : visible.slice(0, mostListed);
 }
 
 function pageOf(

@@ -14,7 +14,7 @@ import { isJsonObject } from '../../client/call/dialect.ts';
 import type { Json, JsonObject } from '../../client/call/json.ts';
 import { mayBeSame, type RecordKeys, recordKeys } from '../../client/lists/record-keys.ts';
 import { SeenIds } from '../../client/lists/seen-ids.ts';
-import { distrustList } from '../ledger/matching/first-order.ts';
+import { distrustList } from '../ledger/matching/first-created.ts';
 import { addNote, type RunProgress, recordProgress } from '../ledger/runs.ts';
 import { hasSent } from '../ledger/sent-counts.ts';
 import {
@@ -102,8 +102,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
         return false;
       }
       if (run.dryRun) return true;
-      if (isFirstLook && resource === 'orders' && control !== undefined && !skipped.areCounted)
-        await distrustList(pool, run.scope);
+      if (isFirstLook && control !== undefined && !skipped.areCounted) await distrustList(pool, run.scope, resource);
       const fresh = sample.records.map(({ id, record }) => ({ id, keys: recordKeys(resource, record) }));
       const kept = witnesses.flatMap(({ id }) => (found.has(id) ? [{ id, keys: found.get(id) ?? {} }] : []));
       const telling = [...kept, ...fresh].filter(({ keys }) => Object.keys(keys).length > 0);

@@ -19,6 +19,7 @@ import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import { beginReading } from '../begin-reading.ts';
+import { lookUpAll } from '../read-back.ts';
 import { customerFieldsOf, keysOf, maskedIn } from './keys.ts';
 import { keysNotFound, memberWithMail } from './unread.ts';
 
@@ -92,6 +93,19 @@ export async function readCustomers(
   const isWhole = isProven && hasWitnesses && !(await isCutOff(context, 'customers', read));
   await payAudits(context, exclusive, { ...reading, isComplete: isWhole, matches: SAME_CUSTOMER });
   return { isWhole };
+}
+
+/** Reads customers by their ids, as part of the baseline: the list does not show them, and may hide them. */
+export async function readUnlisted(
+  context: JobContext<unknown>,
+  exclusive: Exclusive,
+  ids: readonly string[],
+  wants: (customer: SeenRecord) => boolean = () => true,
+): Promise<void> {
+  const { run, account } = context;
+  const records = await lookUpAll(context, 'customers', ids);
+  const customers = records.map((record) => toSeenRecord(record, account)).filter(wants);
+  await exclusive.transaction((db) => keepRecords(db, run.id, BASELINE, customers, { isListed: false }));
 }
 
 function maskedNote(masked: string): string {

@@ -22,8 +22,6 @@ const checkpointSchema = z.object({
   creator: z.string().optional(),
   /** The run that this load waits for, and since when, on the clock of a process. */
   waits: z.object({ run: z.string(), sinceMs: z.number() }).optional(),
-  /** The row whose order is created before all others. */
-  first: z.number().optional(),
   /** How many orders the last decision plans to update. */
   updates: z.number().optional(),
 });

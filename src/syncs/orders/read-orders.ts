@@ -26,10 +26,12 @@ import {
 import { recordProgress } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 import { beginReading } from '../begin-reading.ts';
 import type { Baseline } from '../customers/baseline.ts';
 import { BASELINE, noteScan } from '../customers/read-customers.ts';
 import { fieldDisputed, fieldNotFound } from '../customers/unread.ts';
+import { lookUpAll } from '../read-back.ts';
 import { openWantedOrders, type WantedOrders } from './wanted-orders.ts';
 
 export interface OrdersRead {
@@ -111,10 +113,31 @@ interface OrderName extends Omit<SeenOrder, 'fields' | 'isOld'> {
   readonly record: JsonObject;
 }
 
-/** An order that was read by its id. */
-export function toNewOrder(record: Json, account: Account): SeenOrder {
-  const named = nameOf(record, account);
-  return { ...named, fields: fieldsOf(named.record), isOld: false };
+/** Stores orders that were read by their ids. */
+export async function keepUnlisted(
+  db: Queryable,
+  { run, account }: JobContext<unknown>,
+  pass: number,
+  records: readonly JsonObject[],
+): Promise<void> {
+  const keepingFor = { run, pass, isAudit: false };
+  const orders = records.map((record): SeenOrder => {
+    const named = nameOf(record, account);
+    return { ...named, fields: fieldsOf(named.record), isOld: false };
+  });
+  await keepOrders(db, keepingFor, orders, { isListed: false });
+  await takeAsked(db, keepingFor);
+}
+
+/** Reads orders that the list does not show by their ids, as part of pass `pass`. */
+export async function readUnlistedOrders(
+  context: JobContext<unknown>,
+  exclusive: Exclusive,
+  pass: number,
+  ids: readonly string[],
+): Promise<void> {
+  const records = await lookUpAll(context, 'orders', ids);
+  if (records.length > 0) await exclusive.transaction((db) => keepUnlisted(db, context, pass, records));
 }
 
 function nameOf(record: Json, account: Account): OrderName {

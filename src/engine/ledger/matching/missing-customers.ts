@@ -7,9 +7,10 @@ import type { Queryable } from '../../../storage/queryable.ts';
 import { unsettledForMs } from '../horizon.ts';
 import { prepareSetWork } from '../records.ts';
 import { type NewRun, type Run, startRun } from '../runs.ts';
-import { planRows, settleRows } from '../transitions.ts';
+import { settleRows } from '../transitions.ts';
 import { IS_ACKED, MAY_EXIST, MAY_HAVE_ARRIVED } from '../unsettled.ts';
 import { oweForEarlierCustomers } from './customer-levels.ts';
+import { planFirst, planStaged } from './first-created.ts';
 import { IS_CREATION_DECIDED_SINCE } from './order-decisions.ts';
 import { CUSTOMER, ORDERS, STAGED } from './staged-orders.ts';
 
@@ -74,6 +75,7 @@ export async function createMissing(
     return { status: 'stale' };
   }
   const customers = await stageMissing(db, run, creator.id);
+  await planFirst(db, creator, 'customers');
   await oweForEarlierCustomers(db, creator, settleMs);
   await db.query(
     `insert into ledger.records (run_id, kind, record_id, contact_id, email, phone, name, org, fields, first_pass, last_pass)
@@ -175,7 +177,5 @@ async function stageMissing(db: Queryable, run: Run, creatorId: string): Promise
        customer->>'email', customer->>'phone_number'), email, phone, name, org, customer from chosen`,
     [run.id, creatorId],
   );
-  return planRows(db, creatorId, {
-    sql: `select n, 'create' as action, null::text as record_id, null::jsonb as fields, null::jsonb as was from ledger.inputs where run_id = $1`,
-  });
+  return planStaged(db, creatorId, 'create');
 }

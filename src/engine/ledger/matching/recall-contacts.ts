@@ -83,7 +83,8 @@ async function linksAlike(
   return found;
 }
 
-async function lostLinks(db: Queryable, run: Run, { hasContact, isLost }: Sightings): Promise<readonly Link[]> {
+/** Links of unchanged contacts whose customers the list does not show. */
+export async function lostLinks(db: Queryable, run: Run, { hasContact, isLost }: Sightings): Promise<readonly Link[]> {
   const lost: Link[] = [];
   for await (const links of linksInOrder(db, run))
     lost.push(...links.filter((link) => hasContact(link.contact) && isLost(link.customer)));

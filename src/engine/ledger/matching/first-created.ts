@@ -1,0 +1,84 @@
+/**
+ * The first order or customer of a run is created alone where the ids of a service do not tell whether its list hides records.
+ * The others follow once the list shows the new one, and still every witness.
+ */
+import type { Queryable } from '../../../storage/queryable.ts';
+import type { AuditedResource } from '../debts.ts';
+import { keepLearnt, readLearnt } from '../learnt.ts';
+import { addNote, type Run } from '../runs.ts';
+import { planRows, settleRows, unplanRows } from '../transitions.ts';
+
+const SHOWS_CREATED = (kind: AuditedResource) => `shows-created:${kind}`;
+
+/** Runs of the scope begin with one record, until a list shows it. */
+export async function distrustList(db: Queryable, scope: string, kind: AuditedResource): Promise<void> {
+  await keepLearnt(db, scope, SHOWS_CREATED(kind), false);
+}
+
+async function isDistrusted(db: Queryable, { scope }: Run, kind: AuditedResource): Promise<boolean> {
+  return (await readLearnt(db, scope)).get(SHOWS_CREATED(kind)) === false;
+}
+
+/** SQL: records of run `$1` that are created next. */
+const CREATIONS = `select p.n from ledger.plans p where p.run_id = $1 and p.action in ('create', 'import')
+  and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n)`;
+
+/** Leaves only the first record to create, unless the list is trusted; the rows of the others become staged. */
+export async function planFirst(db: Queryable, run: Run, kind: AuditedResource): Promise<void> {
+  if (!(await isDistrusted(db, run, kind))) return;
+  const others = `select n from (${CREATIONS}) c where n > (select min(n) from (${CREATIONS}) f)`;
+  const left = await unplanRows(db, run.id, { sql: others });
+  if (left === 0) return;
+  await addNote(db, run.id, `created one ${kind.slice(0, -1)} first, to see whether the list of ${kind} shows it`);
+}
+
+/** Whether the list may be used as proof, by what became of the records that the run has created. */
+export async function judgeFirst(db: Queryable, run: Run, kind: AuditedResource): Promise<boolean> {
+  if (!(await isDistrusted(db, run, kind))) return true;
+  const sent = await db.query<{ isListed: boolean | null }>(
+    `select bool_or(v.verdict = 'created' and v.reason is distinct from 'UNLISTED'
+       or v.reason = 'CONTENT_DIFFERS' and not v.facts ? 'isUnlisted') as "isListed"
+     from ledger.plans p join ledger.verdicts v on v.run_id = p.run_id and v.n = p.n and v.verdict <> 'rejected'
+     where p.run_id = $1 and p.action in ('create', 'import')
+       and exists (select from ledger.attempts a where a.run_id = $1 and a.n = p.n)`,
+    [run.id],
+  );
+  const isListed = sent.rows[0]?.isListed ?? undefined;
+  if (isListed) await keepLearnt(db, run.scope, SHOWS_CREATED(kind), true);
+  if (isListed === false)
+    await addNote(
+      db,
+      run.id,
+      `no other ${kind.slice(0, -1)} was created, because the list of ${kind} did not confirm the first one`,
+    );
+  return isListed !== false;
+}
+
+/** Plans a customer for every row that is staged. Returns how many. */
+export function planStaged(db: Queryable, runId: string, action: 'create' | 'import'): Promise<number> {
+  return planRows(db, runId, {
+    sql: `select n, $2 as action, null::text as record_id, null::jsonb as fields, null::jsonb as was from ledger.inputs where run_id = $1`,
+    values: [action],
+  });
+}
+
+/**
+ * Plans the customers that waited for the first one, or leaves them to a person if the list is no proof. True if there is
+ * one to create. Call it in one transaction, when everything that was sent is settled.
+ */
+export async function planOthers(
+  db: Queryable,
+  run: Run,
+  { action, isWhole }: { readonly action: 'create' | 'import'; readonly isWhole: boolean },
+): Promise<boolean> {
+  if (!(await judgeFirst(db, run, 'customers')) || !isWhole) {
+    await settleRows(db, run.id, {
+      sql: `select n, 'review' as verdict, 'LIST_PARTIAL' as reason, '{"what": "customer"}'::jsonb as facts, null::text as record_id
+        from ledger.inputs where run_id = $1`,
+    });
+    return false;
+  }
+  const planned = await planStaged(db, run.id, action);
+  await planFirst(db, run, 'customers');
+  return planned > 0;
+}
