@@ -94,10 +94,14 @@ async function syncProblems(db: Queryable): Promise<readonly Problem[]> {
       command: `runs show ${run}`,
     });
   });
-  const ofLate = late.map(({ sync, dueAt }) => {
-    const why = 'it was due and has not started: see the log of lockstep start';
-    const about = { event: 'sync-late', subject: sync, sync, since: dueAt, cause: 'LATE', why } as const;
-    return lasting({ ...about, what: `sync ${sync}`, command: 'syncs' });
+  const ofLate = late.map(({ sync, dueAt, waitsFor }) => {
+    const about = { event: 'sync-late', subject: sync, sync, since: dueAt, what: `sync ${sync}` } as const;
+    if (waitsFor === null) {
+      const why = 'it was due and has not started: see the log of lockstep start';
+      return lasting({ ...about, cause: 'LATE', why, command: 'syncs' });
+    }
+    const why = `it was due and waits until run ${waitsFor}, which writes the same records, has ended`;
+    return lasting({ ...about, cause: 'RUN_IN_THE_WAY', why, command: `runs show ${waitsFor}` });
   });
   return [...ofEmpty, ...ofLate];
 }

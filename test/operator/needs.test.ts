@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, pauseRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
-import { keepSchedules, pauseSync, takeDueStart } from '../../src/engine/ledger/schedules.ts';
+import { keepSchedules, makeDueStarts, pauseSync } from '../../src/engine/ledger/schedules.ts';
 import { noteDown, noteUp } from '../../src/engine/ledger/service-states.ts';
 import { liftSuspension, suspendAccount } from '../../src/engine/ledger/suspensions.ts';
 import { queueAlerts } from '../../src/mirror/outbox/outbox.ts';
@@ -158,9 +158,7 @@ describe('a sync', () => {
   async function skip(): Promise<void> {
     const { pool } = database;
     await keepSchedules(pool, [{ sync: 'nightly', schedule }], ago(48));
-    let started = 0;
-    expect(await takeDueStart(pool, async () => void started++)).toBe(true); // it was missed by more than a minute
-    expect(started).toBe(0);
+    await makeDueStarts(pool, () => Promise.reject(new Error('it was missed by more than a minute')));
   }
 
   test('that was due and has not started is late until a run starts', async () => {
@@ -170,6 +168,16 @@ describe('a sync', () => {
     expect(await keys()).toEqual([]);
     await endRun(database.pool, run.id, 'done');
     expect(await keys()).toEqual([]);
+  });
+
+  test('that was due and waits for the run of another sync is late, and its alert names that run', async () => {
+    const { pool } = database;
+    const { id } = await aRun(database, { sync: 'other' });
+    await keepSchedules(pool, [{ sync: 'nightly', schedule: { ...schedule, missed: 'run-once' } }], ago(48));
+    await makeDueStarts(pool, async () => ({ status: 'waits', run: id }));
+    const problem = (await problems()).find(({ event }) => event === 'sync-late');
+    expect(problem).toMatchObject({ sync: 'nightly', cause: 'RUN_IN_THE_WAY', command: `runs show ${id}` });
+    expect(problem?.why).toContain(`run ${id}`);
   });
 
   test('is not late while it is paused, nor after its schedule has changed', async () => {

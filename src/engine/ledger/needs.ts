@@ -3,6 +3,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { NOT_APPROVED } from './approval.ts';
 import type { Verdict } from './rows.ts';
 import { type Run, runsWhere } from './runs.ts';
+import { WAITS_FOR } from './schedules.ts';
 
 /** How long an ended run counts as the latest of its sync or file. */
 const LATEST_DAYS = 7;
@@ -75,6 +76,8 @@ export interface LateSync {
   readonly sync: string;
   /** When it should have started. */
   readonly dueAt: Date;
+  /** The unfinished run of another sync that it waits for. */
+  readonly waitsFor: string | null;
 }
 
 /**
@@ -83,7 +86,7 @@ export interface LateSync {
  */
 export async function lateSyncs(db: Queryable, graceMs: number): Promise<readonly LateSync[]> {
   const found = await db.query<LateSync>(
-    `select s.sync, d.at as "dueAt" from ledger.schedules s
+    `select s.sync, d.at as "dueAt", ${WAITS_FOR} as "waitsFor" from ledger.schedules s
        cross join lateral (select max(at) as at from unnest(array[s.last_due_at, s.due_at]) at
          where at < clock_timestamp() - $1 * interval '1 ms') d
      where d.at is not null and not exists (select from ledger.paused_syncs p where p.sync = s.sync)

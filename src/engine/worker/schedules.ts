@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { elapsedMs } from '../../base/clock.ts';
-import { type DueStart, takeDueStart } from '../ledger/schedules.ts';
+import { type DueStart, makeDueStarts, type StartOutcome } from '../ledger/schedules.ts';
 
 const LOOK_MS = 1_000;
 
@@ -17,7 +17,7 @@ export interface Scheduler {
 /** A sync whose `begin` fails is due again at its next time. */
 export function startDueSyncs(needs: {
   readonly pool: pg.Pool;
-  readonly begin: (start: DueStart) => Promise<void>;
+  readonly begin: (start: DueStart) => Promise<StartOutcome>;
   readonly log: Logger;
 }): Scheduler {
   const { pool, log } = needs;
@@ -25,16 +25,17 @@ export function startDueSyncs(needs: {
   const { signal } = closing;
   let lookedAtMs = elapsedMs();
 
-  async function begin(start: DueStart): Promise<void> {
-    await needs.begin(start).catch((error: unknown) => {
+  function begin(start: DueStart): Promise<StartOutcome> {
+    return needs.begin(start).catch((error: unknown) => {
       log.error({ err: error, sync: start.sync }, 'a sync was not started');
+      return { status: 'made' };
     });
   }
 
   async function keepLooking(): Promise<void> {
     while (!signal.aborted) {
       try {
-        while (!signal.aborted && (await takeDueStart(pool, begin)));
+        await makeDueStarts(pool, begin, { signal });
         lookedAtMs = elapsedMs();
       } catch (error) {
         log.warn({ err: error }, 'the schedules could not be read');
