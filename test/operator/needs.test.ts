@@ -180,6 +180,28 @@ describe('a sync', () => {
     expect(problem?.why).toContain(`run ${id}`);
   });
 
+  test('that is due often is late once its starts have failed for five minutes, whatever its interval', async () => {
+    const { pool } = database;
+    const often = { ...schedule, everyMs: 60_000 };
+    const minutesAgo = (minutes: number) => ago(minutes / 60);
+    await keepSchedules(pool, [{ sync: 'nightly', schedule: often }], minutesAgo(12));
+    for (let at = 11; at >= 0; at--)
+      await makeDueStarts(pool, async () => ({ status: 'failed' }), { now: minutesAgo(at) });
+    expect((await one()).since?.getTime()).toBeLessThanOrEqual(minutesAgo(10).getTime());
+    await endRun(pool, (await begin()).id, 'done');
+    expect(await keys()).toEqual([]);
+  });
+
+  test('is not late because its own run was unfinished when it was due', async () => {
+    const { pool } = database;
+    await keepSchedules(pool, [{ sync: 'nightly', schedule: { ...schedule, missed: 'run-once' } }], ago(72));
+    const run = await begin();
+    await pool.query(`update ledger.runs set created_at = now() - interval '3 days'`);
+    await makeDueStarts(pool, async () => ({ status: 'made' }));
+    await endRun(pool, run.id, 'done');
+    expect(await keys()).toEqual([]);
+  });
+
   test('is not late while it is paused, nor after its schedule has changed', async () => {
     const { pool } = database;
     await skip();

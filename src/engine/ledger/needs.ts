@@ -87,7 +87,7 @@ export interface LateSync {
 export async function lateSyncs(db: Queryable, graceMs: number): Promise<readonly LateSync[]> {
   const found = await db.query<LateSync>(
     `select s.sync, d.at as "dueAt", ${WAITS_FOR} as "waitsFor" from ledger.schedules s
-       cross join lateral (select max(at) as at from unnest(array[s.last_due_at, s.due_at]) at
+       cross join lateral (select max(at) as at from unnest(array[s.unmet_since, s.due_at]) at
          where at < clock_timestamp() - $1 * interval '1 ms') d
      where d.at is not null and not exists (select from ledger.paused_syncs p where p.sync = s.sync)
        and not exists (select from ledger.runs u where u.sync = s.sync and not u.dry_run

@@ -35,7 +35,8 @@ export interface DueStart {
   readonly lateMs: number;
 }
 
-export type StartOutcome = { readonly status: 'made' } | { readonly status: 'waits'; readonly run: string };
+/** `made`: the sync has an unfinished run. */
+export type StartOutcome = { readonly status: 'made' | 'failed' } | { readonly status: 'waits'; readonly run: string };
 
 /** A start that is later than this was missed: no process was there to make it. */
 export const MISSED_MS = 60_000;
@@ -55,7 +56,7 @@ export async function keepSchedules(pool: pg.Pool, wanted: readonly ScheduledSyn
        select sync, schedule, due_at, ${NOW} from jsonb_to_recordset($2) as t(sync text, schedule jsonb, due_at timestamptz)
        order by sync
        on conflict (sync) do update set schedule = excluded.schedule, due_at = excluded.due_at,
-         planned_at = excluded.planned_at, last_due_at = null where s.schedule <> excluded.schedule`,
+         planned_at = excluded.planned_at, unmet_since = null where s.schedule <> excluded.schedule`,
       [plannedAt, JSON.stringify(rows)],
     );
   });
@@ -114,10 +115,13 @@ async function takeDueStart(
       ]);
       return { sync, ...begun };
     }
-    const lastDueAt = isPaused || lateMs < 0 ? null : dueAt;
+    const isUnmet = !isPaused && (isSkipped || begun.status === 'failed');
     await db.query(
-      `update ledger.schedules set due_at = $3, planned_at = ${NOW}, last_due_at = $4, waits_for = null where sync = $2`,
-      [row.now, sync, nextStart(sync, schedule, row.now), lastDueAt],
+      `update ledger.schedules s set due_at = $3, planned_at = ${NOW}, waits_for = null, unmet_since = case when $4 then
+         case when exists (select from ledger.runs u where u.sync = s.sync and not u.dry_run and u.created_at >= s.unmet_since) then $5
+           else coalesce(s.unmet_since, $5) end end
+       where sync = $2`,
+      [row.now, sync, nextStart(sync, schedule, row.now), isUnmet, dueAt],
     );
     return { sync, ...begun };
   });

@@ -28,7 +28,7 @@ export function startDueSyncs(needs: {
   function begin(start: DueStart): Promise<StartOutcome> {
     return needs.begin(start).catch((error: unknown) => {
       log.error({ err: error, sync: start.sync }, 'a sync was not started');
-      return { status: 'made' };
+      return { status: 'failed' };
     });
   }
 
