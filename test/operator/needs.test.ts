@@ -142,6 +142,7 @@ describe('a run', () => {
     await done(0);
     expect(await keys()).toEqual([]);
     await done(12);
+    await done(5);
     await done(0);
     await done(0);
     expect(await one()).toMatchObject({ event: 'no-rows', why: 'found no contacts; an earlier run found 12' });

@@ -47,7 +47,7 @@ export interface EmptyRun {
   readonly run: string;
   readonly scope: string;
   readonly endedAt: Date;
-  /** How many rows the last run with rows had. */
+  /** How many rows the last run with many rows had. */
   readonly before: number;
 }
 
@@ -60,9 +60,9 @@ export async function emptyRuns(db: Queryable): Promise<readonly EmptyRun[]> {
          order by scope, sync, created_at desc, id desc) newest
        join ledger.runs u on u.id = newest.id
        cross join lateral (select ${ROWS('e')} as n from ledger.runs e
-         where e.sync = u.sync and e.scope = u.scope and e.status = 'done' and not e.dry_run and ${ROWS('e')} > 0
+         where e.sync = u.sync and e.scope = u.scope and e.status = 'done' and not e.dry_run and ${ROWS('e')} >= ${MANY_ROWS}
          order by e.created_at desc limit 1) earlier
-     where ${ROWS('u')} = 0 and earlier.n >= ${MANY_ROWS} order by u.sync`,
+     where ${ROWS('u')} = 0 order by u.sync`,
   );
   return found.rows;
 }
