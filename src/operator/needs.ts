@@ -149,7 +149,7 @@ async function ofRun(
       const { counts, decided } = counted;
       const unsettled = counts.unknown === 0 ? undefined : await splitUnsettled(db, run.id, counts.unknown);
       const waiting = counts.review - (decided ?? 0);
-      const violations = audit?.violations ?? 0;
+      const violations = audit?.undecided ?? 0;
       const rows = lasting({
         ...about,
         event: 'needs-review',

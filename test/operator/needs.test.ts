@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await database.pool.query(`truncate ledger.runs, ledger.inputs, ledger.verdicts, ledger.audit_debts, ledger.schedules,
-    ledger.paused_syncs, ledger.suspensions, ledger.target_states, ledger.service_states, ledger.deliveries, ledger.alerts cascade`);
+    ledger.paused_syncs, ledger.suspensions, ledger.target_states, ledger.service_states, ledger.deliveries, ledger.alerts, ledger.decisions cascade`);
 });
 afterAll(() => database.close());
 
@@ -135,6 +135,12 @@ describe('a run', () => {
       [id],
     );
     expect(await one()).toMatchObject({ event: 'audit-violation', why: expect.stringContaining('1 violation') });
+    await database.pool.query(
+      `insert into ledger.decisions (scope, kind, subject, run_id, n, reason, choice, decided_by)
+       values ('acme', 'contact', '0', $1, 0, 'DUPLICATE', 'ignore', 'ann@office')`,
+      [id],
+    );
+    expect(await keys()).toEqual([]);
   });
 
   test('that finds no contact, although an earlier one found many, is a problem until contacts are found', async () => {
