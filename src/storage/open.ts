@@ -5,6 +5,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { codeOf } from '../base/errors.ts';
 import type { InSpan } from '../base/in-span.ts';
+import { type Repeated, repeat } from '../base/repeat.ts';
 import { maskedUrl } from './address.ts';
 import { type EmbeddedPostgres, startEmbedded } from './embedded/embedded.ts';
 import { cannotOpen } from './errors.ts';
@@ -78,29 +79,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 /** Starts it again if it was killed, until closed. */
-function keepRunning(
-  embedded: EmbeddedPostgres,
-  describe: string,
-  log: Logger | undefined,
-): { close(): Promise<void> } {
-  const closing = new AbortController();
-  const { signal } = closing;
-  const watching = (async () => {
-    while (!signal.aborted) {
-      await sleep(REVIVE_MS, undefined, { signal, ref: false }).catch(() => undefined);
-      try {
-        if (!signal.aborted && (await embedded.revive())) log?.warn(`${describe} had ended, and was started again`);
-      } catch (error) {
-        log?.error({ err: error }, `${describe} has ended, and does not start again`);
-      }
-    }
-  })();
-  return {
-    async close() {
-      closing.abort();
-      await watching;
-    },
+function keepRunning(embedded: EmbeddedPostgres, describe: string, log: Logger | undefined): Repeated {
+  const look = async () => {
+    if (await embedded.revive()) log?.warn(`${describe} had ended, and was started again`);
   };
+  const failed = (error: unknown) => log?.error({ err: error }, `${describe} has ended, and does not start again`);
+  return repeat(look, { pauseMs: () => REVIVE_MS, failed });
 }
 
 function forgottenPassword(dataDir: string): string {

@@ -1,17 +1,15 @@
 /** Starts syncs when they are due. Any number of processes may do so: each start is made by one of them. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { elapsedMs } from '../../base/clock.ts';
+import { type Repeated, repeat } from '../../base/repeat.ts';
 import { type DueStart, makeDueStarts, type StartOutcome } from '../ledger/schedules.ts';
 
 const LOOK_MS = 1_000;
 
-export interface Scheduler {
+export interface Scheduler extends Repeated {
   /** Milliseconds since it last looked for due syncs without an error. */
   idleMs(): number;
-  /** Finishes the start in progress. Idempotent. */
-  close(): Promise<void>;
 }
 
 /** A sync whose `begin` fails is due again at its next time. */
@@ -21,8 +19,6 @@ export function startDueSyncs(needs: {
   readonly log: Logger;
 }): Scheduler {
   const { pool, log } = needs;
-  const closing = new AbortController();
-  const { signal } = closing;
   let lookedAtMs = elapsedMs();
 
   function begin(start: DueStart): Promise<StartOutcome> {
@@ -32,24 +28,12 @@ export function startDueSyncs(needs: {
     });
   }
 
-  async function keepLooking(): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await makeDueStarts(pool, begin, { signal });
-        lookedAtMs = elapsedMs();
-      } catch (error) {
-        log.warn({ err: error }, 'the schedules could not be read');
-      }
-      await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
-    }
+  async function look(signal: AbortSignal): Promise<void> {
+    await makeDueStarts(pool, begin, { signal });
+    lookedAtMs = elapsedMs();
   }
 
-  const looking = keepLooking();
-  return {
-    idleMs: () => elapsedMs() - lookedAtMs,
-    async close() {
-      closing.abort();
-      await looking;
-    },
-  };
+  const failed = (error: unknown) => log.warn({ err: error }, 'the schedules could not be read');
+  const looking = repeat(look, { pauseMs: () => LOOK_MS, failed });
+  return { idleMs: () => elapsedMs() - lookedAtMs, close: looking.close };
 }
