@@ -10,7 +10,7 @@ import { ledgerMigrations } from '../src/engine/ledger/migrations.ts';
 import { pruneLedger } from '../src/engine/ledger/prune.ts';
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { startRun } from '../src/engine/ledger/runs.ts';
-import { keepSchedules, type ScheduledSync, takeDueStart } from '../src/engine/ledger/schedules.ts';
+import { keepSchedules, makeDueStarts, type ScheduledSync } from '../src/engine/ledger/schedules.ts';
 import { ledgerSize } from '../src/engine/ledger/size.ts';
 import { nextStart } from '../src/settings/next-start.ts';
 import type { Schedule } from '../src/settings/schedules.ts';
@@ -86,6 +86,7 @@ async function simulate(pool: pg.Pool, beginning: number): Promise<Week> {
     if (begun.status === 'busy') week.inTheWay++;
     const tookMs = sync === EVERY_MINUTE.sync ? 30_000 : 20 * MINUTE;
     going.push({ run: begun.run.id, sync, since: now, until: now.getTime() + tookMs });
+    return { status: 'made' } as const;
   };
   await keepSchedules(pool, schedules(), new Date(beginning));
   for (let at = beginning; at < beginning + DAYS * DAY; at += MINUTE / 2) {
@@ -93,9 +94,7 @@ async function simulate(pool: pg.Pool, beginning: number): Promise<Week> {
     const over = going.filter(({ until }) => until <= at);
     going = going.filter(({ until }) => until > at);
     for (const one of over) await end(pool, one);
-    const looks = Array.from({ length: SCHEDULERS }, async () => {
-      while (await takeDueStart(pool, (start) => begin(start, now), now));
-    });
+    const looks = Array.from({ length: SCHEDULERS }, () => makeDueStarts(pool, (start) => begin(start, now), { now }));
     await Promise.all(looks);
     if (at % HOUR === 0) {
       const ageMs = Date.now() - at + KEPT_MS;

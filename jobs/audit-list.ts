@@ -1,6 +1,7 @@
 /** Reads a list again, whole, to check rows of earlier runs that were sent again after their outcome was unknown. */
 import { z } from 'zod';
 import { nextPass } from '../src/engine/ledger/records.ts';
+import { endRun } from '../src/engine/ledger/run-status.ts';
 import { exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob } from '../src/engine/worker/job.ts';
 import { readCustomers } from '../src/syncs/customers/read-customers.ts';
@@ -15,6 +16,7 @@ export const auditList = defineJob({
     exclusively(context, async (exclusive) => {
       const read = { customers: readCustomers, orders: readOrders }[context.options.resource];
       await read(context, exclusive, await nextPass(context.pool, context.run.id));
+      await exclusive.transaction((db) => endRun(db, context.run.id, 'done'));
       return { status: 'finished' };
     }),
 });

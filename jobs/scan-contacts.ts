@@ -51,9 +51,6 @@ import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { BASELINE, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
 import { keysNotFound, memberWithMail } from '../src/syncs/customers/unread.ts';
 
-/** Tries of a run's first read. The run has lost nothing yet, so it reports early that the service is away. */
-const TRIES_BEFORE_FIRST_ANSWER = 2;
-
 type Context = JobContext<ContactsOptions>;
 
 export const scanContacts = defineJob({
@@ -152,7 +149,6 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
   const sightings = new ContactSightings(options.matchBy);
   const firsts: number[] = []; // the row number before the first contact of each call to `keep`
   const keptIn = (n: number) => firsts.findLastIndex((first) => first < n);
-  let isAnswered = run.calls > 0;
   let isShapeKnown = false;
   let longIds: LongIds | undefined;
   let hasKeys = false;
@@ -170,9 +166,7 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
     read: async (...asked) => {
       const query = pageQuery(account.dialect, ...asked);
       const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
-      const tries = isAnswered ? {} : { tries: TRIES_BEFORE_FIRST_ANSWER };
-      const answer = await readCall(account, 'contacts.getall', { lane: run.lane, signal, query, onCalls, ...tries });
-      isAnswered = true;
+      const answer = await readCall(account, 'contacts.getall', { lane: run.lane, signal, query, onCalls });
       const found = listIn(answer.content, account.dialect, 'contacts', { of: 'content', isPage: true });
       if (!found) throw noList(account, answer.content);
       const { path, list } = found;

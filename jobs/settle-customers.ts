@@ -10,6 +10,7 @@ import { settleContacts } from '../src/engine/ledger/matching/settle-contacts.ts
 import { openUpdates } from '../src/engine/ledger/matching/updated-customers.ts';
 import { keepRecords, nextPass, type SeenRecord } from '../src/engine/ledger/records.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
+import { endRun } from '../src/engine/ledger/run-status.ts';
 import { exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob } from '../src/engine/worker/job.ts';
 import { readEdited } from '../src/syncs/contacts/edited.ts';
@@ -60,7 +61,10 @@ export const settleCustomers = defineJob({
         if (sent.staged > 0 && (await exclusive.transaction((db) => planOthers(db, run, others))))
           return { status: 'next', job: 'import-customers' };
       }
-      await exclusive.transaction((db) => linkUpdated(db, run));
+      await exclusive.transaction(async (db) => {
+        await linkUpdated(db, run);
+        await endRun(db, run.id, 'done');
+      });
       return { status: 'finished' };
     }),
 });

@@ -12,7 +12,7 @@ import { PLAIN_HINTS, sentenceFor } from '../src/base/reasons/reasons.ts';
 import { FIELDS, type Field } from '../src/csv/fields.ts';
 import { RunFailed } from '../src/engine/account/failure.ts';
 import { awaitsApproval, NOT_APPROVED } from '../src/engine/ledger/approval.ts';
-import { resumeRun } from '../src/engine/ledger/run-status.ts';
+import { endRun, resumeRun } from '../src/engine/ledger/run-status.ts';
 import { addNote, readRun, recordProgress } from '../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
@@ -66,7 +66,9 @@ async function look(needs: JobNeeds): Promise<JobResult> {
     const context: Context = { ...needs, folder, taken, files: new Map(Object.entries(files)) };
     if (!isListed) await list(context);
     for (const [id, file] of [...context.files]) await continueFile(context, id, file);
-    return context.files.size === 0 ? { status: 'finished' } : { status: 'again', inMs: LOOK_MS };
+    if (context.files.size > 0) return { status: 'again', inMs: LOOK_MS };
+    await needs.exclusive.transaction((db) => endRun(db, run.id, 'done'));
+    return { status: 'finished' };
   } finally {
     await taken.close();
     await folder.close();

@@ -4,6 +4,7 @@
  */
 import type pg from 'pg';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { inTime } from '../base/in-time.ts';
 import type { CallEvent } from '../client/call/client.ts';
 import type { Accounts } from '../engine/account/accounts.ts';
 import type { Run } from '../engine/ledger/runs.ts';
@@ -12,6 +13,7 @@ import { overdueDeliveries } from '../mirror/outbox/overdue.ts';
 import type { OnAttempt } from '../mirror/outbox/source.ts';
 import type { RunReport } from '../operator/run-result.ts';
 import type { Settings } from '../settings/settings.ts';
+import { TIMEOUT_MS } from './readiness.ts';
 
 const SECOND = 1;
 const MINUTE = 60 * SECOND;
@@ -152,6 +154,11 @@ function addBudgets(registry: Registry, { accounts }: MetricsNeeds): void {
   });
 }
 
+/** What does not answer now has no figures; the others are shown. */
+function orNone<T>(answer: Promise<readonly T[]>): Promise<readonly T[]> {
+  return inTime(answer, TIMEOUT_MS).catch(() => []);
+}
+
 function addBacklog(registry: Registry, { pool, queue, settings }: MetricsNeeds): void {
   const registers = [registry];
   new Gauge({
@@ -160,8 +167,9 @@ function addBacklog(registry: Registry, { pool, queue, settings }: MetricsNeeds)
     labelNames: ['state'] as const,
     registers,
     async collect() {
+      const depth = await orNone(Promise.resolve(queue()?.depth() ?? {}).then(Object.entries<number>));
       this.reset();
-      for (const [state, jobs] of Object.entries((await queue()?.depth()) ?? {})) this.set({ state }, jobs);
+      for (const [state, jobs] of depth) this.set({ state }, jobs);
     },
   });
   new Gauge({
@@ -170,8 +178,8 @@ function addBacklog(registry: Registry, { pool, queue, settings }: MetricsNeeds)
     labelNames: ['target'] as const,
     registers,
     async collect() {
+      const overdue = await orNone(overdueDeliveries(pool, Object.keys(settings().targets)));
       this.reset();
-      const overdue = await overdueDeliveries(pool, Object.keys(settings().targets));
       for (const { target, overdueMs } of overdue) this.set({ target }, overdueMs / 1_000);
     },
   });

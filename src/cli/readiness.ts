@@ -1,7 +1,7 @@
 /** Whether this process can do its work: the checks of `/readyz`. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { messageOf } from '../base/errors.ts';
+import { inTime } from '../base/in-time.ts';
 import { ledgerMigrations } from '../engine/ledger/migrations.ts';
 import type { SharedQueue } from '../engine/worker/queue.ts';
 import type { Scheduler } from '../engine/worker/schedules.ts';
@@ -22,7 +22,8 @@ export interface ReadinessNeeds {
   readonly scheduler: () => Pick<Scheduler, 'idleMs'> | undefined;
 }
 
-const TIMEOUT_MS = 2_000;
+/** How long a database or a queue may take to answer. */
+export const TIMEOUT_MS = 2_000;
 /** A start in progress may wait for a service. */
 const LONGEST_IDLE_MS = 60_000;
 
@@ -38,18 +39,11 @@ export function checkReadiness({ pool, queue, scheduler }: ReadinessNeeds): Prom
 }
 
 async function check(name: Check['name'], work: () => Promise<unknown>): Promise<Check> {
-  const isOver = new AbortController();
-  const tooLong = delay(TIMEOUT_MS, undefined, { signal: isOver.signal }).then(() => {
-    throw new Error(`no answer within ${TIMEOUT_MS / 1_000} s`);
-  });
   try {
-    await Promise.race([work(), tooLong]);
+    await inTime(work(), TIMEOUT_MS);
     return { name, status: 'ok' };
   } catch (error) {
     return { name, status: 'failed', detail: messageOf(error) };
-  } finally {
-    isOver.abort();
-    tooLong.catch(() => undefined);
   }
 }
 

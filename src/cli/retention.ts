@@ -1,7 +1,7 @@
 /** Retention: deletes what is older than the settings keep it, of every kind. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { type Repeated, repeat } from '../base/repeat.ts';
 import { planPruning, pruneLedger } from '../engine/ledger/prune.ts';
 import { countOldHooks, pruneHooks } from '../mirror/inbound/inbox.ts';
 import { countOldDeliveries, pruneDeliveries } from '../mirror/outbox/prune.ts';
@@ -37,24 +37,11 @@ export async function planPrune(pool: pg.Pool, { retention }: Settings): Promise
 }
 
 /** Prunes at once and then every hour, until closed. */
-export function keepPruning(pool: pg.Pool, settings: () => Settings, log: Logger): { close(): Promise<void> } {
-  const closing = new AbortController();
-  const { signal } = closing;
-  const pruning = (async () => {
-    while (!signal.aborted) {
-      try {
-        const pruned = await prune(pool, settings(), signal);
-        if (Object.values(pruned).some((count) => count > 0)) log.info(pruned, 'old data was deleted');
-      } catch (error) {
-        log.warn({ err: error }, 'old data could not be deleted');
-      }
-      await delay(PRUNE_MS, undefined, { signal }).catch(() => undefined);
-    }
-  })();
-  return {
-    async close() {
-      closing.abort();
-      await pruning;
-    },
+export function keepPruning(pool: pg.Pool, settings: () => Settings, log: Logger): Repeated {
+  const pruneOld = async (signal: AbortSignal) => {
+    const pruned = await prune(pool, settings(), signal);
+    if (Object.values(pruned).some((count) => count > 0)) log.info(pruned, 'old data was deleted');
   };
+  const failed = (error: unknown) => log.warn({ err: error }, 'old data could not be deleted');
+  return repeat(pruneOld, { pauseMs: () => PRUNE_MS, failed });
 }

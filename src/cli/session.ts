@@ -89,10 +89,10 @@ export type Work<Args extends readonly unknown[]> = (
 /** A commander action: opens a session, does the work, keeps its exit code, and closes the session whatever happens. */
 export type Perform = <Args extends readonly unknown[]>(work: Work<Args>) => (...args: Args) => Promise<void>;
 
-/** Adds to a command the options that this process was started with. `named`: how a path is written. */
-function completing(options: Readonly<Record<string, string | undefined>>, named: (file: string) => string) {
+/** Adds these options to a command. */
+function completing(options: Readonly<Record<string, string | undefined>>) {
   const added = Object.entries(options)
-    .map(([option, file]) => (file === undefined ? '' : ` --${option} ${shellWord(named(file))}`))
+    .map(([option, file]) => (file === undefined ? '' : ` --${option} ${shellWord(file)}`))
     .join('');
   return (command: string): string => `lockstep ${command.endsWith(added) ? command : `${command}${added}`}`;
 }
@@ -101,11 +101,13 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
   const { env, cwd } = around;
   const { config, data } = options;
   const given = { config, data: data === DEFAULT_DATA ? undefined : data };
-  const hint = completing(given, (file) => file);
+  const hint = completing(given);
   const out = createOutput(around.stdout, around.stderr, { isJson: options.json, complete: hint });
   const log = createLog(around.stderr, { isVerbose: options.verbose });
   const dataDir = path.resolve(cwd, options.data);
-  const hintElsewhere = completing(given, (file) => path.resolve(cwd, file)); // alerts and the console are read in other folders
+  /** Alerts and the console are read in other folders. */
+  const hintElsewhere = ({ file, database: { url } }: Settings) =>
+    completing({ config: file, data: url === undefined || given.data ? dataDir : undefined });
   const closers: (() => Promise<void>)[] = [];
   let database: string | undefined;
   let reading: Promise<Settings> | undefined;
@@ -176,13 +178,8 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     async openWorkspace(own) {
       await import('./bin/small-heap.mjs'); // other commands end before their heap has grown
       const { openWorkspace } = await import('./wire.ts');
-      return keep(
-        openWorkspace({
-          complete: hintElsewhere,
-          ...(await (own ? { ...own, log } : existing({ mayCreate: true }))),
-          env,
-        }),
-      );
+      const opening = await (own ? { ...own, log } : existing({ mayCreate: true }));
+      return keep(openWorkspace({ complete: hintElsewhere(opening.settings), ...opening, env }));
     },
     untilStopped(words, tell = out.complain) {
       const stopping = listenForStop(around.signals, {

@@ -4,7 +4,6 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Context,
   DiagLogLevel,
@@ -26,6 +25,7 @@ import {
 import type { Logger } from 'pino';
 import { codeOf, messageOf } from '../base/errors.ts';
 import type { InSpan } from '../base/in-span.ts';
+import { inTime } from '../base/in-time.ts';
 import { version } from '../base/version.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import type { Job } from '../engine/worker/job.ts';
@@ -109,7 +109,7 @@ export function startTelemetry(env: NodeJS.Dict<string>, log: Logger): Telemetry
     },
     async close() {
       stopTracingHttp();
-      await Promise.race([provider.shutdown().catch(failed), delay(CLOSE_MS, undefined, { ref: false })]);
+      await inTime(provider.shutdown(), CLOSE_MS).catch(failed);
       diag.disable();
     },
   };

@@ -94,10 +94,14 @@ async function syncProblems(db: Queryable): Promise<readonly Problem[]> {
       command: `runs show ${run}`,
     });
   });
-  const ofLate = late.map(({ sync, dueAt }) => {
-    const why = 'it was due and has not started: see the log of lockstep start';
-    const about = { event: 'sync-late', subject: sync, sync, since: dueAt, cause: 'LATE', why } as const;
-    return lasting({ ...about, what: `sync ${sync}`, command: 'syncs' });
+  const ofLate = late.map(({ sync, dueAt, waitsFor }) => {
+    const about = { event: 'sync-late', subject: sync, sync, since: dueAt, what: `sync ${sync}` } as const;
+    if (waitsFor === null) {
+      const why = 'it was due and has not started: no process of lockstep start ran then, or its log says why';
+      return lasting({ ...about, cause: 'LATE', why, command: 'syncs' });
+    }
+    const why = `it was due and waits until run ${waitsFor}, which writes the same records, has ended`;
+    return lasting({ ...about, cause: 'RUN_IN_THE_WAY', why, command: `runs show ${waitsFor}` });
   });
   return [...ofEmpty, ...ofLate];
 }
@@ -145,7 +149,7 @@ async function ofRun(
       const { counts, decided } = counted;
       const unsettled = counts.unknown === 0 ? undefined : await splitUnsettled(db, run.id, counts.unknown);
       const waiting = counts.review - (decided ?? 0);
-      const violations = audit?.violations ?? 0;
+      const violations = audit?.undecided ?? 0;
       const rows = lasting({
         ...about,
         event: 'needs-review',

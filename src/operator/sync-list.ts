@@ -20,8 +20,8 @@ export interface ListedSync {
   readonly sync: SyncSettings;
   readonly paused: PausedSync | undefined;
   readonly next: readonly Date[];
-  /** A start in the past that no process was there to make. */
-  readonly overdueSince: Date | undefined;
+  /** A start in the past that was not made: it waits for a run, or no process was there to make it. */
+  readonly overdue: { readonly since: Date; readonly waitsFor: string | undefined } | undefined;
   readonly unfinished: RunReport | undefined;
   readonly last: (RunReport & { readonly endedAt: Date | undefined }) | undefined;
 }
@@ -41,7 +41,7 @@ export async function listSyncs(db: Queryable, settings: Settings): Promise<read
     return {
       sync,
       paused: pausedSync,
-      ...(pausedSync ? { next: [], overdueSince: undefined } : startsOf(sync, saved.get(sync.name), new Date())),
+      ...(pausedSync ? { next: [], overdue: undefined } : startsOf(sync, saved.get(sync.name), new Date())),
       unfinished: own.find(({ run }) => isUnfinished(run))?.report,
       last: ended && { ...ended.report, endedAt: ended.run.endedAt },
     };
@@ -49,9 +49,10 @@ export async function listSyncs(db: Queryable, settings: Settings): Promise<read
 }
 
 function startsOf({ name, schedule }: SyncSettings, saved: SavedSchedule | undefined, now: Date) {
-  if (!schedule) return { next: [], overdueSince: undefined };
+  if (!schedule) return { next: [], overdue: undefined };
   const isOverdue = saved !== undefined && now.getTime() - saved.dueAt.getTime() > MISSED_MS;
-  return { next: nextStarts(name, schedule, now, STARTS), overdueSince: isOverdue ? saved.dueAt : undefined };
+  const overdue = isOverdue ? { since: saved.dueAt, waitsFor: saved.waitsFor } : undefined;
+  return { next: nextStarts(name, schedule, now, STARTS), overdue };
 }
 
 const isUnfinished = ({ status }: Run): boolean => status === 'running' || status === 'paused';

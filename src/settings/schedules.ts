@@ -7,7 +7,7 @@ export type Schedule = (
   | { readonly kind: 'cron'; readonly cron: string; readonly timezone: string }
   | { readonly kind: 'every'; readonly everyMs: number }
 ) & {
-  /** What becomes of starts that no process was there to make: one start as soon as there is one, or none. */
+  /** What becomes of starts that were not made in time: one start as soon as possible, or none. */
   readonly missed: 'run-once' | 'skip';
   /** The sync starts up to this much later than the schedule says; shorter than the time between two starts. */
   readonly jitterMs: number;

@@ -25,7 +25,7 @@ const schedule = z
       .enum(['run-once', 'skip'])
       .prefault('run-once')
       .describe(
-        'After starts were missed because no process ran: start once as soon as one runs, or wait for the next start. Default: run-once.',
+        'After starts were missed: start once as soon as possible, or wait for the next start. Default: run-once.',
       ),
     jitter: duration({ minMs: 0 })
       .prefault('0s')

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { codeOf } from '../base/errors.ts';
 import type { InSpan } from '../base/in-span.ts';
+import { type Repeated, repeat } from '../base/repeat.ts';
 import { maskedUrl } from './address.ts';
 import { type EmbeddedPostgres, startEmbedded } from './embedded/embedded.ts';
 import { cannotOpen } from './errors.ts';
@@ -36,6 +37,8 @@ const CONNECT_MS = 30_000;
 /** How long to wait for a server that says that it is starting up. */
 const STARTING_UP_MS = 30_000;
 const STARTING_UP = '57P03';
+/** How often to look whether the embedded Postgres has ended. */
+const REVIVE_MS = 1_000;
 
 /**
  * Opens the database and ensures that it answers. Throws (exit code 2) EMBEDDED_…, DATABASE_URL_INVALID,
@@ -51,7 +54,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   };
   const pool = makePool({ ...connection, max: options.maxConnections ?? 10 }, options.log, options.inSpan);
   let closing: Promise<void> | undefined;
+  const watching = embedded && keepRunning(embedded, describe, options.log);
   const close = async (): Promise<void> => {
+    await watching?.close();
     await pool.end();
     await embedded?.close();
   };
@@ -71,6 +76,15 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     await database.close();
     throw cannotOpen(error, describe, embedded && forgottenPassword(options.dataDir));
   }
+}
+
+/** Starts it again if it was killed, until closed. */
+function keepRunning(embedded: EmbeddedPostgres, describe: string, log: Logger | undefined): Repeated {
+  const look = async () => {
+    if (await embedded.revive()) log?.warn(`${describe} had ended, and was started again`);
+  };
+  const failed = (error: unknown) => log?.error({ err: error }, `${describe} has ended, and does not start again`);
+  return repeat(look, { pauseMs: () => REVIVE_MS, failed });
 }
 
 function forgottenPassword(dataDir: string): string {

@@ -120,6 +120,16 @@ test('counts calls, runs, rows and deliveries, and reads budgets and the backlog
   expect(text).not.toContain('a-file-of-a-customer');
 });
 
+test('a process whose database and queue do not answer still says what it has done', async () => {
+  const pool = { query: () => Promise.reject(new Error('no route')) } as never; // safe: nothing else is called
+  const queue = () => ({ depth: () => new Promise<never>(() => undefined) });
+  const metrics = createMetrics({ pool, accounts: { budgets: () => new Map() }, queue, settings: () => SETTINGS });
+  metrics.attempted('hook', { status: 'ended', verdict: 'delivered' }, 2_000);
+  const { httpStatus, text } = await (await served({}, metrics))('/metrics');
+  expect([httpStatus, text]).toEqual([200, expect.stringContaining('lockstep_deliveries_total{target="hook"')]);
+  expect(text).not.toMatch(/^lockstep_(queue_jobs|delivery_overdue_seconds)\b/m);
+});
+
 const DASHBOARD = new URL('../../config/grafana-dashboard.json', import.meta.url);
 const COLUMNS = 24;
 

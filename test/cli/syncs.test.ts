@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
-import { keepSchedules } from '../../src/engine/ledger/schedules.ts';
-import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
+import { keepSchedules, makeDueStarts } from '../../src/engine/ledger/schedules.ts';
+import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
@@ -72,6 +72,15 @@ test('says since when a start is overdue because no scheduler runs', async () =>
   const schedule = { kind: 'every', everyMs: 60_000, missed: 'run-once', jitterMs: 0 } as const;
   await keepSchedules(database.pool, [{ sync: 'nightly', schedule }], new Date(Date.now() - 3_600_000));
   expect(about((await lockstep('syncs')).stdout, 'nightly')).toMatch(/Overdue +since .*: no scheduler runs/);
+});
+
+test('says for which run a start waits', async () => {
+  const schedule = { kind: 'every', everyMs: 60_000, missed: 'run-once', jitterMs: 0 } as const;
+  await keepSchedules(database.pool, [{ sync: 'nightly', schedule }], new Date(Date.now() - 3_600_000));
+  const { id } = await aRun(database, { sync: 'other' });
+  await makeDueStarts(database.pool, async () => ({ status: 'waits', run: id }));
+  const { stdout } = await lockstep('syncs');
+  expect(about(stdout, 'nightly')).toContain(`it waits for run ${id}, which writes the same records`);
 });
 
 test('a pause is durable, shows its reason, and ends with resume', async () => {

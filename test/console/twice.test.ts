@@ -42,10 +42,11 @@ function begin(upload: string): Promise<string> {
 /** The run of an upload, once it is planned. */
 async function planned(upload: string): Promise<string> {
   const { pathname } = new URL(upload, web.url);
-  const page = await fetch(web.url + pathname);
-  const run = page.url.split('/').at(-1) ?? '';
-  await expect.poll(async () => (await readRun(harness.database.pool, run)).errorCode).toBe('AWAITS_CONFIRMATION');
-  return run;
+  const runOf = async () => (await fetch(web.url + pathname)).url.split('/').at(-1) ?? '';
+  await expect
+    .poll(async () => (await readRun(harness.database.pool, await runOf())).errorCode)
+    .toBe('AWAITS_CONFIRMATION');
+  return runOf();
 }
 
 /** The plan that the page of a run approves. */

@@ -1,8 +1,11 @@
 /** Alerts of real processes: the first is killed while it sends. */
+import { copyFile, mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { disableTarget } from '../../src/mirror/outbox/target-states.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { MAIL_USER, startMailServer } from '../support/mail-server.ts';
+import { startLockstep } from './cli-process.ts';
 import { openCommandHarness } from './commands.ts';
 
 test('a process that is killed while it sends an alert loses none, and the next one sends it under the same id', async () => {
@@ -24,7 +27,9 @@ test('a process that is killed while it sends an alert loses none, and the next 
   });
   await disableTarget(harness.database.pool, 'hook', { reason: 'GONE', detail: 'it answered 410', now: undefined });
 
-  const first = harness.start('start', '--roles', 'worker');
+  await mkdir(path.join(harness.dataDir, 'config'));
+  await copyFile(path.join(harness.dataDir, 'lockstep.yaml'), path.join(harness.dataDir, 'config/lockstep.yaml'));
+  const first = startLockstep(['start', '--roles', 'worker', '--json'], harness.around);
   await expect.poll(() => receiver.requests.length).toBe(1);
   first.signal('SIGKILL');
   await first.ended;
@@ -40,7 +45,7 @@ test('a process that is killed while it sends an alert loses none, and the next 
         event: 'target-disabled',
         title: 'target hook: disabled',
         text: 'Target hook: disabled: it answered 410.',
-        command: expect.stringMatching(/^lockstep deliveries enable hook --config \/.+\/lockstep\.yaml$/),
+        command: expect.stringMatching(/^lockstep deliveries enable hook --config \/.+\/config\/lockstep\.yaml$/),
       },
     },
   });

@@ -81,7 +81,7 @@ describe('a service that gives the same answer to everything', () => {
       { headers: html, body: '<!doctype html><html><body><form>Log in' },
       'SERVICE_UNREADABLE',
       /an HTML page where JSON was expected: check the base URL/,
-      4,
+      6,
     ],
     [
       'a redirect',

@@ -78,7 +78,7 @@ test('two loads with orders in common, with faults: each order once, and the lat
 });
 
 test('the next load waits for the calls in flight of a cancelled load, and duplicates no order', async () => {
-  const harness = await openLoads({ account: QUICK, hasFront: true });
+  const harness = await openLoads({ account: QUICK.replace('settle: 300ms', 'settle: 4s'), hasFront: true });
   harness.front.set(async ({ method }, pass) => {
     const answer = await pass();
     return method === 'POST' ? undefined : answer; // the calls are still in flight when the next load begins

@@ -1,6 +1,7 @@
 /** Syncs that are due: processes of `lockstep start` begin them, foreground commands do not. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { savedSchedules } from '../../src/engine/ledger/schedules.ts';
+import { scheduledIn } from '../../src/cli/due-syncs.ts';
+import { keepSchedules, savedSchedules } from '../../src/engine/ledger/schedules.ts';
 import { openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import { listRuns } from '../support/newest-runs.ts';
@@ -40,6 +41,23 @@ test('a sync is not started again while its run is unfinished', async () => {
   for (const workspace of [harness.workspace, await harness.anotherWorkspace()]) workspace.startDueSyncs();
   await expect.poll(dueAt).toBeGreaterThan(plannedAt + 3_000);
   expect(await listRuns(pool, 10)).toHaveLength(1);
+});
+
+test('syncs that are due at the same time and write the same records start one after the other', async () => {
+  const daily = 'job: contacts, schedule: { every: 24h }';
+  const harness = await openContactsHarness({ syncs: { contacts: daily, more: daily } });
+  onTestFinished(() => harness.close());
+  const { pool } = harness.database;
+  const twoDaysAgo = new Date(Date.now() - 48 * 60 * 60 * 1000);
+  await keepSchedules(pool, scheduledIn(harness.workspace.settings), twoDaysAgo);
+  harness.workspace.startDueSyncs();
+  const waiting = async () => [...(await savedSchedules(pool)).values()].flatMap(({ waitsFor }) => waitsFor ?? []);
+  await expect.poll(waiting).toHaveLength(1);
+  await harness.workspace.work();
+  await expect
+    .poll(async () => (await listRuns(pool, 10)).map(({ run }) => run.sync).sort())
+    .toEqual(['contacts', 'more']);
+  expect(await waiting()).toEqual([]);
 });
 
 describe('on Postgres', () => schedulesSuite());

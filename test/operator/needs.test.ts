@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, pauseRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
-import { keepSchedules, pauseSync, takeDueStart } from '../../src/engine/ledger/schedules.ts';
+import { keepSchedules, makeDueStarts, pauseSync } from '../../src/engine/ledger/schedules.ts';
 import { noteDown, noteUp } from '../../src/engine/ledger/service-states.ts';
 import { liftSuspension, suspendAccount } from '../../src/engine/ledger/suspensions.ts';
 import { queueAlerts } from '../../src/mirror/outbox/outbox.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await database.pool.query(`truncate ledger.runs, ledger.inputs, ledger.verdicts, ledger.audit_debts, ledger.schedules,
-    ledger.paused_syncs, ledger.suspensions, ledger.target_states, ledger.service_states, ledger.deliveries, ledger.alerts cascade`);
+    ledger.paused_syncs, ledger.suspensions, ledger.target_states, ledger.service_states, ledger.deliveries, ledger.alerts, ledger.decisions cascade`);
 });
 afterAll(() => database.close());
 
@@ -135,6 +135,12 @@ describe('a run', () => {
       [id],
     );
     expect(await one()).toMatchObject({ event: 'audit-violation', why: expect.stringContaining('1 violation') });
+    await database.pool.query(
+      `insert into ledger.decisions (scope, kind, subject, run_id, n, reason, choice, decided_by)
+       values ('acme', 'contact', '0', $1, 0, 'DUPLICATE', 'ignore', 'ann@office')`,
+      [id],
+    );
+    expect(await keys()).toEqual([]);
   });
 
   test('that finds no contact, although an earlier one found many, is a problem until contacts are found', async () => {
@@ -142,6 +148,7 @@ describe('a run', () => {
     await done(0);
     expect(await keys()).toEqual([]);
     await done(12);
+    await done(5);
     await done(0);
     await done(0);
     expect(await one()).toMatchObject({ event: 'no-rows', why: 'found no contacts; an earlier run found 12' });
@@ -158,9 +165,7 @@ describe('a sync', () => {
   async function skip(): Promise<void> {
     const { pool } = database;
     await keepSchedules(pool, [{ sync: 'nightly', schedule }], ago(48));
-    let started = 0;
-    expect(await takeDueStart(pool, async () => void started++)).toBe(true); // it was missed by more than a minute
-    expect(started).toBe(0);
+    await makeDueStarts(pool, () => Promise.reject(new Error('it was missed by more than a minute')));
   }
 
   test('that was due and has not started is late until a run starts', async () => {
@@ -169,6 +174,38 @@ describe('a sync', () => {
     const run = await begin();
     expect(await keys()).toEqual([]);
     await endRun(database.pool, run.id, 'done');
+    expect(await keys()).toEqual([]);
+  });
+
+  test('that was due and waits for the run of another sync is late, and its alert names that run', async () => {
+    const { pool } = database;
+    const { id } = await aRun(database, { sync: 'other' });
+    await keepSchedules(pool, [{ sync: 'nightly', schedule: { ...schedule, missed: 'run-once' } }], ago(48));
+    await makeDueStarts(pool, async () => ({ status: 'waits', run: id }));
+    const problem = (await problems()).find(({ event }) => event === 'sync-late');
+    expect(problem).toMatchObject({ sync: 'nightly', cause: 'RUN_IN_THE_WAY', command: `runs show ${id}` });
+    expect(problem?.why).toContain(`run ${id}`);
+  });
+
+  test('that is due often is late once its starts have failed for five minutes, whatever its interval', async () => {
+    const { pool } = database;
+    const often = { ...schedule, everyMs: 60_000 };
+    const minutesAgo = (minutes: number) => ago(minutes / 60);
+    await keepSchedules(pool, [{ sync: 'nightly', schedule: often }], minutesAgo(12));
+    for (let at = 11; at >= 0; at--)
+      await makeDueStarts(pool, async () => ({ status: 'failed' }), { now: minutesAgo(at) });
+    expect((await one()).since?.getTime()).toBeLessThanOrEqual(minutesAgo(10).getTime());
+    await endRun(pool, (await begin()).id, 'done');
+    expect(await keys()).toEqual([]);
+  });
+
+  test('is not late because its own run was unfinished when it was due', async () => {
+    const { pool } = database;
+    await keepSchedules(pool, [{ sync: 'nightly', schedule: { ...schedule, missed: 'run-once' } }], ago(72));
+    const run = await begin();
+    await pool.query(`update ledger.runs set created_at = now() - interval '3 days'`);
+    await makeDueStarts(pool, async () => ({ status: 'made' }));
+    await endRun(pool, run.id, 'done');
     expect(await keys()).toEqual([]);
   });
 

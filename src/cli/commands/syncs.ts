@@ -53,15 +53,19 @@ async function list(session: Session): Promise<void> {
   out.result({ syncs: listed.map(toResult), pausedElsewhere: gone });
 }
 
-function wordsOf({ sync, paused, next, overdueSince, unfinished, last }: ListedSync, hint: Session['hint']) {
+function wordsOf({ sync, paused, next, overdue, unfinished, last }: ListedSync, hint: Session['hint']) {
   const { name, type, account, schedule } = sync;
   const lines = [`${name}: ${type}, account ${account}`];
   const line = (label: string, words: string) => lines.push(`  ${label.padEnd(9)} ${words}`);
   line('Schedule', schedule ? scheduleWords(schedule) : `none: it runs by ${hint(`run ${name}`)} only`);
   if (paused) line('Paused', `${pausedWords(paused)}. ${resumeHint(name, hint)}`);
   if (schedule && next.length > 0) line('Next', startWords(next, zoneOf(schedule)));
-  if (overdueSince)
-    line('Overdue', `since ${formatTime(overdueSince)}: no scheduler runs. Start one: ${hint('start')}`);
+  if (overdue) {
+    const why = overdue.waitsFor
+      ? `it waits for run ${overdue.waitsFor}, which writes the same records. See: ${hint(`runs show ${overdue.waitsFor}`)}`
+      : `no scheduler runs. Start one: ${hint('start')}`;
+    line('Overdue', `since ${formatTime(overdue.since)}: ${why}`);
+  }
   if (unfinished) line('Now', `run ${unfinished.run} is ${unfinished.stateWords}: ${countsLine(unfinished)}`);
   if (last) {
     const at = last.endedAt === undefined ? '' : `, ended ${formatTime(last.endedAt)}`;
@@ -77,7 +81,7 @@ function resumeHint(name: string, hint: Session['hint']): string {
   return `Resume it with: ${hint(`syncs resume ${name}`)}`;
 }
 
-function toResult({ sync, paused, next, overdueSince, unfinished, last }: ListedSync) {
+function toResult({ sync, paused, next, overdue, unfinished, last }: ListedSync) {
   const { name, type, account, schedule } = sync;
   return {
     sync: name,
@@ -86,7 +90,8 @@ function toResult({ sync, paused, next, overdueSince, unfinished, last }: Listed
     schedule: schedule ?? null,
     paused: paused ? { since: paused.pausedAt, reason: paused.reason ?? null } : null,
     next,
-    overdueSince: overdueSince ?? null,
+    overdueSince: overdue?.since ?? null,
+    waitsFor: overdue?.waitsFor ?? null,
     unfinished: unfinished ?? null,
     last: last ?? null,
   };

@@ -1,5 +1,6 @@
 /** Why a budget cannot be taken from. */
 import { LockstepError, messageOf } from '../../base/errors.ts';
+import { inTime } from '../../base/in-time.ts';
 import type { BudgetStore } from './budget.ts';
 
 export function closedError(key: string): LockstepError {
@@ -23,17 +24,11 @@ export async function orStoreAway<T>(
   store: BudgetStore,
   timeoutMs: number,
 ): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  });
   try {
-    return await Promise.race([answer, silence]);
+    return await inTime(answer, timeoutMs);
   } catch (cause) {
     const what = `The rate budget of "${key}" cannot be read, so nothing is sent`;
     const message = `${what}: ${store.name} is unavailable (${messageOf(cause)}). Remedy: ${store.remedy}.`;
     throw new LockstepError('BUDGET_STORE_AWAY', message, { cause });
-  } finally {
-    clearTimeout(timer);
   }
 }

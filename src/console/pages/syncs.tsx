@@ -51,7 +51,7 @@ function SyncCard({
   readonly listed: ListedSync;
   readonly context: PageContext;
 }) {
-  const { sync, paused, next, overdueSince, unfinished, last } = listed;
+  const { sync, paused, next, overdue, unfinished, last } = listed;
   const { name, type, account, schedule } = sync;
   return (
     <section class="card sync">
@@ -81,10 +81,20 @@ function SyncCard({
             )}
           </Fact>
         )}
-        {overdueSince && (
+        {overdue && (
           <Fact name="Overdue">
-            <Chip tone="bad">not started</Chip> since <Time at={overdueSince} />: no scheduler runs.
-            <Command line={hint('start')} />
+            <Chip tone="bad">not started</Chip> since <Time at={overdue.since} />:{' '}
+            {overdue.waitsFor ? (
+              <>
+                it waits for run <a href={`/runs/${overdue.waitsFor}`}>{overdue.waitsFor}</a>, which writes the same
+                records.
+              </>
+            ) : (
+              <>
+                no scheduler runs.
+                <Command line={hint('start')} />
+              </>
+            )}
           </Fact>
         )}
         {next.length > 0 && (

@@ -1,7 +1,7 @@
 /** Audits: the debts that a read of a list pays, and the runs that read a list only for audits. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { type Repeated, repeat } from '../../base/repeat.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { type AuditingRead, areAuditsDue, dueAudits, payDebts } from '../ledger/debts.ts';
 import { type Run, startRun } from '../ledger/runs.ts';
@@ -61,23 +61,11 @@ export function keepAuditing(needs: {
   readonly accounts: () => readonly string[];
   readonly attend: (run: Run) => Promise<void>;
   readonly log: Logger;
-}): { close(): Promise<void> } {
+}): Repeated {
   const { pool, accounts, attend, log } = needs;
-  const closing = new AbortController();
-  const auditing = (async () => {
-    while (!closing.signal.aborted) {
-      try {
-        for (const run of await startDueAudits(pool, accounts(), 'batch', log)) await attend(run);
-      } catch (error) {
-        log.warn({ err: error }, 'the due audits could not be started');
-      }
-      await delay(LOOK_MS, undefined, { signal: closing.signal }).catch(() => undefined);
-    }
-  })();
-  return {
-    async close() {
-      closing.abort();
-      await auditing;
-    },
+  const look = async () => {
+    for (const run of await startDueAudits(pool, accounts(), 'batch', log)) await attend(run);
   };
+  const failed = (error: unknown) => log.warn({ err: error }, 'the due audits could not be started');
+  return repeat(look, { pauseMs: () => LOOK_MS, failed });
 }

@@ -139,10 +139,16 @@ export interface Audit {
   readonly dueAt: Date | null;
   /** Rows that an audit found more than once, or no longer found. */
   readonly violations: number;
+  /** Those that no person has ignored. */
+  readonly undecided: number;
 }
 
 /** SQL: scopes that an account still uses; lists of other scopes cannot be read. */
 const REACHABLE = 'select scope from ledger.accounts';
+
+/** SQL: a person has ignored the row of debt `d`. */
+const IS_IGNORED = `exists (select from ledger.decisions i where i.scope = d.scope and i.choice = 'ignore' and i.undone_at is null and i.lapsed_at is null
+  and case i.kind when 'order' then i.run_id = d.run_id and i.n = d.n else i.subject = d.source_id end)`;
 
 /** The audits of these runs, each with the runs that work for it, by run; none for a run without open debts and violations. */
 export async function auditsOf(db: Queryable, runIds: readonly string[]): Promise<ReadonlyMap<string, Audit>> {
@@ -152,11 +158,11 @@ export async function auditsOf(db: Queryable, runIds: readonly string[]): Promis
        select id, id as run from unnest($1::text[]) t (id)
        union all select id, part_of from ledger.runs where part_of = any($1)
      ), debts as (
-       select o.run, d.violation, ${DUE_AT} as due_at, d.paid_at is null and d.scope in (${REACHABLE}) as is_open
+       select o.run, d.violation, ${IS_IGNORED} as is_ignored, ${DUE_AT} as due_at, d.paid_at is null and d.scope in (${REACHABLE}) as is_open
        from owing o join ledger.audit_debts d on d.run_id = o.id ${LAST_SENT}
      )
      select run, (count(*) filter (where is_open))::int as open, (count(violation))::int as violations,
-       max(due_at) filter (where is_open) as "dueAt"
+       (count(violation) filter (where not is_ignored))::int as undecided, max(due_at) filter (where is_open) as "dueAt"
      from debts group by run having bool_or(is_open or violation is not null)`,
     [runIds],
   );

@@ -3,6 +3,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { NOT_APPROVED } from './approval.ts';
 import type { Verdict } from './rows.ts';
 import { type Run, runsWhere } from './runs.ts';
+import { WAITS_FOR } from './schedules.ts';
 
 /** How long an ended run counts as the latest of its sync or file. */
 const LATEST_DAYS = 7;
@@ -46,7 +47,7 @@ export interface EmptyRun {
   readonly run: string;
   readonly scope: string;
   readonly endedAt: Date;
-  /** How many rows the last run with rows had. */
+  /** How many rows the last run with many rows had. */
   readonly before: number;
 }
 
@@ -59,9 +60,9 @@ export async function emptyRuns(db: Queryable): Promise<readonly EmptyRun[]> {
          order by scope, sync, created_at desc, id desc) newest
        join ledger.runs u on u.id = newest.id
        cross join lateral (select ${ROWS('e')} as n from ledger.runs e
-         where e.sync = u.sync and e.scope = u.scope and e.status = 'done' and not e.dry_run and ${ROWS('e')} > 0
+         where e.sync = u.sync and e.scope = u.scope and e.status = 'done' and not e.dry_run and ${ROWS('e')} >= ${MANY_ROWS}
          order by e.created_at desc limit 1) earlier
-     where ${ROWS('u')} = 0 and earlier.n >= ${MANY_ROWS} order by u.sync`,
+     where ${ROWS('u')} = 0 order by u.sync`,
   );
   return found.rows;
 }
@@ -75,6 +76,8 @@ export interface LateSync {
   readonly sync: string;
   /** When it should have started. */
   readonly dueAt: Date;
+  /** The unfinished run of another sync that it waits for. */
+  readonly waitsFor: string | null;
 }
 
 /**
@@ -83,8 +86,8 @@ export interface LateSync {
  */
 export async function lateSyncs(db: Queryable, graceMs: number): Promise<readonly LateSync[]> {
   const found = await db.query<LateSync>(
-    `select s.sync, d.at as "dueAt" from ledger.schedules s
-       cross join lateral (select max(at) as at from unnest(array[s.last_due_at, s.due_at]) at
+    `select s.sync, d.at as "dueAt", ${WAITS_FOR} as "waitsFor" from ledger.schedules s
+       cross join lateral (select max(at) as at from unnest(array[s.unmet_since, s.due_at]) at
          where at < clock_timestamp() - $1 * interval '1 ms') d
      where d.at is not null and not exists (select from ledger.paused_syncs p where p.sync = s.sync)
        and not exists (select from ledger.runs u where u.sync = s.sync and not u.dry_run

@@ -13,7 +13,7 @@ export async function endRun(
   error?: { code: string; message: string },
 ): Promise<boolean> {
   const ended = await db.query(
-    `update ledger.runs set status = $2, revision = revision + 1, phase = case when $2 = 'failed' then phase end, ended_at = now(),
+    `update ledger.runs set status = $2, revision = revision + 1, phase = case when $2 = 'failed' then phase end, ended_at = now(), trouble_since = null,
        idle_ms = idle_ms + case when status = 'paused' or is_left then ${IDLE_SINCE_MS} else 0 end,
        error_code = $3, error = $4, open_since = ${OPEN_SINCE}, counts = (select jsonb_object_agg(verdict, n) from
          (select verdict, sum(n) as n from

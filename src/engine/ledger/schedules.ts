@@ -17,6 +17,8 @@ export interface ScheduledSync {
 export interface SavedSchedule extends ScheduledSync {
   /** Its next start, or one in the past that no process was there to make. */
   readonly dueAt: Date;
+  /** The unfinished run of another sync that its start waits for. */
+  readonly waitsFor: string | undefined;
 }
 
 export interface PausedSync {
@@ -32,6 +34,9 @@ export interface DueStart {
   /** How late it is, in milliseconds. */
   readonly lateMs: number;
 }
+
+/** `made`: the sync has an unfinished run. */
+export type StartOutcome = { readonly status: 'made' | 'failed' } | { readonly status: 'waits'; readonly run: string };
 
 /** A start that is later than this was missed: no process was there to make it. */
 export const MISSED_MS = 60_000;
@@ -51,51 +56,83 @@ export async function keepSchedules(pool: pg.Pool, wanted: readonly ScheduledSyn
        select sync, schedule, due_at, ${NOW} from jsonb_to_recordset($2) as t(sync text, schedule jsonb, due_at timestamptz)
        order by sync
        on conflict (sync) do update set schedule = excluded.schedule, due_at = excluded.due_at,
-         planned_at = excluded.planned_at, last_due_at = null where s.schedule <> excluded.schedule`,
+         planned_at = excluded.planned_at, unmet_since = null where s.schedule <> excluded.schedule`,
       [plannedAt, JSON.stringify(rows)],
     );
   });
 }
 
+/** SQL: the run that schedule `s` waits for. */
+export const WAITS_FOR = `(select u.id from ledger.runs u where u.id = s.waits_for and u.status in ('running', 'paused'))`;
+
+type Begin = (start: DueStart) => Promise<StartOutcome>;
+
 /**
- * Takes one due start, plans the next one, and calls `begin` unless the sync is paused or its schedule skips missed
- * starts. Other processes take other starts meanwhile. If this process is killed before `begin` has returned, the start is
- * due again. Returns false if none is due.
+ * Calls `begin` for each start that is due, unless the sync is paused or its schedule skips missed starts, and plans the
+ * next start. Other processes take other starts meanwhile. A start that waits stays due, also if this process is killed before
+ * `begin` has returned.
  */
-export async function takeDueStart(
+export async function makeDueStarts(
   pool: pg.Pool,
-  begin: (start: DueStart) => Promise<void>,
+  begin: Begin,
+  { now, signal }: { readonly now?: Date; readonly signal?: AbortSignal } = {},
+): Promise<void> {
+  const waiting: string[] = [];
+  while (signal?.aborted !== true) {
+    const taken = await takeDueStart(pool, begin, waiting, now);
+    if (taken === undefined) return;
+    if (taken.status === 'waits') waiting.push(taken.sync);
+  }
+}
+
+/** Undefined if none is due. `waiting`: syncs whose starts wait. */
+async function takeDueStart(
+  pool: pg.Pool,
+  begin: Begin,
+  waiting: readonly string[],
   now?: Date,
-): Promise<boolean> {
+): Promise<(StartOutcome & { readonly sync: string }) | undefined> {
   return inTransaction(pool, async (db) => {
-    const found = await db.query<SavedSchedule & { now: Date; isPaused: boolean }>(
+    const found = await db.query<Pick<SavedSchedule, 'sync' | 'schedule' | 'dueAt'> & { now: Date; isPaused: boolean }>(
       `select s.sync, schedule, due_at as "dueAt", ${NOW} as now,
          exists (select from ledger.paused_syncs p where p.sync = s.sync) as "isPaused"
-       from ledger.schedules s where due_at <= ${NOW} or planned_at > ${NOW} + ${SET_BACK_S} * interval '1 s'
+       from ledger.schedules s
+       where (due_at <= ${NOW} or planned_at > ${NOW} + ${SET_BACK_S} * interval '1 s') and not s.sync = any($2)
        order by due_at limit 1 for update of s skip locked`,
-      [now ?? null],
+      [now ?? null, waiting],
     );
     const row = found.rows[0];
-    if (row === undefined) return false;
+    if (row === undefined) return undefined;
     const { sync, schedule, dueAt, isPaused } = row;
     const lateMs = row.now.getTime() - dueAt.getTime();
     const isSkipped = schedule.missed === 'skip' && lateMs > MISSED_MS;
-    if (lateMs >= 0 && !isPaused && !isSkipped) await begin({ sync, dueAt, lateMs });
-    const lastDueAt = isPaused || lateMs < 0 ? null : dueAt;
-    await db.query(`update ledger.schedules set due_at = $3, planned_at = ${NOW}, last_due_at = $4 where sync = $2`, [
-      row.now,
-      sync,
-      nextStart(sync, schedule, row.now),
-      lastDueAt,
-    ]);
-    return true;
+    const isDue = lateMs >= 0 && !isPaused && !isSkipped;
+    const begun: StartOutcome = isDue ? await begin({ sync, dueAt, lateMs }) : { status: 'made' };
+    if (begun.status === 'waits') {
+      await db.query('update ledger.schedules set waits_for = $2 where sync = $1 and waits_for is distinct from $2', [
+        sync,
+        begun.run,
+      ]);
+      return { sync, ...begun };
+    }
+    const isUnmet = !isPaused && (isSkipped || begun.status === 'failed');
+    await db.query(
+      `update ledger.schedules s set due_at = $3, planned_at = ${NOW}, waits_for = null, unmet_since = case when $4 then
+         case when exists (select from ledger.runs u where u.sync = s.sync and not u.dry_run and u.created_at >= s.unmet_since) then $5
+           else coalesce(s.unmet_since, $5) end end
+       where sync = $2`,
+      [row.now, sync, nextStart(sync, schedule, row.now), isUnmet, dueAt],
+    );
+    return { sync, ...begun };
   });
 }
 
 /** The schedules that a scheduler has saved, by sync. */
 export async function savedSchedules(db: Queryable): Promise<ReadonlyMap<string, SavedSchedule>> {
-  const found = await db.query<SavedSchedule>('select sync, schedule, due_at as "dueAt" from ledger.schedules');
-  return new Map(found.rows.map((row) => [row.sync, row]));
+  const found = await db.query<Omit<SavedSchedule, 'waitsFor'> & { waitsFor: string | null }>(
+    `select sync, schedule, due_at as "dueAt", ${WAITS_FOR} as "waitsFor" from ledger.schedules s`,
+  );
+  return new Map(found.rows.map((row) => [row.sync, { ...row, waitsFor: row.waitsFor ?? undefined }]));
 }
 
 /** Pauses a sync, or changes the reason; it keeps the time of its pause. */

@@ -45,7 +45,7 @@ export type JobResult =
   | { readonly status: 'next'; readonly job: string }
   /** Nothing to do here now; the job that still works on the run continues. */
   | { readonly status: 'idle' }
-  /** The run is done. */
+  /** The job has ended the run, which may have been opened again since. */
   | { readonly status: 'finished' }
   /** The run waits, pauses, fails or is suspended, depending on the stop. */
   | { readonly status: 'stopped'; readonly stop: Stop };

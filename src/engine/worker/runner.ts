@@ -160,7 +160,6 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
           await enqueue(await readRun(pool, run.id));
         return { status: 'over' };
       case 'finished':
-        await endRun(pool, run.id, 'done'); // its job may have done so
         await needs.onStopped?.(run.id);
         return { status: 'over' };
       default:

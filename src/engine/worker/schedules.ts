@@ -1,54 +1,39 @@
 /** Starts syncs when they are due. Any number of processes may do so: each start is made by one of them. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { elapsedMs } from '../../base/clock.ts';
-import { type DueStart, takeDueStart } from '../ledger/schedules.ts';
+import { type Repeated, repeat } from '../../base/repeat.ts';
+import { type DueStart, makeDueStarts, type StartOutcome } from '../ledger/schedules.ts';
 
 const LOOK_MS = 1_000;
 
-export interface Scheduler {
+export interface Scheduler extends Repeated {
   /** Milliseconds since it last looked for due syncs without an error. */
   idleMs(): number;
-  /** Finishes the start in progress. Idempotent. */
-  close(): Promise<void>;
 }
 
 /** A sync whose `begin` fails is due again at its next time. */
 export function startDueSyncs(needs: {
   readonly pool: pg.Pool;
-  readonly begin: (start: DueStart) => Promise<void>;
+  readonly begin: (start: DueStart) => Promise<StartOutcome>;
   readonly log: Logger;
 }): Scheduler {
   const { pool, log } = needs;
-  const closing = new AbortController();
-  const { signal } = closing;
   let lookedAtMs = elapsedMs();
 
-  async function begin(start: DueStart): Promise<void> {
-    await needs.begin(start).catch((error: unknown) => {
+  function begin(start: DueStart): Promise<StartOutcome> {
+    return needs.begin(start).catch((error: unknown) => {
       log.error({ err: error, sync: start.sync }, 'a sync was not started');
+      return { status: 'failed' };
     });
   }
 
-  async function keepLooking(): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        while (!signal.aborted && (await takeDueStart(pool, begin)));
-        lookedAtMs = elapsedMs();
-      } catch (error) {
-        log.warn({ err: error }, 'the schedules could not be read');
-      }
-      await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
-    }
+  async function look(signal: AbortSignal): Promise<void> {
+    await makeDueStarts(pool, begin, { signal });
+    lookedAtMs = elapsedMs();
   }
 
-  const looking = keepLooking();
-  return {
-    idleMs: () => elapsedMs() - lookedAtMs,
-    async close() {
-      closing.abort();
-      await looking;
-    },
-  };
+  const failed = (error: unknown) => log.warn({ err: error }, 'the schedules could not be read');
+  const looking = repeat(look, { pauseMs: () => LOOK_MS, failed });
+  return { idleMs: () => elapsedMs() - lookedAtMs, close: looking.close };
 }

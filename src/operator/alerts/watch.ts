@@ -2,10 +2,9 @@
  * Looks for changes of problems again and again, and sends the messages about them. Several processes may do so: one at a time
  * compares, and each message is sent by one of them.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { elapsedMs } from '../../base/clock.ts';
+import { type Repeated, repeat } from '../../base/repeat.ts';
 import { type DeliveringNeeds, startDelivering } from '../../mirror/outbox/delivering.ts';
 import type { ChannelSettings } from '../../settings/alert.ts';
 import { inTransaction } from '../../storage/transaction.ts';
@@ -28,12 +27,10 @@ export interface AlertingNeeds extends ChannelNeeds, Pick<DeliveringNeeds, 'work
 }
 
 /** Without channels it does nothing. */
-export function startAlerting(needs: AlertingNeeds): { close(): Promise<void> } {
+export function startAlerting(needs: AlertingNeeds): Repeated {
   const { channels, log } = needs;
   const byName = new Map(Object.values(channels).map((channel) => [outboxName(channel.name), channel]));
   if (byName.size === 0) return { close: async () => undefined };
-  const closing = new AbortController();
-  const { signal } = closing;
   const delivering = startDelivering({
     ...needs,
     names: [...byName.keys()],
@@ -47,20 +44,13 @@ export function startAlerting(needs: AlertingNeeds): { close(): Promise<void> } 
     },
   });
 
-  async function keepLooking(): Promise<void> {
-    while (!signal.aborted) {
-      const startedMs = elapsedMs();
-      await lookOnce(needs).catch((error: unknown) => log.warn({ err: error }, 'alerts could not be compared'));
-      const pauseMs = Math.max(LOOK_MS, (elapsedMs() - startedMs) / MOST_SHARE);
-      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
-    }
-  }
-
-  const looking = keepLooking();
+  const looking = repeat(() => lookOnce(needs), {
+    pauseMs: (tookMs) => Math.max(LOOK_MS, tookMs / MOST_SHARE),
+    failed: (error) => log.warn({ err: error }, 'alerts could not be compared'),
+  });
   return {
     async close() {
-      closing.abort();
-      await Promise.all([looking, delivering.close()]);
+      await Promise.all([looking.close(), delivering.close()]);
     },
   };
 }

@@ -28,6 +28,8 @@ export interface EmbeddedPostgres {
     readonly database: string;
     readonly ssl: false;
   };
+  /** Starts Postgres again if it has ended; false if it runs. It has the same connection then. */
+  revive(): Promise<boolean>;
   /** Ends the use; the last user waits until Postgres has stopped. Idempotent. */
   close(): Promise<void>;
 }
@@ -54,12 +56,24 @@ const SLOW = 'the embedded Postgres is slow to start: it may be recovering from 
  * Throws a LockstepError EMBEDDED_… (exit code 2): see errors.ts.
  */
 export async function startEmbedded({ dataDir, log }: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { paths, connection, presence } = await enterDirectory(dataDir, log).catch((error) => {
-    throw error instanceof LockstepError ? error : notWritable(dataDir, error);
-  });
+  const enterAgain = () =>
+    enterDirectory(dataDir, log).catch((error) => {
+      throw error instanceof LockstepError ? error : notWritable(dataDir, error);
+    });
+  let { paths, connection, presence } = await enterAgain();
   log?.debug({ dataDir, host: connection.host }, 'using the embedded Postgres');
   let closing: Promise<void> | undefined;
-  return { connection, close: () => (closing ??= leave(paths, presence, log)) };
+  return {
+    connection,
+    async revive() {
+      if (closing || isKept(paths)) return false;
+      presence.leave();
+      ({ paths, presence } = await enterAgain());
+      if (closing) presence.leave();
+      return true;
+    },
+    close: () => (closing ??= leave(paths, presence, log)),
+  };
 }
 
 type Connection = EmbeddedPostgres['connection'];

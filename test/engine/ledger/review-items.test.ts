@@ -37,6 +37,16 @@ async function reviewed(
   return run;
 }
 
+test('the orders of a duplicate are not shown as customers', async () => {
+  const run = await aRun(database, { job: 'orders', resource: 'orders' });
+  const why = { verdict: 'review', reason: 'DUPLICATE', facts: { what: 'order', ids: ['2', '3'] } };
+  await putRows(database, run, [{ source_id: '1', label: 'A-1', cells: ['a cell'], ...why }]);
+  await endRun(database.pool, run.id, 'done');
+  const { items } = await reviewPage(database.pool, { account: run.account });
+  expect(items.map(({ customers }) => customers)).toEqual([{}]);
+  await database.pool.query('truncate ledger.runs cascade');
+});
+
 test('a page has the first items, how many wait in all, and of how many accounts', async () => {
   const first = await reviewed('contacts', ['a', 'b']);
   await reviewed('contacts', ['c', 'd', 'e']);

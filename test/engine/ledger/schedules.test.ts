@@ -1,18 +1,19 @@
 /** Schedules on a clock that the test sets: what is due, what was missed, and pauses. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import {
   keepSchedules,
+  makeDueStarts,
   pausedSyncs,
   pauseSync,
   type ScheduledSync,
   savedSchedules,
-  takeDueStart,
   unpauseSync,
 } from '../../../src/engine/ledger/schedules.ts';
 import { jitterOf } from '../../../src/settings/next-start.ts';
 import type { Schedule } from '../../../src/settings/schedules.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { freshLedger } from './fresh-ledger.ts';
+import { aRun, freshLedger } from './fresh-ledger.ts';
 
 const MINUTE = 60_000;
 const RUN_ONCE = { missed: 'run-once', jitterMs: 0 } as const;
@@ -41,8 +42,9 @@ function everyMinute(sync: string, more: Partial<Extract<Schedule, { kind: 'ever
 async function makeStarts(now: Date): Promise<void> {
   const begin = async ({ sync, dueAt }: { sync: string; dueAt: Date }) => {
     started.push(`${sync} ${dueAt.toISOString().slice(11, 16)}`);
+    return { status: 'made' } as const;
   };
-  while (await takeDueStart(database.pool, begin, now));
+  await makeDueStarts(database.pool, begin, { now });
 }
 
 test('a sync starts when it is due, and once for each time', async () => {
@@ -70,6 +72,36 @@ test('a sync that was missed several times starts once, whichever process comes 
   expect(started).toEqual(['nightly 02:01']);
   await makeStarts(later(11 * MINUTE));
   expect(started).toEqual(['nightly 02:01', 'nightly 02:11']);
+});
+
+test('a start that waits for another run stays due and delays no other, and is made once afterwards', async () => {
+  const { pool } = database;
+  const run = await aRun(database, { sync: 'other' });
+  const begin = async ({ sync }: { sync: string }) => {
+    if (sync === 'nightly') return { status: 'waits', run: run.id } as const;
+    started.push(sync);
+    return { status: 'made' } as const;
+  };
+  const waitsFor = async () => (await savedSchedules(pool)).get('nightly')?.waitsFor;
+  await keepSchedules(pool, [everyMinute('nightly'), everyMinute('last', { jitterMs: 10_000 })], BEGINNING);
+  await makeDueStarts(pool, begin, { now: later(MINUTE) });
+  expect([started, await waitsFor()]).toEqual([['last'], run.id]);
+  await endRun(pool, run.id, 'done');
+  expect(await waitsFor()).toBeUndefined();
+  await makeStarts(later(3 * MINUTE));
+  expect(started).toContain('nightly 02:01');
+  await makeStarts(later(3 * MINUTE));
+  expect(started.filter((start) => start.startsWith('nightly'))).toHaveLength(1);
+});
+
+test('a start that waits for more than a minute is skipped if missed starts are', async () => {
+  const begin = async () => ({ status: 'waits', run: 'run-1' }) as const;
+  await keepSchedules(database.pool, [everyMinute('nightly', { missed: 'skip' })], BEGINNING);
+  await makeDueStarts(database.pool, begin, { now: later(MINUTE) });
+  await makeStarts(later(2 * MINUTE));
+  expect(started).toEqual([]);
+  await makeStarts(later(3 * MINUTE));
+  expect(started).toEqual(['nightly 02:03']);
 });
 
 test('a schedule that skips missed starts waits for its next one, whichever process comes first', async () => {
@@ -118,7 +150,7 @@ test('a start planned on a clock that is set back by an hour is planned again', 
 
 test('a start is due again if the process is killed while it makes it', async () => {
   await keepSchedules(database.pool, [everyMinute('nightly')], BEGINNING);
-  const killed = takeDueStart(database.pool, () => Promise.reject(new Error('killed')), later(MINUTE));
+  const killed = makeDueStarts(database.pool, () => Promise.reject(new Error('killed')), { now: later(MINUTE) });
   await expect(killed).rejects.toThrow('killed');
   await makeStarts(later(MINUTE));
   expect(started).toEqual(['nightly 02:01']);

@@ -18,7 +18,6 @@ import { aRun, claimOn, freshLedger, WORKER } from '../ledger/fresh-ledger.ts';
 import { anAccount, noTargets } from './an-account.ts';
 
 const log = pino({ level: 'silent' });
-const FINISHED: JobResult = { status: 'finished' };
 
 let database: FreshDatabase;
 const queues: Queue[] = [];
@@ -56,6 +55,11 @@ async function running(jobs: readonly Job[], more: Partial<RunnerNeeds> = {}): P
 
 type Work = (context: JobContext<unknown>) => Promise<JobResult>;
 
+const finish: Work = async ({ pool, run }) => {
+  await endRun(pool, run.id, 'done');
+  return { status: 'finished' };
+};
+
 /** The job of the phase in which runs begin. */
 function work(run: Work, parallel = 1): Job {
   return defineJob({ name: 'work', summary: 'works', options: z.unknown(), parallel, run });
@@ -64,10 +68,10 @@ function work(run: Work, parallel = 1): Job {
 /** Returns or throws these, one after another, and then reports the run as finished. */
 function inTurn(...turns: readonly (JobResult | Error)[]): Job {
   let turn = 0;
-  return work(async () => {
-    const next = turns[turn++] ?? FINISHED;
+  return work(async (context) => {
+    const next = turns[turn++];
     if (next instanceof Error) throw next;
-    return next;
+    return next ?? finish(context);
   });
 }
 
@@ -94,13 +98,21 @@ describe('a run continues', () => {
       name: 'tidy',
       summary: 'tidies',
       options: z.unknown(),
-      run: async () => {
+      run: async (context) => {
         seen.push('tidy');
-        return FINISHED;
+        return finish(context);
       },
     });
     expect(await carried([first, second])).toMatchObject({ status: 'done', phase: undefined });
     expect(seen).toEqual(['work', 'tidy']);
+  });
+
+  test('if it was opened again right after its end', async () => {
+    let turns = 0;
+    // The first time, the run is as if it had been ended and opened again.
+    const job = work(async (context) => (++turns === 1 ? { status: 'finished' } : finish(context)));
+    expect((await carried([job])).status).toBe('done');
+    expect(turns).toBe(2);
   });
 
   test('where an earlier process stopped', async () => {
@@ -118,7 +130,7 @@ describe('a run continues', () => {
       options,
       run: async (context) => {
         size = context.options.size;
-        return FINISHED;
+        return finish(context);
       },
     });
     const run = await aRun(database, { options: { size: 7 } });
@@ -198,9 +210,9 @@ describe('an account that cannot continue', () => {
       summary: 'waits for the budget',
       options: z.unknown(),
       waitsInPlace: true,
-      run: async () => {
+      run: async (context) => {
         await until;
-        return FINISHED;
+        return finish(context);
       },
     });
 
@@ -226,9 +238,9 @@ describe('an account that cannot continue', () => {
         : { status: 'refused', httpStatus: 401, message: 'no such key' };
     const account = anAccount();
     const refusing = { ...account, client: { ...account.client, stream: answer } };
-    const job = work(async ({ run }) => {
-      if (run.account !== 'other' && !key.works) throw new KeyRefused('fix the key', 'contacts.getall');
-      return FINISHED;
+    const job = work(async (context) => {
+      if (context.run.account !== 'other' && !key.works) throw new KeyRefused('fix the key', 'contacts.getall');
+      return finish(context);
     });
     const accounts = { open: async (scope: string) => ({ ...refusing, scope }), reopen: async () => refusing };
     await running([job], { accounts });
@@ -265,7 +277,7 @@ describe('processes', () => {
   test('take over what dead processes held', async () => {
     const run = await aRun(database);
     await claimOn(database, run, { kind: 'exclusive', worker: { ...WORKER, pid: 2 ** 22 + 1 } });
-    const job = work((context) => exclusively(context, async () => FINISHED));
+    const job = work((context) => exclusively(context, () => finish(context)));
     await running([job]);
     expect((await ended(run)).status).toBe('done');
   });
@@ -273,12 +285,12 @@ describe('processes', () => {
   test('several share one run, within its limit of parallel jobs', async () => {
     const seen = new Set<string>();
     let [atWork, most] = [0, 0];
-    const job = work(async ({ worker }) => {
-      seen.add(worker.id);
+    const job = work(async (context) => {
+      seen.add(context.worker.id);
       most = Math.max(most, ++atWork);
       await delay(5); // a job takes its time
       atWork--;
-      return seen.size === 2 && most === 4 ? FINISHED : { status: 'again', inMs: 0 };
+      return seen.size === 2 && most === 4 ? finish(context) : { status: 'again', inMs: 0 };
     }, 2);
     const run = await aRun(database);
     await running([job]);
@@ -300,7 +312,7 @@ describe('processes', () => {
         return { status: 'next', job: 'rest' };
       }),
     );
-    const rest = defineJob({ name: 'rest', summary: 'rests', options: z.unknown(), run: async () => FINISHED });
+    const rest = defineJob({ name: 'rest', summary: 'rests', options: z.unknown(), run: finish });
     for (let round = 0; round < 5; round++) {
       const run = await aRun(database);
       const all = runners.length > 0 ? runners : await Promise.all([1, 2, 3].map(() => running([alone, rest])));

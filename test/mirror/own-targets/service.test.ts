@@ -137,7 +137,7 @@ test.each<FaultKind>([
   'truncate',
 ])('a creation that ends in %s creates one task, through any process', async (kind) => {
   const faults = { rate: 1, limit: 1, kinds: [kind], operations: ['tasks.create'] };
-  const lost = await deliver(await begin({ behaviour: { faults }, timeoutMs: 300 }), false);
+  const lost = await deliver(await begin({ behaviour: { faults }, timeoutMs: 2_000 }), false);
   expect(lost).toMatchObject({ status: 'later', detail: expect.stringContaining('may have been created') });
   expect('retryAfterMs' in lost && lost.retryAfterMs).toBeGreaterThanOrEqual(60_000);
   const tooEarly = await deliver(branch.open(), false);

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { startEmbedded } from '../../../src/storage/embedded/embedded.ts';
+import { openDatabase } from '../../../src/storage/open.ts';
 import { PATIENT } from '../../support/patient.ts';
 import { ask, scratch } from './scratch.ts';
 import { isAlive, postmasterOf, startUser } from './user-process.ts';
@@ -41,6 +42,18 @@ test('after Postgres was killed, the next start has everything that was committe
   await before.close();
   expect(await ask(after.connection, 'select n from kept')).toEqual([{ n: 42 }]);
   await after.close();
+});
+
+test('a process whose Postgres was killed starts it again, and has everything that was committed', async () => {
+  const dataDir = await newDir();
+  const database = await openDatabase({ url: 'embedded', dataDir });
+  await database.pool.query('create table kept as select 42 as n');
+  process.kill(postmasterOf(dataDir), 'SIGKILL');
+  const kept = async () => (await database.pool.query('select n from kept')).rows;
+  await expect.poll(() => kept().catch(() => undefined)).toBeUndefined();
+  await expect.poll(() => kept().catch(() => undefined)).toEqual([{ n: 42 }]);
+  await database.close();
+  expect(fs.existsSync(path.join(dataDir, 'postgres/data/postmaster.pid'))).toBe(false);
 });
 
 if (process.platform === 'linux') {

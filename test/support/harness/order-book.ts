@@ -9,9 +9,11 @@ export interface BookHarness extends OrdersHarness {
   fates(run: Run): Promise<readonly string[]>;
 }
 
+export const SETTLE_MS = 100;
+
 export async function openBookHarness(): Promise<BookHarness> {
   const book = await startOrderBook();
-  const account = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 100ms }';
+  const account = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: ${SETTLE_MS}ms }`;
   const harness = await openOrdersHarness({ account, serviceUrl: book.url });
   return {
     ...harness,
