@@ -10,7 +10,8 @@ import type { Creating, DetailLog, LoggedCreation } from './creation-log.ts';
 import { type CommentItems, commentOnce } from './item-comments.ts';
 import { type FieldValues, type LabelChange, openFields, type Problem, type ReadFields } from './item-fields.ts';
 import type { Asked, Detailed, ItemDetails } from './item-target.ts';
-import { type Render, renderer, viewOf } from './render.ts';
+import { withoutMentions } from './item-text.ts';
+import { quietViewOf, type Render, renderer } from './render.ts';
 
 export interface DetailItems<Item> extends CommentItems<Item> {
   /** `delivery.itemId` is undefined while the item has no link: then the description keeps the marker of the task. */
@@ -62,7 +63,7 @@ export function openDetails<Item extends { readonly itemId: string }>(
     delivery: Delivery,
     about: 'link' | 'change',
   ) {
-    const text = render(viewOf(delivery));
+    const text = render(quietViewOf(delivery));
     return text.status === 'ok' ? say(items, item, delivery, about, text.text) : { done: [], failure: text };
   }
 
@@ -110,7 +111,7 @@ export function openDetails<Item extends { readonly itemId: string }>(
       if (read.status !== 'ok') return { done: first.done, failure: read };
       if (read.changed.length === 0) return first;
       const text = read.changed.map((change) => `${capital(change.name)}: ${change.text || 'none'}`).join('\n');
-      const second = await say(items, item, delivery, 'change', text);
+      const second = await say(items, item, delivery, 'change', withoutMentions(text));
       return { ...second, done: [...first.done, ...second.done] };
     },
 

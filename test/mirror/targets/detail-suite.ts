@@ -99,6 +99,15 @@ export function detailSuite<Harness extends DetailedVendor>(
       expect(updates()).toBe(0);
     });
 
+    test('keeps what looks like markup in a title, and mentions no one, whichever variable a template uses', async () => {
+      const fields = { description: '{{ task.description }}, {{ title }}' };
+      const task = { title: 'Use &lt;b&gt; @octocat', description: 'by @octocat' };
+      const itemId = await created({ fields, comment: '{{ task.title }}' }, task);
+      expect(harness.field(itemId, 'title')).toBe('Use <b> @\u200boctocat');
+      expect(harness.field(itemId, 'description')).toMatch(/^by @\u200boctocat, Use <b> @\u200boctocat/);
+      expect(harness.comments.at(-1)?.text).toMatch(/^Use &lt;b&gt; @\u200boctocat/);
+    });
+
     test('has changed fields written, and keeps what a person changed there', async () => {
       const settings = { fields: own(), people: PEOPLE, onChange: [...forms.fields] };
       const itemId = await created(settings);
