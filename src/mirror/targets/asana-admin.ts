@@ -30,7 +30,7 @@ const hook = z
     return { id: gid, url: target, problem: active === false ? (why ?? 'it is not active') : why };
   });
 const SHOWN = 'target,active,last_failure_at,last_success_at,last_failure_content';
-const created = z.object({ data: hook, 'X-Hook-Secret': z.string() });
+const created = z.object({ data: z.object({ gid: z.string() }), 'X-Hook-Secret': z.string() });
 
 export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds): VendorAdmin {
   const { name, project, hookSecret, fields } = settings;
@@ -94,7 +94,7 @@ export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds): V
       remove,
       async put(calls, url, existing, secret) {
         if (project === undefined || kept === undefined) return noProject(name);
-        if (existing !== undefined && existing.problem === undefined) return { status: 'ok', value: existing };
+        if (existing !== undefined && existing.problem === undefined) return { status: 'ok', value: undefined };
         // Asana shows a secret once: a hook whose secret is not known is replaced.
         if (existing !== undefined) {
           const removed = await remove(calls, existing);
@@ -133,17 +133,17 @@ interface Wanted {
 }
 
 /** The process that takes calls answers the handshake while this call is under way, and the answer has the secret again. */
-async function establish(calls: Calls, { kept, secret, project, url, now }: Wanted): Promise<Asked<OutsideHook>> {
+async function establish(calls: Calls, { kept, secret, project, url, now }: Wanted): Promise<Asked<unknown>> {
   const filters = [{ resource_type: 'task', action: 'changed', fields: ['completed'] }];
   const body = { data: { resource: project, target: url, filters } };
   await kept.write('handshake', { sealed: Buffer.alloc(0), expiresAt: new Date(now().getTime() + HANDSHAKE_MS) });
   try {
-    const asked = await calls.ask({ method: 'POST', path: `/webhooks?opt_fields=${SHOWN}`, body }, created);
+    const asked = await calls.ask({ method: 'POST', path: '/webhooks', body }, created);
     if (asked.status !== 'ok') return notEstablished(asked);
     const { data, [HOOK_SECRET]: given } = asked.value;
-    const box = sealed(JSON.stringify({ id: data.id, secret: given }), secret, 'hook');
+    const box = sealed(JSON.stringify({ id: data.gid, secret: given }), secret, 'hook');
     await kept.write('hook', { sealed: box, expiresAt: undefined });
-    return { status: 'ok', value: { ...data, problem: undefined } };
+    return { status: 'ok', value: undefined };
   } finally {
     await kept.forget('handshake');
   }

@@ -23,22 +23,22 @@ const hook = z
   });
 const ISSUE = 'Issue';
 const HOOK = 'id url enabled resourceTypes';
-const changed = z.object({ success: z.literal(true), webhook: hook });
+const changed = z.object({ success: z.literal(true) });
 
 const VIEWER = query('query Viewer { viewer { displayName } }', { viewer: z.object({ displayName: z.string() }) });
 const HOOKS = query(`query Webhooks { webhooks(first: 250) { nodes { ${HOOK} } } }`, {
   webhooks: z.object({ nodes: z.array(hook) }),
 });
 const CREATE_HOOK = query(
-  `mutation CreateWebhook($input: WebhookCreateInput!) { webhookCreate(input: $input) { success webhook { ${HOOK} } } }`,
+  `mutation CreateWebhook($input: WebhookCreateInput!) { webhookCreate(input: $input) { success } }`,
   { webhookCreate: changed },
 );
 const UPDATE_HOOK = query(
-  `mutation UpdateWebhook($id: String!, $input: WebhookUpdateInput!) { webhookUpdate(id: $id, input: $input) { success webhook { ${HOOK} } } }`,
+  `mutation UpdateWebhook($id: String!, $input: WebhookUpdateInput!) { webhookUpdate(id: $id, input: $input) { success } }`,
   { webhookUpdate: changed },
 );
 const DELETE_HOOK = query('mutation DeleteWebhook($id: String!) { webhookDelete(id: $id) { success } }', {
-  webhookDelete: z.object({ success: z.literal(true) }),
+  webhookDelete: changed,
 });
 
 export function linearAdmin(settings: SettingsOf<'linear'>): VendorAdmin {
@@ -57,12 +57,12 @@ export function linearAdmin(settings: SettingsOf<'linear'>): VendorAdmin {
         const common = { url, secret, enabled: true, resourceTypes: [ISSUE], label: 'Lockstep' };
         if (existing !== undefined) {
           const { id } = existing;
-          return mapAsked(ask(calls, UPDATE_HOOK, { id, input: common }), (done) => done.webhookUpdate.webhook);
+          return ask(calls, UPDATE_HOOK, { id, input: common });
         }
         const of = await scopeOf(calls, team);
         if (of.status !== 'ok') return of;
         const input = { ...common, ...of.value };
-        return mapAsked(ask(calls, CREATE_HOOK, { input }), (done) => done.webhookCreate.webhook);
+        return ask(calls, CREATE_HOOK, { input });
       },
       remove: (calls, { id }) => ask(calls, DELETE_HOOK, { id }),
     },
