@@ -1,10 +1,10 @@
 /** The check and the webhooks of an Asana target. developers.asana.com/reference/users, …/projects and …/webhooks. */
 import { z } from 'zod';
-import type { Finding, OutsideHook } from '../../contract/target.ts';
+import type { OutsideHook } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { readCustomFields, readTags, workspaceOf } from './asana-fields.ts';
+import { workspaceOf } from './asana-fields.ts';
 import { HANDSHAKE, readKeptHook } from './asana-hook.ts';
-import { customFindings, labelFindings } from './custom-fields.ts';
+import { type NamedValues, namedFindings } from './custom-fields.ts';
 import { failed, fine, problem } from './findings.ts';
 import type { Calls, TargetNeeds } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
@@ -32,7 +32,7 @@ const hook = z
 const SHOWN = 'target,active,last_failure_at,last_success_at,last_failure_content';
 const created = z.object({ data: z.object({ gid: z.string() }), 'X-Hook-Secret': z.string() });
 
-export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds): VendorAdmin {
+export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds, named: NamedValues): VendorAdmin {
   const { name, project, hookSecret, fields } = settings;
   const { kept, readSecret, now = () => new Date() } = needs;
 
@@ -85,7 +85,7 @@ export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds): V
       return [
         token,
         fine(what, `found: ${called ?? 'without a name'}`),
-        ...(await fieldFindings(calls, project, fields)),
+        ...(await namedFindings(named, fields, calls)),
       ];
     },
     hooks: {
@@ -104,24 +104,6 @@ export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds): V
       },
     },
   };
-}
-
-/** Tags and custom fields that the settings name. */
-async function fieldFindings(
-  calls: Calls,
-  project: string,
-  { labels, custom }: SettingsOf<'asana'>['fields'],
-): Promise<readonly Finding[]> {
-  const findings: Finding[] = [];
-  if (labels !== undefined) {
-    const tags = await readTags(calls, project);
-    findings.push(...(tags.status === 'ok' ? labelFindings(labels, tags.value) : [failed('labels', tags, '')]));
-  }
-  if (custom !== undefined) {
-    const known = await readCustomFields(calls, project);
-    findings.push(...(known.status === 'ok' ? customFindings(custom, known.value) : [failed('fields', known, '')]));
-  }
-  return findings;
 }
 
 interface Wanted {

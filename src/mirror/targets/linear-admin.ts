@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import type { Finding, OutsideHook } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { labelFindings } from './custom-fields.ts';
+import { type NamedValues, namedFindings } from './custom-fields.ts';
 import { failed, fine, problem } from './findings.ts';
 import { type Calls, mapAsked } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
-import { ask, findTeam, LABELS, labelsOf, query, STATES } from './linear-graphql.ts';
+import { ask, findTeam, query, STATES } from './linear-graphql.ts';
 import type { VendorAdmin } from './vendor-admin.ts';
 import { isSameName } from './wanted.ts';
 
@@ -41,14 +41,14 @@ const DELETE_HOOK = query('mutation DeleteWebhook($id: String!) { webhookDelete(
   webhookDelete: changed,
 });
 
-export function linearAdmin(settings: SettingsOf<'linear'>): VendorAdmin {
+export function linearAdmin(settings: SettingsOf<'linear'>, named: NamedValues): VendorAdmin {
   const { team } = settings;
   return {
     async check(calls) {
       const viewer = await ask(calls, VIEWER);
       if (viewer.status !== 'ok') return [failed('token', viewer, 'correct the url of this target')];
       const token = fine('token', `it belongs to ${viewer.value.viewer.displayName}`);
-      return team === undefined ? [token] : [token, ...(await teamFindings(calls, team, settings))];
+      return team === undefined ? [token] : [token, ...(await teamFindings(calls, team, settings, named))];
     },
     hooks: {
       missing: 'webhooks need a token of an administrator of the workspace (OAuth: the scope admin)',
@@ -79,6 +79,7 @@ async function teamFindings(
   calls: Calls,
   team: string,
   { columns, fields }: SettingsOf<'linear'>,
+  named: NamedValues,
 ): Promise<readonly Finding[]> {
   const what = `team ${team}`;
   const remedy = 'correct the team, or give the user of the token access to it';
@@ -99,16 +100,5 @@ async function teamFindings(
     findings.push(problem('states', 'the team has no state of the type completed', 'add one to the team'));
   }
   const ofStates = findings.length > 0 ? findings : [fine('states', `the team has ${known}`)];
-  return [fine(what, 'found'), ...ofStates, ...(await labelsFound(calls, team, fields.labels))];
-}
-
-async function labelsFound(
-  calls: Calls,
-  team: string,
-  names: readonly string[] | undefined,
-): Promise<readonly Finding[]> {
-  if (names === undefined) return [];
-  const asked = await ask(calls, LABELS, { names, team });
-  if (asked.status !== 'ok') return [failed('labels', asked, 'correct the team')];
-  return labelFindings(names, labelsOf(asked.value));
+  return [fine(what, 'found'), ...ofStates, ...(await namedFindings(named, fields, calls))];
 }
