@@ -66,6 +66,24 @@ export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds, na
     return removed;
   }
 
+  /** The process that takes calls answers the handshake while this call is under way, and the answer has the secret again. */
+  async function establish(calls: Calls, keeping: KeptSecrets, secret: string, url: string): Promise<Asked<unknown>> {
+    const filters = [{ resource_type: 'task', action: 'changed', fields: ['completed'] }];
+    const body = { data: { resource: project, target: url, filters } };
+    const expiresAt = new Date(now().getTime() + HANDSHAKE_MS);
+    await keeping.write('handshake', { sealed: Buffer.alloc(0), expiresAt });
+    try {
+      const asked = await calls.ask({ method: 'POST', path: '/webhooks', body }, created);
+      if (asked.status !== 'ok') return notEstablished(asked);
+      const { data, [HOOK_SECRET]: given } = asked.value;
+      const box = sealed(JSON.stringify({ id: data.gid, secret: given }), secret, 'hook');
+      await keeping.write('hook', { sealed: box, expiresAt: undefined });
+      return { status: 'ok', value: undefined };
+    } finally {
+      await keeping.forget('handshake');
+    }
+  }
+
   return {
     async check(calls) {
       const path = '/users/me?opt_fields=name';
@@ -100,35 +118,10 @@ export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds, na
           const removed = await remove(calls, existing);
           if (removed.status !== 'ok' && removed.status !== 'missing') return removed;
         }
-        return establish(calls, { kept, secret, project, url, now });
+        return establish(calls, kept, secret, url);
       },
     },
   };
-}
-
-interface Wanted {
-  readonly kept: KeptSecrets;
-  readonly secret: string;
-  readonly project: string;
-  readonly url: string;
-  readonly now: () => Date;
-}
-
-/** The process that takes calls answers the handshake while this call is under way, and the answer has the secret again. */
-async function establish(calls: Calls, { kept, secret, project, url, now }: Wanted): Promise<Asked<unknown>> {
-  const filters = [{ resource_type: 'task', action: 'changed', fields: ['completed'] }];
-  const body = { data: { resource: project, target: url, filters } };
-  await kept.write('handshake', { sealed: Buffer.alloc(0), expiresAt: new Date(now().getTime() + HANDSHAKE_MS) });
-  try {
-    const asked = await calls.ask({ method: 'POST', path: '/webhooks', body }, created);
-    if (asked.status !== 'ok') return notEstablished(asked);
-    const { data, [HOOK_SECRET]: given } = asked.value;
-    const box = sealed(JSON.stringify({ id: data.gid, secret: given }), secret, 'hook');
-    await kept.write('hook', { sealed: box, expiresAt: undefined });
-    return { status: 'ok', value: undefined };
-  } finally {
-    await kept.forget('handshake');
-  }
 }
 
 const HOOK_SECRET = 'X-Hook-Secret';
