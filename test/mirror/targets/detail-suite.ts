@@ -417,7 +417,7 @@ export function detailSuite<Harness extends DetailedVendor>(
       for (let at = 1; isMet; at++) {
         const id = `6${at}`;
         const itemId = await created(given, { ...DUE, id });
-        const later = { ...DUE, id, endDate: '2026-04-05T09:00:00' };
+        const later = { ...DUE, id, endDate: '2026-04-05T09:00:00', status: 'urgent' };
         let calls = 0;
         harness.vendor.next(answer, () => ++calls === at);
         let outcome: DeliveryOutcome | undefined;
@@ -430,6 +430,8 @@ export function detailSuite<Harness extends DetailedVendor>(
         expect([at, outcome]).toEqual([at, delivered]);
         expect(harness.comments.filter((comment) => comment.itemId === itemId)).toHaveLength(1);
         expect(harness.field(itemId, 'description')).toMatch(/^Due 2026-04-05T09:00:00/);
+        expect(harness.field(itemId, 'labels')).toEqual(expect.arrayContaining(labels('urgent', 'mirror')));
+        expect(harness.field(itemId, 'labels')).not.toEqual(expect.arrayContaining(labels('new')));
       }
     });
 
