@@ -174,7 +174,7 @@ type HookChange<T> = Promise<{ readonly status: 'ok'; readonly value: T } | Targ
 export interface HookAdmin {
   list(context: CallContext): HookChange<readonly OutsideHook[]>;
   /** Makes a hook that calls this address, or sets up the `existing` one again, with its secret. */
-  put(url: string, existing: OutsideHook | undefined, context: CallContext): HookChange<OutsideHook>;
+  put(url: string, existing: OutsideHook | undefined, context: CallContext): HookChange<unknown>;
   remove(hook: OutsideHook, context: CallContext): HookChange<unknown>;
 }
 

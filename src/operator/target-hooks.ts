@@ -14,7 +14,7 @@ export interface HookWish {
 
 export interface HookStep {
   readonly action: 'created' | 'updated' | 'replaced' | 'removed';
-  readonly hook: Pick<OutsideHook, 'url' | 'problem'>;
+  readonly url: string;
 }
 
 /** The address of the target's calls at `base`, which may be that address already. */
@@ -48,16 +48,15 @@ export async function arrangeHook(
   if (isRemoval) {
     if (meant.length === 0) throw unknownHook(target, url);
     for (const hook of meant) await remove(hook);
-    return meant.map((hook) => ({ action: 'removed', hook }));
+    return meant.map((hook) => ({ action: 'removed', url: hook.url }));
   }
   if (url === undefined) throw new TypeError('a hook needs an address');
   const [existing, ...doubled] = meant;
   for (const hook of doubled) await remove(hook);
   if (isRenewal && existing !== undefined) await remove(existing);
   const action = existing === undefined ? 'created' : isRenewal ? 'replaced' : 'updated';
-  const put = () => admin.put(url, isRenewal ? undefined : existing, context);
-  const hook = dryRun ? { url } : await done(target, put());
-  return [{ action, hook }, ...doubled.map((one): HookStep => ({ action: 'removed', hook: one }))];
+  if (!dryRun) await done(target, admin.put(url, isRenewal ? undefined : existing, context));
+  return [{ action, url }, ...doubled.map((one): HookStep => ({ action: 'removed', url: one.url }))];
 }
 
 function pathOf(target: string): string {

@@ -105,6 +105,7 @@ test('sets up, lists and removes a webhook, and shows no secret', async () => {
     1,
     expect.stringMatching(/its secret is not the hookSecret.*\nTo set it up again: /s),
   ]);
+  expect((await targets(...base)).stdout).toBe('updated: https://lockstep.example/hooks/issues\n');
   expect((await targets('hook', 'issues', '--remove')).stdout).toBe('removed: https://lockstep.example/hooks/issues\n');
   expect(github.hooks).toEqual([]);
 });
@@ -113,6 +114,7 @@ test('refuses addresses that no vendor reaches, and targets that take no calls',
   const cases: readonly (readonly [RegExp, ...string[]])[] = [
     [/there is no target "nothing"|no target/i, 'hook', 'nothing'],
     [/table takes no calls: set poll/, 'hook', 'table'],
+    [/receiver was set up by hand: remove it there/, 'hook', 'receiver', '--remove'],
     [/--renew needs --url/, 'hook', 'issues', '--renew'],
     [/expected a URL/, 'hook', 'issues', '--url', 'lockstep'],
   ];

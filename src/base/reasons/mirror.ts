@@ -166,7 +166,7 @@ export const MIRROR_REASONS = {
   ITEM_MISSING: {
     meaning:
       'The item that is linked with the task, or was created for it, does not exist, or the token may not see it.',
-    remedy: `Give the token access, or link the task with another item (\`lockstep links import FILE --target {target} --account {account}\`), ${REPLAY} If the item is deleted and another one is to be created, first run \`lockstep links remove --target {target} --account {account} --task TASK\`.`,
+    remedy: `Give the token access, or link the task with another item (\`lockstep links import FILE --target {target} --account {account} --replace\`), ${REPLAY} If the item is deleted and another one is to be created, first run \`lockstep links remove --target {target} --account {account} --task TASK\`.`,
   },
   ITEM_UNREADABLE: {
     meaning: 'The other account does not show whether the linked task is completed.',

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { CallContext, Finding, HookAdmin, OutsideHook, Target } from '../../contract/target.ts';
 import { checkTargets } from '../../operator/target-check.ts';
-import { arrangeHook, type HookStep, hookAddress, listHooks } from '../../operator/target-hooks.ts';
+import { arrangeHook, hookAddress, listHooks } from '../../operator/target-hooks.ts';
 import { baseUrl, isLoopback } from '../../settings/fields.ts';
 import { targetNamed } from '../../settings/settings.ts';
 import { quote } from '../../settings/words.ts';
@@ -105,6 +105,7 @@ async function arrange(session: Session, given: Arrangement, context: CallContex
   if (hooks === undefined)
     throw wrongUse(`${name} takes no calls: set poll in the options of its sync`, 'HOOK_UNKNOWN');
   if ('byHand' in hooks) {
+    if (options.remove) throw wrongUse(`the webhook of ${name} was set up by hand: remove it there`, 'HOOK_UNKNOWN');
     const lines = hooks.byHand(url ?? `https://YOUR-HOST/hooks/${name}`);
     out.say(...lines);
     out.result({ target: name, byHand: lines });
@@ -113,15 +114,9 @@ async function arrange(session: Session, given: Arrangement, context: CallContex
   if (url === undefined && options.remove !== true) return list(session, name, hooks, context);
   const { remove: isRemoval = false, renew: isRenewal = false, dryRun = false } = options;
   const steps = await arrangeHook(hooks, { target: name, url, isRemoval, isRenewal, dryRun }, context);
-  for (const { action, hook } of steps) out.say(`${dryRun ? 'would be ' : ''}${action}: ${hook.url}`);
-  const problems = steps.filter(({ action, hook }) => action !== 'removed' && hook.problem !== undefined);
-  out.say(...problems.map(({ hook }) => `${hook.url}: ${hook.problem}`));
-  out.result({ target: name, dryRun, steps: steps.map(toJson) });
+  for (const step of steps) out.say(`${dryRun ? 'would be ' : ''}${step.action}: ${step.url}`);
+  out.result({ target: name, dryRun, steps });
   return DONE;
-}
-
-function toJson({ action, hook: { url } }: HookStep) {
-  return { action, url };
 }
 
 async function list(session: Session, name: string, hooks: HookAdmin, context: CallContext): Promise<ExitCode> {

@@ -38,6 +38,10 @@ export function createLinker({ db, target: name }: { readonly db: Queryable; rea
     if (own !== undefined) return target.deliver({ ...delivery, itemId: own.itemId }, how); // linked after it was claimed
     if (linked[0] !== undefined) return taken(itemId, linked[0].source);
     const outcome = await target.deliver({ ...delivery, itemId }, how);
+    if (outcome.status === 'refused' && outcome.reason === 'ITEM_MISSING') {
+      const detail = `The text of ${source} names ${itemId}, which is deleted, or which the token may not see: correct the text, or give the token access, then replay`;
+      return { ...outcome, detail };
+    }
     // Other outcomes do not show whether the item exists.
     if (outcome.status !== 'delivered' && outcome.status !== 'already') return outcome;
     // Linked immediately and not with the outcome, because the next task that names the item must see its link. If this fails,

@@ -1,10 +1,10 @@
 /** The check and the webhooks of an Asana target. developers.asana.com/reference/users, …/projects and …/webhooks. */
 import { z } from 'zod';
-import type { Finding, OutsideHook } from '../../contract/target.ts';
+import type { OutsideHook } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { readCustomFields, readTags, workspaceOf } from './asana-fields.ts';
+import { workspaceOf } from './asana-fields.ts';
 import { HANDSHAKE, readKeptHook } from './asana-hook.ts';
-import { customFindings, labelFindings } from './custom-fields.ts';
+import { type NamedValues, namedFindings } from './custom-fields.ts';
 import { failed, fine, problem } from './findings.ts';
 import type { Calls, TargetNeeds } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
@@ -30,9 +30,9 @@ const hook = z
     return { id: gid, url: target, problem: active === false ? (why ?? 'it is not active') : why };
   });
 const SHOWN = 'target,active,last_failure_at,last_success_at,last_failure_content';
-const created = z.object({ data: hook, 'X-Hook-Secret': z.string() });
+const created = z.object({ data: z.object({ gid: z.string() }), 'X-Hook-Secret': z.string() });
 
-export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds): VendorAdmin {
+export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds, named: NamedValues): VendorAdmin {
   const { name, project, hookSecret, fields } = settings;
   const { kept, readSecret, now = () => new Date() } = needs;
 
@@ -66,6 +66,24 @@ export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds): V
     return removed;
   }
 
+  /** The process that takes calls answers the handshake while this call is under way, and the answer has the secret again. */
+  async function establish(calls: Calls, keeping: KeptSecrets, secret: string, url: string): Promise<Asked<unknown>> {
+    const filters = [{ resource_type: 'task', action: 'changed', fields: ['completed'] }];
+    const body = { data: { resource: project, target: url, filters } };
+    const expiresAt = new Date(now().getTime() + HANDSHAKE_MS);
+    await keeping.write('handshake', { sealed: Buffer.alloc(0), expiresAt });
+    try {
+      const asked = await calls.ask({ method: 'POST', path: '/webhooks', body }, created);
+      if (asked.status !== 'ok') return notEstablished(asked);
+      const { data, [HOOK_SECRET]: given } = asked.value;
+      const box = sealed(JSON.stringify({ id: data.gid, secret: given }), secret, 'hook');
+      await keeping.write('hook', { sealed: box, expiresAt: undefined });
+      return { status: 'ok', value: undefined };
+    } finally {
+      await keeping.forget('handshake');
+    }
+  }
+
   return {
     async check(calls) {
       const path = '/users/me?opt_fields=name';
@@ -85,7 +103,7 @@ export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds): V
       return [
         token,
         fine(what, `found: ${called ?? 'without a name'}`),
-        ...(await fieldFindings(calls, project, fields)),
+        ...(await namedFindings(named, fields, calls)),
       ];
     },
     hooks: {
@@ -94,59 +112,16 @@ export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds): V
       remove,
       async put(calls, url, existing, secret) {
         if (project === undefined || kept === undefined) return noProject(name);
-        if (existing !== undefined && existing.problem === undefined) return { status: 'ok', value: existing };
+        if (existing !== undefined && existing.problem === undefined) return { status: 'ok', value: undefined };
         // Asana shows a secret once: a hook whose secret is not known is replaced.
         if (existing !== undefined) {
           const removed = await remove(calls, existing);
           if (removed.status !== 'ok' && removed.status !== 'missing') return removed;
         }
-        return establish(calls, { kept, secret, project, url, now });
+        return establish(calls, kept, secret, url);
       },
     },
   };
-}
-
-/** Tags and custom fields that the settings name. */
-async function fieldFindings(
-  calls: Calls,
-  project: string,
-  { labels, custom }: SettingsOf<'asana'>['fields'],
-): Promise<readonly Finding[]> {
-  const findings: Finding[] = [];
-  if (labels !== undefined) {
-    const tags = await readTags(calls, project);
-    findings.push(...(tags.status === 'ok' ? labelFindings(labels, tags.value) : [failed('labels', tags, '')]));
-  }
-  if (custom !== undefined) {
-    const known = await readCustomFields(calls, project);
-    findings.push(...(known.status === 'ok' ? customFindings(custom, known.value) : [failed('fields', known, '')]));
-  }
-  return findings;
-}
-
-interface Wanted {
-  readonly kept: KeptSecrets;
-  readonly secret: string;
-  readonly project: string;
-  readonly url: string;
-  readonly now: () => Date;
-}
-
-/** The process that takes calls answers the handshake while this call is under way, and the answer has the secret again. */
-async function establish(calls: Calls, { kept, secret, project, url, now }: Wanted): Promise<Asked<OutsideHook>> {
-  const filters = [{ resource_type: 'task', action: 'changed', fields: ['completed'] }];
-  const body = { data: { resource: project, target: url, filters } };
-  await kept.write('handshake', { sealed: Buffer.alloc(0), expiresAt: new Date(now().getTime() + HANDSHAKE_MS) });
-  try {
-    const asked = await calls.ask({ method: 'POST', path: `/webhooks?opt_fields=${SHOWN}`, body }, created);
-    if (asked.status !== 'ok') return notEstablished(asked);
-    const { data, [HOOK_SECRET]: given } = asked.value;
-    const box = sealed(JSON.stringify({ id: data.id, secret: given }), secret, 'hook');
-    await kept.write('hook', { sealed: box, expiresAt: undefined });
-    return { status: 'ok', value: { ...data, problem: undefined } };
-  } finally {
-    await kept.forget('handshake');
-  }
 }
 
 const HOOK_SECRET = 'X-Hook-Secret';

@@ -1,9 +1,10 @@
 /** Tags and custom fields of Asana, which its calls name by their ids. developers.asana.com/reference/tags and …/custom-fields. */
 import { z } from 'zod';
-import type { CustomField, CustomForms } from './custom-fields.ts';
+import type { CustomField, CustomForms, NamedValues } from './custom-fields.ts';
 import { type Calls, mapAsked } from './item-calls.ts';
 import { type Pages, readWhole } from './item-pages.ts';
 import type { Asked } from './item-target.ts';
+import { keptMetadata } from './kept-metadata.ts';
 
 const PER_PAGE = 100;
 const MOST_PAGES = 20;
@@ -20,14 +21,18 @@ const setting = z.object({
   }),
 });
 
-export const ASANA_FORMS: CustomForms = {
-  one: (gid) => gid,
-  date: (date) => ({ date }),
-  document: (text) => text,
-};
+const FORMS: CustomForms = { one: (gid) => gid, date: (date) => ({ date }), document: (text) => text };
+
+export function asanaNamed(project: string, now = () => new Date()): NamedValues {
+  const tags = keptMetadata(now, (calls) => readTags(calls, project));
+  return {
+    labels: (calls, names) => tags.read(calls, (known) => names.every((name) => known.has(name))),
+    custom: { read: (calls) => readCustomFields(calls, project), forms: FORMS },
+  };
+}
 
 /** By their names. */
-export async function readTags(calls: Calls, project: string): Promise<Asked<ReadonlyMap<string, string>>> {
+async function readTags(calls: Calls, project: string): Promise<Asked<ReadonlyMap<string, string>>> {
   const workspace = await workspaceOf(calls, project);
   if (workspace.status !== 'ok') return workspace;
   const tags = listOf(calls, `/workspaces/${workspace.value}/tags`, tag, { opt_fields: 'name' });
@@ -35,7 +40,7 @@ export async function readTags(calls: Calls, project: string): Promise<Asked<Rea
   return mapAsked(reading, (all) => new Map(all.map(({ gid, name }) => [name, gid])));
 }
 
-export async function readCustomFields(calls: Calls, project: string): Promise<Asked<readonly CustomField[]>> {
+async function readCustomFields(calls: Calls, project: string): Promise<Asked<readonly CustomField[]>> {
   const shown = ['name', 'resource_subtype', 'enum_options.name', 'enum_options.enabled'];
   const opt_fields = shown.map((each) => `custom_field.${each}`).join(',');
   const fields = listOf(calls, `/projects/${project}/custom_field_settings`, setting, { opt_fields });

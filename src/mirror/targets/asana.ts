@@ -6,17 +6,14 @@ import { z } from 'zod';
 import type { ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import { asanaAdmin } from './asana-admin.ts';
-import { ASANA_FORMS, listOf, readCustomFields, readTags } from './asana-fields.ts';
+import { asanaNamed, listOf } from './asana-fields.ts';
 import { asanaHookReader } from './asana-hook.ts';
-import { customValues, fieldNamed } from './custom-fields.ts';
 import { accepted, type Calls, type ItemNeeds, isoSeconds, mapAsked, movedAs } from './item-calls.ts';
-import { labelIds } from './item-details.ts';
-import type { FieldValues, Problem } from './item-fields.ts';
+import type { FieldValues } from './item-fields.ts';
 import { ASANA } from './item-naming.ts';
 import { collectInPages, findInPages, isInPages, MOST_TOGETHER } from './item-pages.ts';
 import type { Asked } from './item-target.ts';
 import { endsWith, markedText, textsOf } from './item-text.ts';
-import { keptMetadata } from './kept-metadata.ts';
 import { markerOf } from './marker.ts';
 import { orUnread } from './unread-item.ts';
 import { type DetailedItems, detailTarget, searchedSince, tooMany } from './vendor-target.ts';
@@ -54,11 +51,8 @@ const message = z
   .transform(({ errors }) => errors.map((error) => error.message).join('; '));
 
 export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Target {
-  const { now = () => new Date() } = needs;
   const { project = '' } = settings;
-  const keptTags = keptMetadata(now, (calls) => readTags(calls, project));
-  const keptFields = keptMetadata(now, (calls) => readCustomFields(calls, project));
-
+  const named = asanaNamed(project, needs.now);
   async function readTasks(calls: Calls, itemIds: readonly string[]): Promise<Asked<readonly ItemState[]>> {
     const tasks = listOf(calls, '/tasks', task, { project, opt_fields: 'completed' });
     return mapAsked(collectInPages(tasks, itemIds), ({ items }) => items);
@@ -105,27 +99,6 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
       }
       return { status: 'ok', value: undefined };
     },
-    async resolve(values) {
-      const { labels, custom } = values;
-      const problems: Problem[] = [];
-      let resolved = values;
-      if (labels !== undefined) {
-        const tags = await keptTags.read(calls, (known) => labels.add.every((name) => known.has(name)));
-        if (tags.status !== 'ok') return tags;
-        const read = labelIds(labels, tags.value, settings.name);
-        resolved = { ...resolved, labels: read.labels };
-        problems.push(...read.problems);
-      }
-      if (custom !== undefined) {
-        const names = Object.keys(custom);
-        const fields = await keptFields.read(calls, (known) => names.every((name) => fieldNamed(known, name)));
-        if (fields.status !== 'ok') return fields;
-        const read = customValues(custom, fields.value, ASANA_FORMS, settings.name);
-        resolved = { ...resolved, custom: read.values };
-        problems.push(...read.problems);
-      }
-      return { status: 'ok', value: { values: resolved, problems } };
-    },
     hasComment({ itemId }, marker) {
       const stories = listOf(calls, `/tasks/${itemId}/stories`, story, { opt_fields: 'text' });
       return isInPages(stories, ({ text }) => endsWith(text, marker));
@@ -144,6 +117,7 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
     message,
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
+    named,
     // In the order of the project: Asana sorts by the time of the change only for paid plans, in a search that may lag behind.
     newItems: (calls, since, offset) =>
       listOf(calls, '/tasks', orUnread(newTask, 'gid'), {
@@ -157,7 +131,7 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
     container: `project ${project}`,
     settleMs: 60_000,
     readHook: asanaHookReader(settings, needs),
-    admin: asanaAdmin(settings, needs),
+    admin: asanaAdmin(settings, needs, named),
   });
 }
 

@@ -11,7 +11,7 @@ import { openPool } from '../../client/http/pool.ts';
 import { retryAfterMs } from '../../client/http/retry-after.ts';
 import type { CallContext, TargetFailure } from '../../contract/target.ts';
 import { guardedLookup, hostProblem } from './address-guard.ts';
-import { type Answered, addressRefused, type Head, toAnswered } from './answers.ts';
+import { type Answered, addressRefused, type Head, toAnswered, withoutSecrets } from './answers.ts';
 
 export interface TargetRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -21,6 +21,8 @@ export interface TargetRequest {
   readonly body?: string;
   /** Follow answers that the resource has another address (301, 307, 308) on the same origin; for reads only. */
   readonly followsMoves?: boolean;
+  /** Secrets that no answer may show; texts of fewer than four characters are not secret, and may occur in any answer. */
+  readonly secrets?: readonly string[];
 }
 
 /** The pause in milliseconds that an answer asks of all calls to the target; undefined if it asks for none. */
@@ -54,6 +56,7 @@ export interface CallerConfig {
 }
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
+const MIN_SECRET_LENGTH = 4;
 const MOST_MOVES = 3;
 
 export function openCaller(config: CallerConfig): TargetCaller {
@@ -76,17 +79,18 @@ export function openCaller(config: CallerConfig): TargetCaller {
 
   /** `path`: below the origin. */
   async function sendOnce(request: TargetRequest, { signal }: CallContext, limitOf?: LimitOf): Promise<Answered> {
-    const label = `${request.method} ${base.origin}`;
+    const { method, path, body, secrets = [] } = request;
+    const label = `${method} ${base.origin}`;
     const problem = allowPrivate ? undefined : hostProblem(base);
     if (problem !== undefined) return { status: 'failed', failure: addressRefused(label, `the address is ${problem}`) };
     const taken = await takePermit(label, signal);
     if (taken.status !== 'taken') return { status: 'failed', failure: taken };
     const { permit } = taken;
     try {
-      const wire = { ...request, headers: withAgent(request.headers) };
+      const wire = { method, path, headers: withAgent(request.headers), ...(body !== undefined && { body }) };
       const { maxAnswerBytes = MAX_ANSWER_BYTES } = config;
       const exchanged = await exchange(pool, wire, { timeoutMs, maxBodyBytes: maxAnswerBytes, signal });
-      const answered = toAnswered(exchanged, label);
+      const answered = withoutSecretsIn(toAnswered(exchanged, label), secrets);
       await report(answered, permit, limitOf);
       return answered;
     } finally {
@@ -137,6 +141,12 @@ async function report(answered: Answered, permit: Permit, limitOf: LimitOf = () 
 function waitOfStatus({ httpStatus, headers }: Head): number | undefined {
   if (httpStatus !== 429) return undefined;
   return retryAfterMs({ retryAfter: headers['retry-after'], date: headers.date }, Date.now());
+}
+
+/** Receivers often echo what they received. Before the text is read or cut: a part of a secret is secret, too. */
+function withoutSecretsIn(answered: Answered, secrets: readonly string[]): Answered {
+  if (answered.status !== 'answered') return answered;
+  return { ...answered, text: withoutSecrets(answered.text, secrets, MIN_SECRET_LENGTH) };
 }
 
 /** The path on the same origin that the resource has moved to; undefined if it has not. */

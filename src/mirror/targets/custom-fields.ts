@@ -1,7 +1,11 @@
 /** Fields that only one vendor, or one project, has: named in the settings, and described by the vendor's metadata. Pure. */
 import type { Finding } from '../../contract/target.ts';
-import { fine, problem } from './findings.ts';
-import { isDate, type Problem } from './item-fields.ts';
+import type { FieldTemplates } from '../../settings/target-items.ts';
+import { failed, fine, problem } from './findings.ts';
+import type { Calls } from './item-calls.ts';
+import { type FieldValues, isDate, type LabelChange, type Problem } from './item-fields.ts';
+import type { Asked } from './item-target.ts';
+import { keptMetadata } from './kept-metadata.ts';
 import { isSameName } from './wanted.ts';
 
 /** `one` and `many` of its options; `list` of any texts; `document`: text with paragraphs. */
@@ -22,8 +26,71 @@ export interface CustomForms {
   document(text: string): unknown;
 }
 
+/** What the calls of a vendor name by ids, and settings by names. */
+export interface NamedValues {
+  /** The ids of labels by their names; of labels that it does not have, none. */
+  labels?(calls: Calls, names: readonly string[]): Promise<Asked<ReadonlyMap<string, string>>>;
+  /** Fields that only this project has. */
+  readonly custom?: { read(calls: Calls): Promise<Asked<readonly CustomField[]>>; readonly forms: CustomForms };
+}
+
+export interface Resolved {
+  readonly values: FieldValues;
+  /** Those that the vendor does not have. */
+  readonly problems: readonly Problem[];
+}
+
+/** Values in the vendor's own form. `target`: for messages. */
+export function valueResolver({ labels, custom }: NamedValues, target: string, now: () => Date) {
+  const fields = custom && keptMetadata(now, custom.read);
+  return async (calls: Calls, values: FieldValues): Promise<Asked<Resolved>> => {
+    let resolved: Resolved = { values, problems: [] };
+    const { add = [], remove = [] } = values.labels ?? {};
+    const names = [...add, ...remove];
+    if (labels !== undefined && names.length > 0) {
+      const known = await labels(calls, names);
+      if (known.status !== 'ok') return known;
+      const read = labelIds({ add, remove }, known.value, target);
+      resolved = { values: { ...values, labels: read.labels }, problems: read.problems };
+    }
+    if (custom !== undefined && fields !== undefined && values.custom !== undefined) {
+      const texts = values.custom;
+      const known = await fields.read(calls, (some) => Object.keys(texts).every((name) => fieldNamed(some, name)));
+      if (known.status !== 'ok') return known;
+      const read = customValues(texts, known.value, custom.forms, target);
+      resolved = {
+        values: { ...resolved.values, custom: read.values },
+        problems: [...resolved.problems, ...read.problems],
+      };
+    }
+    return { status: 'ok', value: resolved };
+  };
+}
+
+/** Whether the target has the labels and fields of the settings. */
+export async function namedFindings(
+  { labels, custom }: NamedValues,
+  wanted: Pick<FieldTemplates, 'labels' | 'custom'>,
+  calls: Calls,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  if (labels !== undefined && wanted.labels !== undefined) {
+    const known = await labels(calls, wanted.labels);
+    findings.push(
+      ...(known.status === 'ok' ? labelFindings(wanted.labels, known.value) : [failed('labels', known, '')]),
+    );
+  }
+  if (custom !== undefined && wanted.custom !== undefined) {
+    const known = await custom.read(calls);
+    findings.push(
+      ...(known.status === 'ok' ? customFindings(wanted.custom, known.value) : [failed('fields', known, '')]),
+    );
+  }
+  return findings;
+}
+
 /** The values by the ids of their fields; an empty text is null. `texts`: by the names or ids of the fields. */
-export function customValues(
+function customValues(
   texts: Readonly<Record<string, unknown>>,
   fields: readonly CustomField[],
   forms: CustomForms,
@@ -58,11 +125,8 @@ export function customFindings(
 }
 
 /** Whether the target has the labels that are the same for every task. */
-export function labelFindings(
-  templates: readonly string[] | undefined,
-  known: ReadonlyMap<string, string>,
-): readonly Finding[] {
-  const missing = (templates ?? []).filter((template) => isConstant(template) && !known.has(template));
+function labelFindings(templates: readonly string[], known: ReadonlyMap<string, string>): readonly Finding[] {
+  const missing = templates.filter((template) => isConstant(template) && !known.has(template));
   if (missing.length === 0) return [fine('labels', 'found')];
   const remedy = 'create them there, or correct fields.labels';
   return [problem('labels', `the target has no label "${missing.join('", "')}"`, remedy)];
@@ -70,6 +134,24 @@ export function labelFindings(
 
 export function fieldNamed(fields: readonly CustomField[], name: string): CustomField | undefined {
   return fields.find(({ id }) => id === name) ?? fields.find((field) => isSameName(field.name, name));
+}
+
+/** Labels as their ids; a label that the vendor does not know is left out. */
+function labelIds(
+  labels: LabelChange,
+  known: ReadonlyMap<string, string>,
+  target: string,
+): { readonly labels: LabelChange; readonly problems: readonly Problem[] } {
+  const idsOf = (names: readonly string[]) => names.flatMap((each) => known.get(each) ?? []);
+  const unknown = labels.add.filter((each) => !known.has(each));
+  const detail = `the label "${unknown.join('", "')}" was not written, because the target has no such label: create it there, or correct targets.${target}.fields.labels, then replay`;
+  return {
+    labels: { add: idsOf(labels.add), remove: idsOf(labels.remove) },
+    problems:
+      unknown.length === 0
+        ? []
+        : [{ field: 'labels', failure: { status: 'refused', reason: 'LABEL_UNKNOWN', detail } }],
+  };
 }
 
 function isConstant(template: string): boolean {

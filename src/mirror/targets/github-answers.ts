@@ -32,6 +32,11 @@ function judge(reply: Reply, nowMs: number): TargetFailure | undefined {
   const said = message.safeParse(reply.body).data ?? '';
   const limit = limitOf(reply, said, nowMs);
   if (limit !== undefined) return limited(`GitHub limits the calls of this token: ${said}`, limit.ms);
+  if ([301, 307, 308].includes(reply.httpStatus)) {
+    const remedy =
+      "set owner and repo of this target to the new name of the repository (or the target's url), then replay";
+    return { status: 'refused', reason: 'MOVED', detail: `GitHub: HTTP ${reply.httpStatus}: ${said}; ${remedy}` };
+  }
   if (reply.httpStatus === 410 && /disabled/i.test(said)) {
     const remedy = 'enable Issues in the settings of the repository, then replay';
     return { status: 'refused', reason: 'ISSUES_DISABLED', detail: `GitHub: ${said}; ${remedy}` };

@@ -231,30 +231,20 @@ function leftOut(
 ): readonly Problem[] {
   const lost = labels?.add.filter((name) => !given.some((one) => isSameName(one, name))) ?? [];
   const isLost = typeof assignee === 'string' && !assignees.some((login) => isSameName(login, assignee));
-  const problemOf = (field: Problem['field'], what: string, remedy: string): Problem => {
+  const leftOutOf = (field: Problem['field'], what: string, remedy: string): Problem => {
     const detail = `GitHub left out ${what} of ${itemId}: ${remedy}`;
     return { field, failure: { status: 'refused', reason: 'FIELD_LEFT_OUT', detail }, isLeftOut: true };
   };
-  return [
-    ...(isLost
-      ? [
-          problemOf(
-            'assignee',
-            `the assignee ${assignee}`,
-            `give ${assignee} access to the repository or correct targets.${target}.people, then assign the issue there`,
-          ),
-        ]
-      : []),
-    ...(lost.length > 0
-      ? [
-          problemOf(
-            'labels',
-            `the labels ${lost.join(', ')}`,
-            'give the user of the token the role Write, then add them there',
-          ),
-        ]
-      : []),
-  ];
+  const problems: Problem[] = [];
+  if (isLost) {
+    const remedy = `give ${assignee} access to the repository or correct targets.${target}.people, then assign the issue there`;
+    problems.push(leftOutOf('assignee', `the assignee ${assignee}`, remedy));
+  }
+  if (lost.length > 0) {
+    const remedy = 'give the user of the token the role Write, then add them there';
+    problems.push(leftOutOf('labels', `the labels ${lost.join(', ')}`, remedy));
+  }
+  return problems;
 }
 
 function pathOf(itemId: string): string {

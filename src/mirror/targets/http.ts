@@ -7,16 +7,15 @@ import { LongInteger } from '../../client/call/json.ts';
 import type { DeliveryOutcome, Finding, ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import type { HttpItems, HttpRequest } from '../../settings/target-http.ts';
-import { answerOf, type Head } from './answers.ts';
+import { answerOf } from './answers.ts';
 import { failed, fine } from './findings.ts';
 import { httpAnswers } from './http-answers.ts';
 import { requestFiller } from './http-request.ts';
-import { type Calls, type ItemNeeds, mapAsked, moved, pauseOf } from './item-calls.ts';
+import { type Calls, type ItemNeeds, mapAsked, moved, sendJudged } from './item-calls.ts';
 import { httpNaming } from './item-naming.ts';
-import { itemFailureOf, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
+import { unreadable, type VendorAnswers } from './item-outcome.ts';
 import type { Asked } from './item-target.ts';
 import { endsWith } from './item-text.ts';
-import { jsonOf } from './json.ts';
 import { isAbsent, valueAt } from './json-pointer.ts';
 import { markerOf } from './marker.ts';
 import { reach } from './reach.ts';
@@ -40,8 +39,9 @@ function sendTarget(
   { name, answers: rules }: HttpSettings,
   send: HttpRequest,
   answers: VendorAnswers,
-  { caller, now = () => new Date() }: ItemNeeds,
+  needs: ItemNeeds,
 ): Target {
+  const label = `${send.method} of ${answers.name}`;
   const where = `targets.${name}.send`;
   const requestFor = requestFiller(send, where);
   const readsBody = rules.error !== undefined || rules.success !== undefined;
@@ -51,33 +51,23 @@ function sendTarget(
       const request = requestFor(viewOf(delivery));
       if (request.status !== 'ok') return request;
       const { json, headers, ...call } = request.value;
-      const body = json !== undefined && { body: json };
       const type = json !== undefined && { 'content-type': 'application/json' };
       const all = { accept: 'application/json', ...type, ...headers };
-      const label = `${send.method} of ${answers.name}`;
-      const judge = (head: Head, text: string) => {
-        const reply: Reply = { ...head, text, body: jsonOf(text) };
-        return { reply, failure: itemFailureOf(answers, reply, label, now().getTime()) };
-      };
-      const answered = await caller.send({ ...call, ...body, headers: all }, context, (whole) =>
-        pauseOf(judge(whole, whole.text)),
-      );
-      if (answered.status === 'failed' || (answered.status === 'cut-off' && readsBody)) return answered.failure;
-      const text = answered.status === 'answered' ? answered.text : '';
-      const { reply, failure } = judge(answered, text);
+      const sent = { ...call, ...(json !== undefined && { body: json }), headers: all };
+      const judged = await sendJudged(answers, label, sent, context, needs);
+      if (judged.status !== 'judged') return judged;
+      const { reply, failure, cutOff } = judged;
+      if (cutOff !== undefined && readsBody) return cutOff;
       if (failure?.status === 'missing') {
-        return {
-          status: 'refused',
-          reason: 'PLACE_MISSING',
-          detail: `${failure.detail}; check the url and ${where}.path`,
-        };
+        const detail = `${failure.detail}; check the url and ${where}.path`;
+        return { status: 'refused', reason: 'PLACE_MISSING', detail };
       }
       if (failure !== undefined) return failure;
       if (readsBody && reply.body === undefined) return unreadable(reply, label);
-      return { status: 'delivered', answer: answerOf(reply.httpStatus, text) };
+      return { status: 'delivered', answer: answerOf(reply.httpStatus, reply.text) };
     },
-    check: (context) => reach(caller, context),
-    close: () => caller.close(),
+    check: (context) => reach(needs.caller, context),
+    close: () => needs.caller.close(),
   };
 }
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { CallContext, TargetFailure } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
-import { type Answered, type AnswerHeaders, withoutSecrets } from './answers.ts';
+import type { AnswerHeaders, Head } from './answers.ts';
 import type { TargetCaller, TargetRequest } from './caller.ts';
 import type { DetailLog } from './creation-log.ts';
 import { itemFailureOf, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
@@ -116,33 +116,26 @@ export async function connect(
 async function askWith<T>(
   vendor: Speaker,
   token: string,
-  { caller, now = () => new Date() }: TargetNeeds,
+  needs: TargetNeeds,
   context: CallContext,
   { method, path, headers: own, body, json }: ItemRequest,
   schema: z.ZodType<T>,
 ): Promise<Asked<WithHeaders<T>>> {
   const headers = vendor.headersOf(token);
-  const secrets = [token, ...(headers.authorization ?? '').split(' ')];
+  const secrets = [token, ...(headers.authorization ?? '').split(' ')].filter(
+    ({ length }) => length >= MIN_TOKEN_LENGTH,
+  );
   const call = `${method} ${path.replace(/\?.*$/, '')} of ${vendor.name}`;
   const written = json ?? (body === undefined ? undefined : JSON.stringify(body));
   const type: TargetRequest['headers'] = written === undefined ? {} : { 'content-type': 'application/json' };
-  const sent = written === undefined ? {} : { body: written };
   const all = { accept: 'application/json', ...headers, ...type, ...own };
-  let judged: Judged | undefined;
-  const judge = ({ httpStatus, headers: head, text: received }: Whole): Judged => {
-    // Secrets are removed before it is read: a vendor, or a server in its place, may echo what it received.
-    const text = withoutSecrets(received, secrets, MIN_TOKEN_LENGTH);
-    const reply: Reply = { httpStatus, headers: head, text, body: jsonOf(text) };
-    return { reply, failure: itemFailureOf(vendor, reply, call, now().getTime()) };
-  };
+  const sent = written === undefined ? {} : { body: written };
   const followsMoves = method === 'GET' && vendor.followsMoves === true;
-  const answered = await caller.send({ method, path, headers: all, followsMoves, ...sent }, context, (answer) => {
-    judged = judge(answer);
-    return pauseOf(judged);
-  });
-  if (answered.status !== 'answered') return answered.failure;
-  const { reply, failure } = judged ?? judge(answered);
-  if (failure !== undefined) return failure;
+  const request = { method, path, headers: all, followsMoves, secrets, ...sent };
+  const judged = await sendJudged(vendor, call, request, context, needs);
+  if (judged.status !== 'judged') return judged;
+  const { reply, failure, cutOff = failure } = judged;
+  if (cutOff !== undefined) return cutOff;
   // An empty answer may be complete; a page of HTML with a 200 is not the vendor's answer.
   const isReadable = reply.body !== undefined || reply.text.trim() === '';
   const read = schema.safeParse(reply.body);
@@ -150,22 +143,42 @@ async function askWith<T>(
   return { status: 'ok', value: { value: read.data, headers: reply.headers } };
 }
 
+interface Judged {
+  readonly status: 'judged';
+  /** Its text is empty if the body is incomplete. */
+  readonly reply: Reply;
+  readonly failure: TargetFailure | Missing | undefined;
+  /** Why the body is incomplete. */
+  readonly cutOff?: TargetFailure;
+}
+
+/** A failure if there is no answer. `call`: for messages. All calls pause if the answer asks for it, in whatever way. */
+export async function sendJudged(
+  answers: VendorAnswers,
+  call: string,
+  request: TargetRequest,
+  context: CallContext,
+  { caller, now = () => new Date() }: Pick<TargetNeeds, 'caller' | 'now'>,
+): Promise<Judged | TargetFailure> {
+  let judged: Judged | undefined;
+  const judge = ({ httpStatus, headers }: Head, text: string): Judged => {
+    const reply: Reply = { httpStatus, headers, text, body: jsonOf(text) };
+    return { status: 'judged', reply, failure: itemFailureOf(answers, reply, call, now().getTime()) };
+  };
+  const answered = await caller.send(request, context, (whole) => {
+    judged = judge(whole, whole.text);
+    const { failure } = judged;
+    return failure?.status === 'later' && failure.isLimited ? failure.retryAfterMs : undefined;
+  });
+  if (answered.status === 'failed') return answered.failure;
+  if (answered.status === 'cut-off') return { ...judge(answered, ''), cutOff: answered.failure };
+  return judged ?? judge(answered, answered.text);
+}
+
 /** The vendor's time in an answer. */
 export function dateOf({ date }: AnswerHeaders): Date | undefined {
   const ms = Date.parse(date ?? '');
   return Number.isNaN(ms) ? undefined : new Date(ms);
-}
-
-type Whole = Extract<Answered, { status: 'answered' }>;
-
-interface Judged {
-  readonly reply: Reply;
-  readonly failure: TargetFailure | Missing | undefined;
-}
-
-/** The pause that an answer asks of all calls, in whatever way the vendor says it. */
-export function pauseOf({ failure }: Pick<Judged, 'failure'>): number | undefined {
-  return failure?.status === 'later' && failure.isLimited ? failure.retryAfterMs : undefined;
 }
 
 /** A time in whole seconds, `2026-03-01T12:00:00Z`: the one form that every vendor reads. */

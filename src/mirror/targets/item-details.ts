@@ -7,10 +7,12 @@ import type { Delivery, TargetFailure } from '../../contract/target.ts';
 import type { ItemSettings } from '../../settings/target-items.ts';
 import type { CreationNeeds } from './create-once.ts';
 import type { Creating, DetailLog, LoggedCreation } from './creation-log.ts';
+import type { Resolved } from './custom-fields.ts';
 import { type CommentItems, commentOnce } from './item-comments.ts';
-import { type FieldValues, type LabelChange, openFields, type Problem, type ReadFields } from './item-fields.ts';
+import { type FieldValues, openFields, type Problem, type ReadFields } from './item-fields.ts';
 import type { Asked, Detailed, ItemDetails } from './item-target.ts';
-import { type Render, renderer, viewOf } from './render.ts';
+import { withoutMentions } from './item-text.ts';
+import { quietViewOf, type Render, renderer } from './render.ts';
 
 export interface DetailItems<Item> extends CommentItems<Item> {
   /** `delivery.itemId` is undefined while the item has no link: then the description keeps the marker of the task. */
@@ -19,11 +21,6 @@ export interface DetailItems<Item> extends CommentItems<Item> {
   leftOut?(item: Item, values: FieldValues): readonly Problem[];
   /** The values in the vendor's own form, where its calls take ids; those that it does not have are problems. */
   resolve?(values: FieldValues): Promise<Asked<Resolved>>;
-}
-
-export interface Resolved {
-  readonly values: FieldValues;
-  readonly problems: readonly Problem[];
 }
 
 export type Details = ItemSettings & { readonly name: string };
@@ -62,7 +59,7 @@ export function openDetails<Item extends { readonly itemId: string }>(
     delivery: Delivery,
     about: 'link' | 'change',
   ) {
-    const text = render(viewOf(delivery));
+    const text = render(quietViewOf(delivery));
     return text.status === 'ok' ? say(items, item, delivery, about, text.text) : { done: [], failure: text };
   }
 
@@ -110,7 +107,7 @@ export function openDetails<Item extends { readonly itemId: string }>(
       if (read.status !== 'ok') return { done: first.done, failure: read };
       if (read.changed.length === 0) return first;
       const text = read.changed.map((change) => `${capital(change.name)}: ${change.text || 'none'}`).join('\n');
-      const second = await say(items, item, delivery, 'change', text);
+      const second = await say(items, item, delivery, 'change', withoutMentions(text));
       return { ...second, done: [...first.done, ...second.done] };
     },
 
@@ -148,24 +145,6 @@ async function resolved<Item>(
   if (asked.status !== 'ok') return asked;
   const { values, problems } = asked.value;
   return { ...read, values, problems: [...read.problems, ...problems] };
-}
-
-/** Labels as their ids; a label that the vendor does not know is left out. */
-export function labelIds(
-  labels: LabelChange,
-  known: ReadonlyMap<string, string>,
-  target: string,
-): { readonly labels: LabelChange; readonly problems: readonly Problem[] } {
-  const idsOf = (names: readonly string[]) => names.flatMap((each) => known.get(each) ?? []);
-  const unknown = labels.add.filter((each) => !known.has(each));
-  const detail = `the label "${unknown.join('", "')}" was not written, because the target has no such label: create it there, or correct targets.${target}.fields.labels, then replay`;
-  return {
-    labels: { add: idsOf(labels.add), remove: idsOf(labels.remove) },
-    problems:
-      unknown.length === 0
-        ? []
-        : [{ field: 'labels', failure: { status: 'refused', reason: 'LABEL_UNKNOWN', detail } }],
-  };
 }
 
 function failureOf([first, ...others]: readonly Problem[]): TargetFailure | undefined {

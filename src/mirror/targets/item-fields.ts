@@ -1,8 +1,8 @@
 /** The fields of an item, from the templates of the settings and the task. Pure. */
 import type { Delivery, TargetFailure, TaskState } from '../../contract/target.ts';
 import type { FieldTemplates, ItemField, ItemSettings } from '../../settings/target-items.ts';
-import { cutText, titleOf } from './item-text.ts';
-import { type Render, renderer, viewOf } from './render.ts';
+import { cutText, lineOf, titleOf } from './item-text.ts';
+import { quietViewOf, type Render, renderer, viewOf } from './render.ts';
 
 /** Values as a vendor writes them; members that are not written are undefined, and null empties a field. */
 export interface FieldValues {
@@ -81,12 +81,13 @@ export function openFields(settings: Settings, priorities: Priorities): Fields {
   const renders = new Map(names.map((name) => [name, rendersOf(settings, name, templates[name])]));
 
   function textsOf(delivery: Delivery): { readonly status: 'ok'; readonly texts: Texts } | Refused {
-    const view = viewOf(delivery);
+    const [view, quiet] = [viewOf(delivery), quietViewOf(delivery)];
     const texts: Partial<Record<ItemField, Text>> = {};
     for (const [name, each] of renders) {
+      const isProse = name === 'title' || name === 'description';
       const rendered: Record<string, string> = {};
       for (const [key, render] of each) {
-        const one = render(view);
+        const one = render(isProse ? quiet : view);
         if (one.status !== 'ok') return one;
         rendered[key] = one.text.trim();
       }
@@ -160,7 +161,7 @@ function readValue(name: ItemField, { task }: Delivery, now: Texts, old: Texts, 
       return { value: { custom: Object.fromEntries(texts.filter(([key, each]) => before.get(key) !== each)) } };
     }
     case 'title':
-      return { value: { title: titleOf({ ...task, title: text }) } };
+      return { value: { title: lineOf(text) || titleOf({ ...task, title: '' }) } };
     case 'description':
       return { value: { description: cutText(text) } };
     case 'dueDate':

@@ -69,6 +69,7 @@ export interface ItemSystem<Item extends ItemState> extends Pick<ItemNaming, 'li
   readonly noun: string;
   readonly settings: {
     readonly columns: Readonly<Record<string, string>>;
+    readonly name: string;
     readonly create: boolean;
     /** Default: leave. */
     readonly whenGone?: ItemSettings['whenGone'];
@@ -228,14 +229,14 @@ function withLink<Item extends ItemState>(
 
 /** An item that is not shown may still exist. So no other one is created until a person says that it is gone. */
 function itemMissing<Item extends ItemState>(
-  { noun, howToLink }: ItemSystem<Item>,
-  { itemId, task }: Delivery,
+  { noun, howToLink, settings }: ItemSystem<Item>,
+  { account, task }: Delivery,
   { detail }: Missing,
 ): DeliveryOutcome {
-  const again = `if it is deleted, run lockstep links remove --target TARGET --account ACCOUNT --task ${task.kind}:${task.id}, and replay: then another one is created`;
-  const remedy =
-    itemId === undefined
-      ? `the ${noun} that was created for this ${task.kind} is deleted, or the token may not see it: give the token access, and replay; ${again}`
-      : `the linked ${noun} is deleted, or the token may not see it: ${howToLink}`;
+  const remove = `lockstep links remove --target ${settings.name} --account ${account} --task ${task.kind}:${task.id}`;
+  const other = settings.create
+    ? 'and replay: then another one is created'
+    : `and link the task with another one (${howToLink}), then replay`;
+  const remedy = `the ${noun} is deleted, or the token may not see it: give the token access, and replay; if it is deleted, run \`${remove}\`, ${other}`;
   return { status: 'refused', reason: 'ITEM_MISSING', detail: `${detail}; ${remedy}` };
 }

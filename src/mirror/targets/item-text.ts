@@ -27,8 +27,12 @@ const toText = compile({
 
 /** One line, never empty, short enough for every vendor. */
 export function titleOf(task: TaskState): string {
-  const title = plainText(task.title).replaceAll(/\s+/g, ' ').trim();
-  return cut(title === '' ? `${task.kind} ${task.id}` : title, MAX_TITLE);
+  return lineOf(plainText(task.title)) || `${task.kind} ${task.id}`;
+}
+
+/** Plain text on one line, short enough for a title. */
+export function lineOf(text: string): string {
+  return cut(text.replaceAll(/\s+/g, ' ').trim(), MAX_TITLE);
 }
 
 /** Any number of lines; markup and comments are left out. */
@@ -44,7 +48,7 @@ export function markedText(text: string, marker: string | undefined, most = MAX_
 
 /** Title and text of an item that becomes a task. */
 export function textsOf(title: string, text: string | null | undefined) {
-  return { title: cut(title.replaceAll(/\s+/g, ' ').trim(), MAX_TITLE), text: cut(text?.trim() ?? '', MAX_TEXT) };
+  return { title: lineOf(title), text: cut(text?.trim() ?? '', MAX_TEXT) };
 }
 
 /** Short enough for every vendor. */
@@ -60,11 +64,13 @@ function plainText(html: string): string {
   const text = toText(withoutLooseBrackets(html.slice(0, MAX_HTML)))
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
-  return text.replaceAll(MENTION, '@\u200b');
+  return withoutMentions(text);
 }
 
 /** In many systems it would notify a person of that name; a space of no width prevents that. */
-const MENTION = /(?<![\w.])@(?=\w)/g;
+export function withoutMentions(text: string): string {
+  return text.replaceAll(/(?<![\w.])@(?=\w)/g, '@\u200b');
+}
 
 /** Brackets of plain text: `<https://…>` is an address, and `a<b` is not the beginning of a tag. */
 function withoutLooseBrackets(html: string): string {

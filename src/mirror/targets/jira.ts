@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import { excerpt } from './answers.ts';
-import { type CustomForms, customValues, fieldNamed } from './custom-fields.ts';
+import type { CustomForms } from './custom-fields.ts';
 import { accepted, type Calls, type ItemNeeds } from './item-calls.ts';
 import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
@@ -22,7 +22,6 @@ import { readJiraFields } from './jira-fields.ts';
 import { JIRA_ISSUE, jiraHook, jiraIssue, readIssue, readIssues, toJiraItem } from './jira-issue.ts';
 import { readChangedIssues, searchOf } from './jira-search.ts';
 import { moveIssue } from './jira-transition.ts';
-import { keptMetadata } from './kept-metadata.ts';
 import { markerOf } from './marker.ts';
 import { type DetailedItems, detailTarget, tooMany } from './vendor-target.ts';
 
@@ -51,7 +50,6 @@ const message = z
 export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target {
   const { email, oauthClient, doneStatus, project = '', issueType } = settings;
   const { now = () => new Date() } = needs;
-  const fields = keptMetadata(now, (calls) => readJiraFields(calls, project, issueType));
 
   const itemsBy = (calls: Calls): DetailedItems<ItemState> => ({
     read: (itemId) => readIssue(calls, itemId, doneStatus),
@@ -82,15 +80,6 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
       const body = { fields: fieldsOf(values), update };
       return calls.ask({ method: 'PUT', path: `${JIRA_ISSUE}/${itemId}`, body }, accepted);
     },
-    async resolve(values) {
-      const { custom } = values;
-      if (custom === undefined) return { status: 'ok', value: { values, problems: [] } };
-      const names = Object.keys(custom);
-      const known = await fields.read(calls, (read) => names.every((name) => fieldNamed(read, name)));
-      if (known.status !== 'ok') return known;
-      const read = customValues(custom, known.value, FORMS, settings.name);
-      return { status: 'ok', value: { values: { ...values, custom: read.values }, problems: read.problems } };
-    },
     hasComment({ itemId }, marker) {
       const pages: Pages<z.output<typeof comments>['items'][number]> = {
         most: MOST_COMMENT_PAGES,
@@ -118,6 +107,7 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
       authorization: oauthClient ? `Bearer ${token}` : `Basic ${Buffer.from(`${email}:${token}`).toString('base64')}`,
     }),
     itemsBy,
+    named: { custom: { read: (calls) => readJiraFields(calls, project, issueType), forms: FORMS } },
     newItems: (calls, since, cursor) => readChangedIssues(calls, project, since, cursor, now()),
     readMany: { most: 100, read: (calls, itemIds) => readIssues(calls, itemIds, doneStatus) },
     container: `project ${project}, or the project has no issue type of that name`,

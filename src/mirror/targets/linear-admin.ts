@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import type { Finding, OutsideHook } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { labelFindings } from './custom-fields.ts';
+import { type NamedValues, namedFindings } from './custom-fields.ts';
 import { failed, fine, problem } from './findings.ts';
 import { type Calls, mapAsked } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
-import { ask, findTeam, LABELS, labelsOf, query, STATES } from './linear-graphql.ts';
+import { ask, findTeam, query, STATES } from './linear-graphql.ts';
 import type { VendorAdmin } from './vendor-admin.ts';
 import { isSameName } from './wanted.ts';
 
@@ -23,32 +23,32 @@ const hook = z
   });
 const ISSUE = 'Issue';
 const HOOK = 'id url enabled resourceTypes';
-const changed = z.object({ success: z.literal(true), webhook: hook });
+const changed = z.object({ success: z.literal(true) });
 
 const VIEWER = query('query Viewer { viewer { displayName } }', { viewer: z.object({ displayName: z.string() }) });
 const HOOKS = query(`query Webhooks { webhooks(first: 250) { nodes { ${HOOK} } } }`, {
   webhooks: z.object({ nodes: z.array(hook) }),
 });
 const CREATE_HOOK = query(
-  `mutation CreateWebhook($input: WebhookCreateInput!) { webhookCreate(input: $input) { success webhook { ${HOOK} } } }`,
+  `mutation CreateWebhook($input: WebhookCreateInput!) { webhookCreate(input: $input) { success } }`,
   { webhookCreate: changed },
 );
 const UPDATE_HOOK = query(
-  `mutation UpdateWebhook($id: String!, $input: WebhookUpdateInput!) { webhookUpdate(id: $id, input: $input) { success webhook { ${HOOK} } } }`,
+  `mutation UpdateWebhook($id: String!, $input: WebhookUpdateInput!) { webhookUpdate(id: $id, input: $input) { success } }`,
   { webhookUpdate: changed },
 );
 const DELETE_HOOK = query('mutation DeleteWebhook($id: String!) { webhookDelete(id: $id) { success } }', {
-  webhookDelete: z.object({ success: z.literal(true) }),
+  webhookDelete: changed,
 });
 
-export function linearAdmin(settings: SettingsOf<'linear'>): VendorAdmin {
+export function linearAdmin(settings: SettingsOf<'linear'>, named: NamedValues): VendorAdmin {
   const { team } = settings;
   return {
     async check(calls) {
       const viewer = await ask(calls, VIEWER);
       if (viewer.status !== 'ok') return [failed('token', viewer, 'correct the url of this target')];
       const token = fine('token', `it belongs to ${viewer.value.viewer.displayName}`);
-      return team === undefined ? [token] : [token, ...(await teamFindings(calls, team, settings))];
+      return team === undefined ? [token] : [token, ...(await teamFindings(calls, team, settings, named))];
     },
     hooks: {
       missing: 'webhooks need a token of an administrator of the workspace (OAuth: the scope admin)',
@@ -57,12 +57,12 @@ export function linearAdmin(settings: SettingsOf<'linear'>): VendorAdmin {
         const common = { url, secret, enabled: true, resourceTypes: [ISSUE], label: 'Lockstep' };
         if (existing !== undefined) {
           const { id } = existing;
-          return mapAsked(ask(calls, UPDATE_HOOK, { id, input: common }), (done) => done.webhookUpdate.webhook);
+          return ask(calls, UPDATE_HOOK, { id, input: common });
         }
         const of = await scopeOf(calls, team);
         if (of.status !== 'ok') return of;
         const input = { ...common, ...of.value };
-        return mapAsked(ask(calls, CREATE_HOOK, { input }), (done) => done.webhookCreate.webhook);
+        return ask(calls, CREATE_HOOK, { input });
       },
       remove: (calls, { id }) => ask(calls, DELETE_HOOK, { id }),
     },
@@ -79,6 +79,7 @@ async function teamFindings(
   calls: Calls,
   team: string,
   { columns, fields }: SettingsOf<'linear'>,
+  named: NamedValues,
 ): Promise<readonly Finding[]> {
   const what = `team ${team}`;
   const remedy = 'correct the team, or give the user of the token access to it';
@@ -99,16 +100,5 @@ async function teamFindings(
     findings.push(problem('states', 'the team has no state of the type completed', 'add one to the team'));
   }
   const ofStates = findings.length > 0 ? findings : [fine('states', `the team has ${known}`)];
-  return [fine(what, 'found'), ...ofStates, ...(await labelsFound(calls, team, fields.labels))];
-}
-
-async function labelsFound(
-  calls: Calls,
-  team: string,
-  names: readonly string[] | undefined,
-): Promise<readonly Finding[]> {
-  if (names === undefined) return [];
-  const asked = await ask(calls, LABELS, { names, team });
-  if (asked.status !== 'ok') return [failed('labels', asked, 'correct the team')];
-  return labelFindings(names, labelsOf(asked.value));
+  return [fine(what, 'found'), ...ofStates, ...(await namedFindings(named, fields, calls))];
 }

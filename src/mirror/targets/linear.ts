@@ -2,8 +2,8 @@
 
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
+import type { NamedValues } from './custom-fields.ts';
 import { type Calls, type ItemNeeds, mapAsked } from './item-calls.ts';
-import { labelIds } from './item-details.ts';
 import type { FieldValues } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { linearNaming } from './item-naming.ts';
@@ -54,6 +54,7 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
   const { now = () => new Date() } = needs;
   const teams = keptMetadata(now, findTeam);
   const states = keptMetadata(now, readStates);
+  const named: NamedValues = { labels: (calls, names) => mapAsked(ask(calls, LABELS, { names, team }), labelsOf) };
 
   const itemsBy = (calls: Calls): DetailedItems<LinearIssue> => ({
     read: (itemId) => read(calls, itemId),
@@ -104,15 +105,6 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
       if (asked.status !== 'ok') return asked;
       return asked.value.issueUpdate.success ? { status: 'ok', value: undefined } : notDone(`update ${issue.itemId}`);
     },
-    async resolve(values) {
-      const { labels } = values;
-      const names = [...(labels?.add ?? []), ...(labels?.remove ?? [])];
-      if (labels === undefined || names.length === 0) return { status: 'ok', value: { values, problems: [] } };
-      const asked = await ask(calls, LABELS, { names, team });
-      if (asked.status !== 'ok') return asked;
-      const read = labelIds(labels, labelsOf(asked.value), settings.name);
-      return { status: 'ok', value: { values: { ...values, labels: read.labels }, problems: read.problems } };
-    },
     hasComment({ id }, marker) {
       const asking = ask(calls, COMMENTED, { id, comment: commentUuidOf(marker) });
       return mapAsked(asking, ({ issue }) => issue.comments.nodes.length > 0);
@@ -133,6 +125,7 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
     message,
     headersOf: (token) => ({ authorization: settings.oauth || settings.oauthClient ? `Bearer ${token}` : token }),
     itemsBy,
+    named,
     newItems(calls, since, after) {
       const filter = { team: { key: { eq: team } }, updatedAt: { gte: since.toISOString() } };
       return mapAsked(ask(calls, NEW, { filter, after }), ({ issues: { nodes, pageInfo } }) => ({
@@ -146,7 +139,7 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
     settleMs: 60_000,
     priorities: { urgent: 1, high: 2, medium: 3, low: 4, none: 0 },
     readHook: hookReader(linearHook, settings.hookSecret, needs),
-    admin: linearAdmin(settings),
+    admin: linearAdmin(settings, named),
   });
 }
 

@@ -2,7 +2,7 @@
 import { messageOf } from '../../base/errors.ts';
 import type { Delivery, TargetFailure } from '../../contract/target.ts';
 import { type ChangeView, compileTemplate, type Place, type TemplateView } from '../../settings/template.ts';
-import { itemTextOf, titleOf } from './item-text.ts';
+import { itemTextOf, titleOf, withoutMentions } from './item-text.ts';
 import { markerOf } from './marker.ts';
 
 /** A change of no task, for calls that only try whether a search works. */
@@ -52,6 +52,18 @@ export function renderer({ text, place, where }: Rendering): Render {
       return { status: 'refused', reason: 'TEMPLATE_INVALID', detail };
     }
   };
+}
+
+/** For texts that people read at the target: nothing in the task mentions a person there. */
+export function quietViewOf(delivery: Delivery): ChangeView {
+  const { task, ...view } = viewOf(delivery);
+  const { title, description, status } = task;
+  const quiet = {
+    title: withoutMentions(title),
+    description: withoutMentions(description),
+    status: withoutMentions(status),
+  };
+  return { ...view, task: { ...task, ...quiet } };
 }
 
 export function viewOf(delivery: Delivery): ChangeView {

@@ -1,13 +1,8 @@
 /** Addresses that are secrets: the caller for one that is read at each call, and what of it no answer may show. */
-import type { CallContext } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
-import { type Answered, withoutSecrets } from './answers.ts';
-import type { TargetCaller, TargetRequest } from './caller.ts';
+import type { TargetCaller } from './caller.ts';
 import type { TargetNeeds } from './item-calls.ts';
 import { secretUnread } from './secret-unread.ts';
-
-/** Shorter parts of an address are not secret; removing them would garble answers. */
-export const MIN_PART_LENGTH = 4;
 
 /** A caller for the address that the secret has at each call. Requests have an empty path. */
 export function callerAtSecret(
@@ -24,7 +19,7 @@ export function callerAtSecret(
   }
 
   return {
-    async send(request: TargetRequest, context: CallContext): Promise<Answered> {
+    async send(request, context, limitOf) {
       const url = await readSecret(ref).catch(secretUnread);
       if (typeof url !== 'string') return { status: 'failed', failure: url };
       if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
@@ -35,9 +30,7 @@ export function callerAtSecret(
         retire();
         current = { url, caller: openAt(url) };
       }
-      const answered = await current.caller.send(request, context);
-      if (answered.status !== 'answered') return answered;
-      return { ...answered, text: withoutSecrets(answered.text, partsOf(url), MIN_PART_LENGTH) };
+      return current.caller.send({ ...request, secrets: partsOf(url) }, context, limitOf);
     },
     async close() {
       retire();

@@ -20,11 +20,14 @@ export function todoistAdmin({ name, project }: SettingsOf<'todoist'>): VendorAd
     },
     hooks: {
       byHand: (url) => [
-        'At developer.todoist.com, in the App Management Console, create an app, or open yours.',
+        'At https://app.todoist.com/app/settings/integrations/app-management create an app, or open yours, and activate its webhook.',
         `  Webhook callback URL: ${url} (Todoist takes https only, without a port)`,
         '  Watched events: item:completed, item:uncompleted',
         `  Client secret: put it where the hookSecret of targets.${name} says`,
-        'The account whose tasks are linked has to authorise the app: an app reports only the tasks of such accounts.',
+        'An app reports only the tasks of accounts that have authorised it. So authorise it once, with the account of the token:',
+        '  Open https://app.todoist.com/oauth/authorize?client_id=CLIENT_ID&scope=data:read&state=lockstep in a browser. It leads to',
+        "  the app's OAuth redirect URL, with a code, which has to be exchanged (the token in the answer is not needed):",
+        '  curl https://api.todoist.com/oauth/access_token -d client_id=CLIENT_ID -d client_secret=CLIENT_SECRET -d code=CODE',
       ],
     },
   };

@@ -17,7 +17,7 @@ export interface VendorHooks {
   readonly missing: string;
   list(calls: Calls): Promise<Asked<readonly OutsideHook[]>>;
   /** `secret`: that of the settings. */
-  put(calls: Calls, url: string, existing: OutsideHook | undefined, secret: string): Promise<Asked<OutsideHook>>;
+  put(calls: Calls, url: string, existing: OutsideHook | undefined, secret: string): Promise<Asked<unknown>>;
   remove(calls: Calls, hook: OutsideHook): Promise<Asked<unknown>>;
 }
 

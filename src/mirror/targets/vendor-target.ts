@@ -16,6 +16,7 @@ import type {
 } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { createUnlessUnseen, unseen } from './create-once.ts';
+import { type NamedValues, valueResolver } from './custom-fields.ts';
 import { type Calls, connect, type ItemNeeds, isoSeconds, mapAsked } from './item-calls.ts';
 import { type DetailItems, type Details, openDetails } from './item-details.ts';
 import type { FieldValues, LabelChange } from './item-fields.ts';
@@ -53,6 +54,7 @@ export interface DetailVendor<Item extends ItemState>
    * in the order of their changes if they say when they changed.
    */
   newItems(calls: Calls, since: Date, cursor: string | undefined): Promise<Asked<Page<MarkedItem | UnreadItem>>>;
+  readonly named?: NamedValues;
   /** Its priorities by their common names; undefined: they are texts. */
   readonly priorities?: Readonly<Record<string, number>>;
 }
@@ -101,15 +103,17 @@ export function detailTarget<Item extends ItemState>(
 ): Target {
   const { settleMs, priorities } = vendor;
   const detailsOf = openDetails<Item>(settings, { log: needs.log, settleMs, priorities });
+  const { now = () => new Date() } = needs;
+  const resolver = vendor.named && valueResolver(vendor.named, settings.name, now);
   const target = vendorTarget(settings, needs, {
     ...vendor,
     itemsBy(calls) {
       const items = vendor.itemsBy(calls);
-      return { ...items, details: detailsOf(items) };
+      const resolve = resolver && ((values: FieldValues) => resolver(calls, values));
+      return { ...items, details: detailsOf({ ...items, ...(resolve && { resolve }) }) };
     },
   });
   const { createTasks } = settings;
-  const { now = () => new Date() } = needs;
   if (createTasks === false) return target;
   const wanted = createTasks === true ? [] : createTasks.labels;
   return {

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { LongInteger } from '../../client/call/json.ts';
 import type { CallContext, DeliveryOutcome, HookRequest, HookVerdict, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { answerOf, type Head, withoutSecrets } from './answers.ts';
+import { answerOf, type Head } from './answers.ts';
 import type { TargetNeeds } from './item-calls.ts';
 import { limited, waitOf } from './item-outcome.ts';
 import { jsonOf } from './json.ts';
 import { reach } from './reach.ts';
 import { secretUnread } from './secret-unread.ts';
-import { MIN_PART_LENGTH, partsOf } from './secret-url.ts';
+import { partsOf } from './secret-url.ts';
 import { signatureHeaders, signingKey, verifyStandardWebhook } from './signature.ts';
 import { type Content, contents } from './webhook-content.ts';
 import { withHeaders } from './with-headers.ts';
@@ -86,12 +86,11 @@ export async function openPoster(
       const secrets = await readSecrets().catch(secretUnread); // the delivery waits, because the secret may be put back
       if ('status' in secrets) return secrets;
       const headers = { ...own, ...signatureHeaders({ id, timestamp: now(), body }, secrets.keys) };
-      const answered = await caller.send({ method: 'POST', path: '', headers, body }, context);
+      const hidden = [...secrets.texts, ...urlSecrets];
+      const answered = await caller.send({ method: 'POST', path: '', headers, body, secrets: hidden }, context);
       // The status is the answer, however the body ends: the body is not needed, and it may be endless.
       if (answered.status === 'failed') return answered.failure;
-      // Before the text is cut: a part of a secret is secret, too.
-      const hidden = [...secrets.texts, ...urlSecrets];
-      const text = answered.status === 'answered' ? withoutSecrets(answered.text, hidden, MIN_PART_LENGTH) : '';
+      const text = answered.status === 'answered' ? answered.text : '';
       return { ...outcomeOf(answered, where), answer: answerOf(answered.httpStatus, text) };
     },
   };

@@ -1,15 +1,12 @@
 /** A caller that adds the headers of the settings to each call, and shows none of their secrets. */
 import type { SecretRef } from '../../settings/fields.ts';
 import type { Headers } from '../../settings/target-keys.ts';
-import { type Answered, withoutSecrets } from './answers.ts';
 import type { TargetCaller } from './caller.ts';
 import type { TargetNeeds } from './item-calls.ts';
 import { secretUnread } from './secret-unread.ts';
 
 /** Shorter parts of a header, such as Bearer, are not secret and may occur in any answer. */
 const MIN_SECRET_LENGTH = 8;
-
-type Whole = Extract<Answered, { status: 'answered' }>;
 
 /** `needs`, with a caller that adds the headers. Secrets are read at each call. */
 export function withHeaders<Needs extends TargetNeeds>(needs: Needs, headers: Headers): Needs {
@@ -25,12 +22,8 @@ export function withHeaders<Needs extends TargetNeeds>(needs: Needs, headers: He
         if (typeof read !== 'string') return { status: 'failed', failure: read };
         given[name.toLowerCase()] = read;
       }
-      const clean = (answered: Whole): Whole => {
-        return { ...answered, text: withoutSecrets(answered.text, secrets, MIN_SECRET_LENGTH) };
-      };
-      const all = { ...request, headers: { ...given, ...request.headers } };
-      const answered = await caller.send(all, context, limitOf && ((answer) => limitOf(clean(answer))));
-      return answered.status === 'answered' ? clean(answered) : answered;
+      const all = [...(request.secrets ?? []), ...secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH)];
+      return caller.send({ ...request, headers: { ...given, ...request.headers }, secrets: all }, context, limitOf);
     },
     close: () => caller.close(),
   };

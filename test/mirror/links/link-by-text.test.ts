@@ -68,8 +68,15 @@ test.each(['delivered', 'already'] as const)('keeps an item that the text names 
   expect(await links()).toEqual([['task:12', 'ABC-7', 'run-1']]);
 });
 
+test('an item that is named and not found is not kept, and the text is to be corrected', async () => {
+  const missing = issues(() => ({ status: 'refused', reason: 'ITEM_MISSING', detail: 'it is deleted' }));
+  const detail = expect.stringMatching(/^The text of task:12 names ABC-7, .*correct the text/);
+  expect(await linker(missing, naming('ABC-7'), HOW)).toEqual({ status: 'refused', reason: 'ITEM_MISSING', detail });
+  expect(await links()).toEqual([]);
+});
+
 test.each([
-  { status: 'refused', reason: 'ITEM_MISSING', detail: 'it is deleted' },
+  { status: 'refused', reason: 'NOT_AN_ISSUE', detail: 'it is a pull request' },
   { status: 'later', reason: 'HTTP_503', detail: 'it answered 503' },
   { status: 'skipped', reason: 'RECURRING', detail: 'it recurs' },
   { status: 'disabled', reason: 'TOKEN', detail: 'it was revoked' },

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Delivery, DeliveryOutcome, Target, TaskState } from '../../../src/contract/target.ts';
 import { markerUuidOf } from '../../../src/mirror/targets/marker.ts';
 import type { FieldTemplates, ItemField, ItemSettings } from '../../../src/settings/target-items.ts';
+import type { Reply } from '../../support/http-server.ts';
 import { context, type DetailedVendor, deliveryOf, type FakeLog, fakeLog, needsOf } from '../../support/item-vendor.ts';
-import type { Twist } from '../../support/vendor-standin.ts';
 
 const ANN = 'person-ann';
 const TEMPLATES: Required<FieldTemplates> = {
@@ -36,6 +36,26 @@ export interface DetailForms {
   /** False if its list of changes has no order. Default: true. */
   readonly sortsChanges?: boolean;
 }
+
+/** What may come instead of an answer, or as one: a vendor's document has most of these for most of its operations. */
+const FAULTS: readonly (readonly [string, Reply | 'fail' | 'lose' | 'break' | ((forms: DetailForms) => Reply)])[] = [
+  ['a redirect', { status: 301, body: {} }],
+  ['a refusal', { status: 400, body: {} }],
+  ['a token that is refused half way', { status: 401, body: {} }],
+  ['a lack of permission', { status: 403, body: {} }],
+  ['an item or a place that is not found', { status: 404, body: {} }],
+  ['a conflict', { status: 409, body: {} }],
+  ['a thing that is gone', { status: 410, body: {} }],
+  ['a limit of a size', { status: 413, body: {} }],
+  ['a refusal of a value', { status: 422, body: {} }],
+  ['a limit', { status: 429, body: {} }],
+  ['a defect', { status: 500, body: {} }],
+  ['a failure', { status: 503, body: {} }],
+  ['a failure after the change', 'fail'],
+  ['an answer that is lost', 'lose'],
+  ['a connection that breaks off', 'break'],
+  ['a success that is an error', ({ failure }) => ({ body: failure })],
+];
 
 function isDone(outcome: DeliveryOutcome | undefined): boolean {
   return outcome?.status === 'delivered' || outcome?.status === 'already';
@@ -97,6 +117,15 @@ export function detailSuite<Harness extends DetailedVendor>(
       };
       expect(fieldsOf(itemId)).toEqual(Object.fromEntries(forms.fields.map((name) => [name, all[name]])));
       expect(updates()).toBe(0);
+    });
+
+    test('keeps what looks like markup in a title, and mentions no one, whichever variable a template uses', async () => {
+      const fields = { description: '{{ task.description }}, {{ title }}' };
+      const task = { title: 'Use &lt;b&gt; @octocat', description: 'by @octocat' };
+      const itemId = await created({ fields, comment: '{{ task.title }}' }, task);
+      expect(harness.field(itemId, 'title')).toBe('Use <b> @\u200boctocat');
+      expect(harness.field(itemId, 'description')).toMatch(/^by @\u200boctocat, Use <b> @\u200boctocat/);
+      expect(harness.comments.at(-1)?.text).toMatch(/^Use &lt;b&gt; @\u200boctocat/);
     });
 
     test('has changed fields written, and keeps what a person changed there', async () => {
@@ -353,24 +382,14 @@ export function detailSuite<Harness extends DetailedVendor>(
       if (forms.sortsChanges !== false) expect(readings).toBeGreaterThan(1);
     });
 
-    test.each<[string, Twist]>([
-      ['a token that is refused half way', { status: 401, body: {} }],
-      ['a lack of permission', { status: 403, body: {} }],
-      ['an item or a place that is not found', { status: 404, body: {} }],
-      ['a conflict', { status: 409, body: {} }],
-      ['a limit', { status: 429, body: {} }],
-      ['a failure', { status: 503, body: {} }],
-      ['a failure after the change', 'fail'],
-      ['an answer that is lost', 'lose'],
-      ['a connection that breaks off', 'break'],
-      ['a success that is an error', () => ({ body: forms.failure })],
-    ])('has everything once after %s, at whichever call of its creation it comes', async (_, twist) => {
+    test.each(FAULTS)('has everything once after %s, at whichever call of its creation it comes', async (_, twist) => {
+      const answer = typeof twist === 'function' ? twist(forms) : twist;
       const settings = { fields: own(), people: PEOPLE, comment: true };
       let isMet = true;
       for (let at = 1; isMet; at++) {
         const items = harness.count();
         let calls = 0;
-        harness.vendor.next(twist, () => ++calls === at);
+        harness.vendor.next(answer, () => ++calls === at);
         let outcome: DeliveryOutcome | undefined;
         let itemId: string | undefined;
         for (let attempts = 0; attempts < 5 && !isDone(outcome); attempts++) {
@@ -387,6 +406,32 @@ export function detailSuite<Harness extends DetailedVendor>(
         expect([at, harness.count() - items, harness.isCompleted(itemId ?? '')]).toEqual([at, 1, true]);
         expect(harness.comments.filter((comment) => comment.itemId === itemId)).toHaveLength(1);
         if (forms.fields.includes('dueDate')) expect(harness.field(itemId ?? '', 'dueDate')).toBe('2026-03-02');
+      }
+    });
+
+    test.each(FAULTS)('has its changes once after %s, at whichever call of them it comes', async (_, twist) => {
+      const answer = typeof twist === 'function' ? twist(forms) : twist;
+      const given = { fields: own(), people: PEOPLE };
+      const settings = { ...given, onChange: [...forms.fields], comment: true };
+      let isMet = true;
+      for (let at = 1; isMet; at++) {
+        const id = `6${at}`;
+        const itemId = await created(given, { ...DUE, id });
+        const later = { ...DUE, id, endDate: '2026-04-05T09:00:00', status: 'urgent' };
+        let calls = 0;
+        harness.vendor.next(answer, () => ++calls === at);
+        let outcome: DeliveryOutcome | undefined;
+        for (let attempts = 0; attempts < 5 && !isDone(outcome); attempts++) {
+          outcome = await send(settings, deliveryOf(later, { itemId, id: `msg_${id}`, sequence: 2 }));
+          if (attempts === 0) isMet = calls >= at;
+          log.age(5 * 60_000);
+        }
+        const delivered = expect.objectContaining({ status: expect.stringMatching(/delivered|already/) });
+        expect([at, outcome]).toEqual([at, delivered]);
+        expect(harness.comments.filter((comment) => comment.itemId === itemId)).toHaveLength(1);
+        expect(harness.field(itemId, 'description')).toMatch(/^Due 2026-04-05T09:00:00/);
+        expect(harness.field(itemId, 'labels')).toEqual(expect.arrayContaining(labels('urgent', 'mirror')));
+        expect(harness.field(itemId, 'labels')).not.toEqual(expect.arrayContaining(labels('new')));
       }
     });
 

@@ -61,7 +61,7 @@ test('an issue that was created and is not found later is reported each time, an
   harness.issues.splice(0);
   expect(await deliver(false)).toMatchObject({ status: 'later', reason: 'NOT_SHOWN_YET' });
   log.age(60_000);
-  const detail = expect.stringContaining('lockstep links remove --target TARGET --account ACCOUNT --task task:12');
+  const detail = expect.stringContaining('`lockstep links remove --target outside --account demo --task task:12`');
   expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING', detail });
   expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING', detail });
   expect(harness.issues).toEqual([]);
@@ -110,6 +110,12 @@ test('an issue that was transferred is read at its new address, written there, a
   });
   expect(await target.readItem?.(itemId, context())).toMatchObject({ item: { itemId: 'octo/till#3' } });
   expect(issue?.state).toBe('closed');
+});
+
+test('no issue is created by the former name of a repository, and a person is told the remedy at once', async () => {
+  harness.vendor.next({ status: 307, body: { message: 'Temporary Redirect' } }, harness.isCreation);
+  const detail = expect.stringContaining('set owner and repo of this target to the new name');
+  expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'MOVED', detail });
 });
 
 test('issues are found on pages that missing numbers have moved up, and others are left to single reads', async () => {

@@ -143,7 +143,7 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>)
     });
 
     test('is neither written nor created by any answer that refuses it', async () => {
-      const itemId = harness.put(false);
+      const [itemId, closed] = [harness.put(false), harness.put(true)];
       for (const status of [400, 401, 403, 404, 409, 410, 413, 422, 429, 500, 503]) {
         const refused = {
           status: expect.stringMatching(/^(later|refused|disabled)$/),
@@ -151,10 +151,13 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>)
         };
         harness.vendor.next({ status, body: {} }, harness.isWrite);
         expect(await deliver(true, itemId)).toMatchObject(refused);
+        harness.vendor.next({ status, body: {} }, harness.isWrite);
+        expect(await deliver(false, closed)).toMatchObject(refused);
         harness.vendor.next({ status, body: {} }, harness.isCreation);
         expect(await target.deliver(deliveryOf({ id: `9${status}` }), context())).toMatchObject(refused);
       }
-      expect([harness.isCompleted(itemId), harness.count()]).toEqual([false, 1]);
+      expect([itemId, closed].map((each) => harness.isCompleted(each))).toEqual([false, true]);
+      expect(harness.count()).toBe(2);
     });
 
     test('that is deleted makes a dead letter with how to link another, and readItem says missing', async () => {
@@ -277,6 +280,20 @@ export function manyItemsSuite(noun: string, startHarness: () => Promise<ItemVen
     expect(new Map(items.map(({ itemId, isCompleted }) => [itemId, isCompleted]))).toEqual(
       new Map(ids.map((itemId, index) => [itemId, index % 2 === 0])),
     );
+  });
+
+  test(`no answer that refuses to show linked items is an item that is missing, ${noun}`, async () => {
+    const harness = await startHarness();
+    const target = harness.openTarget(needsOf(harness.vendor), { create: false });
+    const ids = Array.from({ length: 5 }, () => harness.put(true));
+    for (const status of [400, 401, 403, 429, 500]) {
+      harness.vendor.next({ status, body: {} });
+      expect(await target.readItems?.read(ids, context())).toMatchObject({
+        status: expect.stringMatching(/^(later|refused|disabled)$/),
+      });
+    }
+    await target.close();
+    await harness.vendor.close();
   });
 }
 

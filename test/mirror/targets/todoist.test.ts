@@ -62,6 +62,15 @@ test('a completed task, which is not answered by its id, is found among those th
   expect(await deliver(false, itemId)).toMatchObject({ detail: `${itemId}: completed → open` });
 });
 
+test('a task is not found while the list of completed tasks is not shown, and found after that', async () => {
+  const itemId = harness.put(true);
+  for (const status of [400, 401, 403, 404, 429]) {
+    harness.vendor.next({ status, body: {} }, ({ path }) => path.includes('/completed/'));
+    expect(await deliver(false, itemId)).toMatchObject({ status: expect.stringMatching(/^(later|refused|disabled)$/) });
+  }
+  expect(await deliver(false, itemId)).toMatchObject({ status: 'delivered' });
+});
+
 test('the list of completed tasks is read once for many tasks, and then only its end', async () => {
   for (let count = 0; count < 250; count++) harness.put(true);
   const lists = () => harness.vendor.requests.filter(({ path }) => path.includes('/completed/'));
