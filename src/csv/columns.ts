@@ -12,7 +12,7 @@ import { ambiguous, listColumns, mapOption, refuse, short, UnclearFile } from '.
 import { CUSTOMER_REFERENCES, FIELDS, type Field, PRICE_NAMES, QUANTITY_NAMES, SHARED } from './fields.ts';
 import { type Fits, fitsOf, isEssential, isTaken, MOST_LOOKED_AT } from './fits.ts';
 import { type Preset, sourcesOf } from './presets.ts';
-import { plainWords, recognise } from './recognise.ts';
+import { CONFIDENCE, plainWords, recognise } from './recognise.ts';
 
 export interface MappedColumn extends CellSource {
   readonly field: Field;
@@ -117,6 +117,12 @@ class FirstCells {
     return this.#rows.map((row) => cellFrom(row, source));
   }
 
+  /** Whether two columns say the same: then it does not matter which one is used. */
+  areSame(one: MappedColumn, other: MappedColumn): boolean {
+    const cells = this.cells(other);
+    return one.fits.of > 0 && this.cells(one).every((cell, row) => cell === cells[row]);
+  }
+
   column(field: Field, source: CellSource, by: Pick<MappedColumn, 'how' | 'confidence'>): MappedColumn {
     const name = this.header.names[source.index] ?? '';
     return { ...source, ...by, field, name, fits: fitsOf(field, this.cells(source)) };
@@ -177,8 +183,11 @@ function recogniseAll(
   for (const [field, all] of candidates) {
     const filled = all.filter(({ fits }) => fits.of > 0);
     const columns = filled.length > 0 ? filled : all;
-    const best = Math.max(...columns.map(({ confidence }) => confidence));
-    const [column, ...rivals] = columns.filter(({ confidence }) => confidence === best);
+    const weights = columns.map((column) => weightOf(column));
+    const [column, ...equals] = columns
+      .filter((_, at) => weights[at] === Math.max(...weights))
+      .sort((one, other) => other.confidence - one.confidence);
+    const rivals = equals.filter((one) => column && !firstCells.areSame(column, one));
     if (column && rivals.length === 0) found.set(field, column);
     else
       throw ambiguous(
@@ -190,6 +199,11 @@ function recogniseAll(
   const missing = unfit.find(({ field }) => isEssential(field) && !found.has(field));
   if (missing) throw doesNotFit(missing, header);
   return unfit;
+}
+
+/** "Amount" may be the net amount, or a quantity, beside the "Total": its name says no more. */
+function weightOf({ field, how, confidence, fits }: MappedColumn): number {
+  return field === 'amount' && how === 'exact' && fits.of > 0 ? CONFIDENCE.synonym : confidence;
 }
 
 function share(found: Map<Field, MappedColumn>, missing: Field, present: Field): void {

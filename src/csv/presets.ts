@@ -114,7 +114,7 @@ function problemsOf(issue: z.core.$ZodIssue): readonly string[] {
   return issue.keys.map((key) => {
     const known = issue.path[0] === 'columns' ? FIELDS : Object.keys(presetFile.shape);
     const guess = closest(key, known);
-    return `${[...issue.path, key].join('.')}: unknown key${guess === undefined ? '' : `; did you mean ${guess}?`}`;
+    return `${[...issue.path, key].join('.')}: unknown key${guess === undefined ? '' : ` (did you mean ${guess}?)`}`;
   });
 }
 

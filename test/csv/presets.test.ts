@@ -157,9 +157,9 @@ test.each([
   [
     'an unknown key',
     `${OWN}combineLine: sum\n`,
-    /ours\.yaml is not valid: combineLine: unknown key; did you mean combineLines\?/,
+    /ours\.yaml is not valid: combineLine: unknown key \(did you mean combineLines\?\)\. /,
   ],
-  ['an unknown field', OWN.replace('order_id', 'orderid'), /columns\.orderid: unknown key; did you mean order_id\?/],
+  ['an unknown field', OWN.replace('order_id', 'orderid'), /columns\.orderid: unknown key \(did you mean order_id\?\)/],
   [
     'an unknown way to combine',
     `${OWN}combineLines: { amount: add, description: join }\n`,
@@ -232,8 +232,8 @@ test('a note counts the statuses and the currencies of the orders, with the opti
   const { orders, notes } = await told(`${OWN_WITH_STATUS}currency: Money\n`);
   expect(orders).toEqual(['A', 'B', 'C', 'D', 'invalid']);
   expect(notes).toEqual([
-    'the orders have different statuses (column "State": 2 × Paid, 1 × failed, 1 × Refunded, 1 × (empty)), and all are loaded. To load only one, delete the others from the file, or add --where State=Paid on the command line',
-    'the orders have different currencies (column "Money": 3 × EUR, 1 × USD, 1 × (empty)), and an order has no currency: all amounts are sent as plain numbers. To load only one, delete the others from the file, or add --where Money=EUR on the command line',
+    'the orders have different statuses (column "State": 2 × Paid, 1 × failed, 1 × Refunded), and all are loaded. To load only one, delete the others from the file, or add --where State=Paid on the command line',
+    'the orders have different currencies (column "Money": 3 × EUR, 1 × USD), and an order has no currency: all amounts are sent as plain numbers. To load only one, delete the others from the file, or add --where Money=EUR on the command line',
   ]);
 });
 
