@@ -135,6 +135,12 @@ export async function undo(db: Queryable, decision: Decision): Promise<void> {
   );
 }
 
+/** What follows once a decision is undone. An ignored contact is no row in review until the next run. */
+export function undoneWords({ kind, choice, appliedAt }: Decision): string {
+  const isLater = kind === 'contact' && choice === 'ignore' && appliedAt !== null;
+  return isLater ? 'the next run of its sync reviews it again' : 'it is in review again';
+}
+
 /** Whether it can be undone: no run has applied it, or it ignores the row. */
 export function canUndo(decision: Decision): boolean {
   const { choice, appliedAt } = decision;

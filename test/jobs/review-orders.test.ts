@@ -38,7 +38,11 @@ test('an order goes to the customer that a person chose, and the retried run end
     review: 1,
   });
   const [item] = (await done('review')).items;
-  expect(item).toMatchObject({ id: `${run.id}/2`, reason: 'AMBIGUOUS_CUSTOMER', customers: { 4: null, 5: null } });
+  expect(item).toMatchObject({
+    id: `${run.id}/2`,
+    reason: 'AMBIGUOUS_CUSTOMER',
+    customers: { 4: { name: 'twin' }, 5: { name: 'twin' } },
+  });
   await done('review', 'decide', item.id, '--use', '5');
   expect(await ids()).toEqual([]);
   expect((await done('runs', 'retry', run.id)).counts).toMatchObject({ in: 2, created: 2, review: 0 });

@@ -31,6 +31,8 @@ export interface ReviewItem extends Subject {
   readonly keys: Keys;
   /** The customers that it may belong to, by id; null: only the id is known. */
   readonly customers: Readonly<Record<string, Keys | null>>;
+  /** Of these customers, those that belong to other contacts, or that a person has chosen for them. */
+  readonly taken: readonly string[];
   /** Changes with the evidence. */
   readonly version: string;
   /** A person wants to decide it later. */
@@ -91,6 +93,11 @@ type Waiting = Pick<ReviewItem, 'scope' | 'kind' | 'subject' | 'account' | 'sync
 /** SQL: the keys of input `i` as people name them. */
 const KEYS = `jsonb_strip_nulls(jsonb_build_object('email', i.email, 'phone', i.phone, 'name', i.name, 'org', i.org))`;
 const IDS_ONLY = `(select jsonb_object_agg(c.id, null) from jsonb_array_elements_text(${NAMED_CUSTOMERS('v.facts')}) c (id))`;
+
+/** SQL: the customers that have a contact, of the scope of item `s`. */
+const TAKEN = `select record_id as record, source_id as contact from ledger.links where scope = s.scope and kind = '${CONTACT_LINK}'
+  union all select d.record_id, d.subject from ledger.decisions d
+    where d.scope = s.scope and d.kind = 'contact' and d.choice = 'use' and ${IN_FORCE}`;
 
 const RUNS = (job: string) =>
   `select r.id, r.sync, r.scope, r.account, coalesce(r.title, r.sync) as title, r.created_at, ${FILTER_OF('r')} as filter from ledger.runs r
@@ -237,13 +244,21 @@ async function itemsIn(
 ): Promise<readonly ReviewItem[]> {
   const waiting = await waitingIn(db, groups, filter, limit);
   const shown = await db.query<Omit<ReviewItem, keyof Waiting>>(
-    `select reason, facts, label, hash, keys, customers, left(md5(concat(reason, hash, customers)), 8) as version
-     from (select k.place, v.reason, v.facts, i.label, i.hash, ${KEYS} as keys, coalesce(e.customers, ${IDS_ONLY}, '{}') as customers
-       from unnest($1::text[], $2::bigint[]) with ordinality k (run, n, place)
+    `select reason, facts, label, hash, keys, customers, left(md5(concat(reason, hash, customers)), 8) as version,
+       case when kind = 'contact' then array(select record from (${TAKEN}) t
+         where t.contact <> s.subject and t.record = any(array(select jsonb_object_keys(s.customers)))) else '{}' end as taken
+     from (select k.*, v.reason, v.facts, i.label, i.hash, ${KEYS} as keys, coalesce(e.customers, ${IDS_ONLY}, '{}') as customers
+       from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[]) with ordinality k (run, n, scope, kind, subject, place)
          join ledger.verdicts v on v.run_id = k.run and v.n = k.n join ledger.inputs i on i.run_id = k.run and i.n = k.n
          left join ledger.evidence e on e.run_id = k.run and e.n = k.n) s
      order by place`,
-    [waiting.map(({ run }) => run), waiting.map(({ n }) => n)],
+    [
+      waiting.map(({ run }) => run),
+      waiting.map(({ n }) => n),
+      waiting.map(({ scope }) => scope),
+      waiting.map(({ kind }) => kind),
+      waiting.map(({ subject }) => subject),
+    ],
   );
   return shown.rows.flatMap((item, at) => ({ ...item, ...waiting[at] }) as ReviewItem); // safe: one for each that waits
 }

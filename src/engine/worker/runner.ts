@@ -163,6 +163,9 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
         await endRun(pool, run.id, 'done'); // its job may have done so
         await needs.onStopped?.(run.id);
         return { status: 'over' };
+      case 'paused':
+        await needs.onStopped?.(run.id);
+        return { status: 'over' };
       default:
         return performed satisfies never;
     }
