@@ -78,7 +78,8 @@ export function mapColumns(header: Header, choices: MappingChoices = {}): Column
     const source = { index: columnIndex(header, `--map ${field}=${column}`, column) };
     found.set(field, firstCells.column(field, source, { how, confidence: 1 }));
   }
-  for (const [field, source] of preset ? sourcesOf(preset, header.names) : []) {
+  const hasCells = (index: number) => firstCells.cells({ index }).some((cell) => cell !== '');
+  for (const [field, source] of preset ? sourcesOf(preset, header.names, hasCells) : []) {
     if (found.has(field) || isLeftOut(field)) continue;
     found.set(field, firstCells.column(field, source, { how: 'preset', confidence: 1 }));
   }

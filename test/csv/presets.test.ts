@@ -119,6 +119,16 @@ test('the columns of a template that are marked as needed are those of the expor
   expect([sheet.preset?.name, rows[0]?.values.order_id]).toEqual(['xero-invoices', 'INV-1']);
 });
 
+test('of several columns that a preset names, the first one with cells is used', async () => {
+  const header = 'Name,Email,Financial Status,Total,Lineitem name,Billing Name,Billing Phone,Phone';
+  const phones = async (cells: string) => {
+    const text = `${header}\n#1,a@x.de,paid,5,Mug,Ann,${cells}\n`;
+    return (await loaded(text, { presets: await readPresets() })).rows[0]?.values.customer_phone;
+  };
+  expect(await phones('+44 20 1,')).toBe('+44 20 1');
+  expect(await phones('+44 20 1,+44 20 2')).toBe('+44 20 2');
+});
+
 test('of several presets that fit, the one that names most columns is used', () => {
   const one: Preset = { name: 'one', title: 'One', header: ['a'], columns: {} };
   const two: Preset = { name: 'two', title: 'Two', header: ['b', 'A '], columns: {} };
