@@ -5,7 +5,7 @@
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { CONTACT_LINK } from './matching/contact-links.ts';
-import { FILTER_OF, IN_FORCE, NAMED_CUSTOMERS } from './review-sql.ts';
+import { FILTER_OF, IN_FORCE, IS_LOAD, NAMED_CUSTOMERS } from './review-sql.ts';
 
 /** What a decision is about. */
 export interface Subject {
@@ -180,7 +180,7 @@ async function groupsOf(
      select u.kind, u.id as run, u.account, v.reason, v.held, u.is_newest as "isNewest",
        case when $5::text is null or ${place} > ($5, $6, $7) then -1 when ${place} = ($5, $6, $7) then $8::float8 end as above
      from (select 'contact' as kind, id, account, title, is_newest from contact_runs
-         union all select 'order', id, account, title, true from (${RUNS('orders')}) r) u
+         union all select 'order', id, account, title, true from (${RUNS('orders')} and ${IS_LOAD('r.id')}) r) u
        -- Looked up for each run: Postgres knows too little of rare reasons to choose a join.
        cross join lateral (select v.reason, count(*)::int as held from ledger.verdicts v
          where v.run_id = u.id and v.verdict = 'review' and ($3::text is null or v.reason = $3) group by v.reason offset 0) v

@@ -3,6 +3,9 @@
 /** Decision `d` counts. An ignored row stays ignored; a decision to use or create a record is applied once. */
 export const IN_FORCE = `(d.undone_at is null and d.lapsed_at is null and (d.applied_at is null or d.choice = 'ignore'))`;
 
+/** Run `id` loads a file. The rows of a run that watches a folder are files, about which nothing can be decided. */
+export const IS_LOAD = (id: string): string => `exists (select from ledger.loads l where l.run_id = ${id})`;
+
 /** The ids of the customers that the facts of a review name, as a JSON array. */
 export const NAMED_CUSTOMERS = (facts: string): string =>
   `coalesce(${facts}->'customers', ${facts}->'ids',
