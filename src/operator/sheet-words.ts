@@ -1,6 +1,7 @@
 /** How a file was read, in words for people: the command line and the console show the same. */
 import { conditionWords } from '../base/condition.ts';
-import { type MappedColumn, namelessColumn, type UnusedColumn } from '../csv/columns.ts';
+import { namelessColumn } from '../csv/column-names.ts';
+import type { MappedColumn, UnusedColumn } from '../csv/columns.ts';
 import type { CombineLines } from '../csv/combine.ts';
 import type { Fits } from '../csv/fits.ts';
 import type { Preset } from '../csv/presets.ts';

@@ -1,6 +1,7 @@
 /** Which column fills which field. */
 import { expect, test } from 'vitest';
-import { headerSignature, type MappingChoices, mapColumns } from '../../src/csv/columns.ts';
+import { headerSignature } from '../../src/csv/column-names.ts';
+import { type MappingChoices, mapColumns } from '../../src/csv/columns.ts';
 import { FIELDS, SYNONYMS } from '../../src/csv/fields.ts';
 import { recognise } from '../../src/csv/recognise.ts';
 import { decimalWords, unusedWords } from '../../src/operator/sheet-words.ts';
@@ -143,7 +144,9 @@ test('"Amount" and "Total" are both the amount if they say the same, and otherwi
     return columns.find(({ field }) => field === 'amount')?.name;
   };
   expect(amountOf('6', '6')).toBe('Amount');
-  expect(() => amountOf('7.14', '6')).toThrow(/the columns "Total", "Amount" all look like amount.*--map amount=Total/);
+  expect(() => amountOf('7.14', '6')).toThrow(
+    'the columns "Total", "Amount" all look like amount, and differ: "6" and "7.14" in one row. Name one with --map amount=Total.',
+  );
 });
 
 test('a column named after the order number goes before one called "Nr."', () => {
