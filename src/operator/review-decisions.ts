@@ -102,7 +102,7 @@ export async function wrongDecisions(db: Queryable, decisions: readonly NewDecis
   }
   return decisions.flatMap(({ item, choice, record }, at): readonly Wrong[] => {
     if (!choicesFor(item).includes(choice)) {
-      const why = `${nameOf(item)} is in review because of ${item.reason}: use ${oneOf(optionsFor(item))}.`;
+      const why = `${nameOf(item)} is in review because of ${item.reason}: choose ${oneOf(optionsFor(item))}.`;
       return [{ at, column: 'choice', why }];
     }
     if (choice !== 'use' || record === undefined) return [];

@@ -114,4 +114,8 @@ test('an order that a later load has too is an item of that load only', async ()
   const first = await loadTo(changed, { in: 2, review: 2 });
   const second = await loadTo(changed.split('\n').slice(0, 2).join('\n'), { in: 1, review: 1 });
   expect((await ids()).sort()).toEqual([`${first.id}/3`, `${second.id}/2`].sort());
+  const needs = async () => (await done('status')).needs.map(({ what }: { what: string }) => what.split(' ')[1]).sort();
+  expect(await needs()).toEqual([first.id, second.id].sort());
+  const third = await loadTo(changed.replace('99.5', '100.5'), { in: 2, review: 2 });
+  expect([await needs(), (await ids()).length]).toEqual([[third.id], 2]);
 });

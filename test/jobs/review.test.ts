@@ -420,7 +420,7 @@ test('a customer that is another person now is updated when a person confirms it
   const [item] = (await review('--json')).json.items;
   const [id = ''] = Object.keys(item.customers);
   expect((await review('decide', 'contact-1', '--create')).stderr).toMatch(
-    /CONTACT_REPLACED: use --use \d+, --ignore or --later/,
+    /CONTACT_REPLACED: choose --use \d+, --ignore or --later/,
   );
   await decide('contact-1', '--use', id);
   await syncTo({ in: 3, unchanged: 2, updated: 1 }, 1);

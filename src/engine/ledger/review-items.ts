@@ -5,7 +5,7 @@
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { CONTACT_LINK } from './matching/contact-links.ts';
-import { FILTER_OF, IN_FORCE, IS_LOAD, NAMED_CUSTOMERS } from './review-sql.ts';
+import { FILTER_OF, IN_FORCE, IS_IN_LATER_LOAD, IS_LOAD, NAMED_CUSTOMERS } from './review-sql.ts';
 
 /** What a decision is about. */
 export interface Subject {
@@ -123,11 +123,6 @@ const IS_IN_NEWER_RUN = `(
     or exists (select from ledger.links l join ledger.runs newer on newer.id = l.run_id
       where l.scope = u.scope and l.kind = '${CONTACT_LINK}' and l.source_id = i.source_id
         and (newer.created_at, newer.id) > (u.created_at, u.id)))`;
-
-/** SQL: a later load has the order of input `i` of run `u`. */
-const IS_IN_LATER_LOAD = `exists (select from ledger.inputs o join ledger.runs later on later.id = o.run_id
-    where o.label = i.label and o.cells is not null and (o.client_id, o.email, o.phone, o.name) is not distinct from (i.client_id, i.email, i.phone, i.name)
-      and later.scope = u.scope and later.created_at > u.created_at and later.job = 'orders' and later.status = 'done' and not later.dry_run)`;
 
 const SUBJECT = `case u.kind when 'contact' then coalesce(i.source_id, i.n::text) else u.id || '/' || i.n end`;
 
