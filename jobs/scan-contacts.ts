@@ -118,7 +118,7 @@ async function continueRun(db: Queryable, { run, options }: Context, baseline: B
   if (!run.isBound && exceeds(options, extent)) {
     await keepShown(db, run);
     await pauseRun(db, run.id, { code: AWAITS_CONFIRMATION, message: exceedsMessage('contacts', options, extent) });
-    return { status: 'idle' };
+    return { status: 'paused' };
   }
   await keepBaseline(db, run.id, baseline.hashes());
   await planFirst(db, run, 'customers');

@@ -11,7 +11,7 @@ import {
 import { cursorOf, type ReviewFilter, type ReviewItem, reviewItems } from '../engine/ledger/review-items.ts';
 import { type AskNeeds, requirePossible } from '../operator/chosen-records.ts';
 import { longId, oneNamed, reviewUnknown, subjectOf } from '../operator/review.ts';
-import { choiceWords, decideAll, isLive, nameOf, undo, wordsFor } from '../operator/review-decisions.ts';
+import { choiceWords, decideAll, isLive, nameOf, undo, undoneWords, wordsFor } from '../operator/review-decisions.ts';
 import { plural } from '../operator/words.ts';
 import { quote } from '../settings/words.ts';
 import type { Queryable } from '../storage/queryable.ts';
@@ -95,7 +95,7 @@ export function undoItem(needs: ActionNeeds, taking: Taking, id: string, entry: 
         throw new LockstepError('REVIEW_DECIDED', message);
       }
       await undo(db, decision);
-      return { said: `The decision about ${nameOf(decision)} is undone: it is in review again.` };
+      return { said: `The decision about ${nameOf(decision)} is undone: ${undoneWords(decision)}.` };
     }),
   );
 }

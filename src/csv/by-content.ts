@@ -6,12 +6,14 @@ import { NUMBER_WORDS, plainWords, type Recognised } from './recognise.ts';
 const CUSTOMER_WORDS = new Set(['customer', 'client', 'kunde', 'cliente', 'acheteur', 'buyer']);
 /** A cell or two may be wrong. */
 const MOST_CELLS = 0.9;
+/** `ch_3Q0ab`, and a UUID. */
+const ANY_ID = /^[^\s@]*\d[^\s@]*$/;
 /** Some shops export an order's number as its name. */
 const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}-?\d+)$/u;
 
 /**
  * A column called "customer" may contain ids, e-mail addresses or names, one called "name" may contain order numbers, and one
- * called "Nr." numbers of orders or of lines.
+ * called "Nr." or "ID" numbers of orders or of lines.
  */
 export function byContent(name: string, cells: readonly string[]): Recognised | undefined {
   const words = plainWords(name);
@@ -22,17 +24,24 @@ export function byContent(name: string, cells: readonly string[]): Recognised | 
     return isNumbers ? { field: 'order_id', ...how } : undefined;
   }
   if (NUMBER_WORDS.has(words))
-    return areOrderNumbers(cells) ? { field: 'order_id', ...how, confidence: 0.8 } : undefined;
+    return areOrderNumbers(cells, words)
+      ? { field: 'order_id', ...how, confidence: words === 'id' ? 0.79 : 0.8 }
+      : undefined;
   if (!CUSTOMER_WORDS.has(words)) return undefined;
   const fitting = (['client_id', 'customer_email'] as const).find((field) => mostFit(field, cells));
   return { field: fitting ?? 'customer_name', ...how };
 }
 
-/** Nearly all different numbers; 1, 2, 3 and so on count the lines of this file, and mean other orders in the next file. */
-function areOrderNumbers(cells: readonly string[]): boolean {
-  const isCounting = cells.every((cell, index) => Number(cell) === Number(cells[0]) + index) && Number(cells[0]) <= 1;
-  const different = new Set(cells.filter((cell) => ORDER_NUMBER.test(cell)));
-  return !isCounting && different.size > 0 && different.size >= cells.length * MOST_CELLS;
+/**
+ * Nearly all different; lines of one order are neighbours. 1, 2, 3 and so on count the lines of this file, and mean other orders
+ * in the next file.
+ */
+function areOrderNumbers(cells: readonly string[], words: string): boolean {
+  const orders = cells.filter((cell, index) => cell !== cells[index - 1]);
+  const isCounting =
+    orders.every((cell, index) => Number(cell) === Number(orders[0]) + index) && Number(orders[0]) <= 1;
+  const different = new Set(orders.filter((cell) => (words === 'id' ? ANY_ID : ORDER_NUMBER).test(cell)));
+  return !isCounting && different.size > 0 && different.size >= orders.length * MOST_CELLS;
 }
 
 /** At least half, some with decimals or a currency: whole numbers may count or name something. */

@@ -97,10 +97,14 @@ function readable(text: string): CellResult {
 /** A long number as a spreadsheet shows it, such as 1.2E+11. */
 const CUT_SHORT = /^\d[.,]\d+E\+\d+$/i;
 
+/** A whole number as programs write it that keep empty cells as numbers, such as 1001.0. */
+const WITH_DECIMAL = /^\d+[.,]0$/;
+
 /** A label, never a number: 00012 is not 12. */
 function orderId(text: string): CellResult {
   if (INVISIBLE.test(text)) return invisible();
   if (CUT_SHORT.test(text)) return error('ORDER_ID_CUT_SHORT');
+  if (WITH_DECIMAL.test(text)) return error('ORDER_ID_DECIMAL');
   return shortText(text);
 }
 
@@ -127,7 +131,7 @@ function email(text: string): CellResult {
 
 function phone(cell: string): CellResult {
   const text = cell.replace(/^'(?=[+\d])/, ''); // a spreadsheet's mark for "this is text"
-  if (CUT_SHORT.test(text) || /^\d+[.,]0$/.test(text)) return error('PHONE_INVALID', { isNumber: true });
+  if (CUT_SHORT.test(text) || WITH_DECIMAL.test(text)) return error('PHONE_INVALID', { isNumber: true });
   return /\d{2}/.test(text.replace(/\D/g, '')) ? shortText(text) : error('PHONE_INVALID');
 }
 

@@ -21,10 +21,19 @@ export function refuse(code: string, message: string): LockstepError {
   return new LockstepError(code, message, { exitCode: 2 });
 }
 
-export function ambiguous(field: string, names: readonly string[], line: number): UnclearFile {
+/** `difference`: cells of two of the columns that are not the same. */
+export function ambiguous(
+  field: string,
+  names: readonly string[],
+  line: number,
+  difference?: readonly [string, string],
+): UnclearFile {
+  const differ = difference
+    ? `, and differ: ${difference.map((cell) => `"${short(cell)}"`).join(' and ')} in one row`
+    : '';
   return new UnclearFile(
     'CSV_COLUMNS_AMBIGUOUS',
-    `Line ${line}: the columns ${listColumns(names)} all look like ${field}.`,
+    `Line ${line}: the columns ${listColumns(names)} all look like ${field}${differ}.`,
     `Name one with ${mapOption(field, names[0])}.`,
   );
 }

@@ -3,16 +3,15 @@
  *
  * Headers are untrusted, so they are never keys of an object: `__proto__` and `constructor` are ordinary names.
  */
-import { createHash } from 'node:crypto';
-import { closest } from '../base/closest.ts';
 import type { LockstepError } from '../base/errors.ts';
 import { areAmounts, byContent, mostFit } from './by-content.ts';
 import { type CellSource, cellFrom } from './cell-source.ts';
-import { ambiguous, listColumns, mapOption, refuse, short, UnclearFile } from './column-errors.ts';
+import { ambiguous, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
+import { columnIndex, type Header, namelessColumn, refuseDuplicates } from './column-names.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field, PRICE_NAMES, QUANTITY_NAMES, SHARED } from './fields.ts';
 import { type Fits, fitsOf, isEssential, isTaken, MOST_LOOKED_AT } from './fits.ts';
 import { type Preset, sourcesOf } from './presets.ts';
-import { plainWords, recognise } from './recognise.ts';
+import { CONFIDENCE, plainWords, recognise } from './recognise.ts';
 
 export interface MappedColumn extends CellSource {
   readonly field: Field;
@@ -38,14 +37,6 @@ export interface ColumnMapping {
   readonly unmapped: readonly UnusedColumn[];
   /** Fields that no column fills, because a person said so. */
   readonly none: readonly Field[];
-}
-
-export interface Header {
-  readonly names: readonly string[];
-  /** Without a header, columns are named by number only. */
-  readonly isGiven: boolean;
-  /** Its line in the file. */
-  readonly line: number;
 }
 
 export interface MappingChoices {
@@ -78,7 +69,8 @@ export function mapColumns(header: Header, choices: MappingChoices = {}): Column
     const source = { index: columnIndex(header, `--map ${field}=${column}`, column) };
     found.set(field, firstCells.column(field, source, { how, confidence: 1 }));
   }
-  for (const [field, source] of preset ? sourcesOf(preset, header.names) : []) {
+  const hasCells = (index: number) => firstCells.cells({ index }).some((cell) => cell !== '');
+  for (const [field, source] of preset ? sourcesOf(preset, header.names, hasCells) : []) {
     if (found.has(field) || isLeftOut(field)) continue;
     found.set(field, firstCells.column(field, source, { how: 'preset', confidence: 1 }));
   }
@@ -117,6 +109,12 @@ class FirstCells {
     return this.#rows.map((row) => cellFrom(row, source));
   }
 
+  /** The first cells in which two columns differ; undefined if they say the same. */
+  difference(one: MappedColumn, other: MappedColumn): readonly [string, string] | undefined {
+    const cells = this.cells(other);
+    return this.cells(one).flatMap((cell, row) => (cell === cells[row] ? [] : [[cell, cells[row] ?? ''] as const]))[0];
+  }
+
   column(field: Field, source: CellSource, by: Pick<MappedColumn, 'how' | 'confidence'>): MappedColumn {
     const name = this.header.names[source.index] ?? '';
     return { ...source, ...by, field, name, fits: fitsOf(field, this.cells(source)) };
@@ -134,24 +132,6 @@ function unusedOf(
     const bad = unfit.find((column) => column.index === index);
     return [{ index, name, ...(bad && { unfit: { field: bad.field, fits: bad.fits } }) }];
   });
-}
-
-/** The signature of a header, under which its mapping is remembered: equal for equal names in equal order. */
-export function headerSignature(names: readonly string[]): string {
-  return createHash('sha256')
-    .update(JSON.stringify(names.map((name) => name.trim())))
-    .digest('hex')
-    .slice(0, 16);
-}
-
-/** What a column without a name is called: `#4`. `index`: from 0. */
-export function namelessColumn(index: number): string {
-  return `#${index + 1}`;
-}
-
-/** Names for the columns of a file without a header. */
-export function numberedColumns(count: number): readonly string[] {
-  return Array.from({ length: count }, (_, index) => `column_${index + 1}`);
 }
 
 /** Adds what the names and cells tell, and returns the columns whose cells do not fit their name. */
@@ -177,56 +157,32 @@ function recogniseAll(
   for (const [field, all] of candidates) {
     const filled = all.filter(({ fits }) => fits.of > 0);
     const columns = filled.length > 0 ? filled : all;
-    const best = Math.max(...columns.map(({ confidence }) => confidence));
-    const [column, ...rivals] = columns.filter(({ confidence }) => confidence === best);
-    if (column && rivals.length === 0) found.set(field, column);
-    else
-      throw ambiguous(
-        field,
-        columns.map(({ name }) => name),
-        header.line,
-      );
+    const weights = columns.map((column) => weightOf(column));
+    const [column, ...equals] = columns
+      .filter((_, at) => weights[at] === Math.max(...weights))
+      .sort((one, other) => other.confidence - one.confidence);
+    if (!column) continue;
+    const difference = equals.map((one) => firstCells.difference(column, one)).find((one) => one !== undefined);
+    const isEmpty = column.fits.of === 0;
+    if (difference || (isEmpty && equals.length > 0)) {
+      const names = columns.map(({ name }) => name);
+      throw ambiguous(field, names, header.line, difference);
+    }
+    found.set(field, column);
   }
   const missing = unfit.find(({ field }) => isEssential(field) && !found.has(field));
   if (missing) throw doesNotFit(missing, header);
   return unfit;
 }
 
+/** "Amount" may be the net amount, or a quantity, beside the "Total": its name says no more. */
+function weightOf({ field, how, confidence, fits }: MappedColumn): number {
+  return field === 'amount' && how === 'exact' && fits.of > 0 ? CONFIDENCE.synonym : confidence;
+}
+
 function share(found: Map<Field, MappedColumn>, missing: Field, present: Field): void {
   const column = found.get(present);
   if (column && !found.has(missing)) found.set(missing, { ...column, field: missing, how: 'shared' });
-}
-
-/** From 0. `given`: what names the column, for the message. Throws CSV_UNKNOWN_COLUMN. */
-export function columnIndex({ names, isGiven }: Header, given: string, column: string): number {
-  const wanted = column.trim();
-  const byName = isGiven ? names.indexOf(wanted) : -1;
-  if (byName !== -1) return byName;
-  const number = /^#?(\d{1,4})$/.exec(wanted);
-  const at = number ? Number(number[1]) - 1 : -1;
-  const isNumber = at >= 0 && at < names.length;
-  if (isNumber && wanted.startsWith('#')) return at;
-  const folded = isGiven ? names.filter((name) => plainWords(name) === plainWords(wanted)) : [];
-  if (folded.length === 1) return names.indexOf(folded[0] ?? '');
-  if (isNumber) return at;
-  const guess = isGiven ? closest(wanted, names) : undefined;
-  const has = isGiven
-    ? `${guess === undefined ? '' : `Did you mean "${short(guess)}"? `}It has ${listColumns(names)}`
-    : `It has no header: name a column by its number, 1 to ${names.length}`;
-  throw refuse('CSV_UNKNOWN_COLUMN', `${given}: the file has no such column. ${has}.`);
-}
-
-/** Throws CSV_DUPLICATE_HEADER. */
-export function refuseDuplicates({ names, line }: Header): void {
-  const first = new Map<string, number>();
-  for (const [index, name] of names.entries()) {
-    const before = first.get(name);
-    if (name !== '' && before !== undefined) {
-      const where = `columns ${before + 1} and ${index + 1} are both called "${short(name)}"`;
-      throw refuse('CSV_DUPLICATE_HEADER', `Line ${line}: ${where}. Rename one of them.`);
-    }
-    first.set(name, index);
-  }
 }
 
 function doesNotFit(column: MappedColumn, { line }: Header): LockstepError {

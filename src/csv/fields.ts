@@ -91,7 +91,16 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
       'bestellung',
       'bestell id',
     ],
-    ...['auftragsnummer', 'auftrags nr', 'auftrag', 'auftrags id', 'belegnummer', 'belegfeld 1', 'verkaufsbeleg'],
+    ...[
+      'auftragsnummer',
+      'auftrags nr',
+      'auftrag',
+      'auftrags id',
+      'belegnummer',
+      'beleg nr',
+      'belegfeld 1',
+      'verkaufsbeleg',
+    ],
     ...['pedido', 'numero de pedido', 'n pedido', 'id pedido', 'id de pedido', 'commande', 'numero de commande'],
     ...['n commande', 'no commande', 'id commande', 'reference commande'],
   ],
@@ -103,8 +112,9 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   ],
   amount: [
     ...['total', 'total amount', 'grand total', 'total price', 'sum', 'amt', 'total inc tax', 'total incl tax'],
-    ...['betrag', 'summe', 'gesamtbetrag', 'gesamtsumme', 'rechnungsbetrag', 'importe', 'importe total', 'monto'],
-    ...['montant', 'montant total', 'somme', 'total paid', 'total collected'],
+    ...['betrag', 'summe', 'gesamtbetrag', 'gesamtsumme', 'gesamtpreis', 'gesamt', 'endbetrag', 'rechnungsbetrag'],
+    ...['rechnungssumme', 'bestellwert', 'auftragswert', 'importe', 'importe total', 'precio total', 'monto'],
+    ...['montant', 'montant total', 'prix total', 'somme', 'total paid', 'total collected'],
   ],
   status: [
     ...[
@@ -154,10 +164,13 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
 /** Names that another column of the file may deserve more, the best one first: "Price" is the amount if there is no "Total". */
 export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = {
   description: ['buchungstext'],
-  order_id: ['record id', 'reference', 'ref', 'referencia'],
+  order_id: [
+    ...['rechnungsnummer', 'rechnungs nr', 'rechnungsnr', 'numero de factura', 'n factura', 'numero de facture'],
+    ...['n facture', 'record id', 'reference', 'ref', 'referencia'],
+  ],
   amount: [
     ...['amount paid', 'umsatz', 'umsatz ohne soll haben kz', 'value', 'wert'],
-    ...['gross', 'nettowert', 'price', 'preis', 'precio', 'prix'],
+    ...['gross', 'price', 'preis', 'precio', 'prix'],
   ],
   status: ['stage', 'zustand'],
 };

@@ -9,6 +9,7 @@ import type { DetectedEncoding } from './encoding.ts';
 import { type Field, KIND_NAMES } from './fields.ts';
 import type { Preset, ReversalColumns } from './presets.ts';
 import { plainWords } from './recognise.ts';
+import type { Table } from './table.ts';
 import { type CheckedRow, shownCell } from './validate.ts';
 import { type ColumnCondition, selectorOf } from './where.ts';
 
@@ -19,7 +20,7 @@ const MOST_LETTERS = 40;
 const MOST_NAMED = 3;
 
 /** The parts of a sheet that it is made from. */
-interface Columns {
+interface Columns extends Pick<Table, 'added'> {
   readonly columns: readonly string[];
   readonly mapping: ColumnMapping;
   readonly where: readonly ColumnCondition[];
@@ -29,11 +30,28 @@ interface Columns {
   readonly encoding: Pick<DetectedEncoding, 'encoding' | 'why'>;
 }
 
-const WITHOUT: Readonly<Partial<Record<Field, string>>> = {
-  order_id:
-    'no column fills the order_id: each line is an order of its own, and another file with the same orders may create them again',
-  amount: 'no column fills the amount: the orders are loaded without one',
-};
+const WITHOUT: readonly (readonly [field: Field, what: string])[] = [
+  [
+    'order_id',
+    'no column fills order_id: each line is an order of its own, with a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If a column has their numbers',
+  ],
+  ['amount', 'no column fills amount: the orders are loaded without one. If a column has it'],
+];
+
+/**
+ * What the orders lack, although no person said so; a file of results has the numbers of its orders. `choose`: how to choose a
+ * column for the field. Sentences without a full stop.
+ */
+export function lackNotes(
+  { mapping, added }: Pick<Columns, 'mapping' | 'added'>,
+  choose: (field: Field) => string,
+): readonly string[] {
+  const isKnown = (field: Field) =>
+    mapping.columns.some((column) => column.field === field) ||
+    mapping.none.includes(field) ||
+    (field === 'order_id' && added !== undefined && added.label >= 0);
+  return WITHOUT.flatMap(([field, what]) => (isKnown(field) ? [] : [`${what}, ${choose(field)}`]));
+}
 
 /** UTF-8 that a program read as windows-1252, and wrote as UTF-8 again: `JÃ¶rg`. */
 const TWICE_ENCODED = /[ÂÃ][\u0080-\u00bf]|â€/;
@@ -46,16 +64,18 @@ export class Overview {
   /** Of the orders that are left out. */
   readonly #others: readonly Tally[];
   readonly #reversals: Reversals;
-  /** What the orders lack, although no person said so. */
-  readonly #lacks: readonly Field[];
+  readonly #lacks: readonly string[];
   readonly #isGuess: boolean;
   /** A text that shows how the file was decoded, and its line. */
   #decoded = '';
   #taken = 0;
+  /** Of those that are taken: the rows that can be read. */
+  #valid = 0;
   readonly #negative = { count: 0, examples: [] as string[] };
   #leftOut = 0;
 
-  constructor({ mapping, columns, where, currencyIndex, reversals, preset, encoding }: Columns) {
+  constructor(sheet: Columns) {
+    const { mapping, columns, where, currencyIndex, reversals, preset, encoding } = sheet;
     const tally = (index: number | undefined) => (index === undefined ? undefined : new Tally(index, columns[index]));
     const status = mapping.columns.find(({ field, also, take }) => field === 'status' && !also && !take);
     this.#takes = selectorOf(where);
@@ -63,8 +83,7 @@ export class Overview {
     this.#kinds = mapping.unmapped.flatMap(({ index, name }) =>
       KIND_NAMES.includes(plainWords(name)) ? [new Tally(index, name)] : [],
     );
-    const isFilled = (field: Field) => mapping.columns.some((column) => column.field === field);
-    this.#lacks = (['order_id', 'amount'] as const).filter((one) => !isFilled(one) && !mapping.none.includes(one));
+    this.#lacks = lackNotes(sheet, (field) => `add --map ${field}=Column on the command line`);
     this.#isGuess = encoding.encoding === 'windows-1252' && encoding.why !== 'as chosen';
     this.#currency = tally(currencyIndex);
     this.#reversals = new Reversals(
@@ -79,16 +98,26 @@ export class Overview {
     return this.#leftOut;
   }
 
-  /** Whether the order is loaded; counts it. */
+  /** Whether the filter selects the order; counts it. */
   takes(row: CheckedRow): boolean {
     const isTaken = this.#takes(row);
-    if (isTaken) this.#taken += 1;
-    else this.#leftOut += 1;
-    if (isTaken) this.#reversals.add(row);
-    if (isTaken && row.values.amount?.startsWith('-')) this.#addNegative(row.line, row.values.amount);
-    if (isTaken && this.#decoded === '') this.#addDecoded(row);
-    for (const tally of isTaken ? [this.#status, this.#currency, ...this.#kinds] : this.#others) tally?.add(row);
+    if (isTaken) {
+      this.#taken += 1;
+      if (this.#decoded === '') this.#addDecoded(row);
+      if (row.status === 'valid') this.#addValid(row);
+    } else {
+      this.#leftOut += 1;
+      for (const tally of this.#others) tally.add(row);
+    }
     return isTaken;
+  }
+
+  /** A row that cannot be read, such as a footer, is not loaded. */
+  #addValid(row: CheckedRow): void {
+    this.#valid += 1;
+    this.#reversals.add(row);
+    if (row.values.amount?.startsWith('-')) this.#addNegative(row.line, row.values.amount);
+    for (const tally of [this.#status, this.#currency, ...this.#kinds]) tally?.add(row);
   }
 
   /** Sentences without a full stop. `signs`: the currencies that are written in the amounts. */
@@ -96,10 +125,10 @@ export class Overview {
     return [
       ...this.#filterNote(),
       ...this.#decodingNote(),
-      ...this.#lacks.map((field) => WITHOUT[field] ?? ''),
+      ...this.#lacks,
       ...kindNote('statuses', this.#status),
       ...this.#kinds.flatMap((kind) => kindNote('kinds', kind)),
-      ...this.#reversals.note(this.#taken),
+      ...this.#reversals.note(this.#valid),
       ...this.#negativeNote(),
       ...this.#currencyNote(signs),
     ];
@@ -138,7 +167,7 @@ export class Overview {
     if (count === 0) return [];
     const more = count > examples.length ? ` and ${count - examples.length} more` : '';
     return [
-      `the amount is negative in ${count} of ${this.#taken} orders, as in refunds, credit notes and payouts, and is loaded so: ${examples.join(', ')}${more}. If they are not orders, delete them from the file`,
+      `the amount is negative in ${count} of ${this.#valid} orders, as in refunds, credit notes and payouts, and is loaded so: ${examples.join(', ')}${more}. If they are not orders, delete them from the file`,
     ];
   }
 

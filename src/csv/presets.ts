@@ -114,7 +114,7 @@ function problemsOf(issue: z.core.$ZodIssue): readonly string[] {
   return issue.keys.map((key) => {
     const known = issue.path[0] === 'columns' ? FIELDS : Object.keys(presetFile.shape);
     const guess = closest(key, known);
-    return `${[...issue.path, key].join('.')}: unknown key${guess === undefined ? '' : `; did you mean ${guess}?`}`;
+    return `${[...issue.path, key].join('.')}: unknown key${guess === undefined ? '' : ` (did you mean ${guess}?)`}`;
   });
 }
 
@@ -146,20 +146,30 @@ export function presetFor(names: readonly string[], presets: readonly Preset[], 
   throw new LockstepError('CSV_PRESET_UNFIT', message, { exitCode: 2 });
 }
 
-/** Where a file with these columns has the fields of a preset. */
-export function sourcesOf({ columns }: Preset, names: readonly string[]): ReadonlyMap<Field, CellSource> {
+/** Where a file with these columns has the fields of a preset. `hasCells`: whether a column has any; it goes before one without. */
+export function sourcesOf(
+  { columns }: Preset,
+  names: readonly string[],
+  hasCells: (index: number) => boolean = () => true,
+): ReadonlyMap<Field, CellSource> {
   const sources = new Map<Field, CellSource>();
   for (const field of FIELDS) {
-    const source = columns[field] && sourceOf(columns[field], names);
+    const source = columns[field] && sourceOf(columns[field], names, hasCells);
     if (source) sources.set(field, source);
   }
   return sources;
 }
 
-function sourceOf(rule: NonNullable<Preset['columns'][Field]>, names: readonly string[]): CellSource | undefined {
+function sourceOf(
+  rule: NonNullable<Preset['columns'][Field]>,
+  names: readonly string[],
+  hasCells: (index: number) => boolean,
+): CellSource | undefined {
   const wanted = 'first' in rule ? rule.first : 'join' in rule ? rule.join : [rule.column];
-  const [index, ...also] = wanted.map((name) => indexOf(names, name)).filter((at) => at !== -1);
+  const columns = wanted.map((name) => indexOf(names, name)).filter((at) => at !== -1);
+  const [index, ...also] = columns;
   if (index === undefined) return undefined;
+  if ('first' in rule) return { index: columns.find(hasCells) ?? index };
   if ('join' in rule && also.length > 0) return { index, also };
   return 'take' in rule ? { index, take: rule.take } : { index };
 }

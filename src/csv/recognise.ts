@@ -44,8 +44,7 @@ function ofOrder(words: string): Recognised | undefined {
   for (const part of ORDER_PARTS) {
     const rest = withoutFirst(part, words);
     if (rest === undefined) continue;
-    if (rest === 'id' || NUMBER_WORDS.has(rest))
-      return { field: 'order_id', how: 'synonym', confidence: CONFIDENCE.vague };
+    if (NUMBER_WORDS.has(rest)) return { field: 'order_id', how: 'synonym', confidence: CONFIDENCE.vague };
     const known = KNOWN.get(rest);
     if (known && ['amount', 'description', 'status'].includes(known.field))
       return { ...known, how: 'synonym', confidence: Math.min(known.confidence, CONFIDENCE.synonym) };
@@ -53,11 +52,11 @@ function ofOrder(words: string): Recognised | undefined {
   return undefined;
 }
 
-/** `amount (EUR)`, `Betrag in €` and `gross amount` are amounts. */
+/** `amount (EUR)`, `Betrag in €`, `gross amount` and `Bruttobetrag` are amounts. */
 function amountIn(words: string): Recognised | undefined {
   const known = named(
     words
-      .replace(/\b(in )?(eur|usd|gbp|chf|euro|dollar|gross|net|brutto|netto|ttc|ht|inkl mwst|incl vat)\b/g, '')
+      .replace(/\b(in )?(eur|usd|gbp|chf|euro|dollar|gross|net|ttc|ht|inkl mwst|incl vat)\b|\b(brutto|netto)/g, '')
       .replace(/ +/g, ' ')
       .replace(/ in$/, '') // of "in €"
       .trim(),
@@ -91,13 +90,13 @@ function withoutLast(part: string, words: string): string | undefined {
 /** At most one letter in seven may differ: "customer note" is not a customer number, and "sender" is not a gender. */
 const LEAST_LIKENESS = 0.85;
 const LEAST_LETTERS = 5;
-const CONFIDENCE = { exact: 1, synonym: 0.95, vague: 0.9 };
+export const CONFIDENCE = { exact: 1, synonym: 0.95, vague: 0.9 };
 const CUSTOMER_NAMES = [
   [CUSTOMER_PARTS, CONFIDENCE.synonym],
   [PERSON_PARTS, CONFIDENCE.vague],
 ] as const;
 /** "Nr." alone does not say whose number it is. */
-export const NUMBER_WORDS: ReadonlySet<string> = new Set(['nr', 'no', 'num', 'nummer', 'number', 'numero']);
+export const NUMBER_WORDS: ReadonlySet<string> = new Set(['nr', 'no', 'num', 'nummer', 'number', 'numero', 'id']);
 
 /** `KundenName`, `Kunden_name` and `kunden-name ` become the same words; accents and punctuation are ignored. */
 export function plainWords(name: string): string {

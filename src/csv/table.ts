@@ -1,6 +1,6 @@
 /** A received CSV as a table of any kind: its format, what is above its header, its columns and its rows. */
 import { listColumns, refuse, UnclearFile } from './column-errors.ts';
-import { namelessColumn, numberedColumns } from './columns.ts';
+import { namelessColumn, numberedColumns } from './column-names.ts';
 import { type DetectedEncoding, decodeSample, decodeText, detectEncoding, type Encoding } from './encoding.ts';
 import { belowLines, detectFormat, type Format, type FormatChoices } from './format.ts';
 import { withoutGuard } from './formulas.ts';

@@ -1,6 +1,6 @@
 /** Which orders of a file are loaded: conditions on its columns, from `--where` or from the `where` of a preset. */
 import { type Condition, testOf } from '../base/condition.ts';
-import { columnIndex, type Header } from './columns.ts';
+import { columnIndex, type Header } from './column-names.ts';
 import { cellOf } from './combine.ts';
 import type { Where } from './presets.ts';
 import type { CheckedRow } from './validate.ts';

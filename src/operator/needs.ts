@@ -5,7 +5,7 @@
 
 import { meaningOf } from '../base/reasons/reasons.ts';
 import { type Audit, auditsOf } from '../engine/ledger/debts.ts';
-import { emptyRuns, lateSyncs, runsInNeed } from '../engine/ledger/needs.ts';
+import { emptyRuns, lateSyncs, runsInNeed, supersededLoads } from '../engine/ledger/needs.ts';
 import { groupRows, splitUnsettled } from '../engine/ledger/row-groups.ts';
 import { PROBLEMS } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
@@ -68,18 +68,30 @@ export async function findProblems(db: Queryable, settings: Settings, known?: St
 async function runProblems(db: Queryable): Promise<readonly Problem[]> {
   const kept = (await openAlerts(db)).flatMap(({ message: { run } }) => run ?? []);
   const runs = await runsInNeed(db, { verdicts: PROBLEMS, kept });
-  const [audits, counted] = await Promise.all([
+  const done = runs.filter(({ status }) => status === 'done');
+  const [audits, counted, superseded] = await Promise.all([
     auditsOf(
       db,
       runs.map(({ id }) => id),
     ),
-    countedOf(
-      db,
-      runs.filter(({ status }) => status === 'done'),
-    ),
+    countedOf(db, done),
+    supersededLoads(db, done, PROBLEMS),
   ]);
-  const each = await Promise.all(runs.map((run) => ofRun(db, run, audits.get(run.id), counted.get(run.id))));
+  const known = ({ id }: Run) => ({
+    audit: audits.get(id),
+    counted: counted.get(id),
+    isSuperseded: superseded.has(id),
+  });
+  const each = await Promise.all(runs.map((run) => ofRun(db, run, known(run))));
   return each.flat();
+}
+
+interface KnownOfRun {
+  readonly audit: Audit | undefined;
+  /** Undefined unless it is done. */
+  readonly counted: Counted | undefined;
+  /** Later loads have its rows. */
+  readonly isSuperseded: boolean;
 }
 
 async function syncProblems(db: Queryable): Promise<readonly Problem[]> {
@@ -109,8 +121,7 @@ async function syncProblems(db: Queryable): Promise<readonly Problem[]> {
 async function ofRun(
   db: Queryable,
   run: Run,
-  audit: Audit | undefined,
-  counted: Counted | undefined,
+  { audit, counted, isSuperseded }: KnownOfRun,
 ): Promise<readonly Problem[]> {
   const state = await stateOf(db, run, audit);
   const about = {
@@ -168,7 +179,7 @@ async function ofRun(
         cause: 'VIOLATION',
       });
       // What became of a change of a task is known from its delivery: a run ends before its retries do.
-      const hasRows = problemsIn(counts) > 0 && run.job !== 'tasks';
+      const hasRows = problemsIn(counts) > 0 && run.job !== 'tasks' && !isSuperseded;
       return [...(hasRows ? [rows] : []), ...(violations > 0 ? [found] : [])];
     }
     default:

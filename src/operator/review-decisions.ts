@@ -102,7 +102,7 @@ export async function wrongDecisions(db: Queryable, decisions: readonly NewDecis
   }
   return decisions.flatMap(({ item, choice, record }, at): readonly Wrong[] => {
     if (!choicesFor(item).includes(choice)) {
-      const why = `${nameOf(item)} is in review because of ${item.reason}: use ${oneOf(optionsFor(item))}.`;
+      const why = `${nameOf(item)} is in review because of ${item.reason}: choose ${oneOf(optionsFor(item))}.`;
       return [{ at, column: 'choice', why }];
     }
     if (choice !== 'use' || record === undefined) return [];
@@ -133,6 +133,12 @@ export async function undo(db: Queryable, decision: Decision): Promise<void> {
     `The decision to ${choice} was applied by run ${appliedBy}: it can no longer be undone.`,
     { exitCode: 2 },
   );
+}
+
+/** What follows once a decision is undone. An ignored contact is no row in review until the next run. */
+export function undoneWords({ kind, choice, appliedAt }: Decision): string {
+  const isLater = kind === 'contact' && choice === 'ignore' && appliedAt !== null;
+  return isLater ? 'the next run of its sync reviews it again' : 'it is in review again';
 }
 
 /** Whether it can be undone: no run has applied it, or it ignores the row. */

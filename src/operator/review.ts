@@ -99,9 +99,9 @@ export function recordsFor({ kind, reason, facts, customers }: ReviewItem): read
   return kind === 'order' && reason === 'DIFFERS' ? [String(facts?.order)] : Object.keys(customers);
 }
 
-/** The options of `review decide` for an item, ready to type. */
+/** The options of `review decide` for an item, ready to type; a customer of another contact cannot be chosen. */
 export function optionsFor(item: ReviewItem): readonly string[] {
-  const [first = 'RECORD', ...others] = recordsFor(item);
+  const [first = 'RECORD', ...others] = recordsFor(item).filter((record) => !item.taken.includes(record));
   return choicesFor(item).flatMap((choice) =>
     choice === 'use' ? [first, ...others].slice(0, MOST_CUSTOMERS).map((id) => `--use ${id}`) : [`--${choice}`],
   );
@@ -109,7 +109,7 @@ export function optionsFor(item: ReviewItem): readonly string[] {
 
 /** An item for programs: without its hash, with what the run found and what can be decided. */
 export function itemResult(id: string, item: ReviewItem, hint: Hints['command']) {
-  const { hash: _, isLater, ...rest } = item;
+  const { hash: _, taken: _taken, isLater, ...rest } = item;
   return { id, ...rest, statement: statementOf(item, hint), choices: choicesFor(item), later: isLater };
 }
 

@@ -1,8 +1,8 @@
 /** How a file was read, in words for people: the command line and the console show the same. */
 import { conditionWords } from '../base/condition.ts';
-import { type MappedColumn, namelessColumn, type UnusedColumn } from '../csv/columns.ts';
+import { namelessColumn } from '../csv/column-names.ts';
+import type { MappedColumn, UnusedColumn } from '../csv/columns.ts';
 import type { CombineLines } from '../csv/combine.ts';
-import type { Field } from '../csv/fields.ts';
 import type { Fits } from '../csv/fits.ts';
 import type { Preset } from '../csv/presets.ts';
 import type { Sheet } from '../csv/sheet.ts';
@@ -64,29 +64,3 @@ export function unusedWords({ name, index, unfit }: UnusedColumn): string {
   const why = unfit ? ` (not ${unfit.field}: ${fitWords(unfit.fits)})` : '';
   return `${JSON.stringify(name)}${why}`;
 }
-
-/**
- * What follows if no column fills the order's number or its amount; a file of results has the numbers of its orders. `remedy`: how
- * to choose a column for the field.
- */
-export function missingNotes(
-  { mapping, added }: Pick<Sheet, 'mapping' | 'added'>,
-  remedy: (field: Field) => string,
-): readonly string[] {
-  const isNumbered = added !== undefined && added.label >= 0;
-  return MISSING.flatMap(([field, note]) =>
-    mapping.columns.some((column) => column.field === field) || (field === 'order_id' && isNumbered)
-      ? []
-      : [`${note}, ${remedy(field)}.`],
-  );
-}
-
-/** Labels distinguish the rows of this file, but not the same order in another file. */
-const NO_ORDER_ID =
-  'no column fills order_id, so the orders get labels such as LS-1a2b3c4d-1, and an order that is also in another ' +
-  'file is not recognised as the same order: only rows that say the same are counted. If a column has their numbers';
-const NO_AMOUNT = 'no column fills amount, so the orders get no amount. If a column has it';
-const MISSING = [
-  ['order_id', NO_ORDER_ID],
-  ['amount', NO_AMOUNT],
-] as const;

@@ -17,27 +17,9 @@ test('shows each field with its column, and the unused columns', async () => {
   expect(lines).toContain('not used: "colour"');
 });
 
-test('warns about a file without a column of order numbers, with the labels it gives and the remedy', async () => {
-  expect(await linesOf('customer_email,amount\nann@example.com,5\n')).toMatch(/Note: no column .*LS-.*--map order_id=/);
-});
-
-test('does not warn about a file of results whose orders have the labels of an earlier load', async () => {
-  const orders = 'customer_email,amount,lockstep_order_id\nann@example.com,5,LS-1a2b3c4d-2\n';
-  expect(await linesOf(orders)).not.toContain('Note:');
-  expect(await linesOf(orders.replace('lockstep_order_id', 'lockstep_id'))).toMatch(
-    /Note: no column .*only rows that say the same/,
-  );
-});
-
-test('warns about a file without a column of amounts', async () => {
-  const text = await linesOf('order_id,customer_email\nA-1,ann@example.com\n');
-  expect(text).toMatch(/Note: no column fills amount.*--map amount=/);
-});
-
-test('takes a shop’s "Name" column that holds order numbers as the order number, without a warning', async () => {
+test('takes a shop’s "Name" column that holds order numbers as the order number', async () => {
   const lines = await linesOf('Name,Email,Total\n#1001,ann@example.com,5\n#1002,ben@example.com,6\n');
   expect(lines).toMatch(/order_id +← "Name"/);
-  expect(lines).not.toContain('Note:');
 });
 
 test('counts the cells that fit a field, and says why a column with its name is not used', async () => {

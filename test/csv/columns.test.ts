@@ -1,6 +1,7 @@
 /** Which column fills which field. */
 import { expect, test } from 'vitest';
-import { headerSignature, type MappingChoices, mapColumns } from '../../src/csv/columns.ts';
+import { headerSignature } from '../../src/csv/column-names.ts';
+import { type MappingChoices, mapColumns } from '../../src/csv/columns.ts';
 import { FIELDS, SYNONYMS } from '../../src/csv/fields.ts';
 import { recognise } from '../../src/csv/recognise.ts';
 import { decimalWords, unusedWords } from '../../src/operator/sheet-words.ts';
@@ -40,6 +41,10 @@ const HEADERS: readonly (readonly [names: readonly string[], fields: object])[] 
   [
     ['Numéro de commande', 'Nom du client', 'Montant', 'Société'],
     { order_id: 'Numéro de commande', customer_name: 'Nom du client', amount: 'Montant', organization: 'Société' },
+  ],
+  [
+    ['Rechnungsnr.', 'E-Mail', 'Bruttobetrag', 'Artikel'],
+    { order_id: 'Rechnungsnr.', customer_email: 'E-Mail', amount: 'Bruttobetrag', description: 'Artikel' },
   ],
   [
     ['orderId', 'CUSTOMER-ID', 'ammount', 'Desciption'],
@@ -102,6 +107,8 @@ test.each([
   ['No', ['1003']],
   ['Nummer', ['2', '1']],
   ['Numéro', ['#7', '#9']],
+  ['Id', ['ch_3Q0ab', '0c0ffee0-1111-4222-8333-444455556666']],
+  ['No', ['N-1', 'N-1', 'N-2', 'N-3', 'N-3']],
   ['number', ['', '4711', '4711', ...Array.from({ length: 20 }, (_, index) => `${4_712 + index}`)]],
 ])('a column called "%s" with the different numbers %j is order_id', (name, cells) => {
   const firstRows = cells.map((cell) => [cell, 'ann@example.com']);
@@ -119,6 +126,27 @@ test.each([
   const { columns, unmapped } = mapped(['Nr.', 'Email'], new Map(), { firstRows });
   expect(columns.map(({ field }) => field)).not.toContain('order_id');
   expect(unmapped).toEqual([{ index: 0, name: 'Nr.' }]);
+});
+
+test('a column called "ID" gives way to one called "Nr."', () => {
+  const firstRows = [['17', '4711', 'ann@example.com']];
+  const { columns } = mapped(['ID', 'Nr.', 'Email'], new Map(), { firstRows });
+  expect(columns.find(({ field }) => field === 'order_id')?.name).toBe('Nr.');
+});
+
+test('"Amount" and "Total" are both the amount if they say the same, and otherwise a person chooses', () => {
+  const amountOf = (total: string, amount: string) => {
+    const firstRows = [
+      ['7', '5', '5'],
+      ['7', total, amount],
+    ];
+    const { columns } = mapped(['client_id', 'Total', 'Amount'], new Map(), { firstRows });
+    return columns.find(({ field }) => field === 'amount')?.name;
+  };
+  expect(amountOf('6', '6')).toBe('Amount');
+  expect(() => amountOf('7.14', '6')).toThrow(
+    'the columns "Total", "Amount" all look like amount, and differ: "6" and "7.14" in one row. Name one with --map amount=Total.',
+  );
 });
 
 test('a column named after the order number goes before one called "Nr."', () => {

@@ -119,6 +119,16 @@ test('the columns of a template that are marked as needed are those of the expor
   expect([sheet.preset?.name, rows[0]?.values.order_id]).toEqual(['xero-invoices', 'INV-1']);
 });
 
+test('of several columns that a preset names, the first one with cells is used', async () => {
+  const header = 'Name,Email,Financial Status,Total,Lineitem name,Billing Name,Billing Phone,Phone';
+  const phones = async (cells: string) => {
+    const text = `${header}\n#1,a@x.de,paid,5,Mug,Ann,${cells}\n`;
+    return (await loaded(text, { presets: await readPresets() })).rows[0]?.values.customer_phone;
+  };
+  expect(await phones('+44 20 1,')).toBe('+44 20 1');
+  expect(await phones('+44 20 1,+44 20 2')).toBe('+44 20 2');
+});
+
 test('of several presets that fit, the one that names most columns is used', () => {
   const one: Preset = { name: 'one', title: 'One', header: ['a'], columns: {} };
   const two: Preset = { name: 'two', title: 'Two', header: ['b', 'A '], columns: {} };
@@ -157,9 +167,9 @@ test.each([
   [
     'an unknown key',
     `${OWN}combineLine: sum\n`,
-    /ours\.yaml is not valid: combineLine: unknown key; did you mean combineLines\?/,
+    /ours\.yaml is not valid: combineLine: unknown key \(did you mean combineLines\?\)\. /,
   ],
-  ['an unknown field', OWN.replace('order_id', 'orderid'), /columns\.orderid: unknown key; did you mean order_id\?/],
+  ['an unknown field', OWN.replace('order_id', 'orderid'), /columns\.orderid: unknown key \(did you mean order_id\?\)/],
   [
     'an unknown way to combine',
     `${OWN}combineLines: { amount: add, description: join }\n`,
@@ -232,8 +242,8 @@ test('a note counts the statuses and the currencies of the orders, with the opti
   const { orders, notes } = await told(`${OWN_WITH_STATUS}currency: Money\n`);
   expect(orders).toEqual(['A', 'B', 'C', 'D', 'invalid']);
   expect(notes).toEqual([
-    'the orders have different statuses (column "State": 2 × Paid, 1 × failed, 1 × Refunded, 1 × (empty)), and all are loaded. To load only one, delete the others from the file, or add --where State=Paid on the command line',
-    'the orders have different currencies (column "Money": 3 × EUR, 1 × USD, 1 × (empty)), and an order has no currency: all amounts are sent as plain numbers. To load only one, delete the others from the file, or add --where Money=EUR on the command line',
+    'the orders have different statuses (column "State": 2 × Paid, 1 × failed, 1 × Refunded), and all are loaded. To load only one, delete the others from the file, or add --where State=Paid on the command line',
+    'the orders have different currencies (column "Money": 3 × EUR, 1 × USD), and an order has no currency: all amounts are sent as plain numbers. To load only one, delete the others from the file, or add --where Money=EUR on the command line',
   ]);
 });
 

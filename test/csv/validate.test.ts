@@ -95,6 +95,7 @@ test('a line of totals is not an order of a customer called Total; such a custom
 const OTHERS: readonly (readonly [field: string, cell: string, verdict: string])[] = [
   ['order_id', '=1+1', 'ok'],
   ['order_id', '1.23457E+12', 'ORDER_ID_CUT_SHORT'],
+  ['order_id', '1001.0', 'ORDER_ID_DECIMAL'],
   ['order_id', '#REF!', 'FORMULA_ERROR'],
   ['order_id', '#1001', 'ok'],
   ['description', '#####', 'FORMULA_ERROR'],

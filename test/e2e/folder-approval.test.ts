@@ -29,7 +29,9 @@ async function paused(): Promise<string> {
   const row = (await harness.verdicts(json.run)).get('big.csv');
   expect(row?.reason).toBe('LOAD_AWAITS_APPROVAL');
   expect(row?.detail).toContain('The run would write 4 of 4 rows (100%)');
+  expect((await harness.here('review')).json.items).toEqual([]); // about a file, nothing can be decided
   const { needs } = (await harness.here('status')).json;
+  expect(needs.map(({ command }: { command: string }) => command).join()).not.toContain('review');
   const waiting = needs.find(({ why }: { why: string }) => why.startsWith('awaits approval'));
   return waiting.what.split(' ')[1];
 }
@@ -44,6 +46,21 @@ test('awaits approval before it sends anything, is approved, and the next run fi
   expect((await harness.here(...WATCH)).code).toBe(0);
   expect(await harness.names('done')).toEqual(['big.csv', 'big.created.csv', 'big.results.csv'].sort());
   expect((await harness.customers()).length).toBe(4);
+});
+
+test('files that need the same new customer are approved one after the other', async () => {
+  for (const name of ['one', 'two']) {
+    const rows = [1, 2, 3, 4].map((n) => `${name}-${n},new@example.com,${n}.25\n`);
+    await harness.drop(`${name}.csv`, `order_id,customer_email,amount\n${rows.join('')}`);
+  }
+  expect((await harness.here(...WATCH)).json.counts).toMatchObject({ in: 2, review: 2 });
+  const { needs } = (await harness.here('status')).json;
+  const waiting = needs.filter(({ why }: { why: string }) => why.startsWith('awaits approval'));
+  for (const { what } of waiting) {
+    const { json } = await harness.here('runs', 'resume', what.split(' ')[1]);
+    expect(json.counts).toMatchObject({ in: 4, created: 4 });
+  }
+  expect([waiting.length, (await harness.customers()).length]).toEqual([2, 4]);
 });
 
 test('is dropped by runs cancel, and the next run files it under failed; put there again, it is loaded again', async () => {

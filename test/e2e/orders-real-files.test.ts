@@ -161,12 +161,13 @@ test('uses presets of the directory that the settings name', async () => {
   const broken = await command([...args, '--json'], harness.around);
   expect([broken.code, broken.json.error]).toMatchObject([
     2,
-    { code: 'PRESET_INVALID', message: expect.stringContaining('headers: unknown key; did you mean header?') },
+    { code: 'PRESET_INVALID', message: expect.stringContaining('headers: unknown key (did you mean header?)') },
   ]);
 });
 
 test.each([
   [['--results', 'a-file'], 'RESULTS_NOT_A_DIRECTORY', /--results a-file: this is a file/],
+  [['--results', 'out.csv'], 'RESULTS_NOT_A_DIRECTORY', /--results out\.csv: this is the name of a file/],
   [['--results', 'a-file/below'], 'RESULTS_NOT_A_DIRECTORY', /a directory is needed/],
   [['--header-row', '2', '--no-header'], 'USAGE', /leave one out/],
   [['--header-row', '0'], 'USAGE', /whole number above 0/],

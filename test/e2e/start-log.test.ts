@@ -58,3 +58,20 @@ test('logs the start and the end of each run with its rows', async () => {
     ['run done', 'contacts'],
   ]);
 });
+
+test('logs once that a run awaits approval', async () => {
+  const sync = 'type: contacts, schedule: { every: 1s }, options: { approveAbove: 0 }';
+  const { call, around } = await opened({ syncs: { contacts: sync } });
+  await call('contacts.create', { firstName: 'Ann', email: 'ann@example.com' });
+  const running = startLockstep(['start', '--config', 'lockstep.yaml'], around);
+  const { run } = JSON.parse(await running.logs('awaits approval'));
+  await running.logs('an earlier run is unfinished');
+  running.signal('SIGTERM');
+  const about = entries((await running.ended).stderr).filter(
+    ({ msg, run: of }) => of === run && msg.startsWith('run '),
+  );
+  expect(about.map(({ level, msg }) => [level, msg])).toEqual([
+    [30, 'run started'],
+    [30, 'run awaits approval'],
+  ]);
+});

@@ -38,7 +38,11 @@ test('an order goes to the customer that a person chose, and the retried run end
     review: 1,
   });
   const [item] = (await done('review')).items;
-  expect(item).toMatchObject({ id: `${run.id}/2`, reason: 'AMBIGUOUS_CUSTOMER', customers: { 4: null, 5: null } });
+  expect(item).toMatchObject({
+    id: `${run.id}/2`,
+    reason: 'AMBIGUOUS_CUSTOMER',
+    customers: { 4: { name: 'twin' }, 5: { name: 'twin' } },
+  });
   await done('review', 'decide', item.id, '--use', '5');
   expect(await ids()).toEqual([]);
   expect((await done('runs', 'retry', run.id)).counts).toMatchObject({ in: 2, created: 2, review: 0 });
@@ -110,4 +114,8 @@ test('an order that a later load has too is an item of that load only', async ()
   const first = await loadTo(changed, { in: 2, review: 2 });
   const second = await loadTo(changed.split('\n').slice(0, 2).join('\n'), { in: 1, review: 1 });
   expect((await ids()).sort()).toEqual([`${first.id}/3`, `${second.id}/2`].sort());
+  const needs = async () => (await done('status')).needs.map(({ what }: { what: string }) => what.split(' ')[1]).sort();
+  expect(await needs()).toEqual([first.id, second.id].sort());
+  const third = await loadTo(changed.replace('99.5', '100.5'), { in: 2, review: 2 });
+  expect([await needs(), (await ids()).length]).toEqual([[third.id], 2]);
 });

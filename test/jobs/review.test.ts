@@ -115,14 +115,20 @@ test('a contact stays in review when its only candidate was chosen for another c
   await harness.addContacts([ann, { ...ben, email: ann.email }, { ...cho, email: ann.email }]);
   await harness.addCustomers([{ full_name: 'One', email: ann.email }]);
   await syncTo({ in: 3, review: 3 }, 0);
+  const offered = async () => /review decide contact-2 .*(--use .*)/.exec((await review()).stdout)?.[1];
+  expect(await offered()).toBe('--use 1 | --create | --ignore | --later');
   await decide('contact-1', '--use', '1');
+  expect(await offered()).toBe('--use RECORD | --create | --ignore | --later');
   await decide('contact-3', '--ignore');
   await syncTo({ in: 3, existing: 2, review: 1 }, 0);
   await syncTo({ in: 3, unchanged: 1, existing: 1, review: 1 }, 0);
   expect((await review()).stdout).toMatch(
     /contact-2 .*\n +By e-mail it could be customer 1, which a person has linked with contact 1\.\n/,
   );
-  expect((await review('undo', 'contact-3')).code).toBe(0);
+  expect(await offered()).toBe('--use RECORD | --create | --ignore | --later');
+  expect((await review('undo', 'contact-3')).stdout).toMatch(
+    /is undone: the next run of its sync reviews it again\.$/m,
+  );
   await syncTo({ in: 3, unchanged: 1, review: 2 }, 0);
   await decide('contact-2', '--create');
   await harness.addContacts([{ first_name: 'New', email: ann.email }]); // was never in review, so nothing is unclear about it
@@ -267,7 +273,7 @@ test('an undone decision is not applied, an applied one cannot be undone, and an
   await syncTo({ in: 3, review: 3 }, 0);
   await decide('contact-1', 'contact-2', '--create');
   await decide('contact-3', '--ignore');
-  expect((await review('undo', 'contact-1')).code).toBe(0);
+  expect((await review('undo', 'contact-1')).stdout).toMatch(/is undone: it is in review again\.$/m);
   expect(await ids()).toEqual(['contact-1']);
   const run = await syncTo({ in: 3, review: 1, created: 1, existing: 1 }, 1);
   const late = await review('undo', 'contact-2');
@@ -414,7 +420,7 @@ test('a customer that is another person now is updated when a person confirms it
   const [item] = (await review('--json')).json.items;
   const [id = ''] = Object.keys(item.customers);
   expect((await review('decide', 'contact-1', '--create')).stderr).toMatch(
-    /CONTACT_REPLACED: use --use \d+, --ignore or --later/,
+    /CONTACT_REPLACED: choose --use \d+, --ignore or --later/,
   );
   await decide('contact-1', '--use', id);
   await syncTo({ in: 3, unchanged: 2, updated: 1 }, 1);

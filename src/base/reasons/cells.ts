@@ -56,6 +56,12 @@ export const CELL_REASONS = {
     sentence: 'is a long number that a spreadsheet shortened, so other rows may have the same one.',
     remedy: 'Export it as text.',
   },
+  ORDER_ID_DECIMAL: {
+    meaning:
+      'A program wrote the order_id as a decimal number (1001.0), so it is not the one that other files have (1001).',
+    sentence: 'is a decimal number: a program may have made it of a whole one.',
+    remedy: 'Export it as text, without decimals.',
+  },
   CLIENT_ID_CUT_SHORT: {
     meaning: 'A spreadsheet shortened a long customer id, so different customers may have the same one.',
     sentence: 'is a long number that a spreadsheet shortened, so other rows may have the same one.',
@@ -143,7 +149,8 @@ export const CELL_REASONS = {
     sentence: 'The same order is on line {other} already.[ That row was not loaded: {because}]',
   },
   ORDER_ID_REPEATED: {
-    meaning: 'Another line of the file has the same order_id with other content, so neither is sent.',
+    meaning:
+      'Another line of the file has the same order_id with other content, and no other customer, so neither is sent.',
     sentence: 'Line {other} has the same order_id with other content.',
     remedy:
       'Keep one, or give this one its own order_id.[!combining  If they are lines of one order, load the file with ' +

@@ -4,7 +4,7 @@ import { REMEDIES, type Reasons } from './reason.ts';
 const AGAIN = 'then put it into the folder again.';
 /** For each way to load a file: a command, the console, a watched folder. */
 const CHOOSE =
-  'with `--map field=Column` or in the form of the console; for a watched folder, rename it in the file, or describe such files in a preset (docs/csv.md).';
+  'with `--map field=Column` or in the form of the console; for a watched folder, set `map` in the options of its sync, or describe such files in a preset (docs/csv.md).';
 
 export const FILE_REASONS = {
   LOADED: { meaning: 'All rows of the file were loaded.', sentence: 'Run {load} loaded all {rows} rows.' },

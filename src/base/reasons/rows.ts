@@ -224,8 +224,9 @@ export const ROW_REASONS = {
   },
   AMBIGUOUS_CUSTOMER: {
     meaning: 'The row may mean several customers. Nothing was written.',
-    sentence: 'By {by} it could be customer {customers}.',
-    remedy: 'Add the customer’s id (client_id) or e-mail to the row.',
+    sentence: 'By {by} it could be one of the customers {customers}.',
+    remedy:
+      'Decide it with `lockstep review`; or add to the row what tells the customers apart: an id (client_id), e-mail or phone.',
   },
   CUSTOMER_UNKNOWN: {
     meaning: 'The service does not have the customer that the row names.',

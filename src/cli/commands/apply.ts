@@ -27,8 +27,9 @@ export function define(command: Command, perform: Perform): void {
   command
     .description(
       'Makes the writes of a plan that `lockstep run SYNC --plan FILE` or `lockstep orders load FILE --plan FILE` has saved, ' +
-        'and no others. It reads everything again. A row whose source or record has changed since is not written ' +
-        '(PLAN_MOVED), nor is a row that is new (NOT_IN_PLAN). A file that was changed is refused. The same command after a ' +
+        'and no others. It reads the contacts and the records of the service again; a load keeps the rows that the plan was ' +
+        'made from, whatever its file says now. A row whose contact or record has changed since is not written ' +
+        '(PLAN_MOVED), nor is a row that is new (NOT_IN_PLAN). A plan that was changed is refused. The same command after a ' +
         'crash resumes; applied again, a plan writes nothing twice.',
     )
     .argument('<file>', 'a plan that --plan has saved')

@@ -4,7 +4,16 @@ import { CHOICES, listDecisions, lockDecisions, type NewDecision } from '../../e
 import { type ReviewItem, reviewItems } from '../../engine/ledger/review-items.ts';
 import { type AskNeeds, requirePossible } from '../../operator/chosen-records.ts';
 import { idMeant, oneNamed, reviewUnknown } from '../../operator/review.ts';
-import { decideAll, isLive, itemNamed, nameOf, newestOf, undo, wordsFor } from '../../operator/review-decisions.ts';
+import {
+  decideAll,
+  isLive,
+  itemNamed,
+  nameOf,
+  newestOf,
+  undo,
+  undoneWords,
+  wordsFor,
+} from '../../operator/review-decisions.ts';
 import { quote } from '../../settings/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
@@ -43,7 +52,7 @@ export function addUndo(review: Command, perform: Perform): void {
     .command('undo')
     .summary('undo a decision that is not applied yet')
     .description(
-      'Undoes a decision, so that its item is in review again. A decision to use or create a record can be undone until ' +
+      'Undoes a decision, so that its item is reviewed again. A decision to use or create a record can be undone until ' +
         'a run has applied it. A decision to ignore a row can be undone at any time.',
     )
     .argument('<id>', 'id of the item, such as contact-14')
@@ -91,14 +100,15 @@ export function askNeeds(session: Session, pool: Queryable, signal?: AbortSignal
 async function undoIt(session: Session, id: string): Promise<void> {
   const { out, hint } = session;
   const { pool } = await session.openLedger();
-  await inTransaction(pool, async (db) => {
+  const undone = await inTransaction(pool, async (db) => {
     await lockDecisions(db);
     const live = newestOf((await listDecisions(db)).filter(isLive));
     const decision = oneNamed(live, id);
     const remedy = `List all decisions with: ${hint('review --decided')}`;
     if (!decision) throw reviewUnknown(`There is no decision about ${quote(id)} to undo${idMeant(id, live)} ${remedy}`);
     await undo(db, decision);
+    return decision;
   });
-  out.say(`The decision about ${id} is undone: it is in review again.`);
+  out.say(`The decision about ${id} is undone: ${undoneWords(undone)}.`);
   out.result({ undone: id });
 }

@@ -9,7 +9,6 @@ import {
   delimiterWords,
   fitWords,
   howWords,
-  missingNotes,
   presetWords,
   unusedWords,
   whereWords,
@@ -32,7 +31,6 @@ export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Re
     ...(combine ? [`  ${combineWords(combine)}`] : []),
     ...(where.length > 0 ? [`  ${whereWords(where)}`] : []),
     ...(limit === undefined ? [] : [`  at most ${plural(limit, 'order')}, because of --limit ${limit}`]),
-    ...missingNotes(sheet, (field) => `add --map ${field}=Column`).map((note) => `Note: ${note}`),
   ];
 }
 

@@ -1,7 +1,7 @@
 /** The lines of a load that were not accepted, to correct: by cell, or all at once. They become a new file. */
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
-import { namelessColumn } from '../../csv/columns.ts';
+import { namelessColumn } from '../../csv/column-names.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { plural } from '../../operator/words.ts';
 import { correctionOf } from '../../syncs/orders/begin.ts';

@@ -3,7 +3,8 @@ import { visible } from '../../base/visible.ts';
 import { cellFrom } from '../../csv/cell-source.ts';
 import type { MappedColumn } from '../../csv/columns.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field } from '../../csv/fields.ts';
-import { columnWords, fitWords, howWords, missingNotes, unusedWords } from '../../operator/sheet-words.ts';
+import { lackNotes } from '../../csv/overview.ts';
+import { columnWords, fitWords, howWords, unusedWords } from '../../operator/sheet-words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import { columnOf, columnValue, type LoadForm, NO_COLUMN } from '../load-form.ts';
 import { Foreign, Head, Section, Words } from '../parts.tsx';
@@ -52,9 +53,9 @@ export function Columns({ preview, form }: { readonly preview: Preview; readonly
         </p>
       )}
       {preview.sheet &&
-        missingNotes(preview.sheet, (field) => `choose it above for ${field}`).map((note) => (
+        lackNotes(preview.sheet, (field) => `choose it above for ${field}`).map((note) => (
           <p class="notice warn">
-            <Words text={`Note: ${note}`} />
+            <Words text={`Note: ${note}.`} />
           </p>
         ))}
     </Section>

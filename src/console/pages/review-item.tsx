@@ -100,7 +100,7 @@ function Question({ item, reviewed: { decisions }, hint, canAct }: QuestionProps
 
 /** The item, and below it each record that it may be, with its differences marked. */
 function Evidence({ item, canUse }: { readonly item: ReviewItem; readonly canUse: boolean }) {
-  const { kind, keys, customers } = item;
+  const { kind, keys, customers, taken } = item;
   const records = recordsFor(item);
   const columns = Object.entries(KEY_WORDS).filter(([key]) =>
     [keys, ...Object.values(customers)].some((of) => of?.[key] !== undefined),
@@ -139,9 +139,7 @@ function Evidence({ item, canUse }: { readonly item: ReviewItem; readonly canUse
               </th>
               <Compared columns={columns} own={keys} other={customers[record]} />
               {canUse && (
-                <td>
-                  <UseButton record={record} number={i + 1} />
-                </td>
+                <td>{taken.includes(record) ? 'has another contact' : <UseButton record={record} number={i + 1} />}</td>
               )}
             </tr>
           ))}

@@ -8,7 +8,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { CONTACT_LINK } from './matching/contact-links.ts';
 import { recount } from './recount.ts';
 import type { ReviewItem, Subject } from './review-items.ts';
-import { IN_FORCE } from './review-sql.ts';
+import { IN_FORCE, IS_LOAD } from './review-sql.ts';
 import type { Run } from './runs.ts';
 import { reviseRows } from './transitions.ts';
 
@@ -67,10 +67,10 @@ export async function chosenCustomers(db: Queryable, scope: string): Promise<Rea
   return new Map(found.rows.map(({ record, subject }) => [record, subject]));
 }
 
-/** Of each of these runs: how many of its rows in review a person has decided since; a later run may have applied it. */
+/** Of each of these runs whose rows can be decided: how many of its rows in review a person has decided since; a later run may have applied it. */
 export async function decidedRows(
   db: Queryable,
-  runs: readonly Pick<Run, 'id' | 'scope'>[],
+  runs: readonly Pick<Run, 'id' | 'scope' | 'job'>[],
 ): Promise<ReadonlyMap<string, number>> {
   if (runs.length === 0) return new Map();
   const found = await db.query<{ id: string; n: number }>(
@@ -78,8 +78,8 @@ export async function decidedRows(
        where d.scope = u.scope and d.choice <> 'later' and d.undone_at is null and d.lapsed_at is null and exists (
          select from ledger.inputs i join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n and v.verdict = 'review' and v.at < d.decided_at
          where i.run_id = u.id and case d.kind when 'order' then d.run_id = i.run_id and d.n = i.n else i.source_id = d.subject end)) as n
-     from unnest($1::text[], $2::text[]) u (id, scope)`,
-    [runs.map(({ id }) => id), runs.map(({ scope }) => scope)],
+     from unnest($1::text[], $2::text[], $3::text[]) u (id, scope, job) where u.job <> 'orders' or ${IS_LOAD('u.id')}`,
+    [runs.map(({ id }) => id), runs.map(({ scope }) => scope), runs.map(({ job }) => job)],
   );
   return new Map(found.rows.map(({ id, n }) => [id, n]));
 }

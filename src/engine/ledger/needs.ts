@@ -1,6 +1,7 @@
 /** Runs and schedules that may need a person. */
 import type { Queryable } from '../../storage/queryable.ts';
 import { NOT_APPROVED } from './approval.ts';
+import { IS_IN_LATER_LOAD } from './review-sql.ts';
 import type { Verdict } from './rows.ts';
 import { type Run, runsWhere } from './runs.ts';
 import { WAITS_FOR } from './schedules.ts';
@@ -40,6 +41,29 @@ export async function runsInNeed(
     [verdicts, kept],
   );
   return runs.toReversed();
+}
+
+/** More rows are not compared with later loads. */
+const MOST_COMPARED = 1_000;
+
+/** Those of these loads whose rows with one of these verdicts are all in later loads, which say what became of them. */
+export async function supersededLoads(
+  db: Queryable,
+  runs: readonly Run[],
+  verdicts: readonly Verdict[],
+): Promise<ReadonlySet<string>> {
+  const few = runs.filter(({ job, counts }) => {
+    const rows = verdicts.reduce((sum, verdict) => sum + (counts?.[verdict] ?? 0), 0);
+    return job === 'orders' && rows > 0 && rows <= MOST_COMPARED;
+  });
+  if (few.length === 0) return new Set();
+  const found = await db.query<{ id: string }>(
+    `select u.id from ledger.runs u where u.id = any($1) and not exists (
+       select from ledger.verdicts v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
+       where v.run_id = u.id and v.verdict = any($2) and not ${IS_IN_LATER_LOAD})`,
+    [few.map(({ id }) => id), verdicts],
+  );
+  return new Set(found.rows.map(({ id }) => id));
 }
 
 export interface EmptyRun {

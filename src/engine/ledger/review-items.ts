@@ -5,7 +5,7 @@
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { CONTACT_LINK } from './matching/contact-links.ts';
-import { FILTER_OF, IN_FORCE, NAMED_CUSTOMERS } from './review-sql.ts';
+import { FILTER_OF, IN_FORCE, IS_IN_LATER_LOAD, IS_LOAD, NAMED_CUSTOMERS } from './review-sql.ts';
 
 /** What a decision is about. */
 export interface Subject {
@@ -31,6 +31,8 @@ export interface ReviewItem extends Subject {
   readonly keys: Keys;
   /** The customers that it may belong to, by id; null: only the id is known. */
   readonly customers: Readonly<Record<string, Keys | null>>;
+  /** Of these customers, those that belong to other contacts, or that a person has chosen for them. */
+  readonly taken: readonly string[];
   /** Changes with the evidence. */
   readonly version: string;
   /** A person wants to decide it later. */
@@ -92,6 +94,11 @@ type Waiting = Pick<ReviewItem, 'scope' | 'kind' | 'subject' | 'account' | 'sync
 const KEYS = `jsonb_strip_nulls(jsonb_build_object('email', i.email, 'phone', i.phone, 'name', i.name, 'org', i.org))`;
 const IDS_ONLY = `(select jsonb_object_agg(c.id, null) from jsonb_array_elements_text(${NAMED_CUSTOMERS('v.facts')}) c (id))`;
 
+/** SQL: the customers that have a contact, of the scope of item `s`. */
+const TAKEN = `select record_id as record, source_id as contact from ledger.links where scope = s.scope and kind = '${CONTACT_LINK}'
+  union all select d.record_id, d.subject from ledger.decisions d
+    where d.scope = s.scope and d.kind = 'contact' and d.choice = 'use' and ${IN_FORCE}`;
+
 const RUNS = (job: string) =>
   `select r.id, r.sync, r.scope, r.account, coalesce(r.title, r.sync) as title, r.created_at, ${FILTER_OF('r')} as filter from ledger.runs r
    where r.job = '${job}' and r.status = 'done' and not r.dry_run`;
@@ -116,11 +123,6 @@ const IS_IN_NEWER_RUN = `(
     or exists (select from ledger.links l join ledger.runs newer on newer.id = l.run_id
       where l.scope = u.scope and l.kind = '${CONTACT_LINK}' and l.source_id = i.source_id
         and (newer.created_at, newer.id) > (u.created_at, u.id)))`;
-
-/** SQL: a later load has the order of input `i` of run `u`. */
-const IS_IN_LATER_LOAD = `exists (select from ledger.inputs o join ledger.runs later on later.id = o.run_id
-    where o.label = i.label and o.cells is not null and (o.client_id, o.email, o.phone, o.name) is not distinct from (i.client_id, i.email, i.phone, i.name)
-      and later.scope = u.scope and later.created_at > u.created_at and later.job = 'orders' and later.status = 'done' and not later.dry_run)`;
 
 const SUBJECT = `case u.kind when 'contact' then coalesce(i.source_id, i.n::text) else u.id || '/' || i.n end`;
 
@@ -173,7 +175,7 @@ async function groupsOf(
      select u.kind, u.id as run, u.account, v.reason, v.held, u.is_newest as "isNewest",
        case when $5::text is null or ${place} > ($5, $6, $7) then -1 when ${place} = ($5, $6, $7) then $8::float8 end as above
      from (select 'contact' as kind, id, account, title, is_newest from contact_runs
-         union all select 'order', id, account, title, true from (${RUNS('orders')}) r) u
+         union all select 'order', id, account, title, true from (${RUNS('orders')} and ${IS_LOAD('r.id')}) r) u
        -- Looked up for each run: Postgres knows too little of rare reasons to choose a join.
        cross join lateral (select v.reason, count(*)::int as held from ledger.verdicts v
          where v.run_id = u.id and v.verdict = 'review' and ($3::text is null or v.reason = $3) group by v.reason offset 0) v
@@ -237,13 +239,21 @@ async function itemsIn(
 ): Promise<readonly ReviewItem[]> {
   const waiting = await waitingIn(db, groups, filter, limit);
   const shown = await db.query<Omit<ReviewItem, keyof Waiting>>(
-    `select reason, facts, label, hash, keys, customers, left(md5(concat(reason, hash, customers)), 8) as version
-     from (select k.place, v.reason, v.facts, i.label, i.hash, ${KEYS} as keys, coalesce(e.customers, ${IDS_ONLY}, '{}') as customers
-       from unnest($1::text[], $2::bigint[]) with ordinality k (run, n, place)
+    `select reason, facts, label, hash, keys, customers, left(md5(concat(reason, hash, customers)), 8) as version,
+       case when kind = 'contact' then array(select record from (${TAKEN}) t
+         where t.contact <> s.subject and t.record = any(array(select jsonb_object_keys(s.customers)))) else '{}' end as taken
+     from (select k.*, v.reason, v.facts, i.label, i.hash, ${KEYS} as keys, coalesce(e.customers, ${IDS_ONLY}, '{}') as customers
+       from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[]) with ordinality k (run, n, scope, kind, subject, place)
          join ledger.verdicts v on v.run_id = k.run and v.n = k.n join ledger.inputs i on i.run_id = k.run and i.n = k.n
          left join ledger.evidence e on e.run_id = k.run and e.n = k.n) s
      order by place`,
-    [waiting.map(({ run }) => run), waiting.map(({ n }) => n)],
+    [
+      waiting.map(({ run }) => run),
+      waiting.map(({ n }) => n),
+      waiting.map(({ scope }) => scope),
+      waiting.map(({ kind }) => kind),
+      waiting.map(({ subject }) => subject),
+    ],
   );
   return shown.rows.flatMap((item, at) => ({ ...item, ...waiting[at] }) as ReviewItem); // safe: one for each that waits
 }

@@ -47,6 +47,8 @@ export type JobResult =
   | { readonly status: 'idle' }
   /** The job has ended the run, which may have been opened again since. */
   | { readonly status: 'finished' }
+  /** The job has paused the run, such as for an approval. */
+  | { readonly status: 'paused' }
   /** The run waits, pauses, fails or is suspended, depending on the stop. */
   | { readonly status: 'stopped'; readonly stop: Stop };
 

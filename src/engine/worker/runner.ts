@@ -162,6 +162,9 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
       case 'finished':
         await needs.onStopped?.(run.id);
         return { status: 'over' };
+      case 'paused':
+        await needs.onStopped?.(run.id);
+        return { status: 'over' };
       default:
         return performed satisfies never;
     }

@@ -54,7 +54,7 @@ export async function askFirst(db: Queryable, run: Run, message: string): Promis
   await keepShown(db, run);
   await undecide(db, run);
   await pauseRun(db, run.id, { code: AWAITS_CONFIRMATION, message });
-  return { status: 'idle' };
+  return { status: 'paused' };
 }
 
 /**

@@ -11,7 +11,7 @@ import { readPresets } from '../../csv/presets.ts';
 import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
 import { checkedRows, examineSheet, type Sheet, type SheetChoices, validatorOf } from '../../csv/sheet.ts';
 import type { CheckedRow, Problem } from '../../csv/validate.ts';
-import { settleRepeats } from '../../engine/ledger/matching/repeated-orders.ts';
+import { settleRepeats, sharedOrderIds } from '../../engine/ledger/matching/repeated-orders.ts';
 import { loadedBefore } from '../../engine/ledger/repeated-loads.ts';
 import { addNote, type Run, recordLeftOut } from '../../engine/ledger/runs.ts';
 import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin.ts';
@@ -136,7 +136,10 @@ async function stageAll(
     await staging.end();
     await noteReceiving(pool, run.id, rows);
     await settleRepeats(pool, run.id, { labels, isCombining: sheet.combine !== undefined });
-    const notes = overview.notes(validator.currencies).map((note) => storable(note));
+    const notes = [
+      ...overview.notes(validator.currencies).map((note) => storable(note)),
+      ...sharedWords(await sharedOrderIds(pool, run.id, labels)),
+    ];
     for (const note of notes) await addNote(pool, run.id, note);
     if (sheet.where.length > 0) await recordLeftOut(pool, run.id, { orders: overview.leftOut });
     return { rows, lines, warnings, notes, sample: sample.hashes() };
@@ -145,6 +148,14 @@ async function stageAll(
     await pool.query('delete from ledger.runs where id = $1', [run.id]); // nothing of it was sent
     throw error;
   }
+}
+
+function sharedWords({ first, count }: Awaited<ReturnType<typeof sharedOrderIds>>): readonly string[] {
+  if (count === 0) return [];
+  const more = count > first.length ? ` and ${count - first.length} more` : '';
+  return [
+    `orders of different customers have the same order_id (${first.join(', ')}${more}), and each is loaded as an order of its own`,
+  ];
 }
 
 function toStagedRow(row: CheckedRow): StagedRow {

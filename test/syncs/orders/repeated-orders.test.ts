@@ -1,6 +1,6 @@
 /** Rows whose order_id a file has twice. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { settleCopies, settleRepeats } from '../../../src/engine/ledger/matching/repeated-orders.ts';
+import { settleCopies, settleRepeats, sharedOrderIds } from '../../../src/engine/ledger/matching/repeated-orders.ts';
 import { settleRows } from '../../../src/engine/ledger/transitions.ts';
 import { type StagedRow, stageRows } from '../../../src/syncs/orders/staging.ts';
 import { freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
@@ -49,7 +49,7 @@ test('reports all rows of one order_id that differ, each naming another', async 
   const { fates, told } = await repeatsOf([
     a,
     { ...a, order_id: 'B' },
-    { ...a, client_id: '8' },
+    { ...a, amount: '8' },
     { ...a, amount: '9' },
     a,
   ]);
@@ -61,9 +61,25 @@ test('reports all rows of one order_id that differ, each naming another', async 
   ]);
 });
 
-test('the same order of customers with other e-mails differs', async () => {
-  const values = ['ann@x.de', 'ben@x.de'].map((customer_email) => ({ order_id: 'A', customer_email }));
-  expect((await repeatsOf(values)).fates).toEqual([`${OTHER} 3`, `${OTHER} 2`]);
+test('orders of different customers with the same order_id are orders of their own, and are counted', async () => {
+  const values = [
+    { order_id: 'A', customer_email: 'ann@x.de' },
+    { order_id: 'A', customer_email: 'ben@x.de', amount: '1' },
+    { order_id: 'A', customer_email: 'ben@x.de', amount: '2' },
+    { order_id: 'A', client_id: '7' },
+    { order_id: 'B', customer_name: 'Ann Lee' },
+    { order_id: 'B', customer_name: 'ann lee' },
+  ];
+  const { run, fates } = await repeatsOf(values);
+  expect(fates).toEqual(['staged', `${OTHER} 4`, `${OTHER} 3`, 'staged', `${OTHER} 7`, `${OTHER} 6`]);
+  expect(await sharedOrderIds(database.pool, run.id, LABELS)).toEqual({ first: ['A'], count: 1 });
+});
+
+test('a row without a customer may be a line of each order with its order_id, so none of them is sent', async () => {
+  const values = ['ann@x.de', 'ben@x.de', ''].map((customer_email) => ({ order_id: 'A', customer_email }));
+  const { fates, run } = await repeatsOf(values, { 4: 'NO_CUSTOMER' });
+  expect(fates).toEqual([`${OTHER} 3`, `${OTHER} 2`, 'settled invalid NO_CUSTOMER']);
+  expect((await sharedOrderIds(database.pool, run.id, LABELS)).count).toBe(0);
 });
 
 test('an invalid row counts too, and keeps its own reason: either of the two may be meant', async () => {

@@ -8,6 +8,7 @@ import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../records.ts';
 import type { Run } from '../runs.ts';
 import { matchRows, settleRows } from '../transitions.ts';
+import { LINKED_CUSTOMER } from './contact-links.ts';
 import { KEYS_OF_ROW, type Level, levelsFor, type RivalKey } from './customer-levels.ts';
 import { STAGED } from './staged-orders.ts';
 
@@ -168,8 +169,22 @@ async function keepFound(db: Queryable, run: Run, { keepMissing, isWhole }: Reso
       where s.client_id is null and r.record_id is null and f.fate is not null`,
     values: [isWhole, keepMissing],
   });
+  await keepEvidence(db, run);
   await matchRows(db, run.id, {
     sql: `select s.n, 'customer' as kind, r.record_id, r.by from (${STAGED}) s join refs r on ${SAME_WORDS('s', 'r')}
       where s.client_id is null and r.record_id is not null`,
   });
+}
+
+/** The customers that each row may mean, with their keys: what a person is shown. */
+async function keepEvidence(db: Queryable, run: Run): Promise<void> {
+  await db.query(
+    `insert into ledger.evidence (run_id, n, customers)
+     select v.run_id, v.n, jsonb_object_agg(c.id, ${LINKED_CUSTOMER('k')} - 'contact') from ledger.verdicts v
+       cross join lateral jsonb_array_elements_text(v.facts->'customers') c (id)
+       join ${CUSTOMERS} on k.record_id = c.id
+     where v.run_id = $1 and v.reason = 'AMBIGUOUS_CUSTOMER' group by v.run_id, v.n
+     on conflict (run_id, n) do update set customers = excluded.customers`,
+    [run.id],
+  );
 }

@@ -2,25 +2,31 @@
 import type { Queryable } from '../../../storage/queryable.ts';
 import { reviseRows, settleRows } from '../transitions.ts';
 
+/** SQL: rows of run `$1` to which the file gives an order_id; without one, the label is the prefix `$2` and the row. */
+const GIVEN = `ledger.inputs i where i.run_id = $1 and i.label <> $2::text || '-' || i.n`;
+/** SQL: how row `i` names its customer; null if it names none, or cannot be read. */
+const WHO = `coalesce('id ' || i.client_id, 'email ' || i.email, 'phone ' || i.phone, 'name ' || i.name)`;
+
 /**
- * Settles rows that repeat an order_id: a row with the content of the first one is its copy; if rows differ, it is unclear
- * which is meant, and none is sent. The content is the fields to send and the named customer. An invalid row counts too,
- * and keeps its own verdict. `labels`: the prefix of generated names for orders without an order_id. `isCombining`:
- * neighbouring lines were combined, so equal rows further down are lines of the same order, not copies of it. Returns the facts of the first `shown` of the rows that differ.
+ * Settles rows that repeat the order_id of a customer: a row with the content of the first one is its copy; if rows differ, it
+ * is unclear which is meant, and none is sent. The content is the fields to send and the named customer. A row that names no
+ * customer may belong to any order with its order_id. An invalid row counts too, and keeps its own verdict. `labels`: the
+ * prefix of generated names for orders without an order_id. `isCombining`: neighbouring lines were combined, so equal rows
+ * further down are lines of the same order, not copies of it.
  */
 export async function settleRepeats(
   db: Queryable,
   runId: string,
   { labels, isCombining }: { readonly labels: string; readonly isCombining: boolean },
 ): Promise<void> {
-  const given = `i.run_id = $1 and i.label <> $2::text || '-' || i.n`;
   await settleRows(db, runId, {
     sql: `with named as (
-        select i.n, i.source_id as lines, i.label, jsonb_build_array(i.fields, i.client_id, i.customer, i.email) as content from ledger.inputs i
-        where ${given} and i.label in (select i.label from ledger.inputs i where ${given} group by i.label having count(*) > 1)
+        select i.n, i.source_id as lines, i.label, jsonb_build_array(i.fields, i.client_id, i.customer, i.email) as content,
+          case when bool_and(${WHO} is not null) over (partition by i.label) then ${WHO} end as who
+        from ${GIVEN} and i.label in (select i.label from ${GIVEN} group by i.label having count(*) > 1)
       ), compared as (
         select n, lines, first_value(n) over same as first, (content is distinct from first_value(content) over same or ($3 and n <> first_value(n) over same)) as differs
-        from named window same as (partition by label order by n)
+        from named window same as (partition by label, who order by n)
       ), told as (
         select n, lines, first, min(n) filter (where differs) over (partition by first) as other, differs from compared
       )
@@ -31,6 +37,22 @@ export async function settleRepeats(
       from told where n <> first or other is not null`,
     values: [labels, isCombining],
   });
+}
+
+/** The order_ids that orders of several customers have: the first ones, and how many there are. `labels`: as for `settleRepeats`. */
+export async function sharedOrderIds(
+  db: Queryable,
+  runId: string,
+  labels: string,
+): Promise<{ readonly first: readonly string[]; readonly count: number }> {
+  const found = await db.query<{ first: string[] | null; count: number }>(
+    `select (array_agg(label order by n))[1:3] as first, count(*)::int as count from (
+       select i.label, min(i.n) as n from ${GIVEN} group by i.label
+       having count(*) > 1 and bool_and(${WHO} is not null) and min(${WHO}) <> max(${WHO})) shared`,
+    [runId, labels],
+  );
+  const [shared] = found.rows;
+  return { first: shared?.first ?? [], count: shared?.count ?? 0 };
 }
 
 /** A copy gets the verdict of the decided row: if that order failed, the order of its copy does not exist either. */

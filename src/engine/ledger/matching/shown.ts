@@ -12,19 +12,28 @@ import { CUSTOMER, ORDERS } from './staged-orders.ts';
 const HASH = (...parts: readonly string[]) =>
   `sha256(convert_to(jsonb_build_array(${parts.join(', ')})::text, 'utf8'))`;
 
-/** SQL: the customer of row `i`, unless a part of the run created it: its id was not known when it was shown. */
-const KNOWN_CUSTOMER = `case when m.record_id in (select made.record_id from ledger.runs c
+/** SQL: a part of one of these loads has created the customer of row `i`. */
+const IS_MADE_BY = (loads: string) => `m.record_id in (select made.record_id from ledger.runs c
     join ledger.verdicts made on made.run_id = c.id
-    where c.part_of = $1 and made.verdict = 'created' and made.record_id is not null) then null else ${CUSTOMER} end`;
+    where ${loads} and made.verdict = 'created' and made.record_id is not null)`;
+
+/** SQL: the customer of row `i`, unless a part of the run created it: its id was not known when it was shown. */
+const KNOWN_CUSTOMER = `case when ${IS_MADE_BY('c.part_of = $1')} then null else ${CUSTOMER} end`;
+
+const WRITE = (customer: string) =>
+  HASH(`coalesce(p.action, 'create')`, 'p.record_id', customer, 'p.fields', 'k.fields');
+
+/** SQL: the write as it was shown before another load created the customer of row `i`. */
+const EARLIER_WRITE = `case when ${IS_MADE_BY('c.part_of is not null and c.scope = u.scope')} then ${WRITE('null')} end`;
 
 /**
  * SQL: the writes of run `$1` that are not sent. An order that is not planned yet, because it waits for its customer or its
  * key, counts as a creation.
  */
-const WRITES = `
+const WRITES = (earlier = '') => `
   select i.n, coalesce(i.source_id, i.n::text) as source_id, p.n is not null or ${CUSTOMER} is null as is_decided,
     ${HASH('i.label', 'i.hash', 'i.fields', 'i.client_id', 'i.email', 'i.customer')} as source,
-    ${HASH(`coalesce(p.action, 'create')`, 'p.record_id', KNOWN_CUSTOMER, 'p.fields', 'k.fields')} as write,
+    ${WRITE(KNOWN_CUSTOMER)} as write,${earlier}
     k.fields as present
   from ledger.runs u join ${ORDERS} on i.run_id = u.id
     left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
@@ -49,7 +58,7 @@ export async function keepShown(db: Queryable, { id }: Pick<Run, 'id'>): Promise
   await db.query('delete from ledger.shown where run_id = $1', [id]);
   await db.query(
     `insert into ledger.shown (run_id, n, source_id, source, write, was)
-     select $1, n, source_id, source, write, present from (${WRITES}) w order by n`,
+     select $1, n, source_id, source, write, present from (${WRITES()}) w order by n`,
     [id],
   );
   await db.query('update ledger.runs set plan_id = left(gen_random_uuid()::text, 8) where id = $1', [id]);
@@ -57,15 +66,17 @@ export async function keepShown(db: Queryable, { id }: Pick<Run, 'id'>): Promise
 }
 
 /**
- * Settles rows of a bound run whose write was not shown: their source or record has changed since, or they are new. Runs in
- * the transaction of the decision. Returns how many.
+ * Settles rows of a bound run whose write was not shown: their source or record has changed since, or they are new. A customer
+ * that the run would have created, and that another load has created since, is the one that was shown. Runs in the transaction
+ * of the decision. Returns how many.
  */
 export async function leaveOutUnshown(db: Queryable, { id }: Pick<Run, 'id'>): Promise<number> {
   const leftOut = await settleRows(db, id, {
     sql: `select w.n, 'rejected' as verdict, case when s.n is null then 'NOT_IN_PLAN' else 'PLAN_MOVED' end as reason,
         ${MOVED} as facts, null::text as record_id
-      from (${WRITES}) w left join ledger.shown s on ${SHOWN}
-      where w.is_decided and (s.source, s.write) is distinct from (w.source, w.write)`,
+      from (${WRITES(` ${EARLIER_WRITE} as earlier,`)}) w left join ledger.shown s on ${SHOWN}
+      where w.is_decided and (s.source, s.write) is distinct from (w.source, w.write)
+        and (s.source, s.write) is distinct from (w.source, w.earlier)`,
   });
   if (leftOut > 0) await reopenDecisions(db, id, `v.reason in ('NOT_IN_PLAN', 'PLAN_MOVED')`);
   return leftOut;

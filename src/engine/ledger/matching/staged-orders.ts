@@ -166,7 +166,7 @@ export interface SampleOrder {
 export async function sampleOrders(db: Queryable, runId: string, limit: number): Promise<readonly SampleOrder[]> {
   const found = await db.query<SampleOrder>(
     `select coalesce(i.fields->>'order_id', i.label, i.n::text) as "order", i.fields->>'amount' as amount,
-       coalesce(i.email, i.phone, i.name, m.record_id, i.client_id) as customer
+       coalesce(i.customer->>'email', i.customer->>'phone_number', i.customer->>'full_name', i.email, m.record_id, i.client_id) as customer
      from ledger.inputs i left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
        left join ledger.matches m on m.run_id = i.run_id and m.n = i.n and m.kind = 'customer'
      where i.run_id = $1 and (v.n is null or v.reason = 'PLANNED') order by i.n limit $2`,
