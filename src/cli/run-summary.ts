@@ -5,8 +5,15 @@ import { PROBLEMS, type ReportedRow, VERDICTS, type Verdict } from '../engine/le
 import type { Run } from '../engine/ledger/runs.ts';
 import { exportCommand } from '../operator/problems.ts';
 import { hintsFor } from '../operator/reasons.ts';
-import { firstRows, type RunReport, verdictWords } from '../operator/run-result.ts';
-import { plannedWord, SCAN_WORDS, STYLE_OF, unsentWords } from '../operator/run-words.ts';
+import { firstRows, type RunReport } from '../operator/run-result.ts';
+import {
+  plannedWord,
+  SCAN_WORDS,
+  STYLE_OF,
+  unconfirmedWords,
+  unsentWords,
+  verdictWords,
+} from '../operator/run-words.ts';
 import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from '../operator/words.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { styled } from './colour.ts';
@@ -18,7 +25,9 @@ const SHOWN_CHANGES = 5;
 /** `Run X of SYNC is done after 12.3 s` */
 export function headline(report: RunReport, title: string): string {
   const what = report.dryRun ? 'Dry run' : 'Run';
-  return `${what} ${report.run} of ${title} ${styled(STYLE_OF[report.state], headlineWords(report))} after ${formatTook(report.durationMs)}.`;
+  const took = formatTook(report.durationMs);
+  const when = report.state === 'running' ? `, for ${took} so far` : ` after ${took}`;
+  return `${what} ${report.run} of ${title} ${styled(STYLE_OF[report.state], headlineWords(report))}${when}.`;
 }
 
 function headlineWords({ state, stateWords: words }: RunReport): string {
@@ -55,7 +64,7 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
       ]);
   }
   const { sent = 0, neverSent = 0 } = report.unsettled ?? {};
-  if (sent > 0) lines.push([formatCount(sent), 'sent, not confirmed']);
+  if (sent > 0) lines.push([formatCount(sent), unconfirmedWords(report)]);
   if (neverSent > 0) lines.push([formatCount(neverSent), unsentWords(report)]);
   const allowed =
     budget.allowedPerSecond === null || budget.used === null

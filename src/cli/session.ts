@@ -53,11 +53,13 @@ export interface Session {
    * settings file, the one that comes with Lockstep. @throws LockstepError SETTINGS_MISSING, SETTINGS_INVALID
    */
   settings(how?: { readonly orDefault?: boolean }): Promise<Settings>;
+  /** The command shows the warnings of the settings itself: they are not logged. */
+  showsWarnings(): void;
   /** Takes SIGHUP: calls `takeOver` with the settings of --config as they are then. What it or the reading throws is logged. */
   whenReloaded(takeOver: (settings: Settings) => Promise<void>): void;
   /**
    * The parts below are opened for this command and closed with the session. The ledger and the workspace need the settings
-   * file and the data directory of an earlier command, unless --init or --data names a new one; the service's store does not.
+   * file and the data directory of an earlier command, unless --init makes them; the service's store does not.
    * @throws LockstepError DATA_MISSING
    */
   openLedger(): Promise<Database>;
@@ -90,7 +92,10 @@ export type Work<Args extends readonly unknown[]> = (
 export type Perform = <Args extends readonly unknown[]>(work: Work<Args>) => (...args: Args) => Promise<void>;
 
 /** Adds to a command the options that this process was started with. `named`: how a path is written. */
-function completing(options: Readonly<Record<string, string | undefined>>, named: (file: string) => string) {
+export function completing(
+  options: Readonly<Record<string, string | undefined>>,
+  named: (file: string) => string = (file) => file,
+) {
   const added = Object.entries(options)
     .map(([option, file]) => (file === undefined ? '' : ` --${option} ${shellWord(named(file))}`))
     .join('');
@@ -101,15 +106,16 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
   const { env, cwd } = around;
   const { config, data } = options;
   const given = { config, data: data === DEFAULT_DATA ? undefined : data };
-  const hint = completing(given, (file) => file);
+  const hint = completing(given);
   const out = createOutput(around.stdout, around.stderr, { isJson: options.json, complete: hint });
-  const log = createLog(around.stderr, { isVerbose: options.verbose });
+  const log = createLog(around.stderr, { isVerbose: options.verbose, clear: () => out.live('') });
   const dataDir = path.resolve(cwd, options.data);
   const hintElsewhere = completing(given, (file) => path.resolve(cwd, file)); // alerts and the console are read in other folders
   const closers: (() => Promise<void>)[] = [];
   let database: string | undefined;
   let reading: Promise<Settings> | undefined;
   let hasWarned = false;
+  let isAsking = false;
 
   async function keep<T extends Database | Workspace>(opening: Promise<T>): Promise<T> {
     const opened = await opening;
@@ -138,12 +144,8 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     return settings();
   };
   /** In the wrong directory, a command would work on a new, empty workspace and report that all is well. */
-  async function requireData({ database: { url } }: Settings, mayCreate: boolean): Promise<void> {
+  function requireData({ database: { url } }: Settings): void {
     if (url !== undefined || existsSync(dataDir)) return;
-    if (mayCreate && options.data !== DEFAULT_DATA) {
-      out.complain(`lockstep: ${dataDir} is a new data directory: it has no earlier runs.`);
-      return;
-    }
     const message =
       `There is no data directory ${dataDir}. Change to the right directory, or name yours with --data. ` +
       'To start a new workspace here, add --init. To see Lockstep at work first: `lockstep demo`';
@@ -156,9 +158,9 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     dataDir,
     log,
   });
-  const existing = async (how: { orDefault?: boolean; mayCreate?: boolean }): Promise<StoreOptions> => {
-    const opening = await store(how);
-    await requireData(opening.settings, how.mayCreate === true);
+  const existing = async (): Promise<StoreOptions> => {
+    const opening = await store();
+    requireData(opening.settings);
     return opening;
   };
 
@@ -171,7 +173,10 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     isVerbose: options.verbose,
     database: () => database,
     settings,
-    openLedger: async () => keep((await stores()).openLedger(await existing({ orDefault: true }))),
+    showsWarnings() {
+      hasWarned = true;
+    },
+    openLedger: async () => keep((await stores()).openLedger(await existing())),
     openServiceStore: async () => keep((await stores()).openServiceStore(await store({ orDefault: true }))),
     async openWorkspace(own) {
       await import('./bin/small-heap.mjs'); // other commands end before their heap has grown
@@ -179,14 +184,17 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
       return keep(
         openWorkspace({
           complete: hintElsewhere,
-          ...(await (own ? { ...own, log } : existing({ mayCreate: true }))),
+          ...(await (own ? { ...own, log } : existing())),
           env,
         }),
       );
     },
     untilStopped(words, tell = out.complain) {
       const stopping = listenForStop(around.signals, {
-        onFirst: () => tell(words),
+        onFirst: () => {
+          if (isAsking) around.stdout.write('\n'); // the question ends without a line break
+          tell(words);
+        },
         onSecond: () => around.abort(FAILED),
       });
       closers.unshift(async () => stopping.close()); // closed last, because closing the rest can take a while, too
@@ -210,6 +218,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
       const asking = createInterface({ input: stdin });
       try {
         around.stdout.write(`${question} [y/N] `);
+        isAsking = true;
         // At the end of the input, the question itself never settles.
         const ended = once(asking, 'close').then(() => undefined);
         const answer = await Promise.race([asking.question('', { signal }), ended]);
@@ -218,6 +227,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
       } catch {
         return undefined; // stopped
       } finally {
+        isAsking = false;
         asking.close();
       }
     },

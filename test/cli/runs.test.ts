@@ -156,9 +156,23 @@ test('a row that was sent or claimed may have arrived, and is not confirmed; the
   expect(stdout).toMatch(/ 2 {2}sent, not confirmed\n +2 {2}never sent\n/);
   expect(stdout).toMatch(/2 rows never sent:\n {2}2 × NEVER_SENT, b, c\n/);
   expect(stdout).toMatch(/2 rows sent, not confirmed:\n {2}2 × NOT_CONFIRMED, a, d\n/);
+  expect(stdout.match(/runs export .* --verdict unknown/g)).toHaveLength(1);
+  expect(stdout).not.toContain('It has not been sent.');
+  await database.pool.query('update ledger.runs set calls_missed = true where id = $1', [id]); // a process was killed
+  expect((await runs('show', id)).stdout).toMatch(/ 2 {2}perhaps sent, not confirmed\n/);
   const exported = (await runs('export', id, '--out', '-')).stdout.split('\r\n').slice(1, -1);
   const reasons = exported.map((line) => line.split(',')[3]);
   expect(reasons).toEqual(['NOT_CONFIRMED', 'NEVER_SENT', 'NEVER_SENT', 'NOT_CONFIRMED']);
+});
+
+test('names a sync that is neither in the settings nor in the ledger', async () => {
+  await runWith(['1 created -'], 'done', { sync: 'removed' });
+  expect((await runs('--sync', 'removed', '--status', 'failed')).stdout).toBe('No run matches.\n');
+  const { code, stderr } = await runs('--sync', 'nightly-contact');
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/"nightly-contact" is neither a sync .* did you mean "nightly-contacts"/),
+  ]);
 });
 
 test('folds runs that found nothing new, and filters by sync, status, time and verdict', async () => {

@@ -32,7 +32,7 @@ export const ROW_REASONS = {
   },
   NEVER_SENT: {
     meaning: 'The run has not sent the row.',
-    sentence: 'It was never sent.',
+    sentence: 'It has not been sent.',
     remedy: `To send it: ${REMEDIES.AGAIN}.`,
   },
   AWAITS_APPROVAL: {
@@ -42,7 +42,7 @@ export const ROW_REASONS = {
   },
   NOT_CONFIRMED: {
     meaning: 'The row was sent, or may have been, and no answer or read has confirmed it yet.',
-    sentence: 'It was sent, and nothing has confirmed it yet.',
+    sentence: 'It was sent, or may have been, and nothing has confirmed it yet.',
     remedy: `To settle it: ${REMEDIES.AGAIN}. Lockstep reads before it sends, so nothing is created twice.`,
   },
   GAVE_UP: {

@@ -56,8 +56,6 @@ async function show(session: Session, id: string): Promise<void> {
   out.say(headline(report, run.title), `Account ${account}, lane ${lane}, started ${formatTime(createdAt)}.`);
   const bound = run.isBound ? ' It writes only what was shown.' : '';
   if (approval) out.say(`Approved by ${approval.by}, ${formatTime(approval.at)}.${bound}`);
-  if (report.plan !== undefined)
-    out.say(`It shows plan ${report.plan}. To approve it: ${hint(`runs resume ${id} --plan ${report.plan}`)}`);
   out.say(...figures(report, notes), ...prunedNote(run));
   // The groups of problems below have their own counts.
   const others = reasons.filter(({ verdict }) => !PROBLEMS.includes(verdict));
