@@ -112,4 +112,6 @@ test('a delivery behind an older one of its task shows that, with the next try o
   await disableTarget(database.pool, 'mail', { reason: 'GONE', detail: 'it answered 410', now: undefined });
   expect((await deliveries()).stdout).toMatch(new RegExp(`${newer} .* waiting: the target is disabled`));
   await deliveries('enable', 'mail');
+  await database.pool.query(`update ledger.deliveries set state = 'sending' where id = $1`, [older]);
+  expect((await deliveries()).stdout).toMatch(new RegExp(`${newer} .* waiting for ${older}, which is being sent\n`));
 });
