@@ -95,7 +95,7 @@ async function syncProblems(db: Queryable): Promise<readonly Problem[]> {
     });
   });
   const ofLate = late.map(({ sync, dueAt }) => {
-    const why = 'it was due and has not started: see the log of lockstep start';
+    const why = 'it was due and has not started: no scheduler runs, or the log of lockstep start says why';
     const about = { event: 'sync-late', subject: sync, sync, since: dueAt, cause: 'LATE', why } as const;
     return lasting({ ...about, what: `sync ${sync}`, command: 'syncs' });
   });

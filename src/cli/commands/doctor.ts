@@ -38,14 +38,15 @@ export function define(command: Command, perform: Perform): void {
     .addHelpText(
       'after',
       `
-How to read the report: it begins with the verdict and what needs a person. With --all, each line is a gap in the
-documentation, with the finding and its confidence; a line that begins with ! needs a person.
+How to read the report: it begins with the verdict and what needs a person. With
+--all, each line is a gap in the documentation, with the finding and its
+confidence; a line that begins with ! needs a person.
 
 Examples:
-  $ lockstep doctor --account acme                    only examine
-  $ lockstep doctor --account acme --all              and print every finding
-  $ lockstep doctor --account acme --save             and save certain findings in the settings
-  $ lockstep doctor --account test --write-probes     with test records; use a test workspace
+  $ lockstep doctor --account acme                  only examine
+  $ lockstep doctor --account acme --all            and print every finding
+  $ lockstep doctor --account acme --save           and save certain findings
+  $ lockstep doctor --account test --write-probes   use a test workspace
   $ lockstep doctor --account acme --json | tail -1 | jq .settings`,
     )
     .action(perform(doctor));

@@ -53,13 +53,17 @@ async function list(session: Session): Promise<void> {
   out.result({ syncs: listed.map(toResult), pausedElsewhere: gone });
 }
 
-function wordsOf({ sync, paused, next, overdueSince, unfinished, last }: ListedSync, hint: Session['hint']) {
+function wordsOf(
+  { sync, paused, next, isScheduled, overdueSince, unfinished, last }: ListedSync,
+  hint: Session['hint'],
+) {
   const { name, type, account, schedule } = sync;
   const lines = [`${name}: ${type}, account ${account}`];
   const line = (label: string, words: string) => lines.push(`  ${label.padEnd(9)} ${words}`);
   line('Schedule', schedule ? scheduleWords(schedule) : `none: it runs by ${hint(`run ${name}`)} only`);
   if (paused) line('Paused', `${pausedWords(paused)}. ${resumeHint(name, hint)}`);
   if (schedule && next.length > 0) line('Next', startWords(next, zoneOf(schedule)));
+  if (next.length > 0 && !isScheduled) line('', `No scheduler knows it. ${schedulerHint(hint)}`);
   if (overdueSince)
     line('Overdue', `since ${formatTime(overdueSince)}: no scheduler runs. Start one: ${hint('start')}`);
   if (unfinished) line('Now', `run ${unfinished.run} is ${unfinished.stateWords}: ${countsLine(unfinished)}`);
@@ -71,6 +75,11 @@ function wordsOf({ sync, paused, next, overdueSince, unfinished, last }: ListedS
     line('Last', 'no run has ended yet');
   }
   return lines;
+}
+
+/** A scheduler reads the settings when it starts, and on SIGHUP. */
+export function schedulerHint(hint: Session['hint']): string {
+  return `Start one: ${hint('start')}; if it runs, send it SIGHUP`;
 }
 
 function resumeHint(name: string, hint: Session['hint']): string {

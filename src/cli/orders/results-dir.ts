@@ -8,10 +8,10 @@ import { wrongUse } from '../errors.ts';
 export async function resultsDir(cwd: string, given: string): Promise<string> {
   const dir = path.resolve(cwd, given);
   const found = await stat(dir).catch((error: unknown) => codeOf(error));
-  const isFile = found === 'ENOTDIR' || (typeof found === 'object' && !found.isDirectory());
-  if (!isFile) return dir;
+  const isBelow = found === 'ENOTDIR';
+  if (!isBelow && !(typeof found === 'object' && !found.isDirectory())) return dir;
   throw wrongUse(
-    `--results ${given}: this is a file, and a directory is needed. Name another, such as --results results.`,
+    `--results ${given}: this is ${isBelow ? 'below ' : ''}a file, and a directory is needed. Name another, such as --results results.`,
     'RESULTS_NOT_A_DIRECTORY',
   );
 }

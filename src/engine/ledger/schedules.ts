@@ -98,6 +98,11 @@ export async function savedSchedules(db: Queryable): Promise<ReadonlyMap<string,
   return new Map(found.rows.map((row) => [row.sync, row]));
 }
 
+/** No process made its start. */
+export function isOverdue(saved: SavedSchedule | undefined, now: Date): boolean {
+  return saved !== undefined && now.getTime() - saved.dueAt.getTime() > MISSED_MS;
+}
+
 /** Pauses a sync, or changes the reason; it keeps the time of its pause. */
 export async function pauseSync(db: Queryable, sync: string, reason: string | undefined): Promise<void> {
   await db.query(
