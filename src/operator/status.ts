@@ -46,30 +46,37 @@ export interface Need extends Pick<Problem, 'event' | 'what' | 'why' | 'command'
 
 /** Reads the ledger only, and calls no service. Reads at the same time, so `db` is no single connection. */
 export async function statusOf(db: Queryable, settings: Settings): Promise<Status> {
-  const [reported, { problems, targets, suspended }, paused, saved] = await Promise.all([
+  const [reported, { problems, targets, suspended }, starts] = await Promise.all([
     unfinishedAndAuditing(db).then((runs) => reportRuns(db, runs, settings)),
     readProblems(db, settings),
-    pausedSyncs(db),
-    savedSchedules(db),
+    startsOf(db, settings),
   ]);
   const runs = reported.map(({ run: { title }, report }) => ({ ...report, title }));
+  return {
+    needs: problems.map(needOf),
+    running: runs.filter(({ state }) => WORKING.includes(state)),
+    ...starts,
+    accounts: accountsOf(settings, suspended),
+    targets,
+  };
+}
+
+/** When the syncs start next. */
+export async function startsOf(
+  db: Queryable,
+  { syncs }: Settings,
+): Promise<Pick<Status, 'next' | 'hasScheduler' | 'paused'>> {
+  const [paused, saved] = await Promise.all([pausedSyncs(db), savedSchedules(db)]);
   const now = new Date();
-  const next = Object.values(settings.syncs).flatMap(({ name, schedule }) => {
+  const next = Object.values(syncs).flatMap(({ name, schedule }) => {
     const [at] = schedule && !paused.has(name) ? nextStarts(name, schedule, now, 1) : [];
     if (!at || !schedule) return [];
     const zone = zoneOf(schedule);
     return [{ sync: name, at, words: `${startWords([at], zone)} (${zone})` }];
   });
   next.sort((a, b) => a.at.getTime() - b.at.getTime());
-  return {
-    needs: problems.map(needOf),
-    running: runs.filter(({ state }) => WORKING.includes(state)),
-    next,
-    hasScheduler: next.every(({ sync }) => saved.has(sync) && !isOverdue(saved.get(sync), now)),
-    paused,
-    accounts: accountsOf(settings, suspended),
-    targets,
-  };
+  const hasScheduler = next.every(({ sync }) => saved.has(sync) && !isOverdue(saved.get(sync), now));
+  return { next, hasScheduler, paused };
 }
 
 async function readProblems(db: Queryable, settings: Settings) {

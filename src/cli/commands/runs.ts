@@ -7,6 +7,7 @@ import { cancelRun, reopenRun, requireResumable, retryLoad } from '../../operato
 import { reportRun, reportRuns } from '../../operator/run-result.ts';
 import type { RunState } from '../../operator/run-state.ts';
 import { countsLine, STYLE_OF } from '../../operator/run-words.ts';
+import { startsOf } from '../../operator/status.ts';
 import { formatCount, formatTime, formatTook, plural, prunedNote } from '../../operator/words.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { didYouMean, quote } from '../../settings/words.ts';
@@ -138,6 +139,7 @@ async function list(session: Session, { limit, status, all, ...filter }: ListOpt
   const isFiltered = status !== undefined || Object.values(filter).some((value) => value !== undefined);
   const none = isFiltered ? 'No run matches.' : `There is no run yet. Start one with: ${session.hint('run SYNC')}`;
   out.table(titles, rows, { right: [3, 5], none });
+  if (!isFiltered && !out.isJson) out.say(...(await nextStartLines(pool, settings)));
   await rememberRuns(
     session.dataDir,
     reports.map(({ run }) => run),
@@ -155,6 +157,13 @@ async function requireKnown(db: Queryable, settings: Settings, sync: string | un
     `${quote(sync)} is neither a sync in ${settings.file} nor a file that was loaded${known}`,
     'SETTINGS_NAME_UNKNOWN',
   );
+}
+
+/** None if no scheduler makes the starts. */
+async function nextStartLines(db: Queryable, settings: Settings): Promise<readonly string[]> {
+  const { next, hasScheduler } = await startsOf(db, settings);
+  const [first] = next;
+  return first === undefined || !hasScheduler ? [] : ['', `Next start: ${first.sync}, ${first.words}`];
 }
 
 /** The stored status of runs in a state. */

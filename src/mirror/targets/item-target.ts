@@ -232,7 +232,7 @@ function itemMissing<Item extends ItemState>(
   { itemId, task }: Delivery,
   { detail }: Missing,
 ): DeliveryOutcome {
-  const again = `if it is deleted, run lockstep links remove --target TARGET --account ACCOUNT --task ${task.kind}:${task.id}, and replay: then another one is created`;
+  const again = `if it is deleted, run \`lockstep links remove --target TARGET --account ACCOUNT --task ${task.kind}:${task.id}\`, and replay: then another one is created`;
   const remedy =
     itemId === undefined
       ? `the ${noun} that was created for this ${task.kind} is deleted, or the token may not see it: give the token access, and replay; ${again}`
