@@ -52,7 +52,7 @@ function headlineWords({ state, stateWords: words }: RunReport): string {
 
 /** Counts, calls and the proof of the scan, one per line. */
 export function figures(report: RunReport, notes: readonly string[]): readonly string[] {
-  const { counts, calls, callsMissed, budget } = report;
+  const { counts, calls, callsMissed, budget, error } = report;
   const lines: (readonly [string, string])[] = [
     [formatCount(counts.in), counts.in === 1 ? 'row in all' : 'rows in all'],
   ];
@@ -73,7 +73,7 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
   const limited = budget.limited === 0 ? '' : `; the service said "slow down" ${plural(budget.limited, 'time')}`;
   lines.push([
     formatCount(calls),
-    `${calls === 1 ? 'call' : 'calls'} made${callsMissed ? ' at least: a process was killed, or a read got no answer' : ''}${allowed}${limited}`,
+    `${calls === 1 ? 'call' : 'calls'} ${callsMissed ? 'counted; more were made: a process was killed, or a read got no answer' : 'made'}${allowed}${limited}`,
   ]);
   const width = Math.max(...lines.map(([n]) => n.length));
   const scan = report.scan === null ? [] : [`The scan is ${SCAN_WORDS[report.scan]}.`];
@@ -82,7 +82,9 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
     ...leftOutLines(report),
     ...scan,
     ...auditLines(report),
-    ...notes.map((note) => `Note: ${note.replace(/\.+$/, '')}.`),
+    ...notes
+      .map((note) => note.replace(/\.+$/, ''))
+      .flatMap((note) => (error?.message.includes(note) ? [] : [`Note: ${note}.`])),
   ];
 }
 

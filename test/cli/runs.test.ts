@@ -8,7 +8,7 @@ import { dropClaims } from '../../src/engine/ledger/claims.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import type { Verdict } from '../../src/engine/ledger/rows.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
-import { type NewRun, readRun, startRun } from '../../src/engine/ledger/runs.ts';
+import { addNote, type NewRun, readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { claimOn, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
@@ -98,6 +98,14 @@ test('rows without a verdict are split into sent, not confirmed and never sent; 
   expect((await runs('--limit', '1', '--json')).json.runs[0].counts).toMatchObject({ created: 1, unknown: 1 });
   await endRun(database.pool, id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });
   expect((await runs('--limit', '1')).stdout).toMatch(/ failed \(service away\) .* 1 created, 1 never sent\n$/);
+});
+
+test('a note that the error of the run repeats is shown once', async () => {
+  const id = await runWith(['1 created -']);
+  await addNote(database.pool, id, 'connection closed.');
+  await endRun(database.pool, id, 'failed', { code: 'SERVICE_AWAY', message: 'No call: connection closed. Fix that' });
+  const { stdout } = await runs('show', id);
+  expect(stdout.match(/connection closed/g)).toHaveLength(1);
 });
 
 test('what a dry run counts as created and updated would be created and updated', async () => {
