@@ -87,6 +87,7 @@ test('a sync shows examples of what it would write, and says what an answer of n
   expect(stdout).toMatch(
     /AWAITS_APPROVAL.*Ann <ann@example\.com>, Ben[\s\S]*Write that\? If not, run run-\S+ ends and nothing is written\. \[y\/N\]/,
   );
+  expect(stdout.match(/Ann <ann@example\.com>/g)).toHaveLength(1);
 });
 
 test('without an answer, it awaits approval; the time of waiting is not working time', async () => {
