@@ -16,11 +16,12 @@ import { accountNamed } from '../settings/settings.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, exitCodeOf, FAILED } from './errors.ts';
 import { follow } from './follow.ts';
 import { paceLines } from './pace-report.ts';
+import { rememberRuns } from './recent-runs.ts';
 import { summaryLines } from './run-summary.ts';
 import type { Session } from './session.ts';
 import type { Workspace } from './wire.ts';
 
-export const STOP_WORDS = 'Finishing the calls in flight, then stopping. Press Ctrl-C again to stop at once.';
+export const STOP_WORDS = 'Finishing calls in flight, then stopping. Press Ctrl-C again to stop at once.';
 
 export interface Carrying {
   readonly signal: AbortSignal;
@@ -95,6 +96,7 @@ export async function carryAndReport(
   begun: Run,
   carrying: Carrying,
 ): Promise<ExitCode> {
+  await rememberRuns(session.dataDir, [begun.id]);
   if (begun.dryRun) await noteWriterBeside(session, workspace, begun);
   let carried = await carryRun(session, workspace, begun, carrying);
   while (carried.run.status === 'paused' && (await carrying.onPaused?.(carried.run)) === 'continue') {

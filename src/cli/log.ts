@@ -14,9 +14,10 @@ const entrySchema = z.looseObject({
 const MINUTE_MS = 60_000;
 const FRAME = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err']);
 
-/** Without `isVerbose`: warnings and above, and no stacks. */
-export function createLog(stderr: Screen, { isVerbose }: { isVerbose: boolean }): Logger {
+/** Without `isVerbose`: warnings and above, and no stacks. `clear` removes the line of progress at the bottom of a terminal. */
+export function createLog(stderr: Screen, { isVerbose, clear }: { isVerbose: boolean; clear?: () => void }): Logger {
   const write = (line: string): void => {
+    clear?.();
     const how = { isVerbose, hasTime: log.isLevelEnabled('info') };
     stderr.write(stderr.isTTY === true ? readable(line, how) : line);
   };
@@ -71,7 +72,10 @@ function readable(line: string, { isVerbose, hasTime }: { isVerbose: boolean; ha
   const level = pino.levels.labels[entry.level] ?? 'log';
   const details = Object.entries(entry)
     .filter(([name]) => !FRAME.has(name))
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+    .map(
+      ([name, value]) =>
+        `${name}=${typeof value === 'string' ? value : JSON.stringify(value).replaceAll(/["{}]/g, '')}`,
+    );
   const error = entry.err === undefined ? '' : `: ${entry.err.message}`;
   const stack = isVerbose && entry.err?.stack !== undefined ? `\n${entry.err.stack}` : '';
   const time = hasTime ? `${formatTime(new Date(entry.time))} ` : '';

@@ -58,7 +58,7 @@ export function createOutput(
     shown = line;
     const columns = stdout.columns || DEFAULT_COLUMNS; // some terminals say 0
     stdout.writeRaw(CLEAR_LINE);
-    stdout.write(line.length < columns ? line : `${line.slice(0, columns - 2)}…`);
+    stdout.write(cut(line, columns));
   };
   const columns = stdout.isTTY === true ? stdout.columns || DEFAULT_COLUMNS : undefined; // some terminals say 0
   const say = (...lines: readonly string[]): void => {
@@ -106,7 +106,7 @@ export interface TableOptions {
   readonly none?: string;
 }
 
-/** Rows under their titles, columns aligned. Cells that do not fit into `columns` go to a second, indented line. */
+/** Rows under their titles, columns aligned. Cells that do not fit into `columns` go to indented lines below. */
 export function table(
   titles: readonly string[],
   rows: readonly (readonly string[])[],
@@ -127,10 +127,32 @@ export function table(
       return right.includes(column) ? gap + cell : cell + gap;
     });
     const rest = cells.slice(fitting).filter((cell) => cell !== '');
-    return [aligned.join('  ').trimEnd(), ...(rest.length === 0 ? [] : [`    ${rest.join('  ')}`])];
+    return [aligned.join('  ').trimEnd(), ...packed(rest, columns)];
   };
   const [head = '', ...more] = lines(titles);
   return [styled('dim', head), ...more.map((line) => styled('dim', line)), ...rows.flatMap(lines)];
+}
+
+/** The line, or as much of it as leaves the last column of the terminal free: some terminals break the line there. */
+function cut(line: string, columns: number): string {
+  if (width(line) < columns) return line;
+  let shown = '';
+  for (const letter of line) {
+    if (width(shown + letter) > columns - 2) break;
+    shown += letter;
+  }
+  return `${shown}…`;
+}
+
+/** Indented lines, each with as many cells as fit into `columns`. */
+function packed(cells: readonly string[], columns: number): readonly string[] {
+  const lines: string[] = [];
+  for (const cell of cells) {
+    const joined = `${lines.at(-1)}  ${cell}`;
+    if (lines.length > 0 && width(joined) <= columns) lines.splice(-1, 1, joined);
+    else lines.push(`    ${cell}`);
+  }
+  return lines;
 }
 
 /** How many of the first columns fit side by side; at least one. */

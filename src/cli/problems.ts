@@ -30,7 +30,15 @@ export async function problemLines(
   of?: readonly Verdict[],
 ): Promise<readonly string[]> {
   const sections = await problemSections(db, report, hints, of);
-  return sections.flatMap((section) => sectionLines(report, section, hints));
+  return sections.flatMap((section, i) => [
+    ...sectionLines(report, section, hints),
+    // Rows without a verdict have two sections and one export.
+    ...(sections[i + 1]?.verdict === section.verdict ? [] : [exportLine(report, section.verdict, hints)]),
+  ]);
+}
+
+function exportLine(report: RunReport, verdict: Verdict, hints: Hints): string {
+  return `  All of them: ${exportCommand(report, verdict, hints.command)}`;
 }
 
 function sectionLines(
@@ -46,7 +54,6 @@ function sectionLines(
     ...groups.slice(0, SHOWN_GROUPS).flatMap(groupLines),
     ...(hidden.length === 0 ? [] : [`  ${formatCount(hiddenRows)} with ${formatCount(hidden.length)} other reasons`]),
     ...(verdict === 'review' ? decideLines(report, hints) : []),
-    `  All of them: ${exportCommand(report, verdict, hints.command)}`,
   ];
 }
 

@@ -8,8 +8,9 @@ import type { TextStream } from './screen.ts';
 import type { Perform, Work } from './session.ts';
 
 const EXIT_CODES = `
-Exit codes: 0 every row succeeded · 1 finished, but some rows were rejected, failed or need review ·
-  2 usage or settings error · 3 the run failed, was cancelled or not approved, or waits for a person (--json: state).`;
+Exit codes: 0 every row succeeded · 1 finished, but some rows were rejected,
+  failed or need review · 2 usage or settings error · 3 the run failed, was
+  cancelled or not approved, or waits for a person (--json: state).`;
 
 const EXAMPLES = `
 Examples:
@@ -18,7 +19,7 @@ Examples:
   $ lockstep doctor --account acme       find out how a live service behaves
   $ lockstep run nightly-contacts        run a sync now and follow it
   $ lockstep runs                        list the newest runs and their results
-  $ lockstep start                       run continuously, and start syncs on schedule`;
+  $ lockstep start                       run continuously, with schedules`;
 
 /** A command with everything that its module defines. */
 type Loaded = (command: Command) => Promise<Command>;

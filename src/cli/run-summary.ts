@@ -5,8 +5,15 @@ import { PROBLEMS, type ReportedRow, VERDICTS, type Verdict } from '../engine/le
 import type { Run } from '../engine/ledger/runs.ts';
 import { exportCommand } from '../operator/problems.ts';
 import { hintsFor } from '../operator/reasons.ts';
-import { firstRows, type RunReport, verdictWords } from '../operator/run-result.ts';
-import { plannedWord, SCAN_WORDS, STYLE_OF, unsentWords } from '../operator/run-words.ts';
+import { firstRows, type RunReport } from '../operator/run-result.ts';
+import {
+  plannedWord,
+  SCAN_WORDS,
+  STYLE_OF,
+  unconfirmedWords,
+  unsentWords,
+  verdictWords,
+} from '../operator/run-words.ts';
 import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from '../operator/words.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { styled } from './colour.ts';
@@ -18,7 +25,9 @@ const SHOWN_CHANGES = 5;
 /** `Run X of SYNC is done after 12.3 s` */
 export function headline(report: RunReport, title: string): string {
   const what = report.dryRun ? 'Dry run' : 'Run';
-  return `${what} ${report.run} of ${title} ${styled(STYLE_OF[report.state], headlineWords(report))} after ${formatTook(report.durationMs)}.`;
+  const took = formatTook(report.durationMs);
+  const when = report.state === 'running' ? `, for ${took} so far` : ` after ${took}`;
+  return `${what} ${report.run} of ${title} ${styled(STYLE_OF[report.state], headlineWords(report))}${when}.`;
 }
 
 function headlineWords({ state, stateWords: words }: RunReport): string {
@@ -43,7 +52,7 @@ function headlineWords({ state, stateWords: words }: RunReport): string {
 
 /** Counts, calls and the proof of the scan, one per line. */
 export function figures(report: RunReport, notes: readonly string[]): readonly string[] {
-  const { counts, calls, callsMissed, budget } = report;
+  const { counts, calls, callsMissed, budget, error } = report;
   const lines: (readonly [string, string])[] = [
     [formatCount(counts.in), counts.in === 1 ? 'row in all' : 'rows in all'],
   ];
@@ -55,7 +64,7 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
       ]);
   }
   const { sent = 0, neverSent = 0 } = report.unsettled ?? {};
-  if (sent > 0) lines.push([formatCount(sent), 'sent, not confirmed']);
+  if (sent > 0) lines.push([formatCount(sent), unconfirmedWords(report)]);
   if (neverSent > 0) lines.push([formatCount(neverSent), unsentWords(report)]);
   const allowed =
     budget.allowedPerSecond === null || budget.used === null
@@ -64,7 +73,7 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
   const limited = budget.limited === 0 ? '' : `; the service said "slow down" ${plural(budget.limited, 'time')}`;
   lines.push([
     formatCount(calls),
-    `${calls === 1 ? 'call' : 'calls'} made${callsMissed ? ' at least: a process was killed, or a read got no answer' : ''}${allowed}${limited}`,
+    `${calls === 1 ? 'call' : 'calls'} ${callsMissed ? 'counted; more were made: a process was killed, or a read got no answer' : 'made'}${allowed}${limited}`,
   ]);
   const width = Math.max(...lines.map(([n]) => n.length));
   const scan = report.scan === null ? [] : [`The scan is ${SCAN_WORDS[report.scan]}.`];
@@ -73,7 +82,9 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
     ...leftOutLines(report),
     ...scan,
     ...auditLines(report),
-    ...notes.map((note) => `Note: ${note.replace(/\.+$/, '')}.`),
+    ...notes
+      .map((note) => note.replace(/\.+$/, ''))
+      .flatMap((note) => (error?.message.includes(note) ? [] : [`Note: ${note}.`])),
   ];
 }
 

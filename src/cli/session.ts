@@ -53,11 +53,13 @@ export interface Session {
    * settings file, the one that comes with Lockstep. @throws LockstepError SETTINGS_MISSING, SETTINGS_INVALID
    */
   settings(how?: { readonly orDefault?: boolean }): Promise<Settings>;
+  /** The command shows the warnings of the settings itself: they are not logged. */
+  showsWarnings(): void;
   /** Takes SIGHUP: calls `takeOver` with the settings of --config as they are then. What it or the reading throws is logged. */
   whenReloaded(takeOver: (settings: Settings) => Promise<void>): void;
   /**
    * The parts below are opened for this command and closed with the session. The ledger and the workspace need the settings
-   * file and the data directory of an earlier command, unless --init or --data names a new one; the service's store does not.
+   * file and the data directory of an earlier command, unless --init makes them; the service's store does not.
    * @throws LockstepError DATA_MISSING
    */
   openLedger(): Promise<Database>;
@@ -90,7 +92,7 @@ export type Work<Args extends readonly unknown[]> = (
 export type Perform = <Args extends readonly unknown[]>(work: Work<Args>) => (...args: Args) => Promise<void>;
 
 /** Adds these options to a command. */
-function completing(options: Readonly<Record<string, string | undefined>>) {
+export function completing(options: Readonly<Record<string, string | undefined>>) {
   const added = Object.entries(options)
     .map(([option, file]) => (file === undefined ? '' : ` --${option} ${shellWord(file)}`))
     .join('');
@@ -103,7 +105,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
   const given = { config, data: data === DEFAULT_DATA ? undefined : data };
   const hint = completing(given);
   const out = createOutput(around.stdout, around.stderr, { isJson: options.json, complete: hint });
-  const log = createLog(around.stderr, { isVerbose: options.verbose });
+  const log = createLog(around.stderr, { isVerbose: options.verbose, clear: () => out.live('') });
   const dataDir = path.resolve(cwd, options.data);
   /** Alerts and the console are read in other folders. */
   const hintElsewhere = ({ file, database: { url } }: Settings) =>
@@ -112,6 +114,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
   let database: string | undefined;
   let reading: Promise<Settings> | undefined;
   let hasWarned = false;
+  let isAsking = false;
 
   async function keep<T extends Database | Workspace>(opening: Promise<T>): Promise<T> {
     const opened = await opening;
@@ -140,12 +143,8 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     return settings();
   };
   /** In the wrong directory, a command would work on a new, empty workspace and report that all is well. */
-  async function requireData({ database: { url } }: Settings, mayCreate: boolean): Promise<void> {
+  function requireData({ database: { url } }: Settings): void {
     if (url !== undefined || existsSync(dataDir)) return;
-    if (mayCreate && options.data !== DEFAULT_DATA) {
-      out.complain(`lockstep: ${dataDir} is a new data directory: it has no earlier runs.`);
-      return;
-    }
     const message =
       `There is no data directory ${dataDir}. Change to the right directory, or name yours with --data. ` +
       'To start a new workspace here, add --init. To see Lockstep at work first: `lockstep demo`';
@@ -158,9 +157,9 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     dataDir,
     log,
   });
-  const existing = async (how: { orDefault?: boolean; mayCreate?: boolean }): Promise<StoreOptions> => {
-    const opening = await store(how);
-    await requireData(opening.settings, how.mayCreate === true);
+  const existing = async (): Promise<StoreOptions> => {
+    const opening = await store();
+    requireData(opening.settings);
     return opening;
   };
 
@@ -173,17 +172,23 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     isVerbose: options.verbose,
     database: () => database,
     settings,
-    openLedger: async () => keep((await stores()).openLedger(await existing({ orDefault: true }))),
+    showsWarnings() {
+      hasWarned = true;
+    },
+    openLedger: async () => keep((await stores()).openLedger(await existing())),
     openServiceStore: async () => keep((await stores()).openServiceStore(await store({ orDefault: true }))),
     async openWorkspace(own) {
       await import('./bin/small-heap.mjs'); // other commands end before their heap has grown
       const { openWorkspace } = await import('./wire.ts');
-      const opening = await (own ? { ...own, log } : existing({ mayCreate: true }));
+      const opening = await (own ? { ...own, log } : existing());
       return keep(openWorkspace({ complete: hintElsewhere(opening.settings), ...opening, env }));
     },
     untilStopped(words, tell = out.complain) {
       const stopping = listenForStop(around.signals, {
-        onFirst: () => tell(words),
+        onFirst: () => {
+          if (isAsking) around.stdout.write('\n'); // the question ends without a line break
+          tell(words);
+        },
         onSecond: () => around.abort(FAILED),
       });
       closers.unshift(async () => stopping.close()); // closed last, because closing the rest can take a while, too
@@ -207,6 +212,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
       const asking = createInterface({ input: stdin });
       try {
         around.stdout.write(`${question} [y/N] `);
+        isAsking = true;
         // At the end of the input, the question itself never settles.
         const ended = once(asking, 'close').then(() => undefined);
         const answer = await Promise.race([asking.question('', { signal }), ended]);
@@ -215,6 +221,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
       } catch {
         return undefined; // stopped
       } finally {
+        isAsking = false;
         asking.close();
       }
     },

@@ -1,6 +1,6 @@
 /** The web server of the role console: its pages, its API, and calls from outside systems. */
 import cookie from '@fastify/cookie';
-import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import { serverUrl } from '../base/server-url.ts';
 import { addHookServer } from '../mirror/inbound/hook-server.ts';
@@ -46,7 +46,7 @@ export async function startConsole(needs: ConsoleNeeds): Promise<Console> {
   if (people.isOpen) requireLoopback(host);
   await people.check();
   const app: FastifyInstance = Fastify({
-    ...(log && { loggerInstance: log, logController: new LogController({ disableRequestLogging: true }) }),
+    ...(log && { loggerInstance: quiet(log), logController: new LogController({ disableRequestLogging: true }) }),
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: UPLOAD_TIMEOUT_MS,
     http: { headersTimeout: REQUEST_TIMEOUT_MS },
@@ -87,6 +87,11 @@ export async function startConsole(needs: ConsoleNeeds): Promise<Console> {
     await hooks.renew();
   }
   return { url: serverUrl(app.server.address(), host), renew: hooks.renew, close: () => (closed ??= close()) };
+}
+
+/** The caller says where the console listens. */
+function quiet(log: FastifyBaseLogger): FastifyBaseLogger {
+  return log.child({}, { level: 'warn' });
 }
 
 /** Ends a request that did not arrive whole in time. */

@@ -64,7 +64,8 @@ type Status = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt' | 'h
 export function statusOf({ state, verdict, reason, dueAt, heldBy }: Status, isDisabled: boolean): string {
   const why = reason === null || reason === verdict?.toUpperCase() ? '' : ` (${reason})`;
   if (verdict !== null) return `${verdict}${why}`;
-  if (state !== 'waiting' || dueAt === null) return state;
+  if (state !== 'waiting') return state;
+  if (dueAt === null) return `waiting for ${heldBy}, which is being sent`;
   if (isDisabled) return 'waiting: the target is disabled';
   const isDue = dueAt.getTime() <= Date.now();
   const next = isDue ? `due since ${formatTime(dueAt)}` : `next try ${formatTime(dueAt)}`;

@@ -109,7 +109,7 @@ async function syncProblems(db: Queryable): Promise<readonly Problem[]> {
   const ofLate = late.map(({ sync, dueAt, waitsFor }) => {
     const about = { event: 'sync-late', subject: sync, sync, since: dueAt, what: `sync ${sync}` } as const;
     if (waitsFor === null) {
-      const why = 'it was due and has not started: no process of lockstep start ran then, or its log says why';
+      const why = 'it was due and has not started: no scheduler runs, or the log of lockstep start says why';
       return lasting({ ...about, cause: 'LATE', why, command: 'syncs' });
     }
     const why = `it was due and waits until run ${waitsFor}, which writes the same records, has ended`;

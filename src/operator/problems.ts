@@ -3,8 +3,8 @@ import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/
 import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/row-groups.ts';
 import { PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { problemsIn, type RunReport, verdictWords } from './run-result.ts';
-import { unsentWords } from './run-words.ts';
+import { problemsIn, type RunReport } from './run-result.ts';
+import { unconfirmedWords, unsentWords, verdictWords } from './run-words.ts';
 import { formatCount } from './words.ts';
 
 export interface ProblemSection {
@@ -59,14 +59,19 @@ const UNSENT: readonly string[] = ['NEVER_SENT', 'AWAITS_APPROVAL', 'NOT_APPROVE
 /** Rows without a verdict are either sent or not; the other verdicts have one name each. */
 function wordsOf({ verdict, reason }: RowGroup, report: RunReport): string {
   if (verdict !== 'unknown') return verdictWords(verdict, report.type);
-  return UNSENT.includes(reason ?? '') ? unsentWords(report) : 'sent, not confirmed';
+  return UNSENT.includes(reason ?? '') ? unsentWords(report) : unconfirmedWords(report);
+}
+
+/** The title of the section says that the rows were not sent. */
+function statementOf({ verdict, reason }: RowGroup, facts: GroupExample['facts'], hints: Hints): string {
+  return verdict === 'unknown' && reason === 'NEVER_SENT' ? '' : statementFor(reason, facts, hints);
 }
 
 function worded(group: RowGroup, hints: Hints): ProblemGroup {
   const { reason, column, count, examples } = group;
   // About a cell, the column and the lines say all that differs.
   const said = examples.map(({ facts }) =>
-    column === null ? statementFor(reason, facts, hints) : (meaningOf(reason) ?? ''),
+    column === null ? statementOf(group, facts, hints) : (meaningOf(reason) ?? ''),
   );
   return {
     ...group,

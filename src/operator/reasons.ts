@@ -5,7 +5,9 @@ import type { Run } from '../engine/ledger/runs.ts';
 
 /** `hint` adds the --config and --data of this command to a command. */
 export function hintsFor(hint: (command: string) => string, run: Run): Hints {
-  return { command: hint, about: { run: run.id, account: run.account, again: againCommand(run) } };
+  const { id, account, planId } = run;
+  const plan = planId !== undefined && { plan: planId };
+  return { command: hint, about: { run: id, account, again: againCommand(run), ...plan } };
 }
 
 /** The words of the command that works on the rows again which are not done. */

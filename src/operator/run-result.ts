@@ -142,22 +142,6 @@ export async function countedOf(db: Queryable, runs: readonly Run[]): Promise<Re
   return new Map(each.map(({ run, counts }) => [run.id, { counts, decided: decided.get(run.id) }]));
 }
 
-/** What became of rows of a run of this type, as people read it. No one decides about changes of tasks: they are delivered, or not. */
-export function verdictWords(verdict: Verdict, type: string): string {
-  return verdict === 'review' && type === 'tasks' ? 'not delivered' : VERDICT_WORDS[verdict];
-}
-
-const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
-  created: 'created',
-  updated: 'updated',
-  unchanged: 'unchanged',
-  existing: 'exist already',
-  invalid: 'not valid, never sent',
-  rejected: 'rejected',
-  review: 'for a person to decide',
-  unknown: 'not settled',
-};
-
 /** While a process works on the run, until now. */
 function workedMs(run: Run, state: RunState): number {
   const isNow = run.status === 'running' && (state === 'running' || state === 'waiting');

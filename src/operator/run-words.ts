@@ -27,16 +27,17 @@ export const SCAN_WORDS = {
   unproven: 'unproven: records may have been missed',
 } as const;
 
-type Counted = Pick<RunReport, 'counts'> & Partial<Pick<RunReport, 'unsettled' | 'decided' | 'state' | 'dryRun'>>;
+type Counted = Pick<RunReport, 'counts'> &
+  Partial<Pick<RunReport, 'type' | 'unsettled' | 'callsMissed' | 'decided' | 'state' | 'dryRun'>>;
 
 const PLANNED: Partial<Record<Verdict, string>> = { created: 'would be created', updated: 'would be updated' };
 
 /** `1,790 created, 180 existing, …`: the verdicts that occur, for one line of a list. */
 export function countsLine(report: Counted): string {
-  const { counts, dryRun = false } = report;
+  const { counts, type = '', dryRun = false } = report;
   const parts = VERDICTS.filter((verdict) => verdict !== 'unknown' && counts[verdict] > 0).map(
     (verdict) =>
-      `${formatCount(counts[verdict])} ${plannedWord(verdict, dryRun) ?? verdict}${verdict === 'review' ? decidedPart(report) : ''}`,
+      `${formatCount(counts[verdict])} ${plannedWord(verdict, dryRun) ?? undeliveredWord(verdict, type) ?? verdict}${verdict === 'review' ? decidedPart(report) : ''}`,
   );
   return [...parts, ...unsettledParts(report)].join(', ') || 'nothing';
 }
@@ -46,17 +47,27 @@ export function plannedWord(verdict: Verdict, isDryRun: boolean): string | undef
   return isDryRun ? PLANNED[verdict] : undefined;
 }
 
+/** No one decides about changes of tasks: they are delivered, or not. */
+function undeliveredWord(verdict: Verdict, type: string): string | undefined {
+  return verdict === 'review' && type === 'tasks' ? 'not delivered' : undefined;
+}
+
 function decidedPart({ counts, decided = 0 }: Counted): string {
   if (decided === 0) return '';
   return decided < counts.review ? ` (${formatCount(decided)} of them decided)` : ' (decided)';
 }
 
-function unsettledParts({ unsettled, state }: Counted): readonly string[] {
+function unsettledParts({ unsettled, callsMissed, state }: Counted): readonly string[] {
   const { sent = 0, neverSent = 0 } = unsettled ?? {};
   return [
-    ...(sent > 0 ? [`${formatCount(sent)} sent, not confirmed`] : []),
+    ...(sent > 0 ? [`${formatCount(sent)} ${unconfirmedWords({ callsMissed })}`] : []),
     ...(neverSent > 0 ? [`${formatCount(neverSent)} ${unsentWords({ state })}`] : []),
   ];
+}
+
+/** Of rows that may have arrived: a process that was killed leaves rows of which no one knows whether they were sent. */
+export function unconfirmedWords({ callsMissed = false }: Partial<Pick<RunReport, 'callsMissed'>>): string {
+  return callsMissed ? 'perhaps sent, not confirmed' : 'sent, not confirmed';
 }
 
 /** Of rows that were not sent: what they wait for, if the run is unfinished. */
@@ -66,3 +77,19 @@ export function unsentWords({ state = 'done' }: Partial<Pick<RunReport, 'state'>
 }
 
 const ENDED: readonly RunState[] = ['auditing', 'done', 'failed', 'not-approved', 'cancelled'];
+
+/** What became of rows of a run of this type, as people read it. */
+export function verdictWords(verdict: Verdict, type: string): string {
+  return undeliveredWord(verdict, type) ?? VERDICT_WORDS[verdict];
+}
+
+const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
+  created: 'created',
+  updated: 'updated',
+  unchanged: 'unchanged',
+  existing: 'exist already',
+  invalid: 'not valid, never sent',
+  rejected: 'rejected',
+  review: 'for a person to decide',
+  unknown: 'not settled',
+};

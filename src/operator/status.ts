@@ -1,7 +1,7 @@
 /** What an operator looks at first: what needs a person, what runs, what starts next, and how accounts and targets are. */
 
 import { unfinishedAndAuditing } from '../engine/ledger/run-list.ts';
-import { type PausedSync, pausedSyncs } from '../engine/ledger/schedules.ts';
+import { isOverdue, type PausedSync, pausedSyncs, savedSchedules } from '../engine/ledger/schedules.ts';
 import type { TargetState } from '../mirror/outbox/target-states.ts';
 import { nextStarts } from '../settings/next-start.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -17,6 +17,8 @@ export interface Status {
   readonly running: readonly StatusRun[];
   /** The next start of each scheduled sync that is not paused, the earliest first. */
   readonly next: readonly { readonly sync: string; readonly at: Date; readonly words: string }[];
+  /** A scheduler is there to make these starts. */
+  readonly hasScheduler: boolean;
   readonly paused: ReadonlyMap<string, PausedSync>;
   readonly accounts: readonly StatusAccount[];
   readonly targets: readonly TargetState[];
@@ -44,28 +46,40 @@ export interface Need extends Pick<Problem, 'event' | 'what' | 'why' | 'command'
 
 /** Reads the ledger only, and calls no service. Reads at the same time, so `db` is no single connection. */
 export async function statusOf(db: Queryable, settings: Settings): Promise<Status> {
-  const [reported, { problems, targets, suspended }, paused] = await Promise.all([
+  const [reported, { problems, targets, suspended }, starts] = await Promise.all([
     unfinishedAndAuditing(db).then((runs) => reportRuns(db, runs, settings)),
     readProblems(db, settings),
-    pausedSyncs(db),
+    startsOf(db, settings),
   ]);
   const runs = reported.map(({ run: { title }, report }) => ({ ...report, title }));
+  return {
+    needs: problems.map(needOf),
+    running: runs.filter(({ state }) => WORKING.includes(state)),
+    ...starts,
+    accounts: accountsOf(settings, suspended),
+    targets,
+  };
+}
+
+/** When the syncs start next. */
+export async function startsOf(
+  db: Queryable,
+  { syncs }: Settings,
+): Promise<Pick<Status, 'next' | 'hasScheduler' | 'paused'>> {
+  const [paused, saved] = await Promise.all([pausedSyncs(db), savedSchedules(db)]);
   const now = new Date();
-  const next = Object.values(settings.syncs).flatMap(({ name, schedule }) => {
+  const next = Object.values(syncs).flatMap(({ name, schedule }) => {
     const [at] = schedule && !paused.has(name) ? nextStarts(name, schedule, now, 1) : [];
     if (!at || !schedule) return [];
     const zone = zoneOf(schedule);
     return [{ sync: name, at, words: `${startWords([at], zone)} (${zone})` }];
   });
   next.sort((a, b) => a.at.getTime() - b.at.getTime());
-  return {
-    needs: problems.map(needOf),
-    running: runs.filter(({ state }) => WORKING.includes(state)),
-    next,
-    paused,
-    accounts: accountsOf(settings, suspended),
-    targets,
-  };
+  const hasScheduler = next.every(({ sync }) => {
+    const schedule = saved.get(sync);
+    return schedule !== undefined && (schedule.waitsFor !== undefined || !isOverdue(schedule, now));
+  });
+  return { next, hasScheduler, paused };
 }
 
 async function readProblems(db: Queryable, settings: Settings) {

@@ -2,7 +2,7 @@
 import { newestRuns } from '../engine/ledger/run-list.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import {
-  MISSED_MS,
+  isOverdue,
   type PausedSync,
   pausedSyncs,
   type SavedSchedule,
@@ -20,6 +20,8 @@ export interface ListedSync {
   readonly sync: SyncSettings;
   readonly paused: PausedSync | undefined;
   readonly next: readonly Date[];
+  /** A scheduler knows its schedule. */
+  readonly isScheduled: boolean;
   /** A start in the past that was not made: it waits for a run, or no process was there to make it. */
   readonly overdue: { readonly since: Date; readonly waitsFor: string | undefined } | undefined;
   readonly unfinished: RunReport | undefined;
@@ -41,6 +43,7 @@ export async function listSyncs(db: Queryable, settings: Settings): Promise<read
     return {
       sync,
       paused: pausedSync,
+      isScheduled: saved.has(sync.name),
       ...(pausedSync ? { next: [], overdue: undefined } : startsOf(sync, saved.get(sync.name), new Date())),
       unfinished: own.find(({ run }) => isUnfinished(run))?.report,
       last: ended && { ...ended.report, endedAt: ended.run.endedAt },
@@ -50,8 +53,7 @@ export async function listSyncs(db: Queryable, settings: Settings): Promise<read
 
 function startsOf({ name, schedule }: SyncSettings, saved: SavedSchedule | undefined, now: Date) {
   if (!schedule) return { next: [], overdue: undefined };
-  const isOverdue = saved !== undefined && now.getTime() - saved.dueAt.getTime() > MISSED_MS;
-  const overdue = isOverdue ? { since: saved.dueAt, waitsFor: saved.waitsFor } : undefined;
+  const overdue = saved && isOverdue(saved, now) ? { since: saved.dueAt, waitsFor: saved.waitsFor } : undefined;
   return { next: nextStarts(name, schedule, now, STARTS), overdue };
 }
 

@@ -55,10 +55,11 @@ export function findWarnings(parsed: SettingsFile): Finding[] {
   for (const section of ['console', 'health'] as const) {
     const host = parsed[section].listen?.host;
     if (host === undefined || isLoopback(host)) continue;
-    warn(
-      [section, 'listen'],
-      `other machines can reach ${quote(host)} without TLS: put a proxy with TLS in front of it`,
-    );
+    const isOpen = section === 'console' && password === undefined && Object.keys(users).length === 0;
+    const danger = isOpen
+      ? 'and the console has no password, so it does not start: set console.password'
+      : 'without TLS: put a proxy with TLS in front of it';
+    warn([section, 'listen'], `other machines can reach ${quote(host)} ${danger}`);
   }
   if (isSentInClear(parsed.service.url)) warn(['service', 'url'], 'http:// sends API keys in the clear; use https://');
   for (const [section, variable] of [

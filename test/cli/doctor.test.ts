@@ -47,6 +47,7 @@ test('reports a healthy service gap by gap and writes nothing', async () => {
   );
   expect(short).toMatch(/\nFound \d+ certain and \d+ likely answers .*\nNot determined: \d+\. /);
   expect(short.split('\n').findIndex((line) => line.startsWith('Every finding: '))).toBeLessThanOrEqual(5);
+  expect(short).not.toContain('firstTaskPage');
   const { code, stdout } = await doctor('--all');
   expect(code).toBe(0);
   expect(stdout).toMatch(

@@ -24,6 +24,24 @@ test('rewrites a live line, cuts it to the terminal’s width, and clears it bef
   expect(cleared).toBe('done\n');
 });
 
+test('a line of progress with wide letters stays on one line', () => {
+  const stdout = textStream(true);
+  const out = createOutput(screenOf(stdout), screenOf(textStream()), { isJson: false });
+  out.live('美'.repeat(40));
+  expect(stdout.text()).toBe(`\r\u001b[2K${'美'.repeat(29)}…`);
+});
+
+test('an entry of the log does not continue the line of progress', () => {
+  const stdout = textStream(true);
+  const out = createOutput(screenOf(stdout), screenOf(textStream()), { isJson: false });
+  const log = createLog(screenOf(stdout), { isVerbose: false, clear: () => out.live('') });
+  out.live('reading tasks');
+  log.warn({ rows: { unchanged: 14, review: 1 } }, 'target is failing');
+  expect(stdout.text()).toBe(
+    '\r\u001b[2Kreading tasks\r\u001b[2Kwarn: target is failing  rows=unchanged:14,review:1\n',
+  );
+});
+
 test('aligns columns by their width on a terminal', () => {
   expect(
     table(
@@ -73,10 +91,12 @@ test('a failure that repeats is logged once a minute, with how often it came sin
   expect(stderr.text()).toBe(logged.map((words) => `warn: late: ${words}\n`).join(''));
 });
 
-test('moves columns that do not fit to a second line', () => {
+test('moves columns that do not fit to lines of their own', () => {
   const rows = [['run-1', 'nightly', 'done', '12 created']];
   const lines = table(['RUN', 'SYNC', 'STATUS', 'OF THESE'], rows, { columns: 24 }).map((line) => paint(line, false));
   expect(lines).toEqual(['RUN    SYNC     STATUS', '    OF THESE', 'run-1  nightly  done', '    12 created']);
+  const narrow = table(['A', 'B', 'C'], [['12345678', '12345', '1234567']], { columns: 12 });
+  expect(narrow.slice(-3)).toEqual(['12345678', '    12345', '    1234567']);
 });
 
 test.each([

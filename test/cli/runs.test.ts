@@ -8,7 +8,7 @@ import { dropClaims } from '../../src/engine/ledger/claims.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import type { Verdict } from '../../src/engine/ledger/rows.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
-import { type NewRun, readRun, startRun } from '../../src/engine/ledger/runs.ts';
+import { addNote, type NewRun, readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { claimOn, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
@@ -100,6 +100,14 @@ test('rows without a verdict are split into sent, not confirmed and never sent; 
   expect((await runs('--limit', '1')).stdout).toMatch(/ failed \(service away\) .* 1 created, 1 never sent\n$/);
 });
 
+test('a note that the error of the run repeats is shown once', async () => {
+  const id = await runWith(['1 created -']);
+  await addNote(database.pool, id, 'connection closed.');
+  await endRun(database.pool, id, 'failed', { code: 'SERVICE_AWAY', message: 'No call: connection closed. Fix that' });
+  const { stdout } = await runs('show', id);
+  expect(stdout.match(/connection closed/g)).toHaveLength(1);
+});
+
 test('what a dry run counts as created and updated would be created and updated', async () => {
   const id = await runWith(['1 created PLANNED', '2 updated PLANNED', '3 existing -'], 'done', { dryRun: true });
   const { stdout } = await runs();
@@ -156,9 +164,23 @@ test('a row that was sent or claimed may have arrived, and is not confirmed; the
   expect(stdout).toMatch(/ 2 {2}sent, not confirmed\n +2 {2}never sent\n/);
   expect(stdout).toMatch(/2 rows never sent:\n {2}2 × NEVER_SENT, b, c\n/);
   expect(stdout).toMatch(/2 rows sent, not confirmed:\n {2}2 × NOT_CONFIRMED, a, d\n/);
+  expect(stdout.match(/runs export .* --verdict unknown/g)).toHaveLength(1);
+  expect(stdout).not.toContain('It has not been sent.');
+  await database.pool.query('update ledger.runs set calls_missed = true where id = $1', [id]); // a process was killed
+  expect((await runs('show', id)).stdout).toMatch(/ 2 {2}perhaps sent, not confirmed\n/);
   const exported = (await runs('export', id, '--out', '-')).stdout.split('\r\n').slice(1, -1);
   const reasons = exported.map((line) => line.split(',')[3]);
   expect(reasons).toEqual(['NOT_CONFIRMED', 'NEVER_SENT', 'NEVER_SENT', 'NOT_CONFIRMED']);
+});
+
+test('names a sync that is neither in the settings nor in the ledger', async () => {
+  await runWith(['1 created -'], 'done', { sync: 'removed' });
+  expect((await runs('--sync', 'removed', '--status', 'failed')).stdout).toBe('No run matches.\n');
+  const { code, stderr } = await runs('--sync', 'nightly-contact');
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/"nightly-contact" is neither a sync .* did you mean "nightly-contacts"/),
+  ]);
 });
 
 test('folds runs that found nothing new, and filters by sync, status, time and verdict', async () => {

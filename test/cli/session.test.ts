@@ -8,9 +8,10 @@ import { textStream } from './command.ts';
 function sessionAt(stdin: PassThrough) {
   const stdout = textStream(true);
   const streams = { stdout: screenOf(stdout), stderr: screenOf(textStream()) };
-  const process = { env: {}, cwd: '/', signals: new EventEmitter(), abort: () => undefined, stdin };
+  const signals = new EventEmitter();
+  const process = { env: {}, cwd: '/', signals, abort: () => undefined, stdin };
   return {
-    stdout,
+    ...{ stdout, signals },
     session: openSession({ ...streams, ...process }, { data: 'd', json: false, verbose: false, init: false }),
   };
 }
@@ -37,6 +38,15 @@ test('a signal ends a question without an answer', async () => {
   const asked = session.ask('Write that?', stop.signal);
   stop.abort();
   expect(await asked).toBe(undefined);
+});
+
+test('what a signal says does not continue the question', async () => {
+  const { session, stdout, signals } = sessionAt(new PassThrough());
+  const signal = session.untilStopped('Stopping.', session.out.say);
+  const asked = session.ask('Write that?', signal);
+  signals.emit('SIGINT');
+  await asked;
+  expect(stdout.text()).toMatch(/\[y\/N\] \nStopping\.\n$/);
 });
 
 test('the end of the input ends a question without an answer', async () => {

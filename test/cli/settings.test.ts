@@ -28,8 +28,14 @@ test('summarizes valid settings, with warnings about risky values', async () => 
   expect([code, json.valid, json.accounts]).toEqual([0, true, ['acme']]);
   expect(json.warnings).toEqual([
     expect.stringContaining('the secret is in the settings file'),
-    expect.stringContaining('console.listen: other machines can reach "0.0.0.0" without TLS'),
+    expect.stringContaining('console.listen: other machines can reach "0.0.0.0" and the console has no password'),
   ]);
+});
+
+test('says a warning once, also if it tests the mappings', async () => {
+  const cwd = await folderWith(WITH_SECRET);
+  const { stdout, stderr } = await command(['settings', 'check', '--live', '--init', '--config', 's.yaml'], { cwd });
+  expect(`${stdout}${stderr}`.match(/the secret is in the settings file/g)).toHaveLength(1);
 });
 
 test('warns about an unreadable secret of a target of any type', async () => {

@@ -43,6 +43,8 @@ const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
   ['settings', /command is missing/],
   ['settings chek', /unknown command 'chek'.*check/],
   ['settings print --config nowhere.yaml', /No settings file at/],
+  ['run nightly-contacts --data nowhere', /no data directory .*nowhere\. .*add --init/],
+  ['runs --data nowhere', /no data directory .*nowhere\. .*add --init/],
   ['runs --init --data /proc/lockstep', /Cannot make the data directory \/proc\/lockstep: .*Choose another one/],
   ['runs --init --data config/lockstep.yaml', /Cannot make the data directory .*EEXIST/],
   ['runs --init --config /proc/a/b.yaml', /Cannot make the directory of the settings file \/proc\/a: /],
@@ -75,6 +77,14 @@ test('the help of a subcommand lists its own options and those of every command,
   const keys = await command(['service', 'keys', '--help'], { cwd: await folder() });
   expect(keys.stdout.match(/--tenant .*/g)).toEqual([expect.stringMatching(/tenant of the keys \(required\)$/)]);
 });
+
+test.each(['run nightly-contacts', 'runs', 'review', 'settings print'])(
+  '"lockstep %s" outside a workspace is an error',
+  async (words) => {
+    const { code, stderr } = await command(words.split(' '), { cwd: await folder() });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/no settings file .*add --init\. .*lockstep demo/)]);
+  },
+);
 
 test('prints the version of the package', async () => {
   const { code, stdout } = await command(['--version'], { cwd: await folder() });

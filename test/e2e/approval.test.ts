@@ -42,16 +42,18 @@ test('declined, the command that its summary names sends it after all', async ()
   expect((await harness.orders()).length).toBe(4);
 });
 
-test('declined, a retry on a terminal shows the plan and asks again', async () => {
+test('declined, a retry on a terminal shows the plan and its invalid rows once, and asks again', async () => {
+  await harness.file('orders.csv', `${ordersCsv(4)}O-9,1,Order 9,much,new\n`);
   await load('n\n');
   const { run } = await latest();
   const resumed = await harness.here('runs', 'resume', String(run));
   expect(resumed.stderr).toContain(`Run ${run} was not approved.`);
   const retry = ['runs', 'retry', String(run), '--config', 'lockstep.yaml'];
   const declined = await command(retry, { ...harness.around, isTTY: true, answers: 'n\n' });
-  expect(declined.stdout).toMatch(/Of 4 rows: 4 orders to create\.[\s\S]*Write that\?/);
+  expect(declined.stdout).toMatch(/Of 5 rows: 4 orders to create; 1 invalid\.[\s\S]*Write that\?/);
+  expect(declined.stdout.match(/1 row not valid/g)).toHaveLength(1);
   expect([declined.code, await harness.orders()]).toEqual([3, []]);
-  expect((await command(retry, { ...harness.around, isTTY: true, answers: 'y\n' })).code).toBe(0);
+  expect((await command(retry, { ...harness.around, isTTY: true, answers: 'y\n' })).code).toBe(1);
   expect((await harness.orders()).length).toBe(4);
 });
 
@@ -85,6 +87,7 @@ test('a sync shows examples of what it would write, and says what an answer of n
   expect(stdout).toMatch(
     /AWAITS_APPROVAL.*Ann <ann@example\.com>, Ben[\s\S]*Write that\? If not, run run-\S+ ends and nothing is written\. \[y\/N\]/,
   );
+  expect(stdout.match(/Ann <ann@example\.com>/g)).toHaveLength(1);
 });
 
 test('without an answer, it awaits approval; the time of waiting is not working time', async () => {

@@ -1,5 +1,6 @@
 /** Services whose lists do not show what was created: nothing is created again, and the verdicts say what is known. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { keepCutOff } from '../../src/engine/account/cut-off.ts';
 import { type BookHarness, openBookHarness, SETTLE_MS } from '../support/harness/order-book.ts';
 import { csvOf } from '../support/harness/orders.ts';
 import type { BookRecord, OrderBookOptions } from '../support/order-book.ts';
@@ -225,8 +226,11 @@ describe('the first list of orders that a service shows', () => {
       },
     });
     there(numbers(10, 19));
+    await keepCutOff(harness.database.pool, 'test', 'orders', 'cut off');
     const run = await harness.load(orders('O-13,1,5,new'));
+    await keepCutOff(harness.database.pool, 'test', 'orders');
     expect(await harness.fates(run)).toEqual(['review LIST_PARTIAL']);
+    expect(run.notes.join()).toContain('the doctor found that the list of orders is cut off');
     expect(run.notes.join()).toContain('it does not contain order ord_0013');
   });
 

@@ -32,7 +32,7 @@ export const ROW_REASONS = {
   },
   NEVER_SENT: {
     meaning: 'The run has not sent the row.',
-    sentence: 'It was never sent.',
+    sentence: 'It has not been sent.',
     remedy: `To send it: ${REMEDIES.AGAIN}.`,
   },
   AWAITS_APPROVAL: {
@@ -42,7 +42,7 @@ export const ROW_REASONS = {
   },
   NOT_CONFIRMED: {
     meaning: 'The row was sent, or may have been, and no answer or read has confirmed it yet.',
-    sentence: 'It was sent, and nothing has confirmed it yet.',
+    sentence: 'It was sent, or may have been, and nothing has confirmed it yet.',
     remedy: `To settle it: ${REMEDIES.AGAIN}. Lockstep reads before it sends, so nothing is created twice.`,
   },
   GAVE_UP: {
@@ -67,7 +67,8 @@ export const ROW_REASONS = {
     meaning: 'The record is not in the list, and the list does not show everything, so nothing was created.',
     sentence:
       'The {what}[ {customer}] is not in the list of {what}s, and the list does not show everything. Nothing was created.',
-    remedy: 'Look for it at the service by hand.',
+    remedy:
+      'Look for it at the service. Then decide with `lockstep review`; or have the list completed, and run the sync again or load the file again (`--again`).',
   },
   DUPLICATE: {
     meaning: 'The service has more than one record of this row.',

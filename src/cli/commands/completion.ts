@@ -1,6 +1,10 @@
 /** `lockstep completion`: scripts by which a shell completes commands, options and names from the settings. */
-import { Argument, type Command } from 'commander';
+import path from 'node:path';
+import { Argument, type Command, type Option } from 'commander';
+import { operations } from '../../contract/operations.ts';
+import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { recentRuns } from '../recent-runs.ts';
 import type { Perform, Session } from '../session.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -20,7 +24,15 @@ _lockstep() {
   if [[ -n "$found" ]]; then compadd -- $found; else _files; fi
 }
 compdef _lockstep lockstep`,
-  fish: `complete -c lockstep -a '(lockstep completion words -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'`,
+  fish: `function __lockstep
+  set -l found (lockstep completion words -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)
+  if test (count $found) -gt 0
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c lockstep -f -a '(__lockstep)'`,
 };
 
 export function define(completion: Command, perform: Perform, loaded: (command: Command) => Promise<Command>): void {
@@ -55,36 +67,52 @@ async function candidates(
   words: readonly string[],
   loaded: (command: Command) => Promise<Command>,
 ): Promise<readonly string[]> {
+  const given: Record<string, string> = {};
   let command = root;
+  let position = 0; // of the argument that the last word is
+  let option: Option | undefined; // whose value the next word is
   for (const word of words.slice(0, -1)) {
     const next = command.commands.find((one) => one.name() === word);
-    if (next !== undefined) command = await loaded(next);
+    if (option !== undefined) given[option.attributeName()] = word;
+    else if (next !== undefined && position === 0) command = await loaded(next);
+    else if (!word.startsWith('-') && word !== 'help') position++;
+    const known = [...command.options, ...root.options].find(({ long }) => long === word);
+    option = option === undefined && known?.required ? known : undefined;
   }
-  const [before = '', last = ''] = [words.at(-2), words.at(-1)];
-  const option = [...command.options, ...root.options].find(({ long }) => long === before);
-  if (option !== undefined && (option.required || option.optional))
-    return option.argChoices ?? (await namesFor(session, before));
-  if (last.startsWith('-')) {
+  if (option !== undefined) return option.argChoices ?? (await namesFor(session, option.long ?? '', given));
+  if (words.at(-1)?.startsWith('-')) {
     const options = [...command.options, ...root.options].flatMap(({ long, hidden }) => (hidden ? [] : (long ?? [])));
     return [...new Set([...options, '--help'])];
   }
-  const subcommands = command.createHelp().visibleCommands(command);
-  const names = command.name() === 'run' ? await namesFor(session, 'sync') : [];
+  const argument = command.registeredArguments[position];
+  const names = argument?.argChoices ?? (await namesFor(session, argument?.name() ?? '', given));
+  const subcommands = position === 0 ? command.createHelp().visibleCommands(command) : [];
   return [...subcommands.map((one) => one.name()), ...names];
 }
 
-/** Names of the settings, where an option or an argument takes one. */
-async function namesFor(session: Session, what: string): Promise<readonly string[]> {
+/** Names that an option or an argument takes, with --config and --data as they are `given` on the line. */
+async function namesFor(
+  session: Session,
+  what: string,
+  given: { readonly config?: string; readonly data?: string },
+): Promise<readonly string[]> {
+  const { cwd, env } = session;
+  if (what === 'run') return recentRuns(given.data === undefined ? session.dataDir : path.resolve(cwd, given.data));
+  if (what === 'operation') return Object.keys(operations);
   const section = SECTIONS.get(what);
   if (section === undefined) return [];
-  const settings = await session.settings({ orDefault: true }).catch(() => undefined); // a broken file completes nothing
+  const reading =
+    given.config === undefined ? session.settings() : loadSettings({ configFile: given.config, env, cwd });
+  const settings = await reading.catch(() => undefined); // a broken file completes nothing
   return Object.keys(settings?.[section] ?? {});
 }
 
-const SECTIONS = new Map<string, keyof Pick<Settings, 'accounts' | 'syncs' | 'targets'>>([
+const SECTIONS = new Map<string, keyof Pick<Settings, 'accounts' | 'syncs' | 'targets' | 'alerts'>>([
   ['--account', 'accounts'],
+  ['account', 'accounts'],
   ['--target', 'targets'],
+  ['target', 'targets'],
   ['--sync', 'syncs'],
   ['sync', 'syncs'],
-  ['target', 'targets'],
+  ['channel', 'alerts'],
 ]);

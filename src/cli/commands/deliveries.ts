@@ -1,5 +1,6 @@
 /** `lockstep deliveries …`: lists, shows and replays deliveries to outside systems. */
 import { type Command, Option } from 'commander';
+import { remedyFor } from '../../base/reasons/reasons.ts';
 import { DELIVERY_STATES, type DeliveryFilter, type ListedDelivery, listDeliveries } from '../../mirror/outbox/list.ts';
 import { planReplay } from '../../mirror/outbox/replay.ts';
 import { enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
@@ -164,6 +165,8 @@ async function show(session: Session, id: string): Promise<void> {
   );
   if (answer)
     out.say(`Last answer: ${[answer.httpStatus, answer.text].filter((part) => part !== undefined).join(' ')}`);
+  const remedy = remedyFor(delivery.reason, { target, delivery: id }, { command: hint, about: { account } });
+  if (remedy !== undefined) out.say(`Fix: ${remedy}`);
   out.say('', JSON.stringify(task, undefined, 2));
   out.result(delivery);
 }

@@ -15,7 +15,7 @@ import { carryToEnd, loadSample, mirrorSample } from '../demo/samples.ts';
 import { BUDGET, demoSettings } from '../demo/settings.ts';
 import { exampleLines, readTraits, tryNextLines, workspaceLines } from '../demo/words.ts';
 import { figures } from '../run-summary.ts';
-import type { Perform, Session } from '../session.ts';
+import { completing, type Perform, type Session } from '../session.ts';
 import { aborted } from '../signals.ts';
 import type { Workspace } from '../wire.ts';
 
@@ -34,20 +34,21 @@ export function define(command: Command, perform: Perform): void {
     .action(perform(demo));
 }
 
-async function demo(session: Session, { keep: isKept = false }: { keep?: boolean }): Promise<void> {
-  const { out } = session;
+async function demo(given: Session, { keep: isKept = false }: { keep?: boolean }): Promise<void> {
+  const { out } = given;
   const startedAtMs = performance.now();
-  const signal = session.untilStopped('Stopping. Press Ctrl-C again to stop at once.');
-  await makeDirectory(session.dataDir);
-  const dataDir = await mkdtemp(path.join(session.dataDir, 'demo-'));
+  const signal = given.untilStopped('Stopping. Press Ctrl-C again to stop at once.');
+  await makeDirectory(given.dataDir);
+  const dataDir = await mkdtemp(path.join(given.dataDir, 'demo-'));
+  const shownDir = path.relative(given.cwd, dataDir);
+  const complete = completing({ config: path.join(shownDir, 'lockstep.yaml'), data: shownDir });
+  const session = { ...given, hint: complete };
   if (!isKept) session.closeLater(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
   out.say('Starting an embedded Postgres and the service with a sample workspace …', '');
   const secret = randomBytes(24).toString('base64url');
   const receiver = await openReceiver(secret);
   session.closeLater(() => receiver.close());
-  const shownDir = path.relative(session.cwd, dataDir);
-  const complete = (command: string) => `lockstep ${command} --data ${shownDir}`;
-  const settings = demoSettings({ url: receiver.url, secret });
+  const settings = await demoSettings(dataDir, { url: receiver.url, secret });
   const workspace = await session.openWorkspace({ settings, dataDir, complete });
   const { pool } = workspace.database;
   if (isKept) await workspace.work('every-run'); // also on what is started in the console later
@@ -74,7 +75,7 @@ async function demo(session: Session, { keep: isKept = false }: { keep?: boolean
   const mirror = await mirrorSample(session, workspace, receiver, runOnce);
   out.say('', `All of this took ${formatTook(performance.now() - startedAtMs)}.`);
   const consoleUrl = isKept ? (await workspace.serveConsole()).url : undefined;
-  out.say(...tryNextLines({ dataDir: shownDir, url, consoleUrl, key: tenant.key, first }));
+  out.say(...tryNextLines({ dataDir: shownDir, complete, url, consoleUrl, key: tenant.key, first }));
   const data = isKept ? { url, consoleUrl, data: dataDir } : {};
   out.result({
     first,

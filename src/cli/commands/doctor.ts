@@ -38,14 +38,15 @@ export function define(command: Command, perform: Perform): void {
     .addHelpText(
       'after',
       `
-How to read the report: it begins with the verdict and what needs a person. With --all, each line is a gap in the
-documentation, with the finding and its confidence; a line that begins with ! needs a person.
+How to read the report: it begins with the verdict and what needs a person. With
+--all, each line is a gap in the documentation, with the finding and its
+confidence; a line that begins with ! needs a person.
 
 Examples:
-  $ lockstep doctor --account acme                    only examine
-  $ lockstep doctor --account acme --all              and print every finding
-  $ lockstep doctor --account acme --save             and save certain findings in the settings
-  $ lockstep doctor --account test --write-probes     with test records; use a test workspace
+  $ lockstep doctor --account acme                  only examine
+  $ lockstep doctor --account acme --all            and print every finding
+  $ lockstep doctor --account acme --save           and save certain findings
+  $ lockstep doctor --account test --write-probes   use a test workspace
   $ lockstep doctor --account acme --json | tail -1 | jq .settings`,
     )
     .action(perform(doctor));
@@ -65,7 +66,7 @@ async function doctor(session: Session, options: DoctorOptions): Promise<ExitCod
   });
   const all = { all: options.all === true, hint: session.hint(`doctor --account ${options.account} --all`) };
   out.say(...reportLines(report, all));
-  if (options.save !== true) suggest(session, report, options.account);
+  if (options.save !== true) suggest(session, report, options);
   const saved = options.save === true ? await save(session, settings, report) : undefined;
   out.result(saved === undefined ? report : { ...report, saved });
   if (saved?.status === 'refused') return WRONG_USE;
@@ -73,10 +74,12 @@ async function doctor(session: Session, options: DoctorOptions): Promise<ExitCod
   return attention(report).length > 0 ? DONE_WITH_PROBLEMS : DONE;
 }
 
-function suggest({ out, hint }: Session, report: Report, account: string): void {
+function suggest({ out, hint }: Session, report: Report, { account, all = false }: DoctorOptions): void {
   const lines = settingLines(report);
+  if (lines.length === 0) return;
   const command = hint(`doctor --account ${account} --save`);
-  if (lines.length > 0) out.say('', `Settings for these findings (${command} writes them):`, ...lines);
+  if (all) out.say('', `Settings for these findings (${command} writes them):`, ...lines);
+  else out.say(`To save certain findings as settings: ${command}`);
 }
 
 type Kept =

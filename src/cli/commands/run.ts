@@ -92,9 +92,11 @@ async function run(session: Session, name: string, options: RunOptions): Promise
     reconcile,
   });
   if (isDetached) return leaveToWorker(session, workspace, begun.run);
+  let isLeft = false;
   return carryAndReport(session, workspace, begun.run, {
     signal,
     isOurs: begun.isOurs,
+    told: () => (isLeft ? ['unknown'] : []),
     ...(planFile !== undefined && { results: (ended: Run) => savedPlan(session, workspace, ended, planFile) }),
     onPaused: async (paused) => {
       if (paused.errorCode !== AWAITS_CONFIRMATION || !session.canAsk) return 'leave';
@@ -102,7 +104,9 @@ async function run(session: Session, name: string, options: RunOptions): Promise
       const report = await reportRun(database.pool, paused, settings);
       const samples = await problemLines(database.pool, report, hintsFor(session.hint, paused), ['unknown']);
       session.out.say('', paused.error ?? '', ...samples);
-      return askForApproval(session, workspace, paused, signal);
+      const answer = await askForApproval(session, workspace, paused, signal);
+      isLeft = answer === 'leave';
+      return answer;
     },
   });
 }

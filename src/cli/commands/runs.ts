@@ -7,12 +7,17 @@ import { cancelRun, reopenRun, requireResumable, retryLoad } from '../../operato
 import { reportRun, reportRuns } from '../../operator/run-result.ts';
 import type { RunState } from '../../operator/run-state.ts';
 import { countsLine, STYLE_OF } from '../../operator/run-words.ts';
+import { startsOf } from '../../operator/status.ts';
 import { formatCount, formatTime, formatTook, plural, prunedNote } from '../../operator/words.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { didYouMean, quote } from '../../settings/words.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
 import { styled } from '../colour.ts';
-import type { ExitCode } from '../errors.ts';
-import { confirmLoad } from '../orders/load.ts';
+import { type ExitCode, wrongUse } from '../errors.ts';
+import { confirming } from '../orders/load.ts';
 import { thisPerson } from '../person.ts';
+import { rememberRuns } from '../recent-runs.ts';
 import type { Perform, Session } from '../session.ts';
 import { toTime, wholeNumber } from './arguments.ts';
 import { startOrJoin } from './run.ts';
@@ -108,6 +113,7 @@ async function list(session: Session, { limit, status, all, ...filter }: ListOpt
   const fold = all !== true && !out.isJson;
   const wanted = { ...filter, ...(status && { status: STATUS_OF[status] }) };
   const { entries } = await pageOfRuns(pool, wanted, { limit, fold });
+  if (entries.length === 0) await requireKnown(pool, settings, filter.sync);
   const reported = await reportRuns(
     pool,
     entries.map(({ run }) => run),
@@ -133,7 +139,31 @@ async function list(session: Session, { limit, status, all, ...filter }: ListOpt
   const isFiltered = status !== undefined || Object.values(filter).some((value) => value !== undefined);
   const none = isFiltered ? 'No run matches.' : `There is no run yet. Start one with: ${session.hint('run SYNC')}`;
   out.table(titles, rows, { right: [3, 5], none });
+  if (!isFiltered && !out.isJson) out.say(...(await nextStartLines(pool, settings)));
+  await rememberRuns(
+    session.dataDir,
+    reports.map(({ run }) => run),
+  );
   out.result({ runs: reports.map(({ folded: _, since: __, ...report }) => report) });
+}
+
+/** A misspelt name must not read as a sync without runs. @throws LockstepError SETTINGS_NAME_UNKNOWN */
+async function requireKnown(db: Queryable, settings: Settings, sync: string | undefined): Promise<void> {
+  if (sync === undefined || settings.syncs[sync] !== undefined) return;
+  const { entries } = await pageOfRuns(db, { sync }, { limit: 1, fold: false });
+  if (entries.length > 0) return;
+  const known = didYouMean(sync, Object.keys(settings.syncs));
+  throw wrongUse(
+    `${quote(sync)} is neither a sync in ${settings.file} nor a file that was loaded${known}`,
+    'SETTINGS_NAME_UNKNOWN',
+  );
+}
+
+/** None if no scheduler makes the starts. */
+async function nextStartLines(db: Queryable, settings: Settings): Promise<readonly string[]> {
+  const { next, hasScheduler } = await startsOf(db, settings);
+  const [first] = next;
+  return first === undefined || !hasScheduler ? [] : ['', `Next start: ${first.sync}, ${first.words}`];
 }
 
 /** The stored status of runs in a state. */
@@ -190,7 +220,7 @@ async function retry(session: Session, id: string): Promise<ExitCode> {
     out.say(`Run ${id} of ${earlier.title} is open again: ${plural(rows, 'row')} to retry.`, ...note);
     return carryAndReport(session, workspace, await readRun(pool, id), {
       ...{ signal, isOurs: true, againSince },
-      onPaused: (paused) => confirmLoad(session, workspace, paused, { isAsked: session.canAsk, signal }),
+      ...confirming(session, workspace, { isAsked: session.canAsk, signal }),
     });
   }
   const { sync, lane, dryRun } = earlier;

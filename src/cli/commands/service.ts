@@ -49,7 +49,8 @@ export function define(service: Command, perform: Perform): void {
     .addHelpText(
       'after',
       `
-With --json, the first line of stdout says that the service is ready: {"url": …, "docs": …}.
+With --json, the first line of stdout says that the service is ready:
+{"url": …, "docs": …}.
 
 Examples:
   $ lockstep service --port 4100 --tenant acme --key-env ACME_KEY

@@ -55,6 +55,7 @@ export function define(settings: Command, perform: Perform): void {
 
 async function check(session: Session, { live = false }: { readonly live?: boolean }): Promise<ExitCode> {
   const { out, env } = session;
+  session.showsWarnings();
   const settings = await session.settings();
   await readPresets(settings.presets); // throws what is wrong with one
   const warnings = await warningsOf(settings, env);
@@ -94,7 +95,7 @@ async function checkLive(session: Session, { syncs }: Settings): Promise<readonl
 }
 
 async function print({ out, settings }: Session): Promise<void> {
-  const masked = maskSettings(await settings({ orDefault: true }));
+  const masked = maskSettings(await settings());
   out.say(stringify(masked, { lineWidth: 120 }).trimEnd());
   out.result(masked);
 }

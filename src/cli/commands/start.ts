@@ -70,7 +70,7 @@ async function start(session: Session, options: StartOptions): Promise<void> {
   logEvents(log);
   if (!out.isLive) out.useLog(log);
   const signal = session.untilStopped(
-    'Finishing the work in flight, then stopping. Press Ctrl-C again to stop at once.',
+    'Finishing work in flight, then stopping. Press Ctrl-C again to stop at once.',
     out.say,
   );
   const workspace = await session.openWorkspace();

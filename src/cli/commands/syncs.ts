@@ -53,17 +53,18 @@ async function list(session: Session): Promise<void> {
   out.result({ syncs: listed.map(toResult), pausedElsewhere: gone });
 }
 
-function wordsOf({ sync, paused, next, overdue, unfinished, last }: ListedSync, hint: Session['hint']) {
+function wordsOf({ sync, paused, next, isScheduled, overdue, unfinished, last }: ListedSync, hint: Session['hint']) {
   const { name, type, account, schedule } = sync;
   const lines = [`${name}: ${type}, account ${account}`];
   const line = (label: string, words: string) => lines.push(`  ${label.padEnd(9)} ${words}`);
   line('Schedule', schedule ? scheduleWords(schedule) : `none: it runs by ${hint(`run ${name}`)} only`);
   if (paused) line('Paused', `${pausedWords(paused)}. ${resumeHint(name, hint)}`);
   if (schedule && next.length > 0) line('Next', startWords(next, zoneOf(schedule)));
+  if (next.length > 0 && !isScheduled) line('', `No scheduler knows it. ${schedulerHint(hint)}`);
   if (overdue) {
     const why = overdue.waitsFor
       ? `it waits for run ${overdue.waitsFor}, which writes the same records. See: ${hint(`runs show ${overdue.waitsFor}`)}`
-      : `no scheduler runs. Start one: ${hint('start')}`;
+      : `no scheduler runs. ${schedulerHint(hint)}`;
     line('Overdue', `since ${formatTime(overdue.since)}: ${why}`);
   }
   if (unfinished) line('Now', `run ${unfinished.run} is ${unfinished.stateWords}: ${countsLine(unfinished)}`);
@@ -75,6 +76,11 @@ function wordsOf({ sync, paused, next, overdue, unfinished, last }: ListedSync, 
     line('Last', 'no run has ended yet');
   }
   return lines;
+}
+
+/** A scheduler reads the settings when it starts, and on SIGHUP. */
+export function schedulerHint(hint: Session['hint']): string {
+  return `Start one: ${hint('start')}; if it runs, send it SIGHUP`;
 }
 
 function resumeHint(name: string, hint: Session['hint']): string {

@@ -24,9 +24,9 @@ export function define(targets: Command, perform: Perform): void {
       'after',
       `
 Examples:
-  $ lockstep targets check                                              check all targets
-  $ lockstep targets hook our-issues                                    list the webhooks that call this target
-  $ lockstep targets hook our-issues --url https://lockstep.example.com   set up the webhook once`,
+  $ lockstep targets check              check all targets
+  $ lockstep targets hook our-issues    list the webhooks that call this target
+  $ lockstep targets hook our-issues --url https://lockstep.example.com`,
     );
   targets
     .command('check')

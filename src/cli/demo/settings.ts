@@ -1,7 +1,7 @@
-/** The settings of the demo: the ones that come with Lockstep, with a budget that is high enough for a short demo. */
-import { LockstepError } from '../../base/errors.ts';
-import { defaultSettingsFile } from '../../settings/load.ts';
-import { parseSettings } from '../../settings/parse.ts';
+/** The settings of the demo: everything embedded, with a budget that is high enough for a short demo. */
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
 
 /** Calls a second. */
@@ -15,20 +15,23 @@ export interface DemoReceiver {
   readonly secret: string;
 }
 
-const textFor = ({ url, secret }: DemoReceiver) => `
+const SECRET_FILE = 'receiver-secret';
+
+const textFor = (url: string, secretFile: string) => `
 accounts:
   demo: { budget: { requests: ${BUDGET}, per: 1s, burst: ${BUDGET} } }
 syncs:
-  nightly-contacts: { job: contacts, account: demo }
-  ${MIRROR}: { job: tasks, account: demo, targets: [receiver] }
+  nightly-contacts: { type: contacts, account: demo }
+  ${MIRROR}: { type: tasks, account: demo, targets: [receiver] }
 console: { listen: "127.0.0.1:0" }
 targets:
-  receiver: { type: webhook, url: "${url}", secret: "${secret}", allowPrivate: true }
+  receiver: { type: webhook, url: "${url}", secret: { file: ${JSON.stringify(secretFile)} }, allowPrivate: true }
 `;
 
-/** Everything embedded, regardless of the environment variables. */
-export function demoSettings(receiver: DemoReceiver): Settings {
-  const parsed = parseSettings({ text: textFor(receiver), file: defaultSettingsFile(), env: {} });
-  if (parsed.status === 'valid') return parsed.settings;
-  throw new LockstepError('DEMO_SETTINGS', `The demo's settings are wrong: ${parsed.problems[0]?.message}`);
+/** Written into the directory of the demo, so that other commands can use them; the environment changes nothing. */
+export async function demoSettings(dir: string, { url, secret }: DemoReceiver): Promise<Settings> {
+  const [configFile, secretFile] = [path.join(dir, 'lockstep.yaml'), path.join(dir, SECRET_FILE)];
+  await writeFile(secretFile, secret, { mode: 0o600 });
+  await writeFile(configFile, textFor(url, secretFile));
+  return loadSettings({ configFile, env: {}, cwd: dir });
 }

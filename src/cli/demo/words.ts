@@ -90,6 +90,8 @@ export async function readTraits(db: Queryable, tenantId: number): Promise<Trait
 interface Next {
   /** Relative to the user's current directory. */
   readonly dataDir: string;
+  /** Adds to a command the settings and the data of the demo. */
+  readonly complete: (command: string) => string;
   readonly url: string;
   readonly key: string;
   /** Undefined if the data was removed. */
@@ -97,7 +99,7 @@ interface Next {
   readonly first: RunReport;
 }
 
-export function tryNextLines({ dataDir, url, consoleUrl, key, first }: Next): readonly string[] {
+export function tryNextLines({ dataDir, complete, url, consoleUrl, key, first }: Next): readonly string[] {
   if (consoleUrl === undefined) {
     return [
       'The data was removed. Next, you could',
@@ -110,9 +112,9 @@ export function tryNextLines({ dataDir, url, consoleUrl, key, first }: Next): re
   return [
     `The data is kept in ${dataDir}. While this runs, you could`,
     `  look around in a browser:   ${consoleUrl}`,
-    `  see what was decided:       npx lockstep runs show ${first.run} --data ${dataDir}`,
-    `  load the orders again:      npx lockstep orders load ${dataDir}/bestellungen.csv --account demo --data ${dataDir}`,
-    `  export what needs a person: npx lockstep runs export ${first.run} --verdict review --out review.csv --data ${dataDir}`,
+    `  see what was decided:       npx ${complete(`runs show ${first.run}`)}`,
+    `  load the orders again:      npx ${complete(`orders load ${dataDir}/bestellungen.csv --account demo`)}`,
+    `  export what needs a person: npx ${complete(`runs export ${first.run} --verdict review --out review.csv`)}`,
     `  browse the service's API:   ${url}/docs`,
     `  call it:                    curl -H 'API_KEY: ${key}' '${url}/api/v1/contacts/search?search_term=an'`,
     'Press Ctrl-C to stop.',

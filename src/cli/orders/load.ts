@@ -16,7 +16,7 @@ import { notDoneAsAsked, type OrdersOptions } from '../../syncs/orders/options.t
 import { type FileLoad, type ReceivedLoad, receiveLoad } from '../../syncs/orders/receive-load.ts';
 import { writeResults } from '../../syncs/orders/results.ts';
 import { askForApproval } from '../approval.ts';
-import { auditDue, carryAndReport, leaveToWorker, STOP_WORDS, withViolations } from '../carry.ts';
+import { auditDue, type Carrying, carryAndReport, leaveToWorker, STOP_WORDS, withViolations } from '../carry.ts';
 import { type ExitCode, exitCodeOf } from '../errors.ts';
 import { thisPerson } from '../person.ts';
 import { savedPlan } from '../plan-file.ts';
@@ -56,32 +56,43 @@ export async function loadFile(session: Session, source: string, request: LoadRe
   if (received.begun.status === 'finished') return reportFinished(session, workspace, run, request, signal);
   if (request.detach === true) return leaveToWorker(session, workspace, run);
   await resumeStopped(workspace, run);
-  let hasShownPlan = false;
   return carryAndReport(session, workspace, run, {
     signal,
     isOurs: received.begun.status === 'new',
-    told: () => (hasShownPlan ? ['invalid'] : []),
+    ...confirming(session, workspace, { isAsked, signal }),
     toldNotes: received.notes,
     results: async (ended) => {
       if (ended.dryRun && ended.status === 'done')
-        out.say('', ...(await planLines(workspace.database.pool, ended, workspace.settings)));
+        out.say('', ...(await planLines(workspace.database.pool, ended, workspace.settings, out.columns)));
       const files = await resultsOf(session, workspace, ended, request.results);
       return request.plan === undefined
         ? files
         : { ...files, ...(await savedPlan(session, workspace, ended, request.plan)) };
     },
+  });
+}
+
+/** How a command follows a load: it shows the plan, with the rows that are not valid, and asks. */
+export function confirming(
+  session: Session,
+  workspace: Workspace,
+  how: { readonly isAsked: boolean; readonly signal: AbortSignal },
+): Pick<Carrying, 'told' | 'onPaused'> {
+  let hasShownPlan = false;
+  return {
+    told: () => (hasShownPlan ? ['invalid'] : []),
     onPaused: (paused) => {
       hasShownPlan = true;
-      return confirmLoad(session, workspace, paused, { isAsked, signal });
+      return confirmLoad(session, workspace, paused, how);
     },
-  });
+  };
 }
 
 /**
  * Approves a load that waits for approval: a person does after seeing the plan, or the command does if it may not ask, unless
  * the load has more writes than its guard allows.
  */
-export async function confirmLoad(
+async function confirmLoad(
   session: Session,
   workspace: Workspace,
   paused: Run,
@@ -90,7 +101,7 @@ export async function confirmLoad(
   if (!awaitsApproval(paused)) return 'leave';
   const { pool } = workspace.database;
   const isHeldBack = await isHeld(pool, paused);
-  session.out.say('', ...(await planLines(pool, paused, workspace.settings)));
+  session.out.say('', ...(await planLines(pool, paused, workspace.settings, session.out.columns)));
   const report = await reportRun(pool, paused, workspace.settings);
   session.out.say(...(await problemLines(pool, report, hintsFor(session.hint, paused), ['invalid'])));
   if (isAsked || (isHeldBack && session.canAsk)) return askForApproval(session, workspace, paused, signal);
@@ -143,8 +154,7 @@ function tellBegun(
 ): void {
   const { run } = begun;
   const name = path.basename(source);
-  if (begun.status === 'unfinished')
-    out.say(`${name} is being loaded as run ${run.id}, which is unfinished: joining it.`);
+  if (begun.status === 'unfinished') out.say(`Run ${run.id}, which loads ${name}, is unfinished: joining it.`);
   else if (begun.status === 'finished')
     out.say(
       `${name} was loaded before, as run ${run.id} (${hint(`runs show ${run.id}`)}): nothing is created. --again checks every row again.${changedOptions(run, request)}`,

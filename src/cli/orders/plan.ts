@@ -12,7 +12,12 @@ import { table } from '../output.ts';
 const SAMPLES = 5;
 
 /** Counts by verdict, the calls it takes, and how long they take under the budget. Nothing is written yet. */
-export async function planLines(db: Queryable, run: Run, settings: Settings): Promise<readonly string[]> {
+export async function planLines(
+  db: Queryable,
+  run: Run,
+  settings: Settings,
+  columns = Number.POSITIVE_INFINITY,
+): Promise<readonly string[]> {
   const plan = await planOf(db, run, settings);
   const { creates, updates, customers, calls, leastMs, counts } = plan;
   const took = leastMs === undefined ? '' : `, at least ${formatTook(leastMs)} under the budget`;
@@ -25,11 +30,11 @@ export async function planLines(db: Queryable, run: Run, settings: Settings): Pr
   return [
     `Of ${plural(counts.in, 'row')}: ${planned.join(', ') || 'nothing to write'}${others}.`,
     ...(planned.length > 0 ? [`That takes about ${plural(calls, 'call')}${took}.`] : []),
-    ...sampleLines(await sampleOrders(db, run.id, SAMPLES), writesOf(plan)),
+    ...sampleLines(await sampleOrders(db, run.id, SAMPLES), writesOf(plan), columns),
   ];
 }
 
-function sampleLines(samples: readonly SampleOrder[], planned: number): readonly string[] {
+function sampleLines(samples: readonly SampleOrder[], planned: number, columns: number): readonly string[] {
   if (samples.length === 0) return [];
   const rows = samples.map(({ order, amount, customer }) => [
     visible(order),
@@ -39,7 +44,7 @@ function sampleLines(samples: readonly SampleOrder[], planned: number): readonly
   const more = planned > samples.length ? [`  … and ${formatCount(planned - samples.length)} more`] : [];
   return [
     samples.length < planned ? `The first ${samples.length}:` : 'They are:',
-    ...table(['ORDER', 'AMOUNT', 'CUSTOMER'], rows, { right: [1] }).map((line) => `  ${line}`),
+    ...table(['ORDER', 'AMOUNT', 'CUSTOMER'], rows, { right: [1], columns: columns - 2 }).map((line) => `  ${line}`),
     ...more,
   ];
 }

@@ -8,11 +8,13 @@ import { wrongUse } from '../errors.ts';
 export async function resultsDir(cwd: string, given: string): Promise<string> {
   const dir = path.resolve(cwd, given);
   const found = await stat(dir).catch((error: unknown) => codeOf(error));
-  const isFile = found === 'ENOTDIR' || (typeof found === 'object' && !found.isDirectory());
+  const isBelow = found === 'ENOTDIR';
+  const isFile = isBelow || (typeof found === 'object' && !found.isDirectory());
   const isMeantAsFile = typeof found !== 'object' && /\.(?:csv|tsv|txt|json)$/i.test(given);
   if (!isFile && !isMeantAsFile) return dir;
+  const what = isBelow ? 'below a file' : isFile ? 'a file' : 'the name of a file';
   throw wrongUse(
-    `--results ${given}: this is ${isFile ? 'a file' : 'the name of a file'}, and a directory is needed. Name another, such as --results results.`,
+    `--results ${given}: this is ${what}, and a directory is needed. Name another, such as --results results.`,
     'RESULTS_NOT_A_DIRECTORY',
   );
 }

@@ -160,7 +160,8 @@ export function DeliveryState({ of: { state, verdict, reason, dueAt, heldBy } }:
       <Chip tone="busy">{state}</Chip> {why}{' '}
       {heldBy !== null && (
         <>
-          for <a href={`/deliveries/${encodeURIComponent(heldBy)}`}>an older one</a>,{' '}
+          for <a href={`/deliveries/${encodeURIComponent(heldBy)}`}>an older one</a>
+          {dueAt === null ? ', which is being sent' : ', '}
         </>
       )}
       {state === 'waiting' && dueAt !== null && (

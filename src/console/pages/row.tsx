@@ -1,4 +1,5 @@
 /** One row: its input, what it was matched with, each attempt, and its verdict. */
+
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
 import { type Hints, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
@@ -8,7 +9,7 @@ import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { hintsFor } from '../../operator/reasons.ts';
 import { longId } from '../../operator/review.ts';
 import { OUTCOME_WORDS, STATE_WORDS } from '../../operator/row-words.ts';
-import { verdictWords } from '../../operator/run-result.ts';
+import { verdictWords } from '../../operator/run-words.ts';
 import { formatTook } from '../../operator/words.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { definePage } from '../page.ts';

@@ -7,7 +7,7 @@ import { reasonsOf } from '../../engine/ledger/row-groups.ts';
 import { type NumberedRow, pageOfRows } from '../../engine/ledger/row-pages.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
-import { verdictWords } from '../../operator/run-result.ts';
+import { verdictWords } from '../../operator/run-words.ts';
 import { formatCount, plural } from '../../operator/words.ts';
 import { rowQuery, toRowFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';

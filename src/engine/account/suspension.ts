@@ -7,8 +7,9 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Run } from '../ledger/runs.ts';
 import { askToProbe, liftSuspension, suspendAccount, suspensionOf } from '../ledger/suspensions.ts';
+import type { KeyFound } from './account.ts';
 import type { Accounts } from './accounts.ts';
-import type { KeyRefused } from './failure.ts';
+import { KeyRefused } from './failure.ts';
 import { tryKey } from './key-check.ts';
 
 export interface SuspensionNeeds {
@@ -36,8 +37,7 @@ export async function mayUse(
   if (probe.status === 'suspended') {
     return { status: 'suspended', againInMs: Math.max(50, Math.min(LOOK_MS, probe.probeInMs)) };
   }
-  const fresh = await accounts.reopen(account);
-  const found = await tryKey(fresh);
+  const found = await accounts.reopen(account).then(tryKey).catch(whyNotOpened);
   if (found.status === 'accepted') {
     if (await liftSuspension(pool, scope)) log.info({ account: scope }, 'account resumed: the key is accepted again');
     return (await suspensionOf(pool, scope)) ? { status: 'suspended', againInMs: LOOK_MS } : { status: 'open' };
@@ -47,4 +47,11 @@ export async function mayUse(
     return { status: 'suspended', againInMs: LOOK_MS };
   }
   return { status: 'open' }; // the service, not the key, is the problem now: the run finds and reports it
+}
+
+/** An account that was not open yet is opened by a first read, which may refuse the key too. */
+function whyNotOpened(
+  error: unknown,
+): Omit<Extract<KeyFound, { status: 'refused' }>, 'failure'> | { status: 'unclear' } {
+  return error instanceof KeyRefused ? { status: 'refused', refused: error } : { status: 'unclear' };
 }

@@ -135,6 +135,11 @@ export async function savedSchedules(db: Queryable): Promise<ReadonlyMap<string,
   return new Map(found.rows.map((row) => [row.sync, { ...row, waitsFor: row.waitsFor ?? undefined }]));
 }
 
+/** Its start was not made. */
+export function isOverdue({ dueAt }: SavedSchedule, now: Date): boolean {
+  return now.getTime() - dueAt.getTime() > MISSED_MS;
+}
+
 /** Pauses a sync, or changes the reason; it keeps the time of its pause. */
 export async function pauseSync(db: Queryable, sync: string, reason: string | undefined): Promise<void> {
   await db.query(

@@ -40,7 +40,7 @@ export interface ListedDelivery {
   readonly createdAt: Date;
   /** An older delivery of the same task to the same target, which has to end first. */
   readonly heldBy: string | null;
-  /** The earliest time of the next attempt, or of the next attempt of what holds it; null once it has ended. */
+  /** The earliest time of the next attempt, or of the next attempt of what holds it; null if that is being sent, or this has ended. */
   readonly dueAt: Date | null;
   readonly endedAt: Date | null;
 }
@@ -54,11 +54,11 @@ export interface ShownDelivery extends Omit<ListedDelivery, 'title'> {
 const COLUMNS = `d.id, d.target, d.scope as account, d.sync, d.run_id as run, d.kind || ':' || d.task_id as source, d.task,
   d.sequence, d.event, d.state, d.verdict, d.reason, d.detail, d.attempts, d.created_at as "createdAt",
   older.id as "heldBy", d.ended_at as "endedAt",
-  case when d.state <> 'ended' then greatest(coalesce(older.due_at, d.due_at), t.blocked_until) end as "dueAt"`;
+  case when d.state <> 'ended' and older.state is distinct from 'sending' then greatest(coalesce(older.due_at, d.due_at), t.blocked_until) end as "dueAt"`;
 
 /** SQL: deliveries `d`, each with the state of its target and the delivery that has to end before it. */
 const FROM = `ledger.deliveries d left join ledger.target_states t on t.target = d.target
-  left join lateral (select o.id, o.due_at from ledger.deliveries o
+  left join lateral (select o.id, o.state, o.due_at from ledger.deliveries o
     where d.state = 'waiting' and ${isSameTask('o', 'd')} and o.sequence < d.sequence and o.state <> 'ended'
     order by o.sequence limit 1) older on true`;
 

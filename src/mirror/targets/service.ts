@@ -121,7 +121,7 @@ export function openService(settings: SettingsOf<'service'>, needs: ServiceNeeds
       if ('status' in account) return [failed(what, account, '')];
       const { status } = await account.checkKey();
       if (status === 'accepted') return [fine(what, 'the service accepts its key')];
-      const remedy = `run lockstep doctor --account ${settings.account}`;
+      const remedy = `run \`lockstep doctor --account ${settings.account}\``;
       const detail = status === 'refused' ? 'the service refuses its key' : 'the service does not answer as expected';
       return [problem(what, detail, status === 'refused' ? `correct the key (${account.keySource})` : remedy)];
     },

@@ -85,8 +85,9 @@ export async function readCustomers(
   const telling = withMask * 5 > seen ? masked : undefined; // fewer may be addresses that only look like it
   if (telling !== undefined) await addNote(pool, run.id, maskedNote(telling));
   const isProven = (read.scan === undefined || read.scan.proof !== 'unproven') && telling === undefined;
+  const isPart = await isCutOff(context, 'customers', read);
   const hasWitnesses = await witnesses.isWhole();
-  const isWhole = isProven && hasWitnesses && !(await isCutOff(context, 'customers', read));
+  const isWhole = isProven && hasWitnesses && !isPart;
   await payAudits(context, exclusive, { ...reading, isComplete: isWhole, matches: SAME_CUSTOMER });
   return { isWhole };
 }

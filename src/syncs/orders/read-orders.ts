@@ -98,7 +98,8 @@ export async function readOrders(
   if (first && !says.labels) throw fieldNotFound(account, 'order_id', first, await sentSoFar(pool, run.id));
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
   if (read.scan) await noteScan(context, 'orders', read.scan);
-  const isWhole = (await witnesses.isWhole()) && isProven && !(await isCutOff(context, 'orders', read));
+  const isPart = await isCutOff(context, 'orders', read);
+  const isWhole = (await witnesses.isWhole()) && isProven && !isPart;
   if (!isWhole) await recordProgress(pool, run.id, { scan: 'unproven' });
   if (isAudit) await payAudits(context, exclusive, { ...reading, isComplete: isWhole, matches: SAME_ORDER });
   return { isWhole };

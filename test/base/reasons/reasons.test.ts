@@ -77,7 +77,7 @@ test('returns nothing for a row without a reason', () => {
 });
 
 test('uses the general meaning when a fact is missing, and leaves gaps in a command to be filled in', () => {
-  expect(sentenceFor('NEVER_SENT', {})).toBe('It was never sent. To send it: `lockstep runs retry RUN`.');
+  expect(sentenceFor('NEVER_SENT', {})).toBe('It has not been sent. To send it: `lockstep runs retry RUN`.');
 });
 
 test('does not treat a fact as a template', () => {

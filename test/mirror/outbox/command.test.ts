@@ -54,10 +54,12 @@ test('reports a disabled target with its remedy, and enables it again', async ()
 
 test('shows one delivery with its payload and last answer, without an address of the target', async () => {
   const id = deliveryId('hook', change(1));
+  await database.pool.query(`update ledger.deliveries set reason = 'REJECTED' where id = $1`, [id]);
   const { stdout } = await deliveries('show', id);
   expect(stdout).toContain(`Delivery ${id} to hook: task:1 "Task 1, state 1", changed, sequence 1.`);
   expect(stdout).toContain('Last answer: 400 no such field');
   expect(stdout).not.toContain('secret');
+  expect(stdout).toMatch(new RegExp(`\nFix: .*deliveries replay --id ${id}`));
   expect((await deliveries('show', id, '--json')).json).toMatchObject({ id, task: { title: 'Task 1, state 1' } });
 });
 
@@ -112,4 +114,6 @@ test('a delivery behind an older one of its task shows that, with the next try o
   await disableTarget(database.pool, 'mail', { reason: 'GONE', detail: 'it answered 410', now: undefined });
   expect((await deliveries()).stdout).toMatch(new RegExp(`${newer} .* waiting: the target is disabled`));
   await deliveries('enable', 'mail');
+  await database.pool.query(`update ledger.deliveries set state = 'sending' where id = $1`, [older]);
+  expect((await deliveries()).stdout).toMatch(new RegExp(`${newer} .* waiting for ${older}, which is being sent\n`));
 });

@@ -18,7 +18,7 @@ const DOES_PART =
 const DOES_SAFE = 'creates no record that is missing from the list';
 const DOES_WRONG = 'treats the answer as the whole list, and would create the missing records again';
 const NEEDS =
-  'do not run syncs or loads with this account before the service’s operator says how to read the whole list';
+  'ask the service’s operator how to read the whole list; until then, runs create none of the records that are missing from it';
 
 export const wholeLists: Probe = {
   name: 'whether the lists of customers and orders are complete',
@@ -45,7 +45,7 @@ async function look(exam: Examination, about: WholeKind): Promise<Finding> {
   if (await hidesARecord(exam, list, about))
     return cut(`cut off: the list has ${count} records, and a get returns one that is not in it`);
   if (isPageSize(count) && paged !== 'empty' && !exam.account.isEmbedded) {
-    const needs = `check on the service’s platform whether there are more than ${count} ${about}; if so, ${NEEDS}`;
+    const needs = `check on the service’s platform whether there are more than ${count} ${about}; if so, do not run syncs or loads with this account: they would create the missing ${about} again`;
     const found = `the list has ${count} records, which looks like a page size: it may be cut off`;
     return likely(GAP, found, DOES_WRONG, { about, needs });
   }
