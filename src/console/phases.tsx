@@ -1,6 +1,4 @@
 /** The phases of a run in their order: which are over, which one is under way and what it waits for, and which follow. */
-
-import type { RowState } from '../engine/ledger/rows.ts';
 import type { Throughput } from '../engine/ledger/run-figures.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import { kindOf, phasesOf, phaseWords } from '../operator/phases.ts';
@@ -11,12 +9,12 @@ import { Progress, Time } from './parts.tsx';
 interface PhasesOf {
   readonly run: Run;
   readonly report: RunReport;
-  /** Undefined once the run has ended. */
-  readonly open: Readonly<Record<RowState, number>> | undefined;
+  /** Rows that are not sent yet; undefined while the run does not send. */
+  readonly toSend: number | undefined;
   readonly throughput: Throughput | undefined;
 }
 
-export function Phases({ run, report, open, throughput }: PhasesOf) {
+export function Phases({ run, report, toSend, throughput }: PhasesOf) {
   const phases = phasesOf(run);
   const now = run.phase === undefined ? phases.length : phases.indexOf(run.phase);
   const isOver = run.status === 'done';
@@ -28,7 +26,7 @@ export function Phases({ run, report, open, throughput }: PhasesOf) {
         return (
           <li class={`phase ${step}`} aria-current={step === 'now' ? 'step' : undefined}>
             <strong>{capital(phaseWords(phase))}</strong>
-            {step === 'now' && <NowWords run={run} report={report} open={open} />}
+            {step === 'now' && <NowWords run={run} report={report} toSend={toSend} />}
             {step === 'next' && <span class="dim">not begun</span>}
             {step === 'over' && i === 0 && <span class="dim">{plural(run.rowsSeen, 'row')} read</span>}
             {step === 'over' && kindOf({ phase }) === 'sending' && throughput && (
@@ -43,7 +41,7 @@ export function Phases({ run, report, open, throughput }: PhasesOf) {
   );
 }
 
-function NowWords({ run, report, open }: Omit<PhasesOf, 'throughput'>) {
+function NowWords({ run, report, toSend }: Omit<PhasesOf, 'throughput'>) {
   const waiting =
     report.state !== 'running' ? (
       <span class="wait">{report.stateWords}</span>
@@ -54,29 +52,21 @@ function NowWords({ run, report, open }: Omit<PhasesOf, 'throughput'>) {
     );
   return (
     <>
-      <Doing run={run} open={open} />
+      <Doing run={run} report={report} toSend={toSend} />
       {waiting}
     </>
   );
 }
 
-function Doing({ run, open }: Pick<PhasesOf, 'run' | 'open'>) {
-  if (open === undefined) return null;
-  switch (kindOf(run)) {
-    case 'sending': {
-      const all = run.rowsSettled + open.ready + open.intent;
-      const words = `${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
-      return all === 0 ? null : <Progress share={run.rowsSettled / all} words={words} />;
-    }
-    case 'settling':
-      return (
-        <span class="dim">
-          {formatCount(open.staged + open.ready + open.intent + open.acked + open.unknown)} to settle
-        </span>
-      );
-    default:
-      return <span class="dim">{plural(run.rowsSeen, 'row')} so far</span>;
+function Doing({ run, report, toSend }: Omit<PhasesOf, 'throughput'>) {
+  if (run.endedAt !== undefined) return null;
+  if (toSend !== undefined) {
+    const all = run.rowsSettled + toSend;
+    const words = `${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
+    return all === 0 ? null : <Progress share={run.rowsSettled / all} words={words} />;
   }
+  if (kindOf(run) === 'settling') return <span class="dim">{formatCount(report.counts.unknown)} to settle</span>;
+  return <span class="dim">{plural(run.rowsSeen, 'row')} so far</span>;
 }
 
 function capital(words: string): string {

@@ -1,11 +1,10 @@
 /** Home: what needs a person first, then what runs, what starts next, the budgets, and the last nights. */
 import { z } from 'zod';
 import { type BudgetMinute, budgetHistory } from '../../engine/ledger/budget-minutes.ts';
-import { openRows } from '../../engine/ledger/rows.ts';
+import { rowsToSend } from '../../engine/ledger/rows.ts';
 import { nightsOf } from '../../engine/ledger/run-charts.ts';
 import { latestRun } from '../../engine/ledger/run-list.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
 import { kindOf, phaseWords } from '../../operator/phases.ts';
 import { scheduleWords, zoneOf } from '../../operator/schedule-words.ts';
 import { type Need, type Status, type StatusRun, statusOf } from '../../operator/status.ts';
@@ -29,7 +28,7 @@ export const home = definePage({
     const zones = zonesOf(settings);
     const [{ status, running }, hours, nights, latest] = await Promise.all([
       sharedRead(settings, 'home', () => readStatus(context)),
-      hoursOf(context),
+      budgetHistory(pool, Object.keys(settings.accounts), { minutes: 60, stepMinutes: 1 }),
       nightsOf(pool, zones, NIGHTS),
       latestRun(pool),
     ]);
@@ -173,8 +172,7 @@ async function progressOf({ pool }: PageContext, report: StatusRun): Promise<Run
   const doing = phaseWords(run.phase);
   if (kindOf(run) !== 'sending')
     return { run: report, words: `${doing}: ${plural(run.rowsSeen, 'row')}`, share: undefined };
-  const { ready, intent } = await openRows(pool, run.id);
-  const all = run.rowsSettled + ready + intent;
+  const all = run.rowsSettled + (await rowsToSend(pool, run.id));
   const words = `${doing}: ${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
   return { run: report, words, share: all === 0 ? undefined : run.rowsSettled / all };
 }
@@ -236,14 +234,6 @@ function NextStarts({ status: { next, paused }, settings }: { readonly status: S
 function wordsOf({ syncs }: Settings, name: string): string {
   const schedule = syncs[name]?.schedule;
   return schedule ? scheduleWords(schedule) : '';
-}
-
-/** The calls of each account in the last hour. */
-async function hoursOf({ pool, settings }: PageContext): Promise<ReadonlyMap<string, readonly BudgetMinute[]>> {
-  const names = Object.keys(settings.accounts);
-  const scopes = await Promise.all(names.map((name) => scopeNamed(pool, name)));
-  const hours = await budgetHistory(pool, scopes, { minutes: 60, stepMinutes: 1 });
-  return new Map(names.map((name, i) => [name, hours.get(scopes[i] ?? '') ?? []]));
 }
 
 interface BudgetsProps {

@@ -141,20 +141,32 @@ export async function isAnyToSend(db: Queryable, runId: string): Promise<boolean
   return found.rows[0]?.is ?? false;
 }
 
-/** How many rows of a run are in each open state. */
-export async function openRows(db: Queryable, runId: string): Promise<Readonly<Record<RowState, number>>> {
-  const counted = await db.query<Record<RowState, number>>(
-    `with held as materialized (
+/** SQL: the rows of run `$1` that a claim holds, and how many rows are ready to be claimed. */
+const TO_SEND = `held as materialized (
        select c.n from (select unnest(rows) as n from ledger.chunks where run_id = $1) c
        where not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = c.n)
-     ), planned as (
-       select count(*) as n from ledger.plans p
-       where run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n)
      ), ready as (
        select (select count(*) from ledger.plans p join ledger.runs u on u.id = $1 and p.n >= u.next_n
            where p.run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n))
          + (select count(*) from ledger.again g
            where g.run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = g.n)) as n
+     )`;
+
+/** How many rows of a run are ready to be sent, or are being sent. Unlike `openRows`, it reads only these. */
+export async function rowsToSend(db: Queryable, runId: string): Promise<number> {
+  const counted = await db.query<{ n: number }>(
+    `with ${TO_SEND} select (ready.n + (select count(*) from held))::int as n from ready`,
+    [runId],
+  );
+  return counted.rows[0]?.n ?? 0;
+}
+
+/** How many rows of a run are in each open state. */
+export async function openRows(db: Queryable, runId: string): Promise<Readonly<Record<RowState, number>>> {
+  const counted = await db.query<Record<RowState, number>>(
+    `with ${TO_SEND}, planned as (
+       select count(*) as n from ledger.plans p
+       where run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n)
      ), doubt as (
        select count(*) as n from ledger.attempts a where a.run_id = $1 and a.outcome in ('unknown', 'lost')
          and not exists (select from ledger.attempts l where l.run_id = $1 and l.n = a.n and l.id > a.id)
