@@ -1,4 +1,5 @@
 /** The phases of a run in their order: which are over, which one is under way and what it waits for, and which follow. */
+import type { RowsLeft } from '../engine/ledger/rows.ts';
 import type { Throughput } from '../engine/ledger/run-figures.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import { kindOf, phasesOf, phaseWords } from '../operator/phases.ts';
@@ -9,12 +10,12 @@ import { Progress, Time } from './parts.tsx';
 interface PhasesOf {
   readonly run: Run;
   readonly report: RunReport;
-  /** Rows that are not sent yet; undefined while the run does not send. */
-  readonly toSend: number | undefined;
+  /** Undefined while the run neither sends nor settles. */
+  readonly left: RowsLeft | undefined;
   readonly throughput: Throughput | undefined;
 }
 
-export function Phases({ run, report, toSend, throughput }: PhasesOf) {
+export function Phases({ run, report, left, throughput }: PhasesOf) {
   const phases = phasesOf(run);
   const now = run.phase === undefined ? phases.length : phases.indexOf(run.phase);
   const isOver = run.status === 'done';
@@ -26,7 +27,7 @@ export function Phases({ run, report, toSend, throughput }: PhasesOf) {
         return (
           <li class={`phase ${step}`} aria-current={step === 'now' ? 'step' : undefined}>
             <strong>{capital(phaseWords(phase))}</strong>
-            {step === 'now' && <NowWords run={run} report={report} toSend={toSend} />}
+            {step === 'now' && <NowWords run={run} report={report} left={left} />}
             {step === 'next' && <span class="dim">not begun</span>}
             {step === 'over' && i === 0 && <span class="dim">{plural(run.rowsSeen, 'row')} read</span>}
             {step === 'over' && kindOf({ phase }) === 'sending' && throughput && (
@@ -41,7 +42,7 @@ export function Phases({ run, report, toSend, throughput }: PhasesOf) {
   );
 }
 
-function NowWords({ run, report, toSend }: Omit<PhasesOf, 'throughput'>) {
+function NowWords({ run, report, left }: Omit<PhasesOf, 'throughput'>) {
   const waiting =
     report.state !== 'running' ? (
       <span class="wait">{report.stateWords}</span>
@@ -52,21 +53,19 @@ function NowWords({ run, report, toSend }: Omit<PhasesOf, 'throughput'>) {
     );
   return (
     <>
-      <Doing run={run} report={report} toSend={toSend} />
+      <Doing run={run} left={left} />
       {waiting}
     </>
   );
 }
 
-function Doing({ run, report, toSend }: Omit<PhasesOf, 'throughput'>) {
+function Doing({ run, left }: Pick<PhasesOf, 'run' | 'left'>) {
   if (run.endedAt !== undefined) return null;
-  if (toSend !== undefined) {
-    const all = run.rowsSettled + toSend;
-    const words = `${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
-    return all === 0 ? null : <Progress share={run.rowsSettled / all} words={words} />;
-  }
-  if (kindOf(run) === 'settling') return <span class="dim">{formatCount(report.counts.unknown)} to settle</span>;
-  return <span class="dim">{plural(run.rowsSeen, 'row')} so far</span>;
+  if (left === undefined) return <span class="dim">{plural(run.rowsSeen, 'row')} so far</span>;
+  if (kindOf(run) === 'settling') return <span class="dim">{formatCount(left.toSettle)} to settle</span>;
+  const all = run.rowsSettled + left.toSend;
+  const words = `${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
+  return all === 0 ? null : <Progress share={run.rowsSettled / all} words={words} />;
 }
 
 function capital(words: string): string {

@@ -1,6 +1,6 @@
 /** A run in a few words: its counts, the tone of its state, and the proof of its scan. */
-import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
-import type { RunReport } from './run-result.ts';
+import { VERDICTS } from '../engine/ledger/rows.ts';
+import { plannedWord, type RunReport } from './run-result.ts';
 import type { RunState } from './run-state.ts';
 import { formatCount } from './words.ts';
 
@@ -29,8 +29,6 @@ export const SCAN_WORDS = {
 
 type Counted = Pick<RunReport, 'counts'> & Partial<Pick<RunReport, 'unsettled' | 'decided' | 'state' | 'dryRun'>>;
 
-const PLANNED: Partial<Record<Verdict, string>> = { created: 'would be created', updated: 'would be updated' };
-
 /** `1,790 created, 180 existing, …`: the verdicts that occur, for one line of a list. */
 export function countsLine(report: Counted): string {
   const { counts, dryRun = false } = report;
@@ -39,11 +37,6 @@ export function countsLine(report: Counted): string {
       `${formatCount(counts[verdict])} ${plannedWord(verdict, dryRun) ?? verdict}${verdict === 'review' ? decidedPart(report) : ''}`,
   );
   return [...parts, ...unsettledParts(report)].join(', ') || 'nothing';
-}
-
-/** What a dry run counts as created or updated. */
-export function plannedWord(verdict: Verdict, isDryRun: boolean): string | undefined {
-  return isDryRun ? PLANNED[verdict] : undefined;
 }
 
 function decidedPart({ counts, decided = 0 }: Counted): string {

@@ -53,10 +53,5 @@ export function RateNow({ account, context }: { readonly account: string; readon
   const settings = context.settings.accounts[account];
   const most = settings && budgetLimits(settings).ratePerSecond;
   if (now === undefined || most === undefined || formatRate(now) === formatRate(most)) return null;
-  return (
-    <span class="gauge">
-      <meter min="0" max={most} value={now} aria-label={`Rate allowed for ${account} now`} />
-      <small class="dim">now at most {formatRate(now)}</small>
-    </span>
-  );
+  return <small class="dim">now at most {formatRate(now)}</small>;
 }

@@ -1,7 +1,7 @@
 /** Home: what needs a person first, then what runs, what starts next, the budgets, and the last nights. */
 import { z } from 'zod';
 import { type BudgetMinute, budgetHistory } from '../../engine/ledger/budget-minutes.ts';
-import { rowsToSend } from '../../engine/ledger/rows.ts';
+import { rowsLeft } from '../../engine/ledger/rows.ts';
 import { nightsOf } from '../../engine/ledger/run-charts.ts';
 import { latestRun } from '../../engine/ledger/run-list.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
@@ -41,7 +41,8 @@ export const home = definePage({
       isBusy: running.length > 0,
       body: (
         <>
-          {isNew ? <FirstSteps context={context} /> : <Needs needs={status.needs} hint={context.hint} />}
+          {(!isNew || status.needs.length > 0) && <Needs needs={status.needs} hint={context.hint} />}
+          {isNew && <FirstSteps context={context} />}
           {running.length > 0 && (
             <Section title="Running now">
               <ul class="cards">
@@ -167,12 +168,12 @@ interface RunningRun {
 }
 
 async function progressOf({ pool }: PageContext, report: StatusRun): Promise<RunningRun> {
-  const run = await readRun(pool, report.run);
   if (report.state !== 'running') return { run: report, words: undefined, share: undefined };
+  const [run, { toSend }] = await Promise.all([readRun(pool, report.run), rowsLeft(pool, report.run)]);
   const doing = phaseWords(run.phase);
   if (kindOf(run) !== 'sending')
     return { run: report, words: `${doing}: ${plural(run.rowsSeen, 'row')}`, share: undefined };
-  const all = run.rowsSettled + (await rowsToSend(pool, run.id));
+  const all = run.rowsSettled + toSend;
   const words = `${doing}: ${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
   return { run: report, words, share: all === 0 ? undefined : run.rowsSettled / all };
 }

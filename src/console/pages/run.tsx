@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type BudgetMinute, budgetBetween } from '../../engine/ledger/budget-minutes.ts';
 import { listActions } from '../../engine/ledger/console-actions.ts';
 import { type ReasonCount, reasonsOf } from '../../engine/ledger/row-groups.ts';
-import { PROBLEMS, rowsToSend, VERDICTS } from '../../engine/ledger/rows.ts';
+import { PROBLEMS, type RowsLeft, rowsLeft, VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Throughput, throughputOf } from '../../engine/ledger/run-figures.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { suspensionOf } from '../../engine/ledger/suspensions.ts';
@@ -52,7 +52,7 @@ export const run = definePage({
   async show(context, { params }) {
     const { pool, settings, person, hint } = context;
     const shown = await readRun(pool, params.run);
-    const [{ report, sections, reasons, throughput, minutes, toSend, rowsSettled }, actions, suspension, stuck, load] =
+    const [{ report, sections, reasons, throughput, minutes, left, rowsSettled }, actions, suspension, stuck, load] =
       await Promise.all([
         figuresOf(context, shown),
         listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id }),
@@ -76,7 +76,7 @@ export const run = definePage({
         <>
           <Headline run={shown} report={report} plan={isLoad ? plan : undefined} canAct={person.role === 'operator'} />
           <StateNotice run={shown} {...{ report, suspended, stuck, hint }} />
-          <Phases run={{ ...shown, rowsSettled }} report={report} toSend={toSend} throughput={throughput} />
+          <Phases run={{ ...shown, rowsSettled }} report={report} left={left} throughput={throughput} />
           {plan && samples && <Plan run={shown} plan={plan} samples={samples} />}
           {plan && isLoad && person.role === 'operator' && <ApproveFirst run={shown} plan={plan} />}
           <Figures run={shown} report={report} />
@@ -137,7 +137,7 @@ interface Figures {
   readonly throughput: Throughput | undefined;
   /** The budget of its account meanwhile. */
   readonly minutes: readonly BudgetMinute[];
-  readonly toSend: number | undefined;
+  readonly left: RowsLeft | undefined;
   readonly rowsSettled: number;
 }
 
@@ -151,16 +151,16 @@ function figuresOf(context: PageContext, run: Run): Promise<Figures> {
 
 async function readFigures({ pool, settings, hint }: PageContext, run: Run): Promise<Figures> {
   const isUnfinished = run.status === 'running' || run.status === 'paused';
-  const [{ report, sections }, reasons, { throughput, minutes }, toSend] = await Promise.all([
+  const [{ report, sections }, reasons, { throughput, minutes }, left] = await Promise.all([
     reportRun(pool, run, settings).then(async (report) => ({
       report,
       sections: await problemSections(pool, report, hintsFor(hint, run), isUnfinished ? DECIDED : PROBLEMS),
     })),
     reasonsOf(pool, run.id, SETTLED_WELL),
     speedOf(pool, run),
-    isUnfinished && kindOf(run) === 'sending' ? rowsToSend(pool, run.id) : undefined,
+    isUnfinished && kindOf(run) !== 'reading' ? rowsLeft(pool, run.id) : undefined,
   ]);
-  return { report, sections, reasons, throughput, minutes, toSend, rowsSettled: run.rowsSettled };
+  return { report, sections, reasons, throughput, minutes, left, rowsSettled: run.rowsSettled };
 }
 
 async function speedOf(pool: PageContext['pool'], { id, scope }: Run) {
@@ -274,7 +274,7 @@ function Problems({ title, report, sections, hint }: ProblemsProps) {
           title={`${plural(section.count, 'row')} ${section.words}`}
           side={
             <span class="links">
-              {section.verdict === 'review' && report.decided !== undefined && (
+              {section.verdict === 'review' && report.decided !== undefined && report.status === 'done' && (
                 <a href={addressOf('/review', { sync: title })}>Decide them</a>
               )}
               <a href={addressOf(`/runs/${report.run}/rows`, { verdict: section.verdict })}>All of them</a>
