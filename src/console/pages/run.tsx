@@ -42,7 +42,7 @@ const LEAST_PARTS = 5;
 /** While a run is unfinished, a row without a verdict is no problem yet. */
 const DECIDED = PROBLEMS.filter((verdict) => verdict !== 'unknown');
 /** Viewers read the page of a running run every second. */
-const FRESH_MS = 500;
+const FRESH = { freshMs: 500, slowMs: 60_000 };
 const SETTLED_WELL = VERDICTS.filter((verdict) => !PROBLEMS.includes(verdict));
 
 export const run = definePage({
@@ -146,7 +146,7 @@ function figuresOf(context: PageContext, run: Run): Promise<Figures> {
   const { id, status, phase, errorCode, attendedAt, endedAt } = run;
   if (endedAt !== undefined) return readFigures(context, run);
   const key = [id, status, phase, errorCode, attendedAt === undefined].join(' ');
-  return sharedRead(context.settings, key, () => readFigures(context, run), { freshMs: FRESH_MS });
+  return sharedRead(context.settings, key, () => readFigures(context, run), FRESH);
 }
 
 async function readFigures({ pool, settings, hint }: PageContext, run: Run): Promise<Figures> {
