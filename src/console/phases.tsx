@@ -59,12 +59,15 @@ function NowWords({ run, report, left }: Omit<PhasesOf, 'throughput'>) {
   );
 }
 
-function Doing({ run, left }: Pick<PhasesOf, 'run' | 'left'>) {
+/** How far an unfinished run is in its phase. `before`: words before that. */
+export function Doing({ run, left, before = '' }: Pick<PhasesOf, 'run' | 'left'> & { readonly before?: string }) {
   if (run.endedAt !== undefined) return null;
-  if (left === undefined) return <span class="dim">{plural(run.rowsSeen, 'row')} so far</span>;
-  if (kindOf(run) === 'settling') return <span class="dim">{formatCount(left.toSettle)} to settle</span>;
+  if (left === undefined || kindOf(run) !== 'sending') {
+    const words = left ? `${formatCount(left.toSettle)} to settle` : `${plural(run.rowsSeen, 'row')} so far`;
+    return <span class="dim">{before + words}</span>;
+  }
   const all = run.rowsSettled + left.toSend;
-  const words = `${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
+  const words = `${before}${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
   return all === 0 ? null : <Progress share={run.rowsSettled / all} words={words} />;
 }
 
