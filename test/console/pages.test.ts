@@ -165,6 +165,7 @@ describe.runIf(CHROMIUM)('pages', () => {
       await page.goto(web.url + path);
       expect(await page.textContent('main')).toContain('2 would be created');
     }
+    expect(await page.locator('.phase').allInnerTexts()).toEqual(['Reading contacts\n0 rows read']);
     await close();
   });
 
