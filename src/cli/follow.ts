@@ -1,7 +1,7 @@
 /** Follows a run in the ledger, no matter which process works on it, and shows its progress. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { runningPart } from '../engine/ledger/parts.ts';
-import { openRows } from '../engine/ledger/rows.ts';
+import { rowsLeft } from '../engine/ledger/rows.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import type { Output } from './output.ts';
@@ -43,7 +43,7 @@ export async function follow(
     if ((await onLook?.(run)) === 'leave') return run;
     const working = (await runningPart(db, runId)) ?? run;
     const notes = working.notes.filter((note) => !toldNotes.includes(note));
-    const look: Look = { atMs, run: { ...working, notes }, open: await openRows(db, working.id) };
+    const look: Look = { atMs, run: { ...working, notes }, left: await rowsLeft(db, working.id) };
     looks = [...looks.filter((earlier) => earlier.atMs > atMs - RATE_WINDOW_MS), look];
     const line = progressLine(looks, allowedPerSecond, out.columns);
     if (line !== undefined) show(line);

@@ -1,5 +1,5 @@
 /** The progress of a run in one line, computed from earlier reads of the ledger. */
-import type { RowState } from '../engine/ledger/rows.ts';
+import type { RowsLeft } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import { waitsFor } from '../engine/ledger/waiting.ts';
 import { kindOf, phaseWords } from '../operator/phases.ts';
@@ -10,7 +10,7 @@ export interface Look {
   readonly atMs: number;
   /** The run, or its part that works for it now. */
   readonly run: Run;
-  readonly open: Readonly<Record<RowState, number>>;
+  readonly left: RowsLeft;
 }
 
 /** The rate of calls is computed over this time. */
@@ -73,20 +73,20 @@ function ratePerSecond(looks: readonly Look[]): number | undefined {
   return ((last.run.calls - first.run.calls) * 1_000) / (last.atMs - first.atMs);
 }
 
-function rowsPart(looks: readonly Look[], { run, open }: Look): readonly string[] {
+function rowsPart(looks: readonly Look[], { run, left }: Look): readonly string[] {
   switch (kindOf(run)) {
     case 'sending':
       return [`${formatCount(run.rowsSettled)} of ${formatCount(Math.max(...looks.map(rowsToSend)))} sent`];
     case 'settling':
-      return [`${formatCount(open.acked + open.unknown)} to settle`];
+      return [`${formatCount(left.toSettle)} to settle`];
     default:
       return [plural(run.rowsSeen, 'row')];
   }
 }
 
 /** The run is read before its rows: a row that was settled in between is counted in neither. */
-function rowsToSend({ run, open }: Look): number {
-  return run.rowsSettled + open.ready + open.intent;
+function rowsToSend({ run, left }: Look): number {
+  return run.rowsSettled + left.toSend;
 }
 
 function ratePart(rate: number | undefined, allowedPerSecond: number | undefined): readonly string[] {
@@ -97,8 +97,7 @@ function ratePart(rate: number | undefined, allowedPerSecond: number | undefined
 }
 
 /** Known only while rows are sent, one call each. */
-function leftPart({ run, open }: Look, rate: number | undefined): readonly string[] {
-  const toSend = open.ready + open.intent;
+function leftPart({ run, left: { toSend } }: Look, rate: number | undefined): readonly string[] {
   if (kindOf(run) !== 'sending' || rate === undefined || rate < 0.1 || toSend === 0) return [];
   const leftMs = Math.ceil(toSend / rate) * 1_000;
   return [`about ${formatTook(leftMs).replace('.0 s', ' s')} left`];

@@ -6,14 +6,7 @@ import type { Run } from '../engine/ledger/runs.ts';
 import { exportCommand } from '../operator/problems.ts';
 import { hintsFor } from '../operator/reasons.ts';
 import { firstRows, type RunReport } from '../operator/run-result.ts';
-import {
-  plannedWord,
-  SCAN_WORDS,
-  STYLE_OF,
-  unconfirmedWords,
-  unsentWords,
-  verdictWords,
-} from '../operator/run-words.ts';
+import { SCAN_WORDS, STYLE_OF, unconfirmedWords, unsentWords, verdictWords } from '../operator/run-words.ts';
 import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from '../operator/words.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { styled } from './colour.ts';
@@ -58,10 +51,7 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
   ];
   for (const verdict of VERDICTS) {
     if (verdict !== 'unknown' && counts[verdict] > 0)
-      lines.push([
-        formatCount(counts[verdict]),
-        plannedWord(verdict, report.dryRun) ?? verdictWords(verdict, report.type),
-      ]);
+      lines.push([formatCount(counts[verdict]), verdictWords(verdict, report)]);
   }
   const { sent = 0, neverSent = 0 } = report.unsettled ?? {};
   if (sent > 0) lines.push([formatCount(sent), unconfirmedWords(report)]);

@@ -35,6 +35,7 @@ import type { Settings } from '../settings/settings.ts';
 import { withSharedBudgets } from '../settings/shared-accounts.ts';
 import { migrate } from '../storage/migrate.ts';
 import type { Database } from '../storage/open.ts';
+import { makePool } from '../storage/pool.ts';
 import { accessTo } from './account-access.ts';
 import { dueStarter, scheduledIn } from './due-syncs.ts';
 import { EmbeddedService } from './embedded-service.ts';
@@ -47,6 +48,9 @@ import { logStop } from './run-log.ts';
 import { type StartHow, startSyncRun } from './start-sync.ts';
 import { openLedger, type StoreOptions } from './store.ts';
 import { createTargetWork } from './target-work.ts';
+
+/** Pages and workers do not wait for connections of each other. Between two looks at a page they stay open. */
+const CONSOLE_CONNECTIONS = { max: 8, idleTimeoutMillis: 10 * 60_000 };
 
 export interface WorkspaceOptions extends StoreOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -210,7 +214,9 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     };
     const serveConsole: Workspace['serveConsole'] = async () => {
       const { startConsole } = await import('../console/server.ts');
-      const { pool, describe } = database;
+      const { connection, describe } = database;
+      const pool = makePool({ ...connection, ...CONSOLE_CONNECTIONS }, log, telemetry?.inQuery);
+      keep({ close: () => pool.end() });
       const names = () => Object.keys(settings.targets);
       web = keep(
         await startConsole({

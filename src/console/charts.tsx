@@ -82,10 +82,18 @@ export function Speed({ throughput: { sent, widthS, startedAt }, account, minute
 /** The longest delivery of each hour. */
 export function Lags({ lag: { target, longestMs, from } }: { readonly lag: Lag }) {
   const words = `${target}: at most ${formatTook(Math.max(...longestMs))} until a delivery arrived`;
-  return <Bars values={longestMs} from={from} widthMs={HOUR_MS} words={words} />;
+  return (
+    <figure class="chart">
+      <figcaption>{words}</figcaption>
+      <Svg values={longestMs} label={words} />
+      <p class="chart-ends dim">
+        <Time at={from} /> <Time at={new Date(from.getTime() + longestMs.length * HOUR_MS)} />
+      </p>
+    </figure>
+  );
 }
 
-/** Calls of an account: the last minute as a gauge, and the last hour minute by minute. `most`: calls a second that are allowed. */
+/** Calls of an account: the last minutes as a gauge, and the last hour minute by minute. `most`: calls a second that are allowed. */
 export function LastHour({
   minutes,
   most,
@@ -98,47 +106,23 @@ export function LastHour({
   const total = calls.reduce((sum, n) => sum + n, 0);
   return (
     <span class="spark">
-      {most !== undefined && <Gauge minute={minutes.at(-2)} most={most} />}
+      {most !== undefined && <Gauge minutes={minutes.slice(-2)} most={most} />}
       <Svg values={calls} label={`Calls in each minute of the last hour, at most ${formatCount(Math.max(...calls))}`} />
       <small class="dim">{plural(total, 'call')} in the last hour</small>
     </span>
   );
 }
 
-/** The last whole minute. */
-function Gauge({ minute, most }: { readonly minute: BudgetMinute | undefined; readonly most: number }) {
-  const share = (minute?.calls ?? 0) / 60 / most;
-  const words = `${formatShare(Math.min(1, share))} used in the last minute`;
+/** The last whole minute, and the one since. */
+function Gauge({ minutes, most }: { readonly minutes: readonly BudgetMinute[]; readonly most: number }) {
+  const seconds = (Date.now() - (minutes[0]?.at.getTime() ?? 0)) / 1_000;
+  const share = minutes.reduce((sum, { calls }) => sum + calls, 0) / seconds / most;
+  const words = `${formatShare(Math.min(1, share))} used in 2 min`;
   return (
     <span class="gauge">
       <meter min="0" max="1" value={Math.min(1, share)} aria-label={words} />
       <small class="dim">{words}</small>
     </span>
-  );
-}
-
-interface BarsProps {
-  readonly values: readonly number[];
-  readonly from: Date;
-  /** The time that a bar covers. */
-  readonly widthMs: number;
-  readonly words: string;
-}
-
-function Bars({ values, from, widthMs, words }: BarsProps) {
-  return (
-    <figure class="chart">
-      <Svg values={values} label={words} />
-      <figcaption>
-        <span>
-          <Time at={from} exact />
-        </span>
-        <span>{words}</span>
-        <span>
-          <Time at={new Date(from.getTime() + values.length * widthMs)} exact />
-        </span>
-      </figcaption>
-    </figure>
   );
 }
 

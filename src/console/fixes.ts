@@ -92,7 +92,7 @@ function badLines({ lines, label, reason, facts }: RefusedOrder): readonly BadLi
 }
 
 /**
- * The new file, in UTF-8 with commas: the header, and all lines that were not accepted, or not written. It is read as a file of
+ * The new file, in UTF-8 with commas: the header, and all lines that were not accepted, or not written, without those whose cells were all emptied. It is read as a file of
  * results: each order keeps its identity, so an order is created once however often it is corrected.
  */
 export async function* fixedFile(pool: pg.Pool, run: string, fixes: Fixes): AsyncGenerator<Uint8Array> {
@@ -100,7 +100,12 @@ export async function* fixedFile(pool: pg.Pool, run: string, fixes: Fixes): Asyn
   yield Buffer.from(csv([LABEL_COLUMN, ...columns]));
   const which = isPlanDropped(await readRun(pool, run)) ? 'unwritten' : 'refused';
   for await (const order of unappliedOrders(pool, run, which))
-    for (const bad of badLines(order)) yield Buffer.from(csv([bad.label, ...fixed(bad, fixes)]));
+    for (const bad of badLines(order))
+      if (!isEmptied(bad, fixes)) yield Buffer.from(csv([bad.label, ...fixed(bad, fixes)]));
+}
+
+function isEmptied(line: BadLine, { cells }: Fixes): boolean {
+  return fixed(line, { cells, replacement: undefined }).every((cell) => cell.trim() === '');
 }
 
 /** A line that lacks cells gets those that are filled in, and the ones before them. */

@@ -13,7 +13,7 @@ const BUSY_MS = 1_000;
 const IDLE_MS = 5_000;
 const AWAY_MS = 2_000;
 /** Reading an open page takes at most this share of the time. */
-const READ_SHARE = 0.3;
+const READ_SHARE = 0.1;
 const AWAY = 'The database is unavailable.';
 /** A proxy passes each event on at once. */
 const HEADERS = {

@@ -79,7 +79,8 @@ export function renderPage(shown: Shown, frame: Frame): string {
 
 /** What is read again while the page is open, and a mark of it: while the mark is the same, the page stays as it is. */
 export function renderBody({ body }: Pick<Shown, 'body'>): { readonly html: string; readonly mark: string } {
-  const html = String(body);
+  // biome-ignore lint/complexity/noUselessFragments: a body may be a list or null, which only a fragment shows right
+  const html = String(<>{body}</>);
   return { html, mark: createHash('sha256').update(html).digest('base64url').slice(0, 16) };
 }
 
@@ -122,7 +123,7 @@ export function renderFrame(
           </a>
           {person && (
             <nav aria-label="Pages">
-              {TABS.map((one) => (
+              {TABS.filter(({ tab: name }) => name !== 'load' || person.role === 'operator').map((one) => (
                 <a href={one.path} aria-current={one.tab === tab ? 'page' : undefined}>
                   {one.label}
                 </a>

@@ -52,7 +52,8 @@ export function createLive(): Live {
     while (watch.viewers.size > 0) {
       watch.hasNew = false;
       const { news, nextMs } = await read();
-      await Promise.all([...watch.viewers].map((viewer) => tell(viewer, news)));
+      const event = eventOf(news);
+      await Promise.all([...watch.viewers].map((viewer) => tell(viewer, news, event)));
       if (!watch.hasNew && watch.viewers.size > 0) await pause(watch, nextMs);
     }
     watches.delete(key);
@@ -93,14 +94,14 @@ async function pause(watch: Watch, ms: number): Promise<void> {
   clearTimeout(timer);
 }
 
-/** A viewer that is slow to receive gets only the newest page. */
-async function tell(viewer: Viewer, read: News): Promise<void> {
+/** A viewer that is slow to receive gets only the newest page. `event`: of what was read. */
+async function tell(viewer: Viewer, read: News, event: string): Promise<void> {
   const news = 'away' in read ? read : ((await viewer.refusal()) ?? read);
   const { stream } = viewer;
   if (stream.destroyed || stream.writableNeedDrain) return;
   const isSeen = 'mark' in news && news.mark === viewer.seen;
   if ('mark' in news) viewer.seen = news.mark;
-  stream.write(eventOf(isSeen && !news.isStill ? undefined : news));
+  stream.write(isSeen && !news.isStill ? eventOf(undefined) : news === read ? event : eventOf(news));
   if ('go' in news || ('mark' in news && news.isStill)) stream.end();
 }
 

@@ -31,6 +31,7 @@ export function Legend() {
 
 export function Nights({ zones, nights }: { zones: Readonly<Record<string, string>>; nights: readonly Night[] }) {
   const bySyncAndDay = new Map(nights.map((night) => [`${night.sync} ${night.day}`, night]));
+  const days = new Map(Object.values(zones).map((zone) => [zone, lastDays(zone)]));
   return (
     <table class="nights">
       <tbody>
@@ -39,7 +40,7 @@ export function Nights({ zones, nights }: { zones: Readonly<Record<string, strin
             <th scope="row">{sync}</th>
             <td>
               <ol class="strip">
-                {lastDays(zone).map((day) => (
+                {days.get(zone)?.map((day) => (
                   <Square sync={sync} day={day} night={bySyncAndDay.get(`${sync} ${day}`)} />
                 ))}
               </ol>

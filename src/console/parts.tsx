@@ -95,7 +95,7 @@ function toneOf({ state }: Pick<RunReport, 'state'>): Tone | 'busy' {
   return BUSY.includes(state) ? 'busy' : STYLE_OF[state];
 }
 
-type Counted = Pick<RunReport, 'counts' | 'status' | 'type' | 'unsettled'>;
+type Counted = Pick<RunReport, 'counts' | 'status' | 'type' | 'dryRun' | 'unsettled'>;
 
 interface Part {
   readonly name: Verdict | 'open';
@@ -105,14 +105,15 @@ interface Part {
 }
 
 /** While a run is unfinished, a row without a verdict is no problem yet. */
-function partsOf({ counts, status, type, unsettled }: Counted): readonly Part[] {
+function partsOf(report: Counted): readonly Part[] {
+  const { counts, status, unsettled } = report;
   const isUnfinished = status === 'running' || status === 'paused';
   return VERDICTS.filter((verdict) => counts[verdict] > 0).map((verdict) =>
     isUnfinished && verdict === 'unknown'
       ? { name: 'open', words: 'open', count: counts[verdict], isProblem: false }
       : {
           name: verdict,
-          words: verdict === 'unknown' && unsettled?.sent === 0 ? 'never sent' : verdictWords(verdict, type),
+          words: verdict === 'unknown' && unsettled?.sent === 0 ? 'never sent' : verdictWords(verdict, report),
           count: counts[verdict],
           isProblem: PROBLEMS.includes(verdict),
         },

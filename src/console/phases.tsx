@@ -1,6 +1,5 @@
 /** The phases of a run in their order: which are over, which one is under way and what it waits for, and which follow. */
-
-import type { RowState } from '../engine/ledger/rows.ts';
+import type { RowsLeft } from '../engine/ledger/rows.ts';
 import type { Throughput } from '../engine/ledger/run-figures.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import { kindOf, phasesOf, phaseWords } from '../operator/phases.ts';
@@ -11,12 +10,12 @@ import { Progress, Time } from './parts.tsx';
 interface PhasesOf {
   readonly run: Run;
   readonly report: RunReport;
-  /** Undefined once the run has ended. */
-  readonly open: Readonly<Record<RowState, number>> | undefined;
+  /** Undefined while the run neither sends nor settles. */
+  readonly left: RowsLeft | undefined;
   readonly throughput: Throughput | undefined;
 }
 
-export function Phases({ run, report, open, throughput }: PhasesOf) {
+export function Phases({ run, report, left, throughput }: PhasesOf) {
   const phases = phasesOf(run);
   const now = run.phase === undefined ? phases.length : phases.indexOf(run.phase);
   const isOver = run.status === 'done';
@@ -28,7 +27,7 @@ export function Phases({ run, report, open, throughput }: PhasesOf) {
         return (
           <li class={`phase ${step}`} aria-current={step === 'now' ? 'step' : undefined}>
             <strong>{capital(phaseWords(phase))}</strong>
-            {step === 'now' && <NowWords run={run} report={report} open={open} />}
+            {step === 'now' && <NowWords run={run} report={report} left={left} />}
             {step === 'next' && <span class="dim">not begun</span>}
             {step === 'over' && i === 0 && <span class="dim">{plural(run.rowsSeen, 'row')} read</span>}
             {step === 'over' && kindOf({ phase }) === 'sending' && throughput && (
@@ -43,7 +42,7 @@ export function Phases({ run, report, open, throughput }: PhasesOf) {
   );
 }
 
-function NowWords({ run, report, open }: Omit<PhasesOf, 'throughput'>) {
+function NowWords({ run, report, left }: Omit<PhasesOf, 'throughput'>) {
   const waiting =
     report.state !== 'running' ? (
       <span class="wait">{report.stateWords}</span>
@@ -54,29 +53,22 @@ function NowWords({ run, report, open }: Omit<PhasesOf, 'throughput'>) {
     );
   return (
     <>
-      <Doing run={run} open={open} />
+      <Doing run={run} left={left} />
       {waiting}
     </>
   );
 }
 
-function Doing({ run, open }: Pick<PhasesOf, 'run' | 'open'>) {
-  if (open === undefined) return null;
-  switch (kindOf(run)) {
-    case 'sending': {
-      const all = run.rowsSettled + open.ready + open.intent;
-      const words = `${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
-      return all === 0 ? null : <Progress share={run.rowsSettled / all} words={words} />;
-    }
-    case 'settling':
-      return (
-        <span class="dim">
-          {formatCount(open.staged + open.ready + open.intent + open.acked + open.unknown)} to settle
-        </span>
-      );
-    default:
-      return <span class="dim">{plural(run.rowsSeen, 'row')} so far</span>;
+/** How far an unfinished run is in its phase. `before`: words before that. */
+export function Doing({ run, left, before = '' }: Pick<PhasesOf, 'run' | 'left'> & { readonly before?: string }) {
+  if (run.endedAt !== undefined) return null;
+  if (left === undefined || kindOf(run) !== 'sending') {
+    const words = left ? `${formatCount(left.toSettle)} to settle` : `${plural(run.rowsSeen, 'row')} so far`;
+    return <span class="dim">{before + words}</span>;
   }
+  const all = run.rowsSettled + left.toSend;
+  const words = `${before}${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
+  return all === 0 ? null : <Progress share={run.rowsSettled / all} words={words} />;
 }
 
 function capital(words: string): string {

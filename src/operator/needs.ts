@@ -158,7 +158,7 @@ async function ofRun(
     case 'auditing': {
       if (counted === undefined) return []; // counted above: it is done
       const { counts, decided } = counted;
-      const unsettled = counts.unknown === 0 ? undefined : await splitUnsettled(db, run.id, counts.unknown);
+      const unsettled = counts.unknown === 0 ? undefined : await splitUnsettled(db, run, counts.unknown);
       const waiting = counts.review - (decided ?? 0);
       const violations = audit?.undecided ?? 0;
       const rows = lasting({

@@ -31,8 +31,8 @@ const PHASES_OF: Readonly<Record<string, readonly string[]>> = {
   tasks: ['scan-tasks', 'deliver-status'],
 };
 
-/** The phases of a run in their order; its own phase is one of them while it is unfinished. */
-export function phasesOf({ job, phase }: Pick<Run, 'job' | 'phase'>): readonly string[] {
-  const usual = PHASES_OF[job] ?? [];
+/** The phases of a run in their order; its own phase is one of them while it is unfinished. A dry run only reads. */
+export function phasesOf({ job, phase, dryRun }: Pick<Run, 'job' | 'phase' | 'dryRun'>): readonly string[] {
+  const usual = (PHASES_OF[job] ?? []).slice(0, dryRun ? 1 : undefined);
   return phase === undefined || usual.includes(phase) ? usual : [phase, ...usual];
 }

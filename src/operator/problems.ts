@@ -58,7 +58,7 @@ const UNSENT: readonly string[] = ['NEVER_SENT', 'AWAITS_APPROVAL', 'NOT_APPROVE
 
 /** Rows without a verdict are either sent or not; the other verdicts have one name each. */
 function wordsOf({ verdict, reason }: RowGroup, report: RunReport): string {
-  if (verdict !== 'unknown') return verdictWords(verdict, report.type);
+  if (verdict !== 'unknown') return verdictWords(verdict, report);
   return UNSENT.includes(reason ?? '') ? unsentWords(report) : unconfirmedWords(report);
 }
 

@@ -62,19 +62,20 @@ export interface RunReport {
   readonly plan?: string;
 }
 
+/** Reads at the same time, so `db` is no single connection. */
 export async function reportRun(db: Queryable, run: Run, settings: Settings): Promise<RunReport> {
   const [reported] = await reportRuns(db, [run], settings);
   return (reported as NonNullable<typeof reported>).report; // safe: one for each run
 }
 
-/** These runs, each with its report. */
+/** These runs, each with its report. Reads at the same time, so `db` is no single connection. */
 export async function reportRuns(
   db: Queryable,
   runs: readonly Run[],
   settings: Settings,
 ): Promise<readonly { readonly run: Run; readonly report: RunReport }[]> {
   const ids = runs.map(({ id }) => id);
-  const [audits, calls, counted] = [await auditsOf(db, ids), await callsWithParts(db, ids), await countedOf(db, runs)];
+  const [audits, calls, counted] = await Promise.all([auditsOf(db, ids), callsWithParts(db, ids), countedOf(db, runs)]);
   return Promise.all(
     runs.map(async (run) => {
       const ofRun = { audit: audits.get(run.id), ...(calls.get(run.id) ?? { calls: 0, callsMissed: false }) };
@@ -90,7 +91,10 @@ async function report(
   { audit, calls, callsMissed, counts, decided }: Calls & Counted & { readonly audit: Audit | undefined },
 ): Promise<RunReport> {
   const allowedPerSecond = allowedFor(run, settings);
-  const state = await stateOf(db, run, audit);
+  const [state, unsettled] = await Promise.all([
+    stateOf(db, run, audit),
+    counts.unknown === 0 ? undefined : splitUnsettled(db, run, counts.unknown),
+  ]);
   const durationMs = workedMs(run, state);
   return {
     run: run.id,
@@ -101,7 +105,7 @@ async function report(
     stateWords: stateWords(state, run, audit),
     dryRun: run.dryRun,
     counts,
-    unsettled: counts.unknown === 0 ? undefined : await splitUnsettled(db, run.id, counts.unknown),
+    unsettled,
     decided,
     calls,
     callsMissed,

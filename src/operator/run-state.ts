@@ -31,11 +31,12 @@ export type RunState =
 
 export async function stateOf(db: Queryable, run: Run, audit: Audit | undefined): Promise<RunState> {
   switch (run.status) {
-    case 'running':
+    case 'running': {
       if (run.attendedAt === undefined) return 'queued';
-      if (!(await isAttended(db, run.id))) return 'interrupted';
-      if (waitsFor(run) !== undefined) return 'waiting';
-      return (await suspensionOf(db, run.scope)) === undefined ? 'running' : 'waiting';
+      const [attended, suspension] = await Promise.all([isAttended(db, run.id), suspensionOf(db, run.scope)]);
+      if (!attended) return 'interrupted';
+      return waitsFor(run) === undefined && suspension === undefined ? 'running' : 'waiting';
+    }
     case 'paused':
       if (run.errorCode === AWAITS_CONFIRMATION) return 'awaiting-approval';
       return run.errorCode === WAITS_FOR_RUN ? 'waiting' : 'paused';

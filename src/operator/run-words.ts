@@ -27,10 +27,10 @@ export const SCAN_WORDS = {
   unproven: 'unproven: records may have been missed',
 } as const;
 
+const PLANNED: Partial<Record<Verdict, string>> = { created: 'would be created', updated: 'would be updated' };
+
 type Counted = Pick<RunReport, 'counts'> &
   Partial<Pick<RunReport, 'type' | 'unsettled' | 'callsMissed' | 'decided' | 'state' | 'dryRun'>>;
-
-const PLANNED: Partial<Record<Verdict, string>> = { created: 'would be created', updated: 'would be updated' };
 
 /** `1,790 created, 180 existing, …`: the verdicts that occur, for one line of a list. */
 export function countsLine(report: Counted): string {
@@ -78,9 +78,9 @@ export function unsentWords({ state = 'done' }: Partial<Pick<RunReport, 'state'>
 
 const ENDED: readonly RunState[] = ['auditing', 'done', 'failed', 'not-approved', 'cancelled'];
 
-/** What became of rows of a run of this type, as people read it. */
-export function verdictWords(verdict: Verdict, type: string): string {
-  return undeliveredWord(verdict, type) ?? VERDICT_WORDS[verdict];
+/** What became of rows of a run, as people read it. */
+export function verdictWords(verdict: Verdict, { type, dryRun }: Pick<RunReport, 'type' | 'dryRun'>): string {
+  return plannedWord(verdict, dryRun) ?? undeliveredWord(verdict, type) ?? VERDICT_WORDS[verdict];
 }
 
 const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {

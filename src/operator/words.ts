@@ -62,7 +62,8 @@ export function formatTime(at: Date): string {
 
 /** `the file is empty` as `The file is empty.` */
 export function asSentence(words: string): string {
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${words.endsWith('.') ? '' : '.'}`;
+  const isName = /^\w+\.\w/.test(words); // such as contacts.getall
+  return `${isName ? words.charAt(0) : words.charAt(0).toUpperCase()}${words.slice(1)}${words.endsWith('.') ? '' : '.'}`;
 }
 
 /** Says that rows of a run were deleted because of their age; no line if none were. */

@@ -16,11 +16,18 @@ export function nextStart(sync: string, schedule: Schedule, after: Date): Date {
   return new Date(nextTime(schedule, after.getTime() - delayMs) + delayMs);
 }
 
+/** Starts found before, and the moment that they follow: until the first of them, the next starts stay the same. */
+const found = new WeakMap<Schedule, { readonly sync: string; readonly from: Date; readonly starts: readonly Date[] }>();
+
 /** The next starts after a moment. */
 export function nextStarts(sync: string, schedule: Schedule, after: Date, count: number): readonly Date[] {
-  const starts: Date[] = [];
-  for (let at = after; starts.length < count; starts.push(at)) at = nextStart(sync, schedule, at);
-  return starts;
+  const known = found.get(schedule);
+  const isSame = known?.sync === sync && known.from <= after && known.starts.every((start) => start > after);
+  const { from, starts: first } = isSame ? known : { from: after, starts: [] };
+  const starts = [...first];
+  while (starts.length < count) starts.push(nextStart(sync, schedule, starts.at(-1) ?? after));
+  found.set(schedule, { sync, from, starts });
+  return starts.slice(0, count);
 }
 
 /** How much later than its schedule says a sync starts: less than `jitter`, and always the same. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Look, progressLine } from '../../src/cli/progress.ts';
-import type { RowState } from '../../src/engine/ledger/rows.ts';
+import type { RowsLeft } from '../../src/engine/ledger/rows.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 
 const RUN: Run = {
@@ -38,17 +38,16 @@ const RUN: Run = {
   isBound: false,
   planId: undefined,
 };
-const NONE: Record<RowState, number> = { staged: 0, ready: 0, intent: 0, acked: 0, unknown: 0, settled: 0 };
 
-function look(atMs: number, run: Partial<Run> = {}, open: Partial<Record<RowState, number>> = {}): Look {
-  return { atMs, run: { ...RUN, ...run }, open: { ...NONE, ...open } };
+function look(atMs: number, run: Partial<Run> = {}, left: Partial<RowsLeft> = {}): Look {
+  return { atMs, run: { ...RUN, ...run }, left: { toSend: 0, toSettle: 0, ...left } };
 }
 
 const CASES: readonly (readonly [string, readonly Look[], string])[] = [
   ['reading', [look(0, { phase: 'scan-contacts', calls: 3 })], 'reading contacts · 2,000 rows'],
   [
     'sending',
-    [look(0, { calls: 104 }), look(1_000, {}, { ready: 1_400, intent: 100 })],
+    [look(0, { calls: 104 }), look(1_000, {}, { toSend: 1_500 })],
     'sending · 500 of 2,000 sent · 400 calls/s (100% of the budget) · about 4 s left',
   ],
   [
@@ -56,15 +55,11 @@ const CASES: readonly (readonly [string, readonly Look[], string])[] = [
     [
       look(0, { id: 'load', phase: 'load-orders' }),
       look(9, { partOf: 'load', calls: 104 }),
-      look(1_009, { partOf: 'load' }, { ready: 1_500 }),
+      look(1_009, { partOf: 'load' }, { toSend: 1_500 }),
     ],
     'customers: sending · 500 of 2,000 sent · 400 calls/s (100% of the budget) · about 4 s left',
   ],
-  [
-    'checking',
-    [look(0, { phase: 'settle-customers' }, { acked: 7, unknown: 2 })],
-    'reading back what was sent · 9 to settle',
-  ],
+  ['checking', [look(0, { phase: 'settle-customers' }, { toSettle: 9 })], 'reading back what was sent · 9 to settle'],
   [
     'while its calls fail',
     [look(0, { phase: 'scan-contacts', failingSince: new Date(), notes: ['old', 'the connection was refused'] })],
@@ -82,14 +77,14 @@ test.each(CASES)('shows a run that is %s in one line', (_, looks, line) => {
 });
 
 test('on a terminal, names the customers that a load creates', () => {
-  const looks = [look(0, { partOf: 'load', calls: 104 }), look(1_000, { partOf: 'load' }, { ready: 1_500 })];
+  const looks = [look(0, { partOf: 'load', calls: 104 }), look(1_000, { partOf: 'load' }, { toSend: 1_500 })];
   expect(progressLine(looks, 400, 80)).toBe(
     'customers: █████░░░░░░░░░░░░░░░  25% · 500 of 2,000 sent · about 4 s left',
   );
 });
 
 test('on a terminal of 80 columns shows a bar, the rate and the time left', () => {
-  const looks = [look(0, { calls: 104 }), look(1_000, {}, { ready: 1_400, intent: 100 })];
+  const looks = [look(0, { calls: 104 }), look(1_000, {}, { toSend: 1_500 })];
   const line = progressLine(looks, 400, 80);
   expect(line).toBe('█████░░░░░░░░░░░░░░░  25% · 500 of 2,000 sent · 400 calls/s · about 4 s left');
   expect(progressLine(looks, 400, 40)).toBe('█████░░░░░░░░░░░░░░░  25% · 500 of 2,000 sent · about 4 s left');

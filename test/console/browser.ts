@@ -53,6 +53,7 @@ export async function expectSound(page: Page, path = page.url()): Promise<void> 
     expect([path, await violations(page, rules)]).toEqual([path, []]);
     await expectNoSideways(page);
   }
+  expect(await page.innerText('main')).not.toMatch(/^(null|undefined|NaN|true|false|,)$/m);
 }
 
 /** Texts of people and other systems that must be shown, and must do nothing. */

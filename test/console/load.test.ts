@@ -159,7 +159,7 @@ describe.runIf(CHROMIUM)('a file', () => {
 
   test('with refused lines is corrected by cell and all at once, as a new file; a click on a line makes it the header', async () => {
     const { page, wrong, close } = await openPage(browser);
-    const csv = `Orders of May\nMade by hand\nno,client_id,amount\nA-1,1,10.50\nA-2,,12x\nA-3,,13\nA-4,1,8,9\nA-5,1\n"${HOSTILE[1]?.replaceAll('"', '""')}",,7\n`;
+    const csv = `Orders of May\nMade by hand\nno,client_id,amount\nA-1,1,10.50\nA-2,,12x\nA-3,,13\nA-4,1,8,9\nA-5,1\n"${HOSTILE[1]?.replaceAll('"', '""')}",,7\nTotal,,99z\n`;
     await choose(page, 'orders.csv', csv);
     await page.getByText('Choose the line of the header').click();
     await page.getByRole('link', { name: 'no,client_id,amount' }).click();
@@ -168,12 +168,13 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByLabel('An order that exists already').selectOption('fail');
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('button', { name: /^Approve/ }).click();
-    await page.getByRole('link', { name: 'Correct the 5 rows' }).click();
-    expect(await page.locator('[aria-invalid]').getAttribute('aria-label')).toBe('amount, line 5');
+    await page.getByRole('link', { name: 'Correct the 6 rows' }).click();
+    expect(await page.locator('[aria-invalid]').first().getAttribute('aria-label')).toBe('amount, line 5');
     await page.getByLabel('amount, line 5').fill('12');
     await page.getByLabel('#4, line 7').fill('');
     await page.getByLabel('amount, line 8').fill('14');
     await page.getByLabel('client_id, line 9').fill('3');
+    for (const name of ['no', 'amount']) await page.getByLabel(`${name}, line 10`).fill('');
     await page.getByLabel('Column').selectOption('client_id');
     await page.getByLabel('with').fill('2');
     await expectSound(page);
@@ -185,6 +186,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('button', { name: /^Approve/ }).click();
     await page.getByText('created (5)').waitFor();
+    expect(await page.getByText('not valid').count()).toBe(0);
     const orders = (await harness.orders()).map(({ order_id, client_id, amount }) => [order_id, client_id, amount]);
     expect(orders.toSorted()).toEqual([
       [HOSTILE[1], 3, 7],
@@ -204,6 +206,25 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.goto(`${web.url}/runs/${run.id}`);
     await page.getByRole('link', { name: 'Correct the 1 row' }).waitFor();
     expect(await page.getByText('Retry what failed').count()).toBe(0);
+    await close();
+  });
+
+  test('leads to decisions about its rows once they can be decided', async () => {
+    for (const email of ['two@example.org', 'two@example.org', 'one@example.org'])
+      await harness.call('customers.create', { full_name: 'Ann', email });
+    const { page, close } = await openPage(browser);
+    await choose(page, 'orders.csv', 'order_id,customer_email,amount\nA-1,two@example.org,5\nA-2,one@example.org,5\n');
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('heading', { name: '1 row for a person to decide' }).waitFor();
+    const decide = page.getByRole('link', { name: 'Decide them' });
+    expect(await decide.count()).toBe(0);
+    await page.goto(`${page.url()}/rows/2`);
+    expect(await page.textContent('h1')).toBe('A-1');
+    expect(await page.textContent('main')).not.toMatch(/decide$|Customer, if it is missing/m);
+    await page.goBack();
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    await decide.click();
+    await page.getByRole('link', { name: 'A-1' }).waitFor();
     await close();
   });
 

@@ -178,7 +178,8 @@ test('a delivery that waits for its retry is tried now; one that waits for an ol
 test('all deliveries that wait are tried now, after a question; those that have ended are not', async () => {
   await deliver(['dead', null, null]);
   await database.pool.query(`update ledger.deliveries set due_at = now() + interval '1 day'`);
-  expect(await pageAt('/deliveries?verdict=waiting')).toContain('Try all of these now');
+  const [, waiting = ''] = /id="all" href="([^"]+)"/.exec(await pageAt('/targets/hook')) ?? [];
+  expect(await pageAt(waiting.replaceAll('&amp;', '&'))).toContain('Try all of these now');
   const question = await pageAt('/deliveries/confirm?verdict=waiting');
   expect(question).toContain('Try them now?');
   const [, until = ''] = /name="until" value="([^"]+)"/.exec(question) ?? [];

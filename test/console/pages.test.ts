@@ -134,14 +134,38 @@ describe.runIf(CHROMIUM)('pages', () => {
     await close();
   });
 
-  test('tell a first-time user what to do', async () => {
+  test('tell a first-time user what to do, and what is wrong', async () => {
     const { page, wrong, close } = await openPage(browser);
     await page.goto(web.url);
     expect(await page.textContent('main')).toContain('lockstep doctor --account acme');
+    expect(await page.textContent('main')).not.toContain('Needs attention');
+    const schedule = { kind: 'every', everyMs: 3_600_000, jitterMs: 0, missed: 'skip' } as const;
+    await keepSchedules(database.pool, [{ sync: 'nightly', schedule }], new Date('2026-01-01T00:00Z'));
+    await page.reload();
+    expect(await page.textContent('main')).toMatch(/it was due and has not started.*lockstep doctor --account acme/s);
     await expectSound(page);
     await page.goto(`${web.url}/runs`);
     expect(await page.textContent('main')).toContain('Nothing has run yet');
     expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test('say of a dry run what would be written', async () => {
+    const run = await startRun(database.pool, {
+      ...about,
+      dryRun: true,
+      sync: 'nightly',
+      resource: 'nightly',
+      phase: 'x',
+    });
+    await endRun(database.pool, run.run.id, 'done');
+    await database.pool.query(`update ledger.runs set counts = '{"created": 2}' where id = $1`, [run.run.id]);
+    const { page, close } = await openPage(browser);
+    for (const path of ['/runs', `/runs/${run.run.id}`]) {
+      await page.goto(web.url + path);
+      expect(await page.textContent('main')).toContain('2 would be created');
+    }
+    expect(await page.locator('.phase').allInnerTexts()).toEqual(['Reading contacts\n0 rows read']);
     await close();
   });
 

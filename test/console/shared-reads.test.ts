@@ -15,11 +15,11 @@ function counter(tookMs: number) {
     await new Promise((resolve) => setTimeout(resolve, tookMs));
     return value;
   };
-  const start = (freshMs = 0) => sharedRead(owner, 'run-1', read, { freshMs });
+  const start = (freshMs = 0, slowMs = 0) => sharedRead(owner, 'run-1', read, { freshMs, slowMs });
   /** What a viewer sees, and whether it had to wait. */
-  const see = async (freshMs = 0) => {
+  const see = async (freshMs = 0, slowMs = 0) => {
     let isWaiting = true;
-    const value = start(freshMs).finally(() => {
+    const value = start(freshMs, slowMs).finally(() => {
       isWaiting = false;
     });
     await vi.advanceTimersByTimeAsync(0);
@@ -46,20 +46,26 @@ test('a fast read is made again once it is not fresh', async () => {
   expect(await see(500)).toEqual([3, true]);
 });
 
-test('a slow read is used again for ten times as long, and then while it is made again', async () => {
+test('a slow read whose old value may be shown is used again for ten times as long, and then while it is made again', async () => {
   const { see } = counter(1_000);
-  expect(await see()).toEqual([1, true]);
+  expect(await see(0, 60_000)).toEqual([1, true]);
   await vi.advanceTimersByTimeAsync(8_000);
-  expect(await see()).toEqual([1, false]);
+  expect(await see(0, 60_000)).toEqual([1, false]);
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(await see()).toEqual([1, false]);
-  expect(await see()).toEqual([2, false]);
+  expect(await see(0, 60_000)).toEqual([1, false]);
+  expect(await see(0, 60_000)).toEqual([2, false]);
 });
 
 test('an old value of a slow read is not shown', async () => {
   const { see } = counter(1_000);
-  expect(await see()).toEqual([1, true]);
+  expect(await see(0, 60_000)).toEqual([1, true]);
   await vi.advanceTimersByTimeAsync(80_000);
+  expect(await see(0, 60_000)).toEqual([2, true]);
+});
+
+test('a slow read is made again at once if only its newest value may be shown', async () => {
+  const { see } = counter(1_000);
+  expect(await see()).toEqual([1, true]);
   expect(await see()).toEqual([2, true]);
 });
 

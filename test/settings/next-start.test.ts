@@ -104,3 +104,11 @@ test('the next start is after the given moment, however close to a start that mo
   expect(nextStart('a', spread, justBefore)).toEqual(first);
   expect(nextStart('a', spread, first).getTime() - first.getTime()).toBe(60_000);
 });
+
+test('the next starts are the same, however often and in whatever order they are asked for', () => {
+  const schedule = cron('0 2 * * *', 'Europe/Berlin');
+  const asked = ['2026-11-22T00:59:59Z', '2026-11-22T01:00Z', '2026-11-24T12:00Z', '2026-11-22T00:00Z'] as const;
+  for (const count of [1, 5, 2])
+    for (const after of asked)
+      expect(startsOf(schedule, after, count)).toEqual(startsOf({ ...schedule }, after, count));
+});

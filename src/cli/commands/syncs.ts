@@ -64,7 +64,7 @@ function wordsOf({ sync, paused, next, isScheduled, overdue, unfinished, last }:
   if (overdue) {
     const why = overdue.waitsFor
       ? `it waits for run ${overdue.waitsFor}, which writes the same records. See: ${hint(`runs show ${overdue.waitsFor}`)}`
-      : `no scheduler runs. ${schedulerHint(hint)}`;
+      : `no scheduler runs. Start one: ${hint('start')}`;
     line('Overdue', `since ${formatTime(overdue.since)}: ${why}`);
   }
   if (unfinished) line('Now', `run ${unfinished.run} is ${unfinished.stateWords}: ${countsLine(unfinished)}`);

@@ -38,9 +38,8 @@ export const accountEndpoints: readonly Endpoint[] = [
     }),
     answer: z.object({ budget: z.array(z.looseObject({ calls: z.number(), limited: z.number() })) }),
     async work({ pool }, { params, query: { minutes, step } }) {
-      const scope = await scopeNamed(pool, params.account);
-      const history = await budgetHistory(pool, [scope], { minutes, stepMinutes: step });
-      return { budget: history.get(scope) ?? [] };
+      const history = await budgetHistory(pool, [params.account], { minutes, stepMinutes: step });
+      return { budget: history.get(params.account) ?? [] };
     },
   }),
   defineEndpoint({

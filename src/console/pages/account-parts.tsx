@@ -1,4 +1,5 @@
 /** What the pages of accounts share: the state, what prevents calls, and the rate now. */
+import { safeLimits } from '../../client/budget/safe-limits.ts';
 import type { AccountState } from '../../operator/account-states.ts';
 import { formatRate } from '../../operator/words.ts';
 import { budgetLimits } from '../../settings/settings.ts';
@@ -47,16 +48,11 @@ export function AccountProblems({
   );
 }
 
-/** What the budget allows now, if this process uses it and it is less than the settings allow. */
+/** What the budget allows now, if this process uses it and has slowed down. */
 export function RateNow({ account, context }: { readonly account: string; readonly context: PageContext }) {
   const now = context.budgets().get(account)?.ratePerSecond;
   const settings = context.settings.accounts[account];
-  const most = settings && budgetLimits(settings).ratePerSecond;
+  const most = settings && safeLimits(budgetLimits(settings)).pace.ratePerSecond;
   if (now === undefined || most === undefined || formatRate(now) === formatRate(most)) return null;
-  return (
-    <span class="gauge">
-      <meter min="0" max={most} value={now} aria-label={`Rate allowed for ${account} now`} />
-      <small class="dim">now at most {formatRate(now)}</small>
-    </span>
-  );
+  return <small class="dim">now at most {formatRate(now)}</small>;
 }

@@ -34,7 +34,7 @@ export const account = definePage({
     const state = (await accountStates(pool, settings)).find((one) => one.account === name);
     if (!state) throw accountNamed(settings, name); // throws: neither the settings nor the ledger has it
     const scope = await scopeNamed(pool, name);
-    const history = (await budgetHistory(pool, [scope], RANGES[range])).get(scope);
+    const history = (await budgetHistory(pool, [name], RANGES[range])).get(name);
     const examining = examinations.stateOf(name);
     const canAct = person.role === 'operator' && state.url !== null;
     return {

@@ -54,7 +54,7 @@ function Columns({ board: { columns }, account, id, canAct }: BoardProps) {
     <>
       {canAct && (
         <p class="dim">
-          Drag a card to move it. With the keyboard: choose a card with Tab, then use its buttons or the arrow keys.
+          Move a card with its buttons, by dragging it, or with the arrow keys after you have chosen it with Tab.
         </p>
       )}
       <section class="board" aria-label="Columns" tabindex={0}>

@@ -58,8 +58,8 @@ export const fix = definePage({
             {isPlanDropped(run)
               ? 'It has the other lines too that are not written yet, and replaces the plan of this run, which is then not approved.'
               : 'The loaded file and its run stay as they are.'}{' '}
-            The next page keeps the columns and options of this load; there you can also create missing customers or
-            combine the lines of an order.
+            Empty all cells of a line to leave it out. The next page keeps the columns and options of this load; there
+            you can also create missing customers or combine the lines of an order.
           </p>
           <form class="load" method="post" action={`/runs/${run.id}/fix`}>
             <Lines {...bad} columns={columns} />

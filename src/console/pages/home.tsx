@@ -1,11 +1,10 @@
 /** Home: what needs a person first, then what runs, what starts next, the budgets, and the last nights. */
 import { z } from 'zod';
 import { type BudgetMinute, budgetHistory } from '../../engine/ledger/budget-minutes.ts';
-import { openRows } from '../../engine/ledger/rows.ts';
+import { type RowsLeft, rowsLeft } from '../../engine/ledger/rows.ts';
 import { nightsOf } from '../../engine/ledger/run-charts.ts';
 import { latestRun } from '../../engine/ledger/run-list.ts';
-import { readRun } from '../../engine/ledger/runs.ts';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { kindOf, phaseWords } from '../../operator/phases.ts';
 import { scheduleWords, zoneOf } from '../../operator/schedule-words.ts';
 import { type Need, type Status, type StatusRun, statusOf } from '../../operator/status.ts';
@@ -14,7 +13,8 @@ import { budgetLimits, type Settings } from '../../settings/settings.ts';
 import { LastHour } from '../charts.tsx';
 import { Legend, NIGHTS, Nights } from '../nights.tsx';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Chip, Command, Counts, Empty, Foreign, Progress, Section, State, Time } from '../parts.tsx';
+import { addressOf, Chip, Command, Counts, Empty, Foreign, Section, State, Time } from '../parts.tsx';
+import { Doing } from '../phases.tsx';
 import { sharedRead } from '../shared-reads.ts';
 import { accountPath } from './account.tsx';
 import { RateNow } from './account-parts.tsx';
@@ -29,7 +29,7 @@ export const home = definePage({
     const zones = zonesOf(settings);
     const [{ status, running }, hours, nights, latest] = await Promise.all([
       sharedRead(settings, 'home', () => readStatus(context)),
-      hoursOf(context),
+      budgetHistory(pool, Object.keys(settings.accounts), { minutes: 60, stepMinutes: 1 }),
       nightsOf(pool, zones, NIGHTS),
       latestRun(pool),
     ]);
@@ -42,7 +42,8 @@ export const home = definePage({
       isBusy: running.length > 0,
       body: (
         <>
-          {isNew ? <FirstSteps context={context} /> : <Needs needs={status.needs} hint={context.hint} />}
+          {(!isNew || status.needs.length > 0) && <Needs needs={status.needs} hint={context.hint} />}
+          {isNew && <FirstSteps context={context} />}
           {running.length > 0 && (
             <Section title="Running now">
               <ul class="cards">
@@ -160,38 +161,31 @@ function NeedName({ what, title, about }: Pick<Need, 'what' | 'title' | 'about'>
 }
 
 interface RunningRun {
-  readonly run: StatusRun;
-  /** What it does; undefined while it waits. */
-  readonly words: string | undefined;
-  /** Undefined while the end is not known. */
-  readonly share: number | undefined;
+  readonly report: StatusRun;
+  /** Undefined while it waits. */
+  readonly run: Run | undefined;
+  /** Undefined while it neither sends nor settles. */
+  readonly left: RowsLeft | undefined;
 }
 
 async function progressOf({ pool }: PageContext, report: StatusRun): Promise<RunningRun> {
-  const run = await readRun(pool, report.run);
-  if (report.state !== 'running') return { run: report, words: undefined, share: undefined };
-  const doing = phaseWords(run.phase);
-  if (kindOf(run) !== 'sending')
-    return { run: report, words: `${doing}: ${plural(run.rowsSeen, 'row')}`, share: undefined };
-  const { ready, intent } = await openRows(pool, run.id);
-  const all = run.rowsSettled + ready + intent;
-  const words = `${doing}: ${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
-  return { run: report, words, share: all === 0 ? undefined : run.rowsSettled / all };
+  if (report.state !== 'running') return { report, run: undefined, left: undefined };
+  const [run, left] = await Promise.all([readRun(pool, report.run), rowsLeft(pool, report.run)]);
+  return { report, run, left: kindOf(run) === 'reading' ? undefined : left };
 }
 
-function Running({ run, words, share }: RunningRun) {
+function Running({ report, run, left }: RunningRun) {
   return (
     <li class="card">
       <div class="card-head">
-        <a id={`running-${run.run}`} href={`/runs/${run.run}`}>
-          <Foreign text={run.title} most={60} />
+        <a id={`running-${report.run}`} href={`/runs/${report.run}`}>
+          <Foreign text={report.title} most={60} />
         </a>
-        <State report={run} />
-        <span class="dim">{formatTook(run.durationMs)}</span>
+        <State report={report} />
+        <span class="dim">{formatTook(report.durationMs)}</span>
       </div>
-      {words !== undefined &&
-        (share === undefined ? <p class="dim">{words}</p> : <Progress share={share} words={words} />)}
-      {run.counts.in > 0 && <Counts report={run} />}
+      {run && <Doing run={run} left={left} before={`${phaseWords(run.phase)}: `} />}
+      {report.counts.in > 0 && <Counts report={report} />}
     </li>
   );
 }
@@ -236,14 +230,6 @@ function NextStarts({ status: { next, paused }, settings }: { readonly status: S
 function wordsOf({ syncs }: Settings, name: string): string {
   const schedule = syncs[name]?.schedule;
   return schedule ? scheduleWords(schedule) : '';
-}
-
-/** The calls of each account in the last hour. */
-async function hoursOf({ pool, settings }: PageContext): Promise<ReadonlyMap<string, readonly BudgetMinute[]>> {
-  const names = Object.keys(settings.accounts);
-  const scopes = await Promise.all(names.map((name) => scopeNamed(pool, name)));
-  const hours = await budgetHistory(pool, scopes, { minutes: 60, stepMinutes: 1 });
-  return new Map(names.map((name, i) => [name, hours.get(scopes[i] ?? '') ?? []]));
 }
 
 interface BudgetsProps {

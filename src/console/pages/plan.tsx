@@ -47,7 +47,7 @@ export function Plan({ run, plan, samples: [created, updated] = [[], []] }: Plan
               {others.map((verdict) => (
                 <li>
                   <a href={addressOf(`/runs/${run.id}/rows`, { verdict })}>
-                    {formatCount(counts[verdict])} {verdictWords(verdict, run.job)}
+                    {formatCount(counts[verdict])} {verdictWords(verdict, { type: run.job, dryRun: run.dryRun })}
                   </a>
                 </li>
               ))}

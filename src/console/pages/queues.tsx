@@ -21,9 +21,12 @@ export const queues = definePage({
   query: z.object({}),
   async show({ queue }) {
     const shared = queue();
-    const depth = await shared.depth();
+    const depth = shared.depth();
     const states = await Promise.all(
-      QUEUE_STATES.map(async (state) => ({ state, count: depth[state] ?? 0, jobs: await shared.jobs(state, MOST) })),
+      QUEUE_STATES.map(async (state) => {
+        const [jobs, counts] = await Promise.all([shared.jobs(state, MOST), depth]);
+        return { state, count: counts[state] ?? 0, jobs };
+      }),
     );
     return {
       title: 'Queues',

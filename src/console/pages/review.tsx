@@ -44,7 +44,7 @@ export const review = definePage({
           <Nothing isFiltered={options.length > 0 || after !== undefined} />
         ) : (
           <>
-            <p>{waitWords(page)} A decision is applied by the next run.</p>
+            <p>{waitWords(page)} The next run of the sync applies a decision, or a retry of the load.</p>
             <Overview groups={page.groups} query={query} />
             {Object.keys(page.groups)
               .filter((reason) => items.some((item) => item.reason === reason))

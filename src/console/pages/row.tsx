@@ -90,9 +90,9 @@ function Story({ story, run, hints, recordAt }: StoryProps) {
         {verdict === null ? (
           <p>None yet: {STATE_WORDS[state]}.</p>
         ) : (
-          <Verdict of={verdict} type={type} hints={hints} recordAt={recordAt} />
+          <Verdict of={verdict} run={run} hints={hints} recordAt={recordAt} />
         )}
-        {verdict?.verdict === 'review' && type !== 'tasks' && !run.dryRun && (
+        {verdict?.verdict === 'review' && type !== 'tasks' && !run.dryRun && run.status === 'done' && (
           <p>
             <a id="decide" href={itemAddress(itemOf(run, story))}>
               Compare it with what it may be, and decide
@@ -104,7 +104,9 @@ function Story({ story, run, hints, recordAt }: StoryProps) {
         {cells.length > 0 && <Pairs title="Cells of the file" pairs={cells} />}
         <Pairs title={cells.length > 0 ? 'Read as' : 'Input'} pairs={textsOf(input.fields)} />
         <Pairs title="Recognised by" pairs={textsOf(input.keys)} />
-        <Pairs title="Customer to create" pairs={textsOf(input.customer)} />
+        {run.options.createCustomers === true && (
+          <Pairs title="Customer, if it is missing" pairs={textsOf(input.customer)} />
+        )}
         <Pairs
           title="Matched with"
           pairs={matches.map(({ kind, recordId, by }) => [`${kind} ${recordId}`, `by ${by}`, recordAt(kind, recordId)])}
@@ -128,7 +130,7 @@ function Story({ story, run, hints, recordAt }: StoryProps) {
       {formerVerdicts.length > 0 && (
         <Section title="Replaced verdicts">
           {formerVerdicts.map((former) => (
-            <Verdict of={former} type={type} hints={hints} recordAt={recordAt} />
+            <Verdict of={former} run={run} hints={hints} recordAt={recordAt} />
           ))}
         </Section>
       )}
@@ -136,7 +138,7 @@ function Story({ story, run, hints, recordAt }: StoryProps) {
   );
 }
 
-function Verdict({ of, type, hints, recordAt }: Shared & { readonly of: RowVerdict; readonly type: string }) {
+function Verdict({ of, run, hints, recordAt }: Shared & { readonly of: RowVerdict; readonly run: Run }) {
   const { at, verdict, reason, facts, recordId } = of;
   const statement = statementFor(reason, facts, hints);
   const remedy = remedyFor(reason, facts, hints);
@@ -144,11 +146,12 @@ function Verdict({ of, type, hints, recordAt }: Shared & { readonly of: RowVerdi
     <div class="verdict">
       <p>
         <i class={`dot bg-${verdict}`} />
-        <strong>{verdictWords(verdict, type)}</strong> {reason !== null && <code>{reason}</code>}
+        <strong>{verdictWords(verdict, { type: run.job, dryRun: run.dryRun })}</strong>{' '}
+        {reason !== null && <code>{reason}</code>}
         {recordId !== null && (
           <>
             {' · record '}
-            <Linked text={recordId} to={recordAt(BECOMES[type] ?? '', recordId)} />
+            <Linked text={recordId} to={recordAt(BECOMES[run.job] ?? '', recordId)} />
           </>
         )}
         {at !== null && (

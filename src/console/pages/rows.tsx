@@ -112,7 +112,7 @@ function Row({ run, row }: { readonly run: Run; readonly row: NumberedRow }) {
       </td>
       <td class="nowrap">
         <i class={`dot bg-${verdict}`} />
-        {verdictWords(verdict, run.job)}
+        {verdictWords(verdict, { type: run.job, dryRun: run.dryRun })}
       </td>
       <td>
         {reason !== null && <code>{reason}</code>} <Foreign text={statementFor(reason, facts)} most={200} />

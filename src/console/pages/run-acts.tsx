@@ -34,7 +34,7 @@ function ActOn({ run, plan, action, label, primary, isAsked }: ActOnProps) {
     return <Act path={`/runs/${run}/${action}`} label={label} primary={primary} plan={plan} />;
   const path = action === 'resume' ? `/runs/${run}/approve` : addressOf('/confirm', { action, run });
   return (
-    <a class="button" href={path}>
+    <a class={primary ? 'button primary' : 'button'} href={path}>
       {label}
     </a>
   );

@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { type BudgetMinute, budgetBetween } from '../../engine/ledger/budget-minutes.ts';
 import { listActions } from '../../engine/ledger/console-actions.ts';
 import { type ReasonCount, reasonsOf } from '../../engine/ledger/row-groups.ts';
-import { openRows, PROBLEMS, type RowState, VERDICTS } from '../../engine/ledger/rows.ts';
+import { PROBLEMS, type RowsLeft, rowsLeft, VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Throughput, throughputOf } from '../../engine/ledger/run-figures.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { suspensionOf } from '../../engine/ledger/suspensions.ts';
+import { kindOf } from '../../operator/phases.ts';
 import { exportCommand, type ProblemSection, problemSections } from '../../operator/problems.ts';
 import { hintsFor } from '../../operator/reasons.ts';
 import { planOf, type RunPlan } from '../../operator/run-plan.ts';
@@ -41,7 +42,7 @@ const LEAST_PARTS = 5;
 /** While a run is unfinished, a row without a verdict is no problem yet. */
 const DECIDED = PROBLEMS.filter((verdict) => verdict !== 'unknown');
 /** Viewers read the page of a running run every second. */
-const FRESH_MS = 500;
+const FRESH = { freshMs: 500, slowMs: 60_000 };
 const SETTLED_WELL = VERDICTS.filter((verdict) => !PROBLEMS.includes(verdict));
 
 export const run = definePage({
@@ -51,7 +52,7 @@ export const run = definePage({
   async show(context, { params }) {
     const { pool, settings, person, hint } = context;
     const shown = await readRun(pool, params.run);
-    const [{ report, sections, reasons, throughput, minutes, open, rowsSettled }, actions, suspension, stuck, load] =
+    const [{ report, sections, reasons, throughput, minutes, left, rowsSettled }, actions, suspension, stuck, load] =
       await Promise.all([
         figuresOf(context, shown),
         listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id }),
@@ -59,7 +60,7 @@ export const run = definePage({
         stuckTargets(context, shown),
         readLoad(pool, shown.id),
       ]);
-    const suspended = open === undefined ? undefined : suspension;
+    const suspended = shown.endedAt === undefined ? suspension : undefined;
     const isLoad = load !== undefined;
     const isAsking = report.state === 'awaiting-approval';
     const [plan, samples] = isAsking
@@ -75,7 +76,7 @@ export const run = definePage({
         <>
           <Headline run={shown} report={report} plan={isLoad ? plan : undefined} canAct={person.role === 'operator'} />
           <StateNotice run={shown} {...{ report, suspended, stuck, hint }} />
-          <Phases run={{ ...shown, rowsSettled }} report={report} open={open} throughput={throughput} />
+          <Phases run={{ ...shown, rowsSettled }} report={report} left={left} throughput={throughput} />
           {plan && samples && <Plan run={shown} plan={plan} samples={samples} />}
           {plan && isLoad && person.role === 'operator' && <ApproveFirst run={shown} plan={plan} />}
           <Figures run={shown} report={report} />
@@ -136,8 +137,7 @@ interface Figures {
   readonly throughput: Throughput | undefined;
   /** The budget of its account meanwhile. */
   readonly minutes: readonly BudgetMinute[];
-  /** Undefined once the run has ended. */
-  readonly open: Readonly<Record<RowState, number>> | undefined;
+  readonly left: RowsLeft | undefined;
   readonly rowsSettled: number;
 }
 
@@ -146,21 +146,21 @@ function figuresOf(context: PageContext, run: Run): Promise<Figures> {
   const { id, status, phase, errorCode, attendedAt, endedAt } = run;
   if (endedAt !== undefined) return readFigures(context, run);
   const key = [id, status, phase, errorCode, attendedAt === undefined].join(' ');
-  return sharedRead(context.settings, key, () => readFigures(context, run), { freshMs: FRESH_MS });
+  return sharedRead(context.settings, key, () => readFigures(context, run), FRESH);
 }
 
 async function readFigures({ pool, settings, hint }: PageContext, run: Run): Promise<Figures> {
   const isUnfinished = run.status === 'running' || run.status === 'paused';
-  const [{ report, sections }, reasons, { throughput, minutes }, open] = await Promise.all([
+  const [{ report, sections }, reasons, { throughput, minutes }, left] = await Promise.all([
     reportRun(pool, run, settings).then(async (report) => ({
       report,
       sections: await problemSections(pool, report, hintsFor(hint, run), isUnfinished ? DECIDED : PROBLEMS),
     })),
     reasonsOf(pool, run.id, SETTLED_WELL),
     speedOf(pool, run),
-    isUnfinished ? openRows(pool, run.id) : undefined,
+    isUnfinished && kindOf(run) !== 'reading' ? rowsLeft(pool, run.id) : undefined,
   ]);
-  return { report, sections, reasons, throughput, minutes, open, rowsSettled: run.rowsSettled };
+  return { report, sections, reasons, throughput, minutes, left, rowsSettled: run.rowsSettled };
 }
 
 async function speedOf(pool: PageContext['pool'], { id, scope }: Run) {
@@ -274,7 +274,7 @@ function Problems({ title, report, sections, hint }: ProblemsProps) {
           title={`${plural(section.count, 'row')} ${section.words}`}
           side={
             <span class="links">
-              {section.verdict === 'review' && report.decided !== undefined && (
+              {section.verdict === 'review' && report.decided !== undefined && report.status === 'done' && (
                 <a href={addressOf('/review', { sync: title })}>Decide them</a>
               )}
               <a href={addressOf(`/runs/${report.run}/rows`, { verdict: section.verdict })}>All of them</a>

@@ -65,7 +65,7 @@ export const target = definePage({
               </Fact>
             )}
             <Fact name="Deliveries">
-              <a id="all" href={addressOf('/deliveries', { target: name })}>
+              <a id="all" href={addressOf('/deliveries', { target: name, verdict: 'waiting' })}>
                 {formatCount(open)} open
               </a>
               {', '}

@@ -19,16 +19,24 @@ const figureIn = (cell) => ('value' in cell.dataset ? Number(cell.dataset.value)
 
 function figuresOf(table) {
   const rows = [...table.tBodies[0].rows];
-  const titles = [...table.tHead.rows[0].cells].slice(1).map((cell) => cell.textContent.trim());
   const times = rows.map((row) => Date.parse(row.querySelector('time').dateTime) / 1000);
-  return { titles, values: [times, ...titles.map((_, i) => rows.map((row) => figureIn(row.cells[i + 1])))] };
+  const columns = [...table.tHead.rows[0].cells].slice(1).map((cell, i) => {
+    const title = cell.textContent.trim();
+    return {
+      title,
+      colour: COLOURS[i],
+      isRate: title.endsWith('a second'),
+      values: rows.map((row) => figureIn(row.cells[i + 1])),
+    };
+  });
+  // A line of zeros would hide the others.
+  return { times, columns: columns.filter(({ isRate, values }) => isRate || values.some((value) => value > 0)) };
 }
 
 function draw(details) {
-  const { titles, values } = figuresOf(details.querySelector('table'));
+  const { times, columns } = figuresOf(details.querySelector('table'));
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(name).trim();
-  const isRate = (title) => title.endsWith('a second');
   const axis = { stroke: colour('--dim'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
   const room = document.createElement('div');
   details.before(room);
@@ -39,11 +47,11 @@ function draw(details) {
       // Rates are on the left, counts on the right.
       series: [
         { value: '{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}' },
-        ...titles.map((label, i) => ({
+        ...columns.map(({ title: label, colour: name, isRate }) => ({
           label,
-          stroke: colour(COLOURS[i]),
+          stroke: colour(name),
           width: 2,
-          scale: isRate(label) ? 'rate' : 'count',
+          scale: isRate ? 'rate' : 'count',
           ...(label.startsWith('Allowed') && { dash: [6, 4], spanGaps: true }),
           points: { show: false },
         })),
@@ -52,12 +60,12 @@ function draw(details) {
       axes: [
         { ...axis, values: TIMES, incrs: STEPS, space: 80 },
         { ...axis, scale: 'rate', label: 'a second', labelSize: 20 },
-        ...(titles.every(isRate)
+        ...(columns.every(({ isRate }) => isRate)
           ? []
           : [{ ...axis, scale: 'count', side: 1, label: 'calls', labelSize: 20, grid: { show: false } }]),
       ],
     },
-    values,
+    [times, ...columns.map(({ values }) => values)],
     room,
   );
   const resized = new ResizeObserver(() => plot.setSize(size()));

@@ -39,32 +39,33 @@ export async function addBudgetUse(db: Queryable, scope: string, use: BudgetUse)
 }
 
 /**
- * The last `minutes` of each tenant, in steps of `stepMinutes`, the oldest first; a step without a call has zeros. Tenants
- * that made no call in this time are left out.
+ * The last `minutes` of the tenant of each account, in steps of `stepMinutes`, the oldest first; a step without a call has
+ * zeros. Accounts whose tenant got no call in this time are left out.
  */
 export async function budgetHistory(
   db: Queryable,
-  scopes: readonly string[],
+  accounts: readonly string[],
   { minutes, stepMinutes }: { readonly minutes: number; readonly stepMinutes: number },
 ): Promise<ReadonlyMap<string, readonly BudgetMinute[]>> {
-  const found = await db.query<BudgetMinute & { scope: string }>(
+  const found = await db.query<BudgetMinute & { account: string }>(
     `with steps as (
        select s as at, s + $3 * interval '1 minute' as until
        from generate_series(date_trunc('minute', clock_timestamp()) - ($2::int - 1) * interval '1 minute',
          clock_timestamp(), $3 * interval '1 minute') s
      ), used as (
-       select * from ledger.budget_minutes
-       where scope = any ($1) and minute >= date_trunc('minute', clock_timestamp()) - ($2::int - 1) * interval '1 minute'
+       select t.account, m.* from unnest($1::text[]) t (account) left join ledger.accounts a on a.name = t.account
+         join ledger.budget_minutes m on m.scope = coalesce(a.scope, t.account)
+       where minute >= date_trunc('minute', clock_timestamp()) - ($2::int - 1) * interval '1 minute'
      )
-     select scopes.scope, at, coalesce(sum(calls), 0)::int as calls, coalesce(sum(limited), 0)::int as limited,
+     select accounts.account, at, coalesce(sum(calls), 0)::int as calls, coalesce(sum(limited), 0)::int as limited,
        coalesce(sum(waited_ms), 0) as "waitedMs", min(per_second) as "perSecond"
-     from (select distinct scope from used) scopes cross join steps
-       left join used on used.scope = scopes.scope and used.minute >= at and used.minute < until
-     group by scopes.scope, at order by scopes.scope, at`,
-    [scopes, minutes, stepMinutes],
+     from (select distinct account from used) accounts cross join steps
+       left join used on used.account = accounts.account and used.minute >= at and used.minute < until
+     group by accounts.account, at order by accounts.account, at`,
+    [accounts, minutes, stepMinutes],
   );
   const histories = new Map<string, BudgetMinute[]>();
-  for (const { scope, ...minute } of found.rows) histories.set(scope, [...(histories.get(scope) ?? []), minute]);
+  for (const { account, ...minute } of found.rows) histories.set(account, [...(histories.get(account) ?? []), minute]);
   return histories;
 }
 

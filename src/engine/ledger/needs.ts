@@ -11,11 +11,11 @@ const LATEST_DAYS = 7;
 /** A sync that found at least so many rows before should not find none. */
 const MANY_ROWS = 10;
 
-/** SQL: the latest run of each sync and loaded file with one of these statuses. */
-const LATEST = (statuses: string) => `select distinct on (sync, scope) id, status, counts from ledger.runs
-  where status in (${statuses}) and not dry_run and part_of is null
+/** SQL: of each sync and loaded file, the latest run that is done, and the latest that failed. */
+const LATEST = `select distinct on (sync, scope, status) id, sync, scope, status, counts, created_at from ledger.runs
+  where status in ('done', 'failed') and not dry_run and part_of is null
     and (ended_at > now() - interval '${LATEST_DAYS} days' or id = any($2))
-  order by sync, scope, created_at desc`;
+  order by sync, scope, status, created_at desc`;
 
 /** SQL: the counts of run `u`; of a load whose refused lines were loaded again, corrected, without these. */
 const UNCORRECTED = `(case when exists (select from ledger.loads l join ledger.runs c on c.id = l.run_id
@@ -33,11 +33,11 @@ export async function runsInNeed(
   const runs = await runsWhere(
     db,
     `part_of is null and id = any(array(select id from ledger.runs where status in ('running', 'paused')
-       union all select u.id from (${LATEST(`'done', 'failed'`)}) u where u.status = 'failed'
-       union all select u.id from (${LATEST(`'done'`)}) u
-       where ${UNCORRECTED} ?| $1 or exists (
-         select from ledger.audit_debts d left join ledger.runs part on part.id = d.run_id
-         where d.violation is not null and (d.run_id = u.id or part.part_of = u.id))))`,
+       union all (with latest as materialized (${LATEST}) select u.id from latest u where case status
+         when 'failed' then not exists (select from latest o where o.sync = u.sync and o.scope = u.scope and o.created_at > u.created_at)
+         else ${UNCORRECTED} ?| $1 or exists (
+           select from ledger.audit_debts d left join ledger.runs part on part.id = d.run_id
+           where d.violation is not null and (d.run_id = u.id or part.part_of = u.id)) end)))`,
     [verdicts, kept],
   );
   return runs.toReversed();

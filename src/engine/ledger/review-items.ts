@@ -88,7 +88,7 @@ interface Group {
   readonly above: number | null;
 }
 
-type Waiting = Pick<ReviewItem, 'scope' | 'kind' | 'subject' | 'account' | 'sync' | 'run' | 'n' | 'isLater'>;
+type Waiting = Pick<ReviewItem, 'scope' | 'kind' | 'subject' | 'account' | 'sync' | 'run' | 'n' | 'reason' | 'isLater'>;
 
 /** SQL: the keys of input `i` as people name them. */
 const KEYS = `jsonb_strip_nulls(jsonb_build_object('email', i.email, 'phone', i.phone, 'name', i.name, 'org', i.org))`;
@@ -144,24 +144,28 @@ export async function reviewItems(
   filter: ReviewFilter = {},
   selection: Selection = {},
 ): Promise<readonly ReviewItem[]> {
-  return itemsIn(db, await groupsOf(db, filter, selection), filter, selection);
+  const { limit = Number.POSITIVE_INFINITY } = selection;
+  const waiting = await waitingIn(db, await groupsOf(db, filter, selection), filter, limit);
+  return itemsOf(db, waiting.slice(0, limit));
 }
 
 /** The first items that wait for a decision, at most `limit`, from the one that follows `after`, and how many wait. */
 export async function reviewPage(db: Queryable, filter: ReviewFilter, selection: Selection = {}): Promise<ReviewPage> {
+  const { limit = Number.POSITIVE_INFINITY, after } = selection;
   const all = await groupsOf(db, filter, selection);
-  const items = await itemsIn(db, all, filter, selection);
-  const groups: Record<string, number> = {};
-  let isMore = false;
-  for (const reason of new Set(all.map((group) => group.reason))) {
-    const whole = all.flatMap((group) => (group.reason === reason ? [{ ...group, above: -1 }] : []));
-    const { length } = await waitingIn(db, whole, filter, MOST_COUNTED + 1);
-    isMore ||= length > MOST_COUNTED;
-    if (length > 0) groups[reason] = Math.min(length, MOST_COUNTED);
-  }
-  const total = Object.values(groups).reduce((sum, n) => sum + n, 0);
-  const accounts = new Set(all.flatMap(({ kind, account }) => (kind === 'contact' ? [account] : []))).size;
-  return { items, total, groups, isMore, accounts };
+  const whole = all.map((group) => ({ ...group, above: -1 }));
+  const first = await waitingIn(db, whole, filter, after ? MOST_COUNTED + 1 : Math.max(limit, MOST_COUNTED + 1));
+  const waiting = after ? await waitingIn(db, all, filter, limit) : first;
+  const counts = new Map<string, number>();
+  for (const { reason } of first) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const groups = Object.fromEntries([...counts].map(([reason, n]) => [reason, Math.min(n, MOST_COUNTED)]));
+  return {
+    items: await itemsOf(db, waiting.slice(0, limit)),
+    total: Object.values(groups).reduce((sum, n) => sum + n, 0),
+    groups,
+    isMore: [...counts.values()].some((n) => n > MOST_COUNTED),
+    accounts: new Set(all.flatMap(({ kind, account }) => (kind === 'contact' ? [account] : []))).size,
+  };
 }
 
 async function groupsOf(
@@ -189,22 +193,26 @@ async function groupsOf(
 /** Later batches are larger: most rows of the earlier ones were decided. */
 const GROWTH = 4;
 
-/** The first rows of the groups that wait, at most `limit`: batch by batch of groups, until there are enough. */
+/** The first rows of the groups that wait, at most `limit` of each reason: batch by batch of groups, until there are enough. */
 async function waitingIn(
   db: Queryable,
   groups: readonly Group[],
   { subject }: ReviewFilter,
-  limit = Number.POSITIVE_INFINITY,
+  limit: number,
 ): Promise<readonly Waiting[]> {
-  const left = groups.filter(({ above }) => above !== null);
-  const found: Waiting[] = [];
-  for (let wanted = limit; left.length > 0 && found.length < limit; wanted *= GROWTH) {
-    const batch: Group[] = [];
-    for (let held = 0; left.length > 0 && held < wanted; held += batch.at(-1)?.held ?? 0)
-      batch.push(...left.splice(0, 1));
+  let left = groups.filter(({ above }) => above !== null);
+  const found = new Map<string, Waiting[]>();
+  for (let wanted = limit; left.length > 0; wanted *= GROWTH) {
+    const held = new Map<string, number>();
+    const [batch, later]: [Group[], Group[]] = [[], []];
+    for (const group of left) {
+      const before = held.get(group.reason) ?? 0;
+      held.set(group.reason, before + group.held);
+      (before < wanted ? batch : later).push(group);
+    }
     const rows = await db.query<Waiting>(
       `${WITH_CONTACT_RUNS}
-       select u.scope, u.kind, w.subject, u.account, u.sync, u.id as run, w.n::float8 as n, w."isLater"
+       select u.scope, u.kind, w.subject, u.account, u.sync, u.id as run, u.reason, w.n::float8 as n, w."isLater"
        from (select r.id, r.scope, r.account, coalesce(r.title, r.sync) as sync, r.created_at, g.*
            from unnest($1::text[], $2::text[], $3::bigint[], $6::text[], $7::bool[]) with ordinality g (run, reason, above, kind, is_newest, place)
              join ledger.runs r on r.id = g.run) u
@@ -215,31 +223,32 @@ async function waitingIn(
              and ($5::text is null or ${SUBJECT} = $5) and not ${IS_DECIDED}
              and case u.kind when 'contact' then u.is_newest or not ${IS_IN_NEWER_RUN} else not ${IS_IN_LATER_LOAD} end
            order by v.n limit $4) w
-       order by u.place, w.n limit $4`,
+       order by u.place, w.n`,
       [
         batch.map(({ run }) => run),
         batch.map(({ reason }) => reason),
         batch.map(({ above }) => above),
-        Number.isFinite(limit) ? limit - found.length : null,
+        Number.isFinite(limit) ? limit : null,
         subject ?? null,
         batch.map(({ kind }) => kind),
         batch.map(({ isNewest }) => isNewest),
       ],
     );
-    found.push(...rows.rows);
+    for (const row of rows.rows) {
+      const ofReason = found.get(row.reason) ?? [];
+      ofReason.push(row);
+      found.set(row.reason, ofReason);
+    }
+    left = later.filter(({ reason }) => (found.get(reason)?.length ?? 0) < limit);
   }
-  return found;
+  const reasons = new Set(groups.map(({ reason }) => reason));
+  return [...reasons].flatMap((reason) => found.get(reason)?.slice(0, limit) ?? []);
 }
 
-async function itemsIn(
-  db: Queryable,
-  groups: readonly Group[],
-  filter: ReviewFilter,
-  { limit }: Selection,
-): Promise<readonly ReviewItem[]> {
-  const waiting = await waitingIn(db, groups, filter, limit);
+async function itemsOf(db: Queryable, waiting: readonly Waiting[]): Promise<readonly ReviewItem[]> {
+  if (waiting.length === 0) return [];
   const shown = await db.query<Omit<ReviewItem, keyof Waiting>>(
-    `select reason, facts, label, hash, keys, customers, left(md5(concat(reason, hash, customers)), 8) as version,
+    `select facts, label, hash, keys, customers, left(md5(concat(reason, hash, customers)), 8) as version,
        case when kind = 'contact' then array(select record from (${TAKEN}) t
          where t.contact <> s.subject and t.record = any(array(select jsonb_object_keys(s.customers)))) else '{}' end as taken
      from (select k.*, v.reason, v.facts, i.label, i.hash, ${KEYS} as keys, coalesce(e.customers, ${IDS_ONLY}, '{}') as customers

@@ -4,6 +4,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { SHOWN_CHANGES } from './matching/differences.ts';
 import { VERDICTS, type Verdict } from './rows.ts';
 import { type OutcomeGroup, outcomeGroups, recordedGroups } from './run-figures.ts';
+import type { Run } from './runs.ts';
 import { ARRIVED } from './unsettled.ts';
 
 export interface RowGroup extends Pick<OutcomeGroup, 'verdict' | 'reason' | 'column' | 'count'> {
@@ -62,10 +63,14 @@ export interface Unsettled {
 }
 
 /** Of `open` rows without a verdict: how many may have arrived. Of an unfinished run only these are read, not all of its rows. */
-export async function splitUnsettled(db: Queryable, runId: string, open: number): Promise<Unsettled> {
+export async function splitUnsettled(
+  db: Queryable,
+  { id, endedAt }: Pick<Run, 'id' | 'endedAt'>,
+  open: number,
+): Promise<Unsettled> {
   if (open === 0) return { sent: 0, neverSent: 0 };
-  const groups = await recordedGroups(db, runId);
-  const arrived = groups?.reduce((sum, group) => sum + group.arrived, 0) ?? (await countArrived(db, runId));
+  const groups = endedAt && (await recordedGroups(db, id));
+  const arrived = groups?.reduce((sum, group) => sum + group.arrived, 0) ?? (await countArrived(db, id));
   const sent = Math.min(open, arrived);
   return { sent, neverSent: open - sent };
 }

@@ -141,20 +141,46 @@ export async function isAnyToSend(db: Queryable, runId: string): Promise<boolean
   return found.rows[0]?.is ?? false;
 }
 
-/** How many rows of a run are in each open state. */
-export async function openRows(db: Queryable, runId: string): Promise<Readonly<Record<RowState, number>>> {
-  const counted = await db.query<Record<RowState, number>>(
-    `with held as materialized (
+/** SQL: the rows of run `$1` that a claim holds, and how many rows are ready to be claimed. */
+const TO_SEND = `held as materialized (
        select c.n from (select unnest(rows) as n from ledger.chunks where run_id = $1) c
        where not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = c.n)
-     ), planned as (
-       select count(*) as n from ledger.plans p
-       where run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n)
      ), ready as (
        select (select count(*) from ledger.plans p join ledger.runs u on u.id = $1 and p.n >= u.next_n
            where p.run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n))
          + (select count(*) from ledger.again g
            where g.run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = g.n)) as n
+     )`;
+
+/** SQL: the rows of run `$1`, and how many have a verdict. */
+const WHOLE = `whole as (
+       select (select count(*) from ledger.inputs where run_id = $1) as inputs,
+         (select count(*) from ledger.verdicts where run_id = $1) as settled,
+         (select count(*) from held) as held
+     )`;
+
+export interface RowsLeft {
+  /** Ready to be sent, or being sent. */
+  readonly toSend: number;
+  /** Without a verdict. */
+  readonly toSettle: number;
+}
+
+/** How many rows a run has left. It costs a fraction of `openRows`. */
+export async function rowsLeft(db: Queryable, runId: string): Promise<RowsLeft> {
+  const counted = await db.query<RowsLeft>(
+    `with ${TO_SEND}, ${WHOLE} select (ready.n + held)::int as "toSend", (inputs - settled)::int as "toSettle" from ready, whole`,
+    [runId],
+  );
+  return counted.rows[0] ?? { toSend: 0, toSettle: 0 };
+}
+
+/** How many rows of a run are in each open state. */
+export async function openRows(db: Queryable, runId: string): Promise<Readonly<Record<RowState, number>>> {
+  const counted = await db.query<Record<RowState, number>>(
+    `with ${TO_SEND}, planned as (
+       select count(*) as n from ledger.plans p
+       where run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n)
      ), doubt as (
        select count(*) as n from ledger.attempts a where a.run_id = $1 and a.outcome in ('unknown', 'lost')
          and not exists (select from ledger.attempts l where l.run_id = $1 and l.n = a.n and l.id > a.id)
@@ -162,11 +188,7 @@ export async function openRows(db: Queryable, runId: string): Promise<Readonly<R
          and not exists (select from ledger.again g where g.run_id = $1 and g.n = a.n)
          and exists (select from ledger.plans p where p.run_id = $1 and p.n = a.n)
          and a.n not in (select n from held)
-     ), whole as (
-       select (select count(*) from ledger.inputs where run_id = $1) as inputs,
-         (select count(*) from ledger.verdicts where run_id = $1) as settled,
-         (select count(*) from held) as held
-     )
+     ), ${WHOLE}
      select (inputs - settled - planned.n)::int as staged, ready.n::int as ready, held::int as intent, doubt.n::int as unknown,
        (planned.n - ready.n - held - doubt.n)::int as acked, settled::int as settled
      from whole, planned, ready, doubt`,

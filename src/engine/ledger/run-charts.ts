@@ -24,14 +24,16 @@ export async function nightsOf(
   days: number,
 ): Promise<readonly Night[]> {
   const found = await db.query<Night>(
-    `select sync, to_char(created_at at time zone zone, 'YYYY-MM-DD') as day, count(*)::int as runs,
+    // Grouped by date, because a text for each run takes longer than all the rest.
+    `select sync, to_char(date, 'YYYY-MM-DD') as day, count(*)::int as runs,
        to_char(min(created_at) at time zone 'UTC', 'YYYY-MM-DD') as "from", to_char(max(created_at) at time zone 'UTC', 'YYYY-MM-DD') as "to",
        case when bool_or(status = 'failed') then 'failed'
          when bool_or(status = 'done' and counts ?| $4::text[]) then 'problems'
          when bool_or(status in ('running', 'paused')) then 'running' else 'good' end as outcome
      from unnest($1::text[], $2::text[]) as z (sync, zone) join ledger.runs using (sync)
+       cross join lateral (select (created_at at time zone zone)::date as date) local
      where not dry_run and part_of is null and created_at > now() - ($3::int + 1) * interval '1 day'
-     group by 1, 2`,
+     group by sync, date`,
     [Object.keys(zones), Object.values(zones), days, PROBLEMS],
   );
   return found.rows;

@@ -37,11 +37,11 @@ export async function whyApproval(
   writes: number,
 ): Promise<string | undefined> {
   if (run.isBound || isCleared) return undefined;
-  if (isPartial) return 'Only the first orders were approved. The load waits for your approval of the others.';
+  if (isPartial) return 'Only the first orders were approved. The load waits until the others are approved.';
   const repeat = await loadedBefore(db, run.id);
   if (repeat?.isLikely)
     return `Nothing is written yet: ${repeatsWords(repeat)}. Approve the load only if they are new orders; otherwise cancel it, and load a file with the other rows.`;
-  if (options.confirm) return 'Nothing is written yet: the load waits for your approval.';
+  if (options.confirm) return 'Nothing is written yet: the load waits for approval.';
   const extent = { writes, of: (await countRows(db, run.id)).in };
   return exceeds(options, extent) ? exceedsMessage('rows', options, extent) : undefined;
 }

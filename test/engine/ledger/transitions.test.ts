@@ -3,7 +3,14 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Claim, dropClaims, takeClaim } from '../../../src/engine/ledger/claims.ts';
 import { addRows } from '../../../src/engine/ledger/inputs.ts';
-import { type Attempt, type ClaimedRow, claimRows, openRows, recordAttempts } from '../../../src/engine/ledger/rows.ts';
+import {
+  type Attempt,
+  type ClaimedRow,
+  claimRows,
+  openRows,
+  recordAttempts,
+  rowsLeft,
+} from '../../../src/engine/ledger/rows.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
 import {
   planRows,
@@ -110,6 +117,11 @@ test('in any order of statements, each row moves only as its statement allows', 
         const counted = await openRows(database.pool, run.id);
         for (const [state, count] of Object.entries(counted))
           expect([state, count]).toEqual([state, after.filter((one) => one === state).length]);
+        const { settled, ready, intent } = counted;
+        expect(await rowsLeft(database.pool, run.id)).toEqual({
+          toSend: ready + intent,
+          toSettle: after.length - settled,
+        });
         before = after;
       }
       if (world.claim) await dropClaims(database.pool, [world.claim.id]);
