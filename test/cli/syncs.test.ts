@@ -60,6 +60,12 @@ test('lists each sync with its schedule, its next five starts and its last resul
   expect(about(stdout, 'by-hand')).toContain('no run has ended yet');
 });
 
+test('a run that a person declined is shown as not approved', async () => {
+  const declined = await nightlyRun();
+  await endRun(database.pool, declined, 'cancelled', { code: 'NOT_APPROVED', message: 'Not approved.' });
+  expect(about((await lockstep('syncs')).stdout, 'nightly')).toContain(`run ${declined} not approved, ended `);
+});
+
 test('gives starts and results to programs as JSON', async () => {
   const { json } = await lockstep('syncs', '--json');
   expect(json.syncs).toMatchObject([

@@ -70,7 +70,7 @@ function wordsOf({ sync, paused, next, isScheduled, overdue, unfinished, last }:
   if (unfinished) line('Now', `run ${unfinished.run} is ${unfinished.stateWords}: ${countsLine(unfinished)}`);
   if (last) {
     const at = last.endedAt === undefined ? '' : `, ended ${formatTime(last.endedAt)}`;
-    line('Last', `run ${last.run} ${last.status}${at}: ${countsLine(last)}`);
+    line('Last', `run ${last.run} ${last.stateWords}${at}: ${countsLine(last)}`);
     if (last.error) line('', last.error.message);
   } else {
     line('Last', 'no run has ended yet');

@@ -81,7 +81,7 @@ export async function beginPlannedLoad(pool: pg.Pool, planning: Run, plan: Appli
   for (;;) {
     const begun = await inTransaction(pool, async (db) => {
       const load = await readLoad(db, planning.id);
-      if (!load) throw new LockstepError('RUN_UNKNOWN', `Run ${planning.id} is no load`, { exitCode: 2 });
+      if (!load) throw new LockstepError('RUN_UNKNOWN', `Run ${planning.id} is not a load of a file`, { exitCode: 2 });
       const { account, scope, lane } = planning;
       const applied = { ...options, confirm: false, plan: plan.id };
       const spec = { ...load, account, scope, lane, options: applied, dryRun: false };
