@@ -37,6 +37,12 @@ export function wordsFor({ item, choice, record }: NewDecision, isUnasked: boole
     ? 'The service could not be asked whether it has this record, so that is checked when the decision is applied. '
     : '';
   if (item.reason === 'DIFFERS') return `order ${record} will be overwritten. ${unsure}${then}`;
+  if (
+    kind === 'contact' &&
+    ['CONTACT_REPLACED', 'LINK_DISAGREES'].includes(item.reason) &&
+    item.facts?.customer === record
+  )
+    return `stays linked with customer ${record}, and an update that was held back is sent. ${unsure}${then}`;
   const stranger = recordsFor(item).includes(record ?? '') ? '' : ', which was not among the candidates';
   return `will ${kind === 'order' ? 'belong to' : 'be linked with'} customer ${record}${stranger}. ${unsure}${then}`;
 }

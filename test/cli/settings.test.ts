@@ -74,7 +74,7 @@ test('checks the presets of the directory that the settings name', async () => {
   const { code, json } = await check();
   expect([code, json.error.message]).toEqual([
     2,
-    expect.stringContaining('columns.amnt: unknown key; did you mean amount?'),
+    expect.stringContaining('columns.amnt: unknown key (did you mean amount?)'),
   ]);
 });
 

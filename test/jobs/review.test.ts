@@ -422,7 +422,8 @@ test('a customer that is another person now is updated when a person confirms it
   expect((await review('decide', 'contact-1', '--create')).stderr).toMatch(
     /CONTACT_REPLACED: choose --use \d+, --ignore or --later/,
   );
-  await decide('contact-1', '--use', id);
+  const { stdout } = await review('decide', 'contact-1', '--use', id);
+  expect(stdout).toContain(`stays linked with customer ${id}, and an update that was held back is sent. The next run`);
   await syncTo({ in: 3, unchanged: 2, updated: 1 }, 1);
   await syncTo({ in: 3, unchanged: 3 }, 0);
   expect(await customer(id)).toMatchObject({ email: 'zoe@example.com' });
