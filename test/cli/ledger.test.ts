@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pruneLedger } from '../../src/engine/ledger/prune.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
-import { aRun, freshLedger, putRows } from '../engine/ledger/fresh-ledger.ts';
+import { aRun, asLoad, freshLedger, putRows } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
@@ -96,11 +96,7 @@ test('refuses ages that are too short, by the line of the setting', async () => 
 test('refuses to retry a load whose failed rows were deleted, and names what to do instead', async () => {
   const run = await aRun(database, { job: 'orders', resource: 'orders:1' });
   await putRows(database, run, [{ source_id: '2', verdict: 'rejected', reason: 'CUSTOMER_UNKNOWN' }]);
-  await database.pool.query(
-    `insert into ledger.loads (run_id, scope, load_id, file_name, sha256, bytes, header, form, receiver, is_received)
-     values ($1, $2, '1', 'a.csv', '', 1, '[]', '{}', '{}', true)`,
-    [run.id, run.scope],
-  );
+  await asLoad(database, run);
   await endRun(database.pool, run.id, 'done');
   await pruneLedger(database.pool, { rowsMs: 0, runsMs: undefined });
   const cwd = await folder();

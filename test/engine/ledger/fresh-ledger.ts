@@ -35,6 +35,15 @@ export async function aRun({ pool }: FreshDatabase, more: Partial<NewRun> = {}):
   return begun.run;
 }
 
+/** Makes a run one that has loaded a file. */
+export async function asLoad({ pool }: FreshDatabase, { id, scope }: Run): Promise<void> {
+  await pool.query(
+    `insert into ledger.loads (run_id, scope, load_id, file_name, sha256, bytes, header, form, receiver, is_received)
+     values ($1, $2, $1, 'a.csv', '', 1, '[]', '{}', '{}', true)`,
+    [id, scope],
+  );
+}
+
 /** Members of ledger.rows by their column names. */
 export type RowColumns = Readonly<Record<string, unknown>> & { readonly source_id: string };
 

@@ -11,7 +11,7 @@ import { type NewRun, type Run, readRun } from '../../../src/engine/ledger/runs.
 import type { FreshDatabase } from '../../support/database.ts';
 import { emptyingOf } from '../../support/harness/empty-tables.ts';
 import { runs } from '../../support/property-runs.ts';
-import { aRun, freshLedger, putRows, type RowColumns, rowsOf } from './fresh-ledger.ts';
+import { aRun, asLoad, freshLedger, putRows, type RowColumns, rowsOf } from './fresh-ledger.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const ROWS_ONLY = { rowsMs: 90 * DAY_MS, runsMs: undefined };
@@ -190,11 +190,7 @@ describe('old runs', () => {
   test('are kept if they are loads that are done, so that the same file stays known', async () => {
     const aLoad = async (more: Parameters<typeof oldRun>[2]) => {
       const run = await oldRun(500, [settled('2', 'created')], { ...more, job: 'orders' });
-      await database.pool.query(
-        `insert into ledger.loads (run_id, scope, load_id, file_name, sha256, bytes, header, form, receiver)
-         values ($1, $2, $1, 'a.csv', '', 1, '[]', '{}', '{}')`,
-        [run.id, run.scope],
-      );
+      await asLoad(database, run);
       return run.id;
     };
     const done = await aLoad({});

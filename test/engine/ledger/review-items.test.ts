@@ -6,7 +6,7 @@ import { groupRows } from '../../../src/engine/ledger/row-groups.ts';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { aRun, freshLedger, putRows } from './fresh-ledger.ts';
+import { aRun, asLoad, freshLedger, putRows } from './fresh-ledger.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {
@@ -26,6 +26,7 @@ async function reviewed(
     ...(scope && { account: scope, scope }),
     ...(sync && { sync }),
   });
+  if (job === 'orders') await asLoad(database, run);
   const why = { verdict: 'review', reason: 'AMBIGUOUS_MATCH', facts: { ids: ['7', '8'] } };
   const cells = job === 'orders' ? { cells: ['a cell'] } : {};
   await putRows(
@@ -39,6 +40,7 @@ async function reviewed(
 
 test('the orders of a duplicate are not shown as customers', async () => {
   const run = await aRun(database, { job: 'orders', resource: 'orders' });
+  await asLoad(database, run);
   const why = { verdict: 'review', reason: 'DUPLICATE', facts: { what: 'order', ids: ['2', '3'] } };
   await putRows(database, run, [{ source_id: '1', label: 'A-1', cells: ['a cell'], ...why }]);
   await endRun(database.pool, run.id, 'done');

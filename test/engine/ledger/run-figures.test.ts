@@ -10,7 +10,7 @@ import { endRun, resumeRun } from '../../../src/engine/ledger/run-status.ts';
 import { type NewRun, type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { reopenRows, settleRows } from '../../../src/engine/ledger/transitions.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { aRun, claimOn, freshLedger, putRows, type RowColumns, readyRows } from './fresh-ledger.ts';
+import { aRun, asLoad, claimOn, freshLedger, putRows, type RowColumns, readyRows } from './fresh-ledger.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {
@@ -89,6 +89,7 @@ test('each update that awaits approval has the changes that it would make as its
 
 test('the groups are right after an order in review is ignored, and after that is undone', async () => {
   const run = await runWith([{ ...REVIEW, cells: ['a'] }, REVIEW, REVIEW], { job: 'orders', resource: 'orders' });
+  await asLoad(database, run);
   await endRun(database.pool, run.id, 'done');
   const [item] = await reviewItems(database.pool, { subject: `${run.id}/0` });
   if (!item) throw new Error('the row is not in review');
