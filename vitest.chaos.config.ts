@@ -10,7 +10,7 @@ export default defineConfig({
       'test/syncs/*/*-property.test.ts',
       'test/e2e/{every-step,faults,kill,orders-kill,folder-changes}.test.ts',
       'test/jobs/{dialect-combinations,load-orders-dialects,load-orders-faults,framework-services,unlike-services}.test.ts',
-      'test/mirror/outbox/order.test.ts',
+      'test/mirror/{inbound/convergence,outbox/order}.test.ts',
       'test/engine/ledger/{prune,transitions}.test.ts',
     ],
     env: { PROPERTY_RUNS: '40' },

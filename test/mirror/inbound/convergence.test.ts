@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
+import { runs } from '../../support/property-runs.ts';
 import { openTwoSides, type Side } from './two-sides.ts';
 
 let database: FreshDatabase;
@@ -10,8 +11,6 @@ beforeAll(async () => {
   database = await freshLedger();
 });
 afterAll(() => database.close());
-
-const RUNS = Number(process.env.CONVERGENCE_RUNS ?? 10);
 
 test.each(['service', 'target'] as const)(
   'where the %s has priority, any order of events ends in one state, and nothing is written afterwards',
@@ -30,10 +29,9 @@ test.each(['service', 'target'] as const)(
         await world.comeToRest();
         expect(world.writes()).toBe(after);
       }),
-      { numRuns: RUNS, endOnFailure: true },
+      { ...runs(3), endOnFailure: true },
     );
   },
-  60_000,
 );
 
 test.each<[Side, 'service' | 'target']>([
@@ -59,10 +57,9 @@ test.each<[Side, 'service' | 'target']>([
         await world.comeToRest();
         expect(world.states).toEqual({ task: wanted, issue: wanted, receiver: wanted });
       }),
-      { numRuns: Math.ceil(RUNS / 3), endOnFailure: true },
+      { ...runs(1), endOnFailure: true },
     );
   },
-  60_000,
 );
 
 test.each(['service', 'target'] as const)(
@@ -81,8 +78,7 @@ test.each(['service', 'target'] as const)(
         await world.comeToRest();
         expect(world.states).toEqual({ task: wanted, issue: wanted, receiver: wanted });
       }),
-      { numRuns: RUNS, endOnFailure: true },
+      { ...runs(3), endOnFailure: true },
     );
   },
-  60_000,
 );
