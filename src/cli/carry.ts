@@ -233,7 +233,7 @@ async function isServiceAway({ database, settings }: Workspace, run: Run, { isOu
   const { url } = accountNamed(settings, run.account);
   const address = url === undefined ? '' : ` (the address is accounts.${run.account}.url in ${settings.file})`;
   const tried = isUnanswered ? 'No call of this run succeeded' : 'The service has been unavailable for 5 minutes';
-  const message = `${tried}: ${lastWords(run)}. Fix that${address} and start the same command again.`;
+  const message = `${tried}: ${lastWords(await readRun(pool, run.id))}. Fix that${address} and start the same command again.`;
   await failRunAndParts(pool, run.id, { code: 'SERVICE_AWAY', message });
   return false;
 }

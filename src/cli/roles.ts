@@ -51,6 +51,7 @@ export async function startRoles(
   { port, listen, health = workspace.settings.health, isChosen = true, log, say }: RoleOptions,
 ): Promise<Ready> {
   say(`Working on ${workspace.database.describe}.`);
+  workspace.database.keepRunning?.();
   const ready: Ready = {};
   if (health) {
     ready.healthUrl = (await workspace.serveHealth(health)).url;

@@ -29,6 +29,8 @@ export interface Database {
   readonly connection: pg.PoolConfig;
   /** Which database this is, for messages; without the password. */
   readonly describe: string;
+  /** Starts the embedded Postgres again whenever it has been killed, until closed: for processes that run for days. */
+  keepRunning?(): void;
   /** Ends the pool, and the embedded Postgres if this was its last user. Idempotent. */
   close(): Promise<void>;
 }
@@ -54,7 +56,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   };
   const pool = makePool({ ...connection, max: options.maxConnections ?? 10 }, options.log, options.inSpan);
   let closing: Promise<void> | undefined;
-  const watching = embedded && keepRunning(embedded, describe, options.log);
+  let watching: Repeated | undefined;
   const close = async (): Promise<void> => {
     await watching?.close();
     await pool.end();
@@ -64,6 +66,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     pool,
     connection,
     describe,
+    keepRunning() {
+      if (embedded) watching ??= keepRunning(embedded, describe, options.log);
+    },
     close: () => {
       closing ??= close();
       return closing;

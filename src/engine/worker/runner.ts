@@ -212,6 +212,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     message: string,
     { code, inMs, patienceMs }: { readonly code: string; readonly inMs: number; readonly patienceMs: number },
   ): Promise<Processed> {
+    await addNote(pool, run.id, message); // first: a command that sees the mark tells its person the last note
     const since = await markFailing(pool, run.id, true);
     const lastedMs = since ? Date.now() - since.getTime() : 0;
     if (lastedMs > patienceMs) {
@@ -219,7 +220,6 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
       await failRun(run, { code, message: `${message}. ${tried}` });
       return { status: 'over' };
     }
-    await addNote(pool, run.id, message);
     return { status: 'again', inMs: Math.max(inMs, Math.min(LONGEST_PAUSE_MS, lastedMs * OUTAGE_SHARE)) };
   }
 
