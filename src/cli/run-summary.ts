@@ -99,7 +99,7 @@ function auditLines(report: RunReport): readonly string[] {
     ...(open > 0
       ? [
           `The audit of the run is due${dueAt ? ` at ${formatTime(dueAt)}` : ''}: ${rows(open)} sent again after an unknown outcome. A worker (\`lockstep start\`) ` +
-            'checks them then, and so does the next command that writes to the account.',
+            'makes it then, and so does the next command that writes to the account.',
         ]
       : []),
   ];
