@@ -50,6 +50,11 @@ const cases: readonly (readonly [string, Partial<Drawn>, ...Step[]])[] = [
     { ...allInPages(fromOne(400, true)), hiddenEvery: 7, beside: 'total' },
     ...(['contacts', 'orders'] as const),
   ],
+  [
+    'whose second page repeats a part of the first, from which rows are hidden',
+    { ...allInPages({ ...fromOne(400, true), first: 0 } as Paging), hiddenEvery: 3, order: 'scattered' },
+    'orders',
+  ],
   ['with cursors', { ...continuing('cursor'), idForm: 'uuid' }, ...ALL],
   ['with links in a header', { ...continuing('cursor'), listPath: [], hiddenEvery: 3 }, ...ALL],
   ['with links', { ...continuing('offset'), beside: 'links', order: 'newest', hiddenEvery: 3 }, ...ALL],

@@ -110,6 +110,7 @@ async function readAnswer(account: Account, operation: OperationName, repeats: R
 class Ids {
   /** NaN if an id is not a number that a service counts. */
   highest = 0;
+  #first: string | undefined;
   readonly #seen = new SeenIds();
   readonly #idOf: (record: Json) => string | undefined;
   readonly #repeats: Repeats;
@@ -125,6 +126,7 @@ class Ids {
     for (const record of records) {
       const id = this.#idOf(record);
       if (id === undefined) continue; // the consumer reports what is wrong with it
+      this.#first ??= id;
       this.highest = Math.max(this.highest, /^[1-9]\d{0,14}$/.test(id) ? Number(id) : Number.NaN);
       if (this.#seen.size >= MOST_COMPARED && !this.#seen.has(id)) continue;
       const isCompared = this.#repeats === 'compared';
@@ -133,8 +135,13 @@ class Ids {
     }
   }
 
-  isNew(record: Json): boolean {
-    return !this.#seen.has(this.#idOf(record) ?? '');
+  /**
+   * Whether another answer that begins with these records is the same list, even if records were added to it meanwhile: it
+   * has nothing new, or also the first record. A page may overlap with the first answer, because a filter shortened that one.
+   */
+  isSameList(beginning: readonly Json[]): boolean {
+    const ids = beginning.map((record) => this.#idOf(record) ?? '');
+    return ids.every((id) => this.#seen.has(id)) || ids.includes(this.#first ?? '');
   }
 }
 
@@ -146,9 +153,8 @@ async function lookAfter(
   size: number,
   options: WholeListOptions,
 ): Promise<Looked> {
-  const isNew = (record: Json) => first.isNew(record);
   const look = (...asked: [page: number, size: number, instead?: Query]) =>
-    lookAt(account, operation, { query: pageQuery(account.dialect, ...asked), size, isNew }, options);
+    lookAt(account, operation, { query: pageQuery(account.dialect, ...asked), first }, options);
   const behind = await look(2, size);
   if (behind === 'new records') return behind;
   if (behind === 'nothing new') {
@@ -169,7 +175,7 @@ type Looked = 'new records' | 'nothing new' | 'no records' | 'refused';
 async function lookAt(
   account: Account,
   operation: OperationName,
-  { query, size, isNew }: { query: Query; size: number; isNew: (record: Json) => boolean },
+  { query, first }: { readonly query: Query; readonly first: Ids },
   { lane, signal, onCalls }: WholeListOptions,
 ): Promise<Looked> {
   const enough = new Error('the beginning is enough');
@@ -182,9 +188,7 @@ async function lookAt(
       query,
       onRecords: async (batch) => {
         if (batch.length === 0) return;
-        // A repeated whole list begins with the records of the first answer, even if more were added meanwhile.
-        const known = batch.length - batch.filter(isNew).length;
-        found = known * 2 >= Math.min(size, batch.length) ? 'nothing new' : 'new records';
+        found = first.isSameList(batch) ? 'nothing new' : 'new records';
         throw enough;
       },
     });
