@@ -40,7 +40,8 @@ ${all.map(renderRow).join('')}`;
 function renderRow({ code, exitCodes, messages }: FoundError): string {
   const meaning = meanings.get(code);
   const texts = messages.size > 0 ? [...messages].sort() : [meaning ?? 'Made at run time.'];
-  const remedy = remedyFor(code, {}) ?? 'See the message.';
+  const known = remedyFor(code, {}) ?? 'See the message.';
+  const remedy = known.includes('TARGET') ? `For a target: ${known}` : known;
   const cells = [`\`${code}\``, [...exitCodes].sort().join(' or '), texts.map(asMarkdown).join('<br>'), remedy];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
 }

@@ -54,7 +54,7 @@ async function writeFile(file: string, lines: AsyncIterable<string>): Promise<nu
   } catch (error) {
     await rm(draft, { force: true });
     if (!isFileProblem(error)) throw error;
-    const message = `It cannot be written to ${file}: ${messageOf(error)}. Name another file`;
+    const message = `The file ${file} cannot be written: ${messageOf(error)}. Name another file`;
     throw new LockstepError('EXPORT_NOT_WRITABLE', message, { cause: error, exitCode: WRONG_USE });
   }
 }

@@ -119,7 +119,7 @@ export async function readPlan(file: string): Promise<GivenPlan> {
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
     const why = codeOf(error) === 'ENOENT' ? 'there is no such file' : messageOf(error);
-    const message = `The plan ${file} cannot be read: ${why}`;
+    const message = `The plan ${file} cannot be read: ${why}. Check its name and its permissions`;
     throw new LockstepError('PLAN_UNREADABLE', message, { cause: error, exitCode: WRONG_USE });
   }
   const { lockstepPlan, id } = parsed(headSchema, head.toString('utf8').split('\n')[0]) ?? {};

@@ -52,7 +52,7 @@ function sectionLines(
     '',
     styled('strong', `${plural(count, 'row')} ${words}:`),
     ...groups.slice(0, SHOWN_GROUPS).flatMap(groupLines),
-    ...(hidden.length === 0 ? [] : [`  ${formatCount(hiddenRows)} with ${formatCount(hidden.length)} other reasons`]),
+    ...(hidden.length === 0 ? [] : [`  ${formatCount(hiddenRows)} with ${plural(hidden.length, 'other reason')}`]),
     ...(verdict === 'review' ? decideLines(report, hints) : []),
   ];
 }

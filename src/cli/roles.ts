@@ -122,7 +122,7 @@ export async function takeOverSettings(
       names.length > 0 ? [`${section} ${kind}: ${names.join(', ')}`] : [],
     ),
   );
-  log.info(`settings read again: ${changes.join('; ') || 'no account, sync, target or alert has changed'}`);
+  log.info(`settings read again: ${changes.join('; ') || 'no account, sync, target or alert channel has changed'}`);
   if (needRestart.length > 0)
     log.warn(`restart this process to use the changed settings under ${needRestart.join(', ')}`);
 }

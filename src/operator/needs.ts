@@ -193,7 +193,7 @@ async function reasonsOf(db: Queryable, run: string): Promise<string> {
   for (const { reason, count } of await groupRows(db, run, PROBLEMS))
     counts.set(reason ?? 'NO_REASON', (counts.get(reason ?? 'NO_REASON') ?? 0) + count);
   const words = [...counts].map(([reason, n]) => `${formatCount(n)} × ${reason}: ${meaningOf(reason) ?? ''}`.trim());
-  const more = words.length > MOST_REASONS ? [`And ${words.length - MOST_REASONS} other reasons.`] : [];
+  const more = words.length > MOST_REASONS ? [`And ${plural(words.length - MOST_REASONS, 'other reason')}.`] : [];
   return [...words.slice(0, MOST_REASONS), ...more].join(' ');
 }
 

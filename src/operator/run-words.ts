@@ -87,7 +87,7 @@ const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   created: 'created',
   updated: 'updated',
   unchanged: 'unchanged',
-  existing: 'exist already',
+  existing: 'existed already',
   invalid: 'not valid, never sent',
   rejected: 'rejected',
   review: 'for a person to decide',

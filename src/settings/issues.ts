@@ -44,10 +44,14 @@ export const explainIssue: z.core.$ZodErrorMap = (issue) => {
         : explainDiscriminator(issue.discriminator, issue);
     case 'too_small':
       if (issue.origin === 'number') return `expected at least ${issue.minimum}, got ${issue.input}`;
-      return issue.origin === 'string' ? 'must not be empty' : `needs at least ${issue.minimum}`;
+      return issue.origin === 'string'
+        ? 'must not be empty'
+        : `needs at least ${issue.minimum === 1 ? 'one entry' : `${issue.minimum} entries`}`;
     case 'too_big':
       if (issue.origin === 'number') return `expected at most ${issue.maximum}, got ${issue.input}`;
-      return `is longer than ${issue.maximum}`;
+      return issue.origin === 'string'
+        ? `is longer than ${issue.maximum} characters`
+        : `has more than ${issue.maximum} entries`;
     default:
       return undefined;
   }

@@ -9,7 +9,7 @@ const SECOND = 1000;
 export const count = z.int({ error: wrongType((input) => explainType('a whole number of calls', input)) }).min(1);
 
 const requestCount = z.int({ error: wrongType(explainRequests) }).min(1, {
-  error: ({ input }) => `expected at least 1 call, got ${input}; for less than one per second set a longer per`,
+  error: ({ input }) => `expected at least 1 call, got ${input}; for less than one call a second, set a longer per`,
 });
 
 /** Keys of a budget. The descriptions name `requests` and `perMs` as the defaults; `concurrency` is the default. */

@@ -117,6 +117,6 @@ test('run makes a run of a paused sync and says that it is paused', async () => 
   await lockstep('syncs', 'pause', 'nightly');
   const { code, stdout } = await lockstep('run', 'nightly', '--detach');
   expect(code).toBe(0);
-  expect(stdout).toMatch(/Sync nightly is paused since .*: no scheduler starts it\. This run is made anyway\./);
+  expect(stdout).toMatch(/Sync nightly is paused since .*: no scheduler starts it\. This run starts anyway\./);
   expect(stdout).toContain('Started run');
 });

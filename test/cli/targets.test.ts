@@ -113,7 +113,7 @@ test('sets up, lists and removes a webhook, and shows no secret', async () => {
 test('refuses addresses that no vendor reaches, and targets that take no calls', async () => {
   const cases: readonly (readonly [RegExp, ...string[]])[] = [
     [/there is no target "nothing"|no target/i, 'hook', 'nothing'],
-    [/table takes no calls: set poll/, 'hook', 'table'],
+    [/table accepts no calls: set poll/, 'hook', 'table'],
     [/receiver was set up by hand: remove it there/, 'hook', 'receiver', '--remove'],
     [/--renew needs --url/, 'hook', 'issues', '--renew'],
     [/expected a URL/, 'hook', 'issues', '--url', 'lockstep'],

@@ -74,11 +74,11 @@ test.each([
   ],
   [
     'budget: { requests: 0, per: 1s }',
-    'accounts.demo.budget.requests: expected at least 1 call, got 0; for less than one per second set a longer per',
+    'accounts.demo.budget.requests: expected at least 1 call, got 0; for less than one call a second, set a longer per',
   ],
   [
     'budget: { requests: -5, per: 1s }',
-    'accounts.demo.budget.requests: expected at least 1 call, got -5; for less than one per second set a longer per',
+    'accounts.demo.budget.requests: expected at least 1 call, got -5; for less than one call a second, set a longer per',
   ],
   [
     'budget: { requests: 1.5, per: 1s }',

@@ -40,7 +40,7 @@ test.each([
   ],
   [
     'budget: { requests: 0, per: 1s }',
-    'budget.requests: expected at least 1 call, got 0; for less than one per second set a longer per',
+    'budget.requests: expected at least 1 call, got 0; for less than one call a second, set a longer per',
   ],
   ['budget: { bursts: 3 }', 'budget.bursts: unknown key; did you mean "burst"?'],
   ['budget: { concurrency: 1001 }', 'budget.concurrency: expected at most 1000, got 1001'],

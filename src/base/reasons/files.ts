@@ -1,13 +1,13 @@
 /** Reasons of files in a watched folder, and of files that cannot be loaded at all. */
 import { REMEDIES, type Reasons } from './reason.ts';
 
-const AGAIN = 'then put it into the folder again.';
+const AGAIN = 'then load it again, or put it into its folder again.';
 /** For each way to load a file: a command, the console, a watched folder. */
 const CHOOSE =
   'with `--map field=Column` or in the form of the console; for a watched folder, set `map` in the options of its sync, or describe such files in a preset (docs/csv.md).';
 
 export const FILE_REASONS = {
-  LOADED: { meaning: 'All rows of the file were loaded.', sentence: 'Run {load} loaded all {rows} rows.' },
+  LOADED: { meaning: 'All rows of the file were loaded.', sentence: 'Run {load} loaded every row ({rows}).' },
   LOADED_BEFORE: { meaning: 'The same file was loaded before.', sentence: 'Run {load} loaded this file before.' },
   ROWS_LEFT: {
     meaning: 'Some rows of the file were not loaded.',

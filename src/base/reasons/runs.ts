@@ -23,7 +23,7 @@ export const RUN_REASONS = {
   },
   CANNOT_BE_CHECKED: {
     meaning: 'The outcome of a call is unknown, and no read can determine it.',
-    remedy: 'Look at the service by hand.',
+    remedy: 'Find out at the service whether the call was applied.',
   },
   OPERATION_FORBIDDEN: {
     meaning: 'The API key may not make a call that the run needs.',

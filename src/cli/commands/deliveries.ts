@@ -143,7 +143,7 @@ function stateLines(
     const { at, reason, detail } = disabled;
     const remedy = hint(`deliveries enable ${target}`);
     lines.push(
-      `${target} is disabled since ${formatTime(at)} (${reason}: ${detail}). Fix the cause, then enable the target with: ${remedy}`,
+      `${target} has been disabled since ${formatTime(at)} (${reason}: ${detail}). Fix the cause, then enable the target with: ${remedy}`,
     );
   }
   if (blockedUntil) lines.push(`${target} asks for a pause until ${formatTime(blockedUntil)}.`);

@@ -101,7 +101,9 @@ function tell(
   if (more > 0) out.say(`  … and ${formatCount(more)} more. Correct these, then import the file again.`);
   if (unlinked > 0) out.say(`${plural(unlinked, 'task')} outside the file lost the item to a task in the file.`);
   if (unseen > 0)
-    out.say(`Note: no sync of ${account} has seen ${plural(unseen, 'of these tasks', 'of these tasks')}.`);
+    out.say(
+      `Note: ${plural(unseen, 'of these tasks is', 'of these tasks are')} unknown to every sync of ${account} so far.`,
+    );
   if (!isMirrored(settings, target, account)) {
     out.say(
       `Note: no sync of the settings mirrors tasks of ${account} to ${target}, so nothing is delivered there yet.`,

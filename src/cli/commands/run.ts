@@ -115,7 +115,7 @@ async function tellPause({ out, hint }: Session, { database }: Workspace, name: 
   const paused = (await pausedSyncs(database.pool)).get(name);
   if (!paused) return;
   out.say(
-    `Sync ${name} is paused ${pausedWords(paused)}: no scheduler starts it. This run is made anyway. Resume the schedule with: ${hint(`syncs resume ${name}`)}`,
+    `Sync ${name} is paused ${pausedWords(paused)}: no scheduler starts it. This run starts anyway. Resume the schedule with: ${hint(`syncs resume ${name}`)}`,
   );
 }
 

@@ -62,7 +62,7 @@ function addCancel(runs: Command, perform: Perform): void {
     .command('cancel')
     .summary('end an unfinished run for good')
     .description(
-      'Ends an unfinished run for good: nothing more is sent. A run that waits for approval is not approved. The next run of the sync reads before it writes, so it finds ' +
+      'Ends an unfinished run for good: nothing more is sent. A run that waits for approval is declined. The next run of the sync reads before it writes, so it finds ' +
         'the records that were being sent when the run was cancelled.',
     )
     .argument('<run>', 'id of the run')

@@ -11,7 +11,7 @@ export function define(status: Command, perform: Perform): void {
   status
     .description(
       'Shows on one screen what needs a person, which runs are under way, when each sync starts next, the budget of each ' +
-        'account, and targets that do not take deliveries. It only reads the ledger and makes no call to a service.',
+        'account, and targets that do not accept deliveries. It only reads the ledger and makes no call to a service.',
     )
     .action(perform(show));
 }

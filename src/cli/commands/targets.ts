@@ -43,7 +43,7 @@ Examples:
     .description(
       'Without --url it lists the webhooks that call this target. With --url it sets up the webhook: one that calls this ' +
         'address already is updated, and there is never a second one. Where the outside system has no API for it, the ' +
-        'command prints what to enter there. `lockstep start` takes the calls.',
+        'command prints what to enter there. `lockstep start` accepts the calls.',
     )
     .argument('<target>', 'target in the settings')
     .option('--url <url>', 'address at which the outside system reaches Lockstep, such as https://lockstep.example.com')
@@ -103,7 +103,7 @@ async function arrange(session: Session, given: Arrangement, context: CallContex
   const { out } = session;
   const { name, url, hooks, options } = given;
   if (hooks === undefined)
-    throw wrongUse(`${name} takes no calls: set poll in the options of its sync`, 'HOOK_UNKNOWN');
+    throw wrongUse(`${name} accepts no calls: set poll in the options of its sync`, 'HOOK_UNKNOWN');
   if ('byHand' in hooks) {
     if (options.remove) throw wrongUse(`the webhook of ${name} was set up by hand: remove it there`, 'HOOK_UNKNOWN');
     const lines = hooks.byHand(url ?? `https://YOUR-HOST/hooks/${name}`);

@@ -195,7 +195,7 @@ test.each<[string, number, string, RequestInit]>([
   ['of 26 MiB', 413, 'issues', githubCall(Buffer.alloc(26 * 1024 * 1024, ' '))],
   ['for a target that is not there', 401, 'missing', githubCall()],
   ['for one of every object', 401, 'constructor', githubCall()],
-  ['for a target that takes no calls', 401, 'todos', githubCall()],
+  ['for a target that accepts no calls', 401, 'todos', githubCall()],
   ['for a target that cannot be used', 401, 'broken', githubCall()],
   ['by GET', 405, 'issues', {}],
   ['by PUT', 405, 'issues', { ...githubCall(), method: 'PUT' }],

@@ -47,7 +47,7 @@ test('lists deliveries with their state', async () => {
 
 test('reports a disabled target with its remedy, and enables it again', async () => {
   await disableTarget(database.pool, 'mail', { reason: 'GONE', detail: 'it answered 410', now: undefined });
-  expect((await deliveries()).stdout).toMatch(/mail is disabled since .* 410.*: lockstep deliveries enable mail/);
+  expect((await deliveries()).stdout).toMatch(/mail has been disabled since .* 410.*: lockstep deliveries enable mail/);
   expect((await deliveries('enable', 'mail', '--json')).json).toEqual({ target: 'mail', enabled: true });
   expect((await deliveries('enable', 'mail')).stdout).toBe('mail was not disabled; nothing has changed.\n');
 });

@@ -27,7 +27,7 @@ const DIALECTS: readonly (readonly [behaviour: BehaviourOptions, ...seen: Seen[]
     ['only-body', 'contacts', /a JSON list/, 'certain'],
     ['search-match', 'email', /a part of it, in upper or lower case/, 'certain'],
     ['booleans', undefined, /flags as true and false; amounts as numbers/, 'certain'],
-    ['rate-limit', undefined, /^none of \d+ calls was limited/, 'unknown'],
+    ['rate-limit', undefined, /^no call of \d+ was limited/, 'unknown'],
     ['clock', undefined, /matches this machine’s clock/, 'certain'],
     ['latency', undefined, /median of \d+ calls/, 'certain'],
     ['read-after-write', undefined, /needs --write-probes/, 'unknown'],

@@ -4,6 +4,7 @@
  * reading two rows of pages 0, 1 and 2.
  */
 import { isPart } from '../../../client/lists/answers.ts';
+import { plural } from '../../words.ts';
 import type { FoundList } from '../find-list.ts';
 import { besideIn, type FirstPage, findFirstPage, type Ids, type ListSeen, readAgain } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, nothingToSee, type Probe } from '../probe.ts';
@@ -65,16 +66,16 @@ async function rows(exam: Examination, list: ListSeen, first: SomePage): Promise
   const total = inAll === undefined ? '' : ` (the service reports ${inAll} in total)`;
   const usual = defaultRows(list.found, count, from);
   if (isSizeIgnored(first))
-    return certain(GAP, `ignored: a page has ${count} rows whatever is requested${total}`, ROWS_DOES, more);
+    return certain(GAP, `ignored: a page has ${plural(count, 'row')} whatever is requested${total}`, ROWS_DOES, more);
   if (count >= WISHED_ROWS) return certain(GAP, `a page can have ${WISHED_ROWS} rows${total}${usual}`, ROWS_DOES, more);
   if (first.status === 'ignored')
-    return likely(GAP, `a page has at most ${count} rows${total}${usual}`, ROWS_DOES, more);
+    return likely(GAP, `a page has at most ${plural(count, 'row')}${total}${usual}`, ROWS_DOES, more);
   const next = await page(exam, list, from + 1, WISHED_ROWS);
   if (next?.some((id) => !big.ids.includes(id))) {
-    const found = `a page has at most ${count} rows: ${WISHED_ROWS} were requested, and the next page had more${total}${usual}`;
+    const found = `a page has at most ${plural(count, 'row')}: ${WISHED_ROWS} were requested, and the next page had more${total}${usual}`;
     return certain(GAP, found, ROWS_DOES, more);
   }
-  const found = `all ${count} contacts are on one page, too few to show the maximum${usual}`;
+  const found = `one page shows every contact (${count}), too few to show the maximum${usual}`;
   return likely(GAP, found, ROWS_DOES, more);
 }
 

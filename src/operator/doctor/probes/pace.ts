@@ -1,4 +1,5 @@
 /** What the calls of the examination showed besides their content: rate limits, the service's clock, and latency. */
+import { plural } from '../../words.ts';
 import type { Trace } from '../caller.ts';
 import { certain, type Examination, type Finding, type Probe, unknown } from '../probe.ts';
 import { headerIn } from '../words.ts';
@@ -27,12 +28,12 @@ function rate({ account, calls }: Examination): Finding {
   }
   const headers = [...sent].map(([name, value]) => `${name}: ${value}`).join(', ');
   if (calls.limited() > 0) {
-    const found = `${calls.limited()} of ${calls.made()} calls were limited${headers === '' ? '' : ` (last: ${headers})`}`;
+    const found = `limited calls: ${calls.limited()} of ${calls.made()}${headers === '' ? '' : ` (last: ${headers})`}`;
     const needs = `lower accounts.${account.name}.budget to what the service allows, or find out what else uses this key`;
     return certain(gap, found, does, { needs });
   }
   if (headers !== '') return certain(gap, `no call was limited; the service sends ${headers}`, does);
-  return unknown(gap, `none of ${calls.made()} calls was limited, and no header announces a limit`, does);
+  return unknown(gap, `no call of ${calls.made()} was limited, and no header announces a limit`, does);
 }
 
 /**
@@ -77,13 +78,15 @@ function latency({ account, calls }: Examination): Finding {
     .sort((a, b) => a - b);
   const median = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
   const most = (account.concurrency * SECOND) / Math.max(1, median);
-  const found = `${Math.round(median)} ms (median of ${sorted.length} calls); the slowest took ${Math.round(sorted.at(-1) ?? 0)} ms`;
-  const does = `keeps at most ${account.concurrency} calls in flight, which allows up to ${formatRate(most)}`;
+  const found = `${Math.round(median)} ms (median of ${plural(sorted.length, 'call')}); the slowest took ${Math.round(sorted.at(-1) ?? 0)} ms`;
+  const does = `keeps at most ${plural(account.concurrency, 'call')} in flight, which allows up to ${formatRate(most)}`;
   if (account.ratePerSecond === undefined || most >= account.ratePerSecond) return certain(gap, found, does);
   const needs = `raise accounts.${account.name}.budget.concurrency to use the whole rate of ${formatRate(account.ratePerSecond)}`;
   return certain(gap, found, does, { needs });
 }
 
 function formatRate(perSecond: number): string {
-  return perSecond >= 1 ? `${Math.floor(perSecond)} calls a second` : `${Math.floor(perSecond * 60)} calls a minute`;
+  return perSecond >= 1
+    ? `${plural(Math.floor(perSecond), 'call')} a second`
+    : `${plural(Math.floor(perSecond * 60), 'call')} a minute`;
 }

@@ -1,4 +1,5 @@
 /** Is the first page of tasks 0 or 1, how many tasks are on a page, and what does a call without a page return? */
+import { plural } from '../../words.ts';
 import { findFirstPage, readAgain } from '../lists.ts';
 import { certain, type Examination, type Finding, nothingToSee, type Probe, settingOf } from '../probe.ts';
 
@@ -24,9 +25,9 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
   if (first.status === 'ignored') {
     const needs = 'ask the service’s operator how tasks are paged: the worker cannot read beyond this answer';
     const does = 'treats the answer as the whole list; its scan is weak';
-    return [certain(GAP, `ignored: every page has the same ${rows} tasks`, does, { needs })];
+    return [certain(GAP, `ignored: every page has the same ${plural(rows, 'task')}`, does, { needs })];
   }
   const what = without === 0 ? 'returns nothing' : without > rows ? 'returns more' : 'returns the first page';
-  const found = `pages start at ${first.from}; the first page has ${rows} tasks; a call without a page ${what}`;
+  const found = `pages start at ${first.from}; the first page has ${plural(rows, 'task')}; a call without a page ${what}`;
   return [certain(GAP, found, DOES, { setting: settingOf(exam.account, 'dialect.firstTaskPage', first.from) })];
 }

@@ -6,6 +6,7 @@
  */
 import { idOf, toWireId } from '../../../client/call/dialect.ts';
 import { isPageSize, type WholeKind } from '../../../client/lists/page-size.ts';
+import { plural } from '../../words.ts';
 import { besideIn, getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, nothingToSee, type Probe, unknown } from '../probe.ts';
 import { whyNot } from '../words.ts';
@@ -38,19 +39,23 @@ async function look(exam: Examination, about: WholeKind): Promise<Finding> {
   const { total, next } = besideIn(list.look);
   const paged = await nextPage(exam, list);
   if (paged === 'others')
-    return certain(GAP, `paged: one answer has ${count} records, and a second page has others`, DOES_PAGED, { about });
+    return certain(GAP, `paged: one answer has ${plural(count, 'record')}, and a second page has others`, DOES_PAGED, {
+      about,
+    });
   const says = total !== undefined && total > count ? `${total} in total` : next && 'more';
   if (says !== undefined)
-    return likely(GAP, `a part: the list has ${count} records, and the service reports ${says}`, DOES_PART, { about });
+    return likely(GAP, `a part: the list has ${plural(count, 'record')}, and the service reports ${says}`, DOES_PART, {
+      about,
+    });
   if (await hidesARecord(exam, list, about))
-    return cut(`cut off: the list has ${count} records, and a get returns one that is not in it`);
+    return cut(`cut off: the list has ${plural(count, 'record')}, and a get returns one that is not in it`);
   if (isPageSize(count) && paged !== 'empty' && !exam.account.isEmbedded) {
     const needs = `check on the service’s platform whether there are more than ${count} ${about}; if so, do not run syncs or loads with this account: they would create the missing ${about} again`;
-    const found = `the list has ${count} records, which looks like a page size: it may be cut off`;
+    const found = `the list has ${plural(count, 'record')}, which looks like a page size: it may be cut off`;
     return likely(GAP, found, DOES_WRONG, { about, needs });
   }
   const find = paged === 'empty' || total === count ? certain : likely;
-  return find(GAP, `nothing shows that it is cut off: it has ${count} records`, DOES, { about });
+  return find(GAP, `nothing shows that it is cut off: it has ${plural(count, 'record')}`, DOES, { about });
 }
 
 /** What a second page of the same length has: other records, none, or the list itself if it is not paged. */
