@@ -70,7 +70,9 @@ test('a file that was saved again with another row says how many rows were loade
   const first = await load(await harness.file('one.csv', TEXT));
   const { code, json, stderr } = await load(await harness.file('one.csv', `${TEXT}1,99.5,neu\n`), '--yes');
   expect([code, json.state]).toEqual([3, 'awaiting-approval']);
-  expect(stderr).toContain(`30 of 31 rows without an order_id say the same as rows that run ${first.json.run} loaded`);
+  expect(stderr).toContain(
+    `30 of 31 rows without an order_id have the same content as rows that run ${first.json.run} loaded`,
+  );
   expect(await harness.orders()).toHaveLength(30);
 });
 
