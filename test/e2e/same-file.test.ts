@@ -82,7 +82,7 @@ test('a few rows that say the same as rows of another file are noted, and most r
   const few = await load(await harness.file('few.csv', `${TEXT.split('\n').slice(0, 6).join('\n')}\n${others}`));
   expect([few.code, few.json.counts.created]).toEqual([0, 75]);
   const noted = await harness.database.pool.query('select notes from ledger.runs where id = $1', [few.json.run]);
-  expect(noted.rows[0].notes.join()).toContain('5 of 75 rows without an order_id say the same');
+  expect(noted.rows[0].notes.join()).toContain('5 of 75 rows without an order_id have the same');
   const grown = await load(await harness.file('grown.csv', `${TEXT}${others.replaceAll('later', 'new')}`), '--yes');
   expect([grown.json.state, grown.json.counts.in]).toEqual(['awaiting-approval', 100]);
 });
