@@ -205,7 +205,7 @@ async function awaitCreated(
 async function holdKeys(context: Context, exclusive: Exclusive, checkpoint: LoadCheckpoint): Promise<Stepped> {
   const { pool, run, account } = context;
   const sentMs = await sentBeforeUnsettledForMs(pool, run.id, account.settleMs);
-  if (sentMs > 0) return wait(context, sentMs, 'waited for the unsettled earlier calls of its own rows');
+  if (sentMs > 0) return wait(context, sentMs, 'waited for unsettled earlier calls of this load');
   const holder = !run.dryRun && (await isHeldUp(pool, run)) ? await loadWaitedFor(pool, run) : undefined;
   if (holder !== undefined && holder !== 'ended') return waitFor(context, exclusive, checkpoint, holder);
   const inMs = await exclusive.transaction(async (db) => {

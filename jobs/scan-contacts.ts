@@ -130,7 +130,7 @@ async function continueRun(db: Queryable, { run, options }: Context, baseline: B
 async function writeOnlyShown(db: Queryable, run: Run): Promise<void> {
   const { shown, left } = await countNotNeeded(db, run);
   if (left > 0)
-    await addNote(db, run.id, `${left} of the ${shown} planned contacts need no write any more, or are gone`);
+    await addNote(db, run.id, `${left} of ${shown} planned contacts did not need a write any more, or were gone`);
   await leaveOutUnshown(db, run);
 }
 

@@ -105,7 +105,12 @@ async function list(context: Context): Promise<void> {
   for (const file of left) files.set(file.id, known(file));
   const entries = await entriesIn(folder);
   const more = entries.length - MOST_FILES;
-  if (more > 0) await addNote(pool, run.id, `${more} more files wait for the next run`);
+  if (more > 0)
+    await addNote(
+      pool,
+      run.id,
+      `the folder has more than ${MOST_FILES} files: the next run loads the others (${more})`,
+    );
   for (const file of entries.slice(0, MOST_FILES)) files.set(newFileId(), { ...known(file), entry: file.entry });
   await keep(context, pool);
 }
@@ -237,7 +242,8 @@ async function putAway(context: Context, id: string, end: NonNullable<WatchedFil
     if (load !== undefined) await writeResults(pool, load, { dir: folder.path, folder, base });
   });
   const lacking = load === undefined ? 0 : (await readRun(pool, load)).rowsPruned;
-  if (lacking > 0) await addNote(pool, run.id, `${lacking} older rows of ${load} were deleted: its results lack them`);
+  if (lacking > 0)
+    await addNote(pool, run.id, `the results of load ${load} lack older rows (${lacking}), which were deleted`);
   await settle(context, id, end.verdict);
 }
 

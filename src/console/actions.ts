@@ -66,7 +66,8 @@ const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
   async resume({ pool, hint }, id, { by, seen, first }) {
     const run = await readRun(pool, id);
     await reopenRun(pool, run, { by, seen: seen ?? run.planId, first }, hint);
-    const then = first === undefined ? '' : ` It writes ${plural(first, 'order')}, and then asks for the others.`;
+    const then =
+      first === undefined ? '' : ` It writes ${plural(first, 'order')}, and then waits for approval of the others.`;
     return { said: `Run ${id} continues as soon as a worker is free.${then}`, run: id };
   },
   async retry(needs, id) {
@@ -99,7 +100,7 @@ const ON_ACCOUNTS: Readonly<Record<AccountAction, Perform>> = {
       return { said: `The key of ${account} is not refused; nothing has changed.`, refused: 'NOT_REFUSED' };
     await probeSoon(pool, scope);
     return {
-      said: `A worker with a run of ${account} tries its key now. If the service accepts it, the account resumes.`,
+      said: `A worker with a run of ${account} tries the key now. If the service accepts it, the account resumes.`,
     };
   },
   async suspend({ pool, settings }, account, { by, reason }) {
@@ -110,7 +111,7 @@ const ON_ACCOUNTS: Readonly<Record<AccountAction, Perform>> = {
   async resume({ pool }, account) {
     if (await resumeAccount(pool, await scopeNamed(pool, account)))
       return { said: `${account} is resumed: its runs continue.` };
-    return { said: `${account} was not suspended by hand; nothing has changed.`, refused: 'NOT_SUSPENDED' };
+    return { said: `${account} was not suspended by a person; nothing has changed.`, refused: 'NOT_SUSPENDED' };
   },
 };
 
@@ -155,7 +156,7 @@ export function approveTyped(
     const plan = await planOf(needs.pool, await readRun(needs.pool, id), needs.settings());
     if (typed.replaceAll(/\D/g, '') === String(writesOf(plan)))
       return ON_RUNS.resume(needs, id, { by: byWords(taking), seen });
-    const said = `This is not the number of orders to write, ${formatCount(writesOf(plan))}: nothing is approved.`;
+    const said = `Nothing was approved: the number of orders to write is ${formatCount(writesOf(plan))}.`;
     return { said, refused: 'NUMBER_DIFFERS' };
   });
 }

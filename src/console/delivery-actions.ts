@@ -23,12 +23,15 @@ export function replayDeliveries(needs: ActionNeeds, taking: Taking, filter: Del
       sendAgain(db, filter, replayHow(settings())),
     );
     if (again + superseded === 0)
-      return { said: 'Nothing is sent again: no delivery matches that has ended or waits.', refused: 'NOTHING_ENDED' };
+      return { said: 'Nothing is sent again: no delivery that has ended or waits matches.', refused: 'NOTHING_ENDED' };
     const words = [
       `${plural(again, 'delivery is', 'deliveries are')} due now. A worker sends ${again === 1 ? 'it' : 'them'} at once, ` +
-        'or within a minute while its target is failing.',
+        `or within a minute while ${again === 1 ? 'its' : 'their'} target is failing.`,
     ];
-    if (superseded > 0) words.push(`${plural(superseded, 'old state')} not sent: the newest state of a task counts.`);
+    if (superseded > 0)
+      words.push(
+        `${plural(superseded, 'old state is', 'old states are')} not sent: the newest state of a task counts.`,
+      );
     if (enabled.length > 0) words.push(`Enabled: ${enabled.join(', ')}.`);
     return { said: words.join(' ') };
   });

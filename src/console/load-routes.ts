@@ -40,7 +40,7 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
         await loads.uploads.sweep();
         upload = await take(request, loads, settings());
         const { name, account } = upload;
-        return { said: `${name} is here.`, about: `${name} for ${account}` };
+        return { said: `${name} was uploaded.`, about: `${name} for ${account}` };
       });
     } catch (error) {
       if (!(error instanceof LockstepError) || error.code === 'CONSOLE_NOT_ALLOWED') throw error;
@@ -76,7 +76,7 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
       const written = await loads.uploads.write(fixedFile(needs.pool, id, fixes));
       const upload = await loads.uploads.keep(written, { name, account, corrects: id });
       page = addressOf(`/load/${upload.id}`, formOfLoad(load, ordersOptions.parse(options)));
-      return { said: `${name} is here.`, about: `${name} for ${account}` };
+      return { said: `${name} was uploaded.`, about: `${name} for ${account}` };
     });
     return page;
   });

@@ -209,8 +209,8 @@ function refuseUnusedAmounts(used: readonly MappedColumn[], firstCells: FirstCel
   const which = found.length === 1 ? `the column ${listColumns(found)} has` : `the columns ${listColumns(found)} have`;
   throw new UnclearFile(
     'CSV_NO_AMOUNT_COLUMN',
-    `Line ${line}: no column has a name of the amount, but ${which} amounts.`,
-    `Name the amount of the order, as in ${mapOption('amount', found[0])}; if none is, add --map amount=.`,
+    `Line ${line}: no column has a name that means the amount, but ${which} amounts.`,
+    `Name the amount of the order, as in ${mapOption('amount', found[0])}; if no column has it, add --map amount=.`,
   );
 }
 

@@ -151,7 +151,7 @@ export class Overview {
     if (this.#decoded === '') return [];
     const what = this.#isGuess
       ? `the file is not UTF-8 and is read as windows-1252: ${this.#decoded}`
-      : `texts were decoded wrongly before the file was written, and are loaded so: ${this.#decoded}`;
+      : `texts were decoded wrongly before the file was written, and are loaded unchanged: ${this.#decoded}`;
     return [`${what}. If that is wrong, export it again as UTF-8`];
   }
 
@@ -167,7 +167,7 @@ export class Overview {
     if (count === 0) return [];
     const more = count > examples.length ? ` and ${count - examples.length} more` : '';
     return [
-      `the amount is negative in ${count} of ${this.#valid} orders, as in refunds, credit notes and payouts, and is loaded so: ${examples.join(', ')}${more}. If they are not orders, delete them from the file`,
+      `the amount is negative in ${count} of ${this.#valid} orders, as in refunds, credit notes and payouts, and is loaded unchanged: ${examples.join(', ')}${more}. If they are not orders, delete them from the file`,
     ];
   }
 

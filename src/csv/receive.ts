@@ -182,7 +182,7 @@ async function survey(input: Input): Promise<Facts> {
     unpackedBytes += block.length;
   }
   if (unpackedBytes === 0) {
-    const message = `${input.name} is empty. It needs a line of headers and at least one row.`;
+    const message = `${input.name} is empty. It needs a header and at least one row.`;
     throw new LockstepError('CSV_EMPTY', message, { exitCode: 2 });
   }
   const { mtimeMs: modifiedMs } = await input.handle.stat();

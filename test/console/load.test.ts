@@ -150,7 +150,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await approve.click();
     await page.getByLabel('Type 1,000').fill('100');
     await page.getByRole('button', { name: 'Approve' }).click();
-    expect(await said(page)).toContain('nothing is approved');
+    expect(await said(page)).toContain('Nothing was approved');
     await page.getByLabel('Type 1,000').fill('1,000');
     await page.getByRole('button', { name: 'Approve' }).click();
     expect(await page.textContent('.said.good')).toContain('continues');
@@ -235,7 +235,9 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByLabel('Try it with the first orders').fill('3');
     await expectSound(page);
     await page.getByRole('button', { name: 'Approve only these' }).click();
-    expect(await page.textContent('.said.good')).toContain('It writes 3 orders, and then asks for the others.');
+    expect(await page.textContent('.said.good')).toContain(
+      'It writes 3 orders, and then waits for approval of the others.',
+    );
     await page.getByText('Only the first orders were approved.').waitFor();
     expect(await page.textContent('#live')).toMatch(/Create\s*9 orders.*Written already\s*3 orders/);
     expect((await harness.orders()).length).toBe(3);

@@ -378,7 +378,7 @@ test('a file whose amounts have no known name is not loaded without them', async
   await expect(loaded(text)).rejects.toMatchObject({
     code: 'CSV_NO_AMOUNT_COLUMN',
     statement: expect.stringMatching(/the columns "Subtotal", "Grand Total \(Base\)" have amounts\.$/),
-    message: expect.stringContaining('--map amount=Subtotal; if none is, add --map amount=.'),
+    message: expect.stringContaining('--map amount=Subtotal; if no column has it, add --map amount=.'),
   });
   const { sheet } = await loaded(text, { map: new Map([['amount', '']] as const) });
   expect(decimalWords(sheet)).toBe('no amounts');

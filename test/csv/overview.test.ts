@@ -9,7 +9,7 @@ const lines = (amounts: readonly string[]) =>
 test('a note names the orders with a negative amount', async () => {
   const { overview } = await loaded(lines(['1200.00', '-20.00', '-1', '-2', '-3', '5']));
   expect(overview.notes([])).toEqual([
-    'the amount is negative in 4 of 6 orders, as in refunds, credit notes and payouts, and is loaded so: line 3 (-20), line 4 (-1), line 5 (-2) and 1 more. If they are not orders, delete them from the file',
+    'the amount is negative in 4 of 6 orders, as in refunds, credit notes and payouts, and is loaded unchanged: line 3 (-20), line 4 (-1), line 5 (-2) and 1 more. If they are not orders, delete them from the file',
   ]);
 });
 
@@ -25,7 +25,7 @@ test('a note shows a text of a file whose encoding is a guess, and a text that w
     'the file is not UTF-8 and is read as windows-1252: line 3 (M³ler). If that is wrong, export it again as UTF-8',
   ]);
   expect(await notesOf(names('JÃ¶rg'))).toEqual([
-    'texts were decoded wrongly before the file was written, and are loaded so: line 3 (JÃ¶rg). If that is wrong, export it again as UTF-8',
+    'texts were decoded wrongly before the file was written, and are loaded unchanged: line 3 (JÃ¶rg). If that is wrong, export it again as UTF-8',
   ]);
   expect(await notesOf(names('Jörg'))).toEqual([]);
 });

@@ -74,7 +74,7 @@ describe('of contacts', () => {
     const { code, json } = await apply();
     expect([code, json.counts, harness.writesSeen()]).toMatchObject([0, { in: 2, unchanged: 2 }, before]);
     expect((await harness.here('runs', 'show', json.run)).json.notes).toContain(
-      '2 of the 2 planned contacts need no write any more, or are gone',
+      '2 of 2 planned contacts did not need a write any more, or were gone',
     );
   });
 

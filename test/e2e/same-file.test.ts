@@ -70,7 +70,9 @@ test('a file that was saved again with another row says how many rows were loade
   const first = await load(await harness.file('one.csv', TEXT));
   const { code, json, stderr } = await load(await harness.file('one.csv', `${TEXT}1,99.5,neu\n`), '--yes');
   expect([code, json.state]).toEqual([3, 'awaiting-approval']);
-  expect(stderr).toContain(`30 of 31 rows without an order_id say the same as rows that run ${first.json.run} loaded`);
+  expect(stderr).toContain(
+    `30 of 31 rows without an order_id have the same content as rows that run ${first.json.run} loaded`,
+  );
   expect(await harness.orders()).toHaveLength(30);
 });
 
@@ -80,7 +82,7 @@ test('a few rows that say the same as rows of another file are noted, and most r
   const few = await load(await harness.file('few.csv', `${TEXT.split('\n').slice(0, 6).join('\n')}\n${others}`));
   expect([few.code, few.json.counts.created]).toEqual([0, 75]);
   const noted = await harness.database.pool.query('select notes from ledger.runs where id = $1', [few.json.run]);
-  expect(noted.rows[0].notes.join()).toContain('5 of 75 rows without an order_id say the same');
+  expect(noted.rows[0].notes.join()).toContain('5 of 75 rows without an order_id have the same');
   const grown = await load(await harness.file('grown.csv', `${TEXT}${others.replaceAll('later', 'new')}`), '--yes');
   expect([grown.json.state, grown.json.counts.in]).toEqual(['awaiting-approval', 100]);
 });

@@ -394,7 +394,7 @@ describe('a list whose answer says that it is only a part', () => {
     serviceWith({ contacts, onList: (path) => (path.includes('contacts') ? listOf(shown, { total: 50 }) : undefined) });
     const run = await harness.runSync();
     expect([run.status, run.scan, (await harness.counts(run)).created]).toEqual(['done', 'unproven', 20]);
-    expect(run.notes.join()).toMatch(/the service reports 50 records, and its pages have 20/);
+    expect(run.notes.join()).toMatch(/the service reports a total of 50, and its pages have 20/);
   });
 
   test.each([{ total: 12 }, { has_more: true }])('of customers (%j): no customer is created', async (beside) => {

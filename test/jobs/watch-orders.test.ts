@@ -78,7 +78,7 @@ test('the same file creates nothing after its rows were deleted, and the run say
   await drop('may.csv', TWO);
   const run = await watch();
   expect(await harness.rows(run)).toMatchObject([{ verdict: 'existing', reason: 'LOADED_BEFORE' }]);
-  expect(run.notes.join()).toMatch(/^2 older rows of run-\S+ were deleted: its results lack them$/);
+  expect(run.notes.join()).toMatch(/^the results of load run-\S+ lack older rows \(2\), which were deleted$/);
   expect(await harness.orders()).toHaveLength(2);
 });
 

@@ -73,7 +73,7 @@ export class Answers<R> {
     const isShort = this.#firstTotal !== undefined && found < this.#firstTotal - this.#moved;
     if (!isShort) return undefined;
     const remedy = found === 0 ? ': set the path of the list in the account’s dialect.listPath' : '';
-    return `the service reports ${this.#total} records, and its pages have ${found === 0 ? 'none' : found}${remedy}`;
+    return `the service reports a total of ${this.#total}, and its pages have ${found === 0 ? 'none' : found}${remedy}`;
   }
 
   /** Whether the service reports just as many records. Some services report the number of records on the page instead. */

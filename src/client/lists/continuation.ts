@@ -69,7 +69,7 @@ export async function findContinuation<R extends { readonly id: string }>(
 
 /** The reason for a list of which only the first page can be read. */
 export function unreachable(rows: number): string {
-  return `the service ignores page numbers, so the records after the first ${rows} cannot be read: set the name of the page parameter in the account’s dialect.pageParam`;
+  return `the service ignores page numbers, so the records after number ${rows} cannot be read: set the name of the page parameter in the account’s dialect.pageParam`;
 }
 
 const ONE_BY_ONE = 'each page of the list is found by the page before, so pages cannot overlap';

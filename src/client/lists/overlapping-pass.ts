@@ -153,7 +153,7 @@ async function emptyList<R extends ScannedRecord>({ read, rowsPerPage }: PassSou
  */
 async function tinyList<R extends ScannedRecord>(source: PassSource<R>, ids: readonly string[]): Promise<PassResult> {
   const behind = await source.read(1, source.rowsPerPage);
-  if (behind.length > 0) return { status: 'misfit', reason: `pages hold no more than ${ids.length} rows` };
+  if (behind.length > 0) return { status: 'misfit', reason: `pages hold no more rows than ${ids.length}` };
   const again = await source.read(0, source.rowsPerPage);
   await source.keep(again);
   const isSame = again.length === ids.length && isEcho(ids, idsOf(again));

@@ -162,7 +162,7 @@ export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Prom
       return { proof: lack === undefined ? 'weak' : 'unproven', ...report };
     previous = total.newInPass;
   }
-  reasons.add(`${MAX_PASSES} scans did not agree`);
+  reasons.add(`${MAX_PASSES} passes did not agree`);
   return { proof: 'unproven', reasons: [...reasons], seen, pages, passes: MAX_PASSES };
 }
 

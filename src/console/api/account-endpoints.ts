@@ -33,8 +33,14 @@ export const accountEndpoints: readonly Endpoint[] = [
     path: '/accounts/{account}/budget',
     params: ofAccount,
     query: z.object({
-      minutes: z.coerce.number().int().min(1).max(WEEK_MINUTES).prefault(60).describe('So long until now.'),
-      step: z.coerce.number().int().min(1).max(WEEK_MINUTES).prefault(1).describe('Minutes of one entry.'),
+      minutes: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(WEEK_MINUTES)
+        .prefault(60)
+        .describe('How many minutes to show, up to now.'),
+      step: z.coerce.number().int().min(1).max(WEEK_MINUTES).prefault(1).describe('How many minutes one entry covers.'),
     }),
     answer: z.object({ budget: z.array(z.looseObject({ calls: z.number(), limited: z.number() })) }),
     async work({ pool }, { params, query: { minutes, step } }) {

@@ -128,7 +128,9 @@ export const endpoints: readonly Endpoint[] = [
         .int()
         .min(1)
         .optional()
-        .describe('To approve only so many orders of a load, from the first. It then asks for the others.'),
+        .describe(
+          'To approve only this many orders of a load, from the first one. The load then waits for approval of the others.',
+        ),
     }),
     answer: done,
     work: (needs, { taking, params, body: { plan, first } }) =>
@@ -189,7 +191,7 @@ export const endpoints: readonly Endpoint[] = [
     path: '/activity',
     query: z.object({
       limit,
-      after: z.coerce.number().int().optional().describe('The `id` of the last entry before.'),
+      after: z.coerce.number().int().optional().describe('The `id` of the last entry of the page before.'),
     }),
     answer: z.object({
       actions: z.array(z.looseObject({ id: z.number(), at: time, who: z.string(), action: z.string() })),

@@ -23,7 +23,7 @@ export const runQuery = z.object({
   from: day.optional().describe('Started on this day (UTC) or later.'),
   to: day.optional().describe('Started on this day (UTC) or earlier.'),
   all: flag.describe(
-    'Each run; otherwise successive runs of a sync that found nothing new are one entry. Default: false.',
+    'Whether each run is an entry. If false, successive runs of a sync that found nothing new are one entry. Default: false.',
   ),
   after: text.optional().describe('The `next` of the page before.'),
 });
@@ -75,7 +75,7 @@ const linkPlace: z.ZodType<LinkCursor> = z
 export const linkQuery = z.object({
   target: text.optional().describe('Name of the target.'),
   account: text.optional(),
-  q: text.optional().describe('Occurs in the task, such as task:12, or in the item.'),
+  q: text.optional().describe('A text that occurs in the task, such as task:12, or in the item.'),
   after: afterPlace(linkPlace),
 });
 

@@ -35,7 +35,7 @@ export const linkEndpoints: readonly Endpoint[] = [
     path: '/links/remove',
     body: z.object({
       target: text,
-      account: text.describe('As the list of links names it.'),
+      account: text.describe('Account of the task, as the list of links names it.'),
       task: text.describe('Such as task:12.'),
     }),
     answer: done,
@@ -43,7 +43,7 @@ export const linkEndpoints: readonly Endpoint[] = [
   }),
   defineEndpoint({
     name: 'import-links',
-    summary: 'Link many tasks with items, from the lines of a CSV of at most 1 MiB; all or none are written',
+    summary: 'Link many tasks with items, from the lines of a CSV of at most 1 MiB; refused lines are skipped',
     method: 'POST',
     path: '/links/import',
     body: z.object({

@@ -26,7 +26,10 @@ export function openApiDocument(endpoints: readonly Endpoint[]): Schema {
 }
 
 const errorSchema = z.object({
-  error: z.object({ code: z.string().describe('Stable.'), message: z.string().describe('What to do, for people.') }),
+  error: z.object({
+    code: z.string().describe('Does not change between versions.'),
+    message: z.string().describe('What failed and what to do, for people.'),
+  }),
 });
 
 function operationOf({ name, summary, params, query, body, isFile, answer }: Endpoint): Schema {

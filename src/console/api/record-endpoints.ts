@@ -26,7 +26,7 @@ export const recordEndpoints: readonly Endpoint[] = [
     path: '/accounts/{account}/calls/{operation}',
     params: z.object({ account: z.string(), operation }),
     body: z.object({
-      id: z.uuid().optional().describe('Of a write: with the same id it is sent once. Default: a new one.'),
+      id: z.uuid().optional().describe('Id of a write. A write with the same id is sent only once. Default: a new id.'),
       path: values.describe('Parameters of the path.'),
       query: values.describe('Parameters of the query.'),
       body: z.record(z.string(), z.unknown()).optional(),
@@ -57,8 +57,7 @@ export const recordEndpoints: readonly Endpoint[] = [
   }),
   defineEndpoint({
     name: 'settle-call',
-    summary:
-      'Say of a write with an unknown outcome that it was applied, or send an earlier write again because it was not',
+    summary: 'Say that a write with an unknown outcome was applied, or send a write again that was not applied',
     method: 'POST',
     path: '/calls/{call}/{action}',
     params: ofCall.extend({ action: z.enum(['applied', 'again']) }),

@@ -30,7 +30,9 @@ export const reviewEndpoints: readonly Endpoint[] = [
     answer: z.object({
       items: z.array(item),
       total: z.number(),
-      isMore: z.boolean().describe('More wait than total, which counts at most 1,000 rows of each reason.'),
+      isMore: z
+        .boolean()
+        .describe('Whether more rows wait than `total`, which counts at most 1,000 rows of each reason.'),
       groups: z.record(z.string(), z.number()),
       next,
     }),
@@ -57,7 +59,7 @@ export const reviewEndpoints: readonly Endpoint[] = [
       item: item
         .extend({ mark: z.string().describe('Send it with a decision.') })
         .nullable()
-        .describe('Null: it does not wait.'),
+        .describe('Null if the row does not wait for a person.'),
       decisions: z.array(decision),
     }),
     async work({ pool, hint }, { params }) {
@@ -83,7 +85,7 @@ export const reviewEndpoints: readonly Endpoint[] = [
       })
       .refine(({ choice, record }) => (choice === 'use') === (record !== undefined), {
         path: ['record'],
-        error: 'it belongs to the choice use, and only to it',
+        error: 'expected with the choice use, and only with it',
       }),
     answer: done,
     work: (needs, { taking, params, body }) => decideItem(needs, taking, params.id, body),

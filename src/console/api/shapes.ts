@@ -9,13 +9,13 @@ export const limit = z.coerce
   .min(1)
   .max(1_000)
   .prefault(PER_PAGE)
-  .describe(`At most so many. Default: ${PER_PAGE}.`);
+  .describe(`How many at most. Default: ${PER_PAGE}.`);
 export const time = z.iso.datetime();
 export const next = z.string().nullable().describe('`after` of the next page; null on the last one.');
 export const done = z.object({
   said: z.string().describe('What was done, or why not.'),
   run: z.string().optional().describe('The run to look at next.'),
-  refused: z.string().optional().describe('A code, if nothing was done because another run is unfinished.'),
+  refused: z.string().optional().describe('A code, if it was not done, or only in part; `said` has the reason.'),
 });
 
 /** Where a list continues, as the `next` of its page before says it: the JSON of a place. */

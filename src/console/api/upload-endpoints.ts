@@ -35,7 +35,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
         accountNamed(needs.settings(), account);
         await uploads.sweep();
         kept = await uploads.keep(await uploads.write(atMostBytes(file, maxBytes)), { name, account });
-        return { said: `${name} is here.` };
+        return { said: `${name} was uploaded.` };
       });
       return { ...kept, status: 'here' };
     },

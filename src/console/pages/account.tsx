@@ -143,7 +143,7 @@ function Used({ history, range }: { readonly history: readonly BudgetMinute[]; r
   return (
     <>
       <p>
-        {plural(calls ?? 0, 'call')}, {plural(limited ?? 0, 'time')} the service answered “too many requests”.
+        {plural(calls ?? 0, 'call')}; the service said “slow down” {plural(limited ?? 0, 'time')}.
       </p>
       <OverTime
         columns={['Calls a second', 'Allowed a second', 'Calls waiting', 'Limits met']}

@@ -27,7 +27,7 @@ export const approve = definePage({
           <h1>
             Approve <Foreign text={run.title} most={80} />?
           </h1>
-          <p>It writes what the plan shows, and nothing else. What is written cannot be undone here.</p>
+          <p>The run writes what the plan shows, and nothing else. What is written cannot be undone here.</p>
           <Plan run={run} plan={plan} />
           <form class="filters" method="post" action={`/runs/${run.id}/approve`}>
             <input type="hidden" name="plan" value={run.planId} />

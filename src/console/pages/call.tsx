@@ -123,7 +123,7 @@ function Unknown({ call, sent, settings }: UnknownProps) {
     return (
       <p class="notice warn">
         The service may still apply it. Look from <Time at={from} /> on: by then it has applied it or dropped it, by the
-        setting <code>settle</code> of the account.
+        setting <code>budget.settle</code> of the account.
       </p>
     );
   }

@@ -30,7 +30,7 @@ export const deliveriesConfirm = definePage({
           <h1>{isWaiting ? 'Try them now?' : 'Send again?'}</h1>
           <p>{planWords(plan)}</p>
           <p class="dim">
-            They keep their ids, and each has all its attempts again. A disabled target among them is enabled.{' '}
+            They keep their ids, and each has all its attempts again. Their targets are enabled if they are disabled.{' '}
             {!isWaiting &&
               'A webhook receives old states again; any other target receives only the newest state of each task.'}
           </p>

@@ -56,7 +56,7 @@ export const fix = definePage({
           <p class="dim">
             They become a new file, <Foreign text={name} most={120} />, which you then look at and load.{' '}
             {isPlanDropped(run)
-              ? 'It has the other lines too that are not written yet, and replaces the plan of this run, which is then not approved.'
+              ? 'It also has the other lines that are not written yet. It replaces the plan of this run, which can then not be approved.'
               : 'The loaded file and its run stay as they are.'}{' '}
             Empty all cells of a line to leave it out. The next page keeps the columns and options of this load; there
             you can also create missing customers or combine the lines of an order.

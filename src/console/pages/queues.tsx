@@ -38,7 +38,7 @@ export const queues = definePage({
           <h1>Queues</h1>
           <p class="dim">
             A job names a run that a worker continues. A lost queue is filled again from the ledger, so there is nothing
-            to repair here: act on the run.
+            to repair here: to resume, retry or cancel a run, open its page.
           </p>
         </>
       ),

@@ -137,7 +137,7 @@ export async function settleByHand(
     const call = await handCallOf(needs.pool, id);
     if (found === 'absent') requireSettled(needs.settings(), call);
     const about = `${call.operation} for ${call.account}: ${found}`;
-    if (await settleHandCall(needs.pool, id, found)) return { said: 'It is noted.', about };
+    if (await settleHandCall(needs.pool, id, found)) return { said: 'The outcome is recorded.', about };
     throw new LockstepError('CALL_SETTLED', 'The outcome of this call is known already. Open its page again');
   });
   return handCallOf(needs.pool, id);

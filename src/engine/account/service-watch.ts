@@ -79,7 +79,10 @@ export function watchServices(needs: {
       note(() => noteDown(pool, account, failure));
       if (state.downSinceMs === undefined) {
         state.downSinceMs = Date.now();
-        log.warn({ account }, `the service does not work: ${failure}. Its runs wait, and resume by themselves`);
+        log.warn(
+          { account },
+          `the service does not work: ${failure}. The runs of the account wait, and resume by themselves`,
+        );
       }
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);
     }

@@ -16,8 +16,8 @@ export function withoutId(
     const what = JSON.stringify(record).slice(0, MOST_SHOWN);
     return new RunFailed(
       'RECORD_WITHOUT_ID',
-      `The service of account "${account.name}" lists ${what} among its ${kind}s, which is not a record. Have the service ` +
-        'corrected: Lockstep leaves out no part of a list.',
+      `The service of account "${account.name}" lists ${what} among its ${kind}s, which is not a record. Fix the list at the ` +
+        'service: Lockstep leaves out no part of a list.',
     );
   }
   return new RunFailed(

@@ -83,7 +83,7 @@ export async function bindToPlan(db: Queryable, id: string, plan: AppliedPlan): 
     `update ledger.runs set is_bound = true, approved_by = $2, approved_at = clock_timestamp() where id = $1`,
     [id, plan.by],
   );
-  await addNote(db, id, `applies the plan of ${plan.id}`);
+  await addNote(db, id, `applies the plan of run ${plan.id}`);
 }
 
 /** A plan that a run applies. */

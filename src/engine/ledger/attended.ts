@@ -58,7 +58,7 @@ async function doubtReady(db: Queryable, runId: string, worker: WorkerIdentity):
     await addNote(
       db,
       runId,
-      `no process worked on it for a while, so the rows still to send (${n}) are read back first`,
+      `no process worked on this run for a while, so the rows still to send (${n}) are read back first`,
     );
 }
 

@@ -120,7 +120,7 @@ async function isKnownSo(pool: pg.Pool, report: Report, tasks: readonly LinkedTa
 function notRead(read: Exclude<ItemRead, { status: 'found' }>, { itemId }: Report): Ended | Later {
   switch (read.status) {
     case 'missing':
-      return { status: 'ended', verdict: 'not-taken', reason: 'ITEM_MISSING', detail: `${itemId} is not found` };
+      return { status: 'ended', verdict: 'not-taken', reason: 'ITEM_MISSING', detail: `${itemId} was not found` };
     case 'refused':
       return { status: 'ended', verdict: 'not-taken', reason: read.reason, detail: read.detail };
     case 'disabled':

@@ -87,7 +87,7 @@ export async function completeTask(
 const NO_BUDGET: Later = {
   status: 'later',
   reason: 'BUDGET',
-  detail: 'no token of the rate budget in time',
+  detail: 'the rate budget granted no token in time',
   isSpent: false,
   afterMs: 1_000,
 };

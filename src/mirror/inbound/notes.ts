@@ -19,5 +19,5 @@ export async function tellNotes(db: Queryable, run: Run): Promise<void> {
   );
   const notes = taken.rows.toSorted((a, b) => a.id - b.id).map(({ note }) => note);
   for (const note of notes.slice(0, MOST_TOLD)) await addNote(db, run.id, note);
-  if (notes.length > MOST_TOLD) await addNote(db, run.id, `and ${notes.length - MOST_TOLD} more notes`);
+  if (notes.length > MOST_TOLD) await addNote(db, run.id, `more notes were left out (${notes.length - MOST_TOLD})`);
 }

@@ -150,16 +150,16 @@ export function readBackNotes(name: string, counted: Counted): readonly string[]
   const words = [
     `${name}: ${divergedCount} of ${read} items differed from their tasks${named(diverged, divergedCount)}`,
   ];
-  if (reported > 0) words.push(`${name}: ${reported} of ${read} items have changed at the target`);
+  if (reported > 0) words.push(`${name}: ${reported} of ${read} items had changed at the target`);
   if (missingCount > 0)
     words.push(
-      `${name}: ${missingCount} linked items were not found${named(missing, missingCount)}; their links are kept`,
+      `${name}: ${missingCount} of ${read} items could not be found${named(missing, missingCount)}; their links are kept`,
     );
   if (failedCount > 0)
-    words.push(`${name}: ${failedCount} linked items could not be read${named(failed, failedCount, '; ')}`);
+    words.push(`${name}: ${failedCount} of ${wanted} items could not be read${named(failed, failedCount, '; ')}`);
   const left = wanted - triedOf(counted);
   if (stopped !== undefined && left > 0)
-    words.push(`${name}: ${left} items were not read, so the next run reads them first: ${stopped}`);
+    words.push(`${name}: the next run begins with the items that were not read (${left}): ${stopped}`);
   return words;
 }
 

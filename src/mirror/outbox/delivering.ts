@@ -64,7 +64,7 @@ export function startDelivering(needs: DeliveringNeeds): Delivering {
         await ledgerNow(pool); // first, because a set clock can make a claim look expired
         await dropDeadOutboxClaims(pool, clock.ledgerNow());
       } catch (error) {
-        log.warn({ err: error }, 'deliveries of dead processes could not be taken over');
+        log.warn({ err: error }, 'deliveries of processes that have ended could not be taken over');
       }
       await clock.wait(LOOK_MS, signal);
     }

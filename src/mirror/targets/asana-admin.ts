@@ -27,7 +27,7 @@ const hook = z
   .transform(({ gid, target, active, ...last }): OutsideHook => {
     const hasFailed = Date.parse(last.last_failure_at ?? '') > Date.parse(last.last_success_at ?? '1970-01-01');
     const why = hasFailed ? `its last call failed: ${(last.last_failure_content ?? '').slice(0, 100)}` : undefined;
-    return { id: gid, url: target, problem: active === false ? (why ?? 'it is not active') : why };
+    return { id: gid, url: target, problem: active === false ? (why ?? 'it is disabled') : why };
   });
 const SHOWN = 'target,active,last_failure_at,last_success_at,last_failure_content';
 const created = z.object({ data: z.object({ gid: z.string() }), 'X-Hook-Secret': z.string() });

@@ -53,7 +53,7 @@ export function asanaHookReader(settings: SettingsOf<'asana'>, needs: TargetNeed
   const { kept } = needs;
   return async (request, now): Promise<HookVerdict> => {
     if (kept === undefined || hookSecret === undefined)
-      return refused('this target has no hookSecret in the settings: nothing is accepted');
+      return refused('this target accepts no calls: set its hookSecret in the settings');
     const offered = request.headers[HANDSHAKE];
     if (offered !== undefined) return shaken(offered, kept, now);
     const read = hookReader(asanaHook, hookSecret, {
@@ -68,7 +68,7 @@ export function asanaHookReader(settings: SettingsOf<'asana'>, needs: TargetNeed
 
 async function shaken(offered: string, kept: KeptSecrets, now: Date): Promise<HookVerdict> {
   const until = (await kept.read('handshake'))?.expiresAt;
-  if (until === undefined || until <= now) return refused('a handshake that no one has asked for');
+  if (until === undefined || until <= now) return refused('a handshake that Lockstep has not requested');
   if (!/^[\w-]{16,256}$/.test(offered)) return refused(`the header ${HANDSHAKE} is not a secret of Asana`);
   return { status: 'accepted', items: [], headers: { [HANDSHAKE]: offered } };
 }
@@ -78,7 +78,7 @@ async function keptHookSecret(kept: KeptSecrets, secret: string, where: string):
   if (known !== undefined) return known.secret;
   throw new LockstepError(
     'HOOK_SECRET_UNKNOWN',
-    `The secret of the webhook of ${where} is not known, or was stored with another hookSecret: make it again with \`lockstep targets hook\``,
+    `The secret of the webhook of ${where} is not known, or was stored with another hookSecret: set the webhook up again with \`lockstep targets hook\``,
   );
 }
 

@@ -108,7 +108,7 @@ export function openCaller(config: CallerConfig): TargetCaller {
     try {
       const taken = await config.take(signal);
       if (taken.status === 'taken') return taken;
-      const why = `no token of the budget of target ${config.name} in time`;
+      const why = `the budget of target ${config.name} granted no token in time`;
       return { ...later(why), retryAfterMs: taken.retryAfterMs };
     } catch (error) {
       if (signal.aborted) return aborted;

@@ -128,8 +128,8 @@ export function customFindings(
 function labelFindings(templates: readonly string[], known: ReadonlyMap<string, string>): readonly Finding[] {
   const missing = templates.filter((template) => isConstant(template) && !known.has(template));
   if (missing.length === 0) return [fine('labels', 'found')];
-  const remedy = 'create them there, or correct fields.labels';
-  return [problem('labels', `the target has no label "${missing.join('", "')}"`, remedy)];
+  const remedy = 'create what is missing there, or correct fields.labels';
+  return [problem('labels', `the target has no label "${missing.join('" or "')}"`, remedy)];
 }
 
 export function fieldNamed(fields: readonly CustomField[], name: string): CustomField | undefined {
@@ -144,7 +144,7 @@ function labelIds(
 ): { readonly labels: LabelChange; readonly problems: readonly Problem[] } {
   const idsOf = (names: readonly string[]) => names.flatMap((each) => known.get(each) ?? []);
   const unknown = labels.add.filter((each) => !known.has(each));
-  const detail = `the label "${unknown.join('", "')}" was not written, because the target has no such label: create it there, or correct targets.${target}.fields.labels, then replay`;
+  const detail = `the target has no label "${unknown.join('" or "')}", so it was not written: create it there, or correct targets.${target}.fields.labels, then replay`;
   return {
     labels: { add: idsOf(labels.add), remove: idsOf(labels.remove) },
     problems:

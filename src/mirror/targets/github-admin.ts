@@ -77,7 +77,7 @@ export function githubAdmin(settings: SettingsOf<'github'>): VendorAdmin {
 }
 
 function whyNot(isActive: boolean, events: readonly string[], type?: string, code?: number): string | undefined {
-  if (!isActive) return 'it is switched off';
+  if (!isActive) return 'it is disabled';
   if (!events.includes(EVENT) && !events.includes('*')) return 'it does not report issues';
   if (type !== 'json') return 'it does not send JSON';
   if (code === 401) return 'its last call was refused: its secret is not the hookSecret of this target';
@@ -97,7 +97,7 @@ function repositoryFinding(name: string, { full_name = name, archived, has_issue
     return problem(what, why, 'set owner and repo to the new name');
   }
   if (archived) return problem(what, 'it is archived, so its issues cannot be changed', 'take it out of the archive');
-  if (has_issues === false) return problem(what, 'its issues are switched off', 'switch on issues in its settings');
+  if (has_issues === false) return problem(what, 'its issues are disabled', 'enable issues in its settings');
   const { push = false, triage = false, maintain = false, admin = false } = permissions ?? {};
   if (permissions === undefined) return fine(what, 'found');
   if (push || triage || maintain || admin) return fine(what, 'found, and its user may close issues');
@@ -111,9 +111,11 @@ function scopeFindings(headers: AnswerHeaders, of: Repository | undefined): read
     return [unknown('permissions', 'GitHub does not say whether this token may write issues: a delivery shows it')];
   }
   const scopes = given.split(',').map((scope) => scope.trim());
+  const word = scopes.length === 1 ? 'scope' : 'scopes';
   const wanted = of?.private === false ? ['repo', 'public_repo'] : ['repo'];
-  if (wanted.some((scope) => scopes.includes(scope))) return [fine('permissions', `the token has the scope ${given}`)];
-  const has = given === '' ? 'no scope' : `only the scopes ${given}`;
+  if (wanted.some((scope) => scopes.includes(scope)))
+    return [fine('permissions', `the token has the ${word} ${given}`)];
+  const has = given === '' ? 'no scope' : `only the ${word} ${given}`;
   return [problem('permissions', `the token has ${has}`, `make a token with the scope ${wanted.at(-1)}`)];
 }
 

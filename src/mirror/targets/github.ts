@@ -242,7 +242,7 @@ function leftOut(
   }
   if (lost.length > 0) {
     const remedy = 'give the user of the token the role Write, then add them there';
-    problems.push(leftOutOf('labels', `the labels ${lost.join(', ')}`, remedy));
+    problems.push(leftOutOf('labels', `${lost.length === 1 ? 'the label' : 'the labels'} ${lost.join(', ')}`, remedy));
   }
   return problems;
 }

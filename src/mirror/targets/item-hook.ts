@@ -28,7 +28,7 @@ export function hookReader<Payload>(
   { readSecret }: TargetNeeds,
 ): NonNullable<Target['readHook']> {
   return async (request, now) => {
-    if (secret === undefined) return refused(401, 'this target has no hookSecret in the settings: nothing is accepted');
+    if (secret === undefined) return refused(401, 'this target accepts no calls: set its hookSecret in the settings');
     const key = await readSecret(secret).catch((error: unknown) => {
       if (error instanceof LockstepError) return undefined;
       throw error;

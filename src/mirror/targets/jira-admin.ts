@@ -67,7 +67,8 @@ async function rightsIn(calls: Calls, project: string, create: boolean): Promise
   const missing = wanted.filter((key) => asked.value.permissions[key]?.havePermission !== true);
   if (missing.length === 0) return [fine(what, `the account may ${create ? 'move and create' : 'move'} its issues`)];
   const names = missing.map((key) => asked.value.permissions[key]?.name ?? key).join(', ');
-  return [problem(what, `the account lacks the permission ${names}`, `grant it in the permissions of ${project}`)];
+  const [words, them] = missing.length === 1 ? ['permission', 'it'] : ['permissions', 'them'];
+  return [problem(what, `the account lacks the ${words} ${names}`, `grant ${them} in the permissions of ${project}`)];
 }
 
 async function statusFindings(calls: Calls, project: string, settings: Settings): Promise<readonly Finding[]> {

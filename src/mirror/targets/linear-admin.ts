@@ -18,7 +18,7 @@ const hook = z
     resourceTypes: z.array(z.string()),
   })
   .transform(({ id, url, enabled, resourceTypes }): OutsideHook => {
-    const off = enabled ? undefined : 'it is switched off';
+    const off = enabled ? undefined : 'it is disabled';
     return { id, url: url ?? '', problem: resourceTypes.includes(ISSUE) ? off : 'it does not report issues' };
   });
 const ISSUE = 'Issue';

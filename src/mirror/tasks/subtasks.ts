@@ -49,7 +49,7 @@ export async function scanSubtasks(
       await keepSubtasks(watching, parent, answer, { isSilent: isBaseline(parent, options) });
     }
   }
-  if (asked > 0) await addNote(pool, run.id, `read the subtasks of ${asked} tasks`);
+  if (asked > 0) await addNote(pool, run.id, `read the subtasks of ${asked} ${asked === 1 ? 'task' : 'tasks'}`);
   if (refusal !== undefined) await addNote(pool, run.id, `not all subtasks could be read: ${refusal.message}`);
 }
 

@@ -145,7 +145,7 @@ export async function refuseCorrected(db: Queryable, runId: string): Promise<voi
   await db.query('select 1 from ledger.loads where run_id = $1 for update', [runId]);
   const other = await correctionOf(db, runId);
   if (other === undefined) return;
-  const message = `The lines of run ${runId} were corrected already: run ${other} has them. Correct the lines that it refused there, or decline it first.`;
+  const message = `The lines of run ${runId} were corrected already: run ${other} has them. Correct the lines that it refused there. If it waits for approval, you can cancel it instead: \`lockstep runs cancel ${other}\``;
   throw new LockstepError('LINES_CORRECTED', message, { exitCode: 2 });
 }
 

@@ -67,7 +67,7 @@ export function approveFirst(pool: pg.Pool, plan: ShownPlan, by: string, first: 
     const held = await holdRest(db, plan.id, first);
     if (held === 0) return true;
     await saveCheckpoint(db, plan.id, { ...checkpointOf(await readRun(db, plan.id)), isPartial: true });
-    await addNote(db, plan.id, `only the first ${first} of ${first + held} orders were approved at first`);
+    await addNote(db, plan.id, `at first, only the first ${first} of ${first + held} orders were approved`);
     return true;
   });
 }

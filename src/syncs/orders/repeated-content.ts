@@ -41,5 +41,5 @@ export class Sample {
 
 /** A sentence without a full stop. */
 export function repeatsWords({ run, rows, of }: Repeat): string {
-  return `${rows} of ${of} rows without an order_id say the same as rows that run ${run} loaded from another file, and would be created again`;
+  return `${rows} of ${of} rows without an order_id have the same content as rows that run ${run} loaded from another file, and would be created again`;
 }

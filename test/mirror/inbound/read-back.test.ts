@@ -74,7 +74,7 @@ test('a reconcile leaves a missing item and its link unchanged, and reports it',
   await told(2);
   await harness.database.pool.query(`update ledger.links set record_id = 'octo/shop#99' where source_id = 'task:2'`);
   const { notes } = await harness.sync({ reconcile: true });
-  expect(notes).toContain('issues: 1 linked items were not found: octo/shop#99 (task 2); their links are kept');
+  expect(notes).toContain('issues: 1 of 2 items could not be found: octo/shop#99 (task 2); their links are kept');
   expect((await harness.database.pool.query('select from ledger.links')).rowCount).toBe(2);
 });
 
@@ -87,7 +87,7 @@ test('where the target has priority, a reconcile takes over its changes', async 
   expect(notes).toEqual(
     expect.arrayContaining([
       'issues: 0 of 2 items differed from their tasks',
-      'issues: 1 of 2 items have changed at the target',
+      'issues: 1 of 2 items had changed at the target',
     ]),
   );
 });
@@ -106,10 +106,8 @@ test('a failing target ends the reading of its items, and not the run', async ()
   expect(run.status).toBe('done');
   expect(run.notes).toEqual(
     expect.arrayContaining([
-      expect.stringMatching(
-        /^issues: 4 linked items could not be read: octo\/shop#1 \(task 1\): .*500; .* and 1 more$/,
-      ),
-      expect.stringMatching(/^issues: 2 items were not read, so the next run reads them first: .*500/),
+      expect.stringMatching(/^issues: 4 of \d items could not be read: octo\/shop#1 \(task 1\): .*500; .* and 1 more$/),
+      expect.stringMatching(/^issues: the next run begins with the items that were not read \(2\): .*500/),
     ]),
   );
 });
@@ -120,7 +118,7 @@ test('an item that cannot be read is named, the others are read, and the next po
   answerReads(1, { status: 500 }, (path) => path.endsWith('/3'));
   const { notes } = await harness.sync();
   expect(notes).toContainEqual(
-    expect.stringMatching(/^issues: 1 linked items could not be read: octo\/shop#3 \(task 3\): /),
+    expect.stringMatching(/^issues: 1 of \d items could not be read: octo\/shop#3 \(task 3\): /),
   );
   expect(notes).toContain('issues: 0 of 1 items differed from their tasks');
   await harness.sync();
@@ -139,7 +137,7 @@ test('a target that limits its calls for an hour ends the reading, and the other
   expect([run.status, harness.receiver.events.length]).toEqual(['done', 1]);
   // A read that waits for the budget meanwhile may be the last one that fails.
   const why =
-    /^issues: 6 items were not read, .*(rate limit exceeded|no token of the budget of target issues in time)$/;
+    /^issues: the next run begins with the items that were not read \(6\): .*(rate limit exceeded|the budget of target issues granted no token in time)$/;
   expect(run.notes).toContainEqual(expect.stringMatching(why));
 });
 

@@ -82,7 +82,7 @@ test.each<[string, () => Promise<AdminStandin>, (at: AdminStandin) => Target]>([
   expect(hooks).toEqual([]);
   expect(await arrange(target)).toMatchObject([{ action: 'created', url: URL_OF_TASKS }]);
   Object.assign(hooks[0] ?? {}, { active: false, secret: 'stale' });
-  expect(await listHooks(adminOf(target), 'tasks', context())).toMatchObject([{ problem: 'it is switched off' }]);
+  expect(await listHooks(adminOf(target), 'tasks', context())).toMatchObject([{ problem: 'it is disabled' }]);
   expect(await arrange(target)).toMatchObject([{ action: 'updated', url: URL_OF_TASKS }]);
   expect(hooks).toMatchObject([{ url: URL_OF_TASKS, active: true, secret: HOOK_SECRET }]);
   await arrange(target, { url: 'https://another.example/hooks/tasks' });

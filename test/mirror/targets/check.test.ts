@@ -49,7 +49,7 @@ test('GitHub: a repository whose issues the token may write', async () => {
   expect(await found(vendor, github({ labels: ['lockstep'] }))).toEqual([
     'ok repository octo/shop: found, and its user may close issues',
     'ok issues: the token may read them',
-    'ok permissions: the token has the scope repo, gist',
+    'ok permissions: the token has the scopes repo, gist',
   ]);
 });
 
@@ -61,7 +61,7 @@ test('GitHub: a classic token that lacks the scope is named with it', async () =
   expect(await found(vendor, github({ labels: ['lockstep'] }))).toEqual([
     'ok repository octo/shop: found, and its user may close issues',
     'ok issues: the token may read them',
-    'problem permissions: the token has only the scopes gist → make a token with the scope public_repo',
+    'problem permissions: the token has only the scope gist → make a token with the scope public_repo',
     'problem labels: GitHub leaves out the labels of issues that a user without the role Write creates → give the user of the token the role Write, or remove labels',
   ]);
 });
@@ -69,7 +69,7 @@ test('GitHub: a classic token that lacks the scope is named with it', async () =
 test.each([
   [{ full_name: 'octo/till' }, 'it was renamed to octo/till'],
   [{ archived: true }, 'it is archived'],
-  [{ has_issues: false }, 'its issues are switched off'],
+  [{ has_issues: false }, 'its issues are disabled'],
   [{ permissions: { pull: true } }, 'its user may only read'],
 ])('GitHub: a repository with %j is a problem', async (place, why) => {
   const [first] = await found(await startGithubPlaces(place), github());
@@ -88,7 +88,7 @@ test('GitHub: a repository that is gone, a refused token, and a target without a
     await startGithubPlaces({}, CLASSIC),
     github({ owner: undefined, repo: undefined, create: false }),
   );
-  expect(any).toBe('ok permissions: the token has the scope repo, gist');
+  expect(any).toBe('ok permissions: the token has the scopes repo, gist');
 });
 
 test('Jira: permissions, statuses and the fields of the issue type fit', async () => {
@@ -137,7 +137,7 @@ test('Asana: tags and fields of the settings that the project does not have are 
   const fields = { labels: ['mirror', 'crm', '{{ task.kind }}'], custom: { size: 'Large', Priority: 'High' } };
   const lines = await found(await startAsanaPlaces(), (needs) => openAsana(asanaSettings({ fields }), needs));
   expect(lines.slice(2)).toEqual([
-    'problem labels: the target has no label "crm" → create them there, or correct fields.labels',
+    'problem labels: the target has no label "crm" → create what is missing there, or correct fields.labels',
     'ok field size: found',
     'problem field Priority: the target has no field "Priority" (available: Size) → correct the settings, or add the field or its option there',
   ]);

@@ -386,7 +386,7 @@ test('an assignee and labels that GitHub leaves out are named once for each issu
   const first = await send(deliveryOf({ isCompleted: true }));
   expect(first).toMatchObject({ status: 'refused', reason: 'FIELD_LEFT_OUT', itemId: 'octo/shop#1' });
   expect(first.detail).toMatch(
-    /left out the assignee ann-octo of octo\/shop#1: give .*; GitHub left out the labels crm/,
+    /left out the assignee ann-octo of octo\/shop#1: give .*; GitHub left out the label crm/,
   );
   expect(harness.issues).toMatchObject([{ state: 'closed' }]);
   const second = await send(deliveryOf({ title: 'Call Lee' }, { itemId: 'octo/shop#1' }));

@@ -86,7 +86,7 @@ export async function createMissing(
   await db.query('update ledger.runs set rows_seen = $2, notes = notes || to_jsonb($3::text) where id = $1', [
     creator.id,
     customers,
-    `creates customers for the orders of ${run.id}`,
+    `creates customers for the orders of run ${run.id}`,
   ]);
   return { status: 'started', run: creator, customers };
 }
