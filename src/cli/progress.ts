@@ -33,33 +33,32 @@ export function progressLine(
   const rate = ratePerSecond(ofPhase);
   const other = waitsFor(look.run);
   const doing = phaseWords(phase);
-  const words = other === undefined ? `${partWords(look)}${doing}` : `waiting for run ${other}`;
-  const [rows, left, failure] = [rowsPart(ofPhase, look), leftPart(look, rate), failurePart(look)];
-  const line = (...parts: readonly (readonly string[])[]) => parts.flat().join(' · ');
+  const words = other === undefined ? doing : `waiting for run ${other}`;
+  const [rows, failure] = [rowsPart(ofPhase, look), failurePart(look)];
+  const left = leftPart(look, rate && Math.min(rate, allowedPerSecond ?? rate));
+  const line = (...parts: readonly (readonly string[])[]) => `${partWords(look)}${parts.flat().join(' · ')}`;
   const full = line([words], rows, ratePart(rate, allowedPerSecond), left, failure);
   if (columns === undefined) return full;
-  const bar = barPart(ofPhase, look);
+  const [bar, short] = [barPart(ofPhase, look, 20), barPart(ofPhase, look, 10)];
   const shorter = [
     line(bar, [words], rows, ratePart(rate, allowedPerSecond), left, failure),
     line(bar, [words], rows, ratePart(rate, undefined), left, failure),
     line(bar, rows, ratePart(rate, undefined), left, failure),
+    line(short, rows, ratePart(rate, undefined), left, failure),
+    ...(short.length > 0 ? [line(short, ratePart(rate, undefined), left, failure)] : []),
   ];
   return shorter.find(({ length }) => length < columns) ?? line(bar, rows, left, failure);
 }
 
-const BAR_WIDTH = 20;
-
 /** `█████░░░░░  25%` of the rows to send; nothing while their number is not known. */
-function barPart(looks: readonly Look[], look: Look): readonly string[] {
+function barPart(looks: readonly Look[], look: Look, width: number): readonly string[] {
   const { run } = look;
   if (kindOf(run) !== 'sending') return [];
   const total = Math.max(...looks.map(rowsToSend));
   if (total === 0) return [];
   const share = Math.min(1, run.rowsSettled / total);
-  const full = Math.floor(share * BAR_WIDTH);
-  return [
-    `${partWords(look)}${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)} ${String(Math.floor(share * 100)).padStart(3)}%`,
-  ];
+  const full = Math.floor(share * width);
+  return [`${'█'.repeat(full)}${'░'.repeat(width - full)} ${String(Math.floor(share * 100)).padStart(3)}%`];
 }
 
 /** A part creates the missing customers of a load. */

@@ -2,10 +2,14 @@
 import type { Logger } from 'pino';
 import type { Run } from '../engine/ledger/runs.ts';
 import type { RunReport } from '../operator/run-result.ts';
+import { unconfirmedWords, unsentWords } from '../operator/run-words.ts';
 
-export function logStop(log: Logger, run: Run, { status, state, counts, durationMs, error }: RunReport): void {
-  const { in: _in, ...verdicts } = counts;
-  const rows = Object.fromEntries(Object.entries(verdicts).filter(([, n]) => n > 0));
+export function logStop(log: Logger, run: Run, report: RunReport): void {
+  const { status, state, durationMs, error } = report;
+  const { in: _in, unknown, ...verdicts } = report.counts;
+  const { sent = unknown, neverSent = 0 } = report.unsettled ?? {};
+  const open = { [unconfirmedWords(report)]: sent, [unsentWords(report)]: neverSent };
+  const rows = Object.fromEntries(Object.entries({ ...verdicts, ...open }).filter(([, n]) => n > 0));
   const fields = { sync: run.sync, run: run.id, durationMs, rows };
   if (state === 'awaiting-approval') log.info(fields, 'run awaits approval');
   else if (error) log.warn(fields, `run ${status}: ${error.message}`);

@@ -76,11 +76,24 @@ test.each(CASES)('shows a run that is %s in one line', (_, looks, line) => {
   expect(progressLine(looks, 400)).toBe(line);
 });
 
-test('on a terminal, names the customers that a load creates', () => {
+test('on a terminal, names the customers that a load creates, once', () => {
   const looks = [look(0, { partOf: 'load', calls: 104 }), look(1_000, { partOf: 'load' }, { toSend: 1_500 })];
   expect(progressLine(looks, 400, 80)).toBe(
-    'customers: █████░░░░░░░░░░░░░░░  25% · 500 of 2,000 sent · about 4 s left',
+    'customers: ██░░░░░░░░  25% · 500 of 2,000 sent · 400 calls/s · about 4 s left',
   );
+  expect(progressLine(looks, 400, 120)).toContain('customers: █████░░░░░░░░░░░░░░░  25% · sending · 500');
+});
+
+test('on a terminal of 80 columns shows the rate and the time left of a long load too', () => {
+  const load = (rowsSettled: number, total: number) =>
+    progressLine([look(0, { calls: 484 }), look(1_000, { rowsSettled }, { toSend: total - rowsSettled })], 20, 80);
+  expect(load(500, 2_000)).toBe('██░░░░░░░░  25% · 500 of 2,000 sent · 20 calls/s · about 1 min 15 s left');
+  expect(load(123_456, 1_000_000)).toBe('█░░░░░░░░░  12% · 20 calls/s · about 12 h 10 min left');
+});
+
+test('expects no more calls a second for what is left than the budget allows', () => {
+  const burst = [look(0, { calls: 464 }), look(1_000, {}, { toSend: 1_500 })];
+  expect(progressLine(burst, 20)).toContain('40 calls/s (100% of the budget) · about 1 min 15 s left');
 });
 
 test('on a terminal of 80 columns shows a bar, the rate and the time left', () => {

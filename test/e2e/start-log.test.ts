@@ -64,7 +64,8 @@ test('logs once that a run awaits approval', async () => {
   const { call, around } = await opened({ syncs: { contacts: sync } });
   await call('contacts.create', { firstName: 'Ann', email: 'ann@example.com' });
   const running = startLockstep(['start', '--config', 'lockstep.yaml'], around);
-  const { run } = JSON.parse(await running.logs('awaits approval'));
+  const { run, rows } = JSON.parse(await running.logs('awaits approval'));
+  expect(rows).toEqual({ 'awaiting approval': 1 });
   await running.logs('an earlier run is unfinished');
   running.signal('SIGTERM');
   const about = entries((await running.ended).stderr).filter(
