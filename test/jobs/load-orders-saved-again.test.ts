@@ -35,7 +35,7 @@ test.each(OTHER_FORMS)(
       true,
       expect.stringContaining(`rows that run ${first.id} loaded`),
     ]);
-    expect(again.notes.join()).toContain('2 of 2 rows without an order_id say the same');
+    expect(again.notes.join()).toContain('2 of 2 rows without an order_id have the same content');
     expect(await harness.orders()).toHaveLength(2);
     const approved = await harness.load(other, { salt: 'again' });
     expect(await harness.tally(approved)).toEqual({ in: 2, created: 2 });
