@@ -7,7 +7,7 @@ import type { JsonObject } from '../client/call/json.ts';
 import type { WholeKind } from '../client/lists/page-size.ts';
 import { RunPaused } from '../engine/account/failure.ts';
 import { recogniseRecords, waysOn } from '../engine/account/identity.ts';
-import { lookUp } from '../engine/account/look-up.ts';
+import { isMarkedDeleted, lookUp } from '../engine/account/look-up.ts';
 import { sentSoFar } from '../engine/account/sent-so-far.ts';
 import { shownInPass, startOfRead } from '../engine/ledger/records.ts';
 import { addNote, type RunProgress, recordProgress } from '../engine/ledger/runs.ts';
@@ -86,8 +86,17 @@ async function checkTenant({ pool, run, account }: JobContext<unknown>, kind: st
   );
 }
 
+/** Records that a list does not show, and may hide; those that say that they are deleted are not among them. */
+export async function lookUpHidden(
+  context: JobContext<unknown>,
+  kind: WholeKind,
+  ids: readonly string[],
+): Promise<readonly JsonObject[]> {
+  return (await lookUpAll(context, kind, ids)).filter((record) => !isMarkedDeleted(record));
+}
+
 /** Those that exist; not all of them if the service cannot be asked. @throws if the run is stopped */
-export async function lookUpAll(
+async function lookUpAll(
   { pool, run, account, signal, log }: JobContext<unknown>,
   kind: ReadBackOf['kind'],
   ids: readonly string[],
@@ -102,7 +111,7 @@ export async function lookUpAll(
       if (one.status === 'found') found.push(one.record);
     } catch (error) {
       if (signal.aborted) throw error;
-      log.warn({ err: error, run: run.id }, `created ${kind} could not be looked up by id`);
+      log.warn({ err: error, run: run.id }, `${kind} could not be looked up by id`);
       return found;
     }
     if (inVain === MOST_IN_VAIN) return found;

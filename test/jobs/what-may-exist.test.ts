@@ -43,6 +43,20 @@ test('an order that the list hides is found by the id of the answer, and later l
 });
 
 test.each([
+  ['is found', {}, 'created'],
+  ['is unknown if it says that it is deleted', { deleted_at: '2026-01-05T10:00:00Z' }, 'rejected CUSTOMER_UNKNOWN'],
+])('a customer that the list hides and a row names by its id %s', async (_what, members, fate) => {
+  begin({
+    customers: [
+      { full_name: 'C0', email: 'c0@example.com' },
+      { full_name: 'C1', email: 'c1@example.com', ...members },
+    ],
+    show: (record, how) => (how === 'list' && record.full_name === 'C1' ? undefined : record),
+  });
+  expect(await harness.fates(await harness.load(orders('A,2,5,new')))).toEqual([fate]);
+});
+
+test.each([
   ['acknowledged', undefined],
   ['answered with a 502', { status: 502, body: 'no' }],
 ] as const)('an order that the list shows under another label is created once if it was %s', async (_how, answer) => {

@@ -19,7 +19,7 @@ import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import { beginReading } from '../begin-reading.ts';
-import { lookUpAll } from '../read-back.ts';
+import { lookUpHidden } from '../read-back.ts';
 import { customerFieldsOf, keysOf, maskedIn } from './keys.ts';
 import { keysNotFound, memberWithMail } from './unread.ts';
 
@@ -100,7 +100,7 @@ export async function readUnlisted(
   wants: (customer: SeenRecord) => boolean = () => true,
 ): Promise<void> {
   const { run, account } = context;
-  const records = await lookUpAll(context, 'customers', ids);
+  const records = await lookUpHidden(context, 'customers', ids);
   const customers = records.map((record) => toSeenRecord(record, account)).filter(wants);
   await exclusive.transaction((db) => keepRecords(db, run.id, BASELINE, customers, { isListed: false }));
 }

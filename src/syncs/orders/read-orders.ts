@@ -31,7 +31,7 @@ import { beginReading } from '../begin-reading.ts';
 import type { Baseline } from '../customers/baseline.ts';
 import { BASELINE, noteScan } from '../customers/read-customers.ts';
 import { fieldDisputed, fieldNotFound } from '../customers/unread.ts';
-import { lookUpAll } from '../read-back.ts';
+import { lookUpHidden } from '../read-back.ts';
 import { openWantedOrders, type WantedOrders } from './wanted-orders.ts';
 
 export interface OrdersRead {
@@ -137,7 +137,7 @@ export async function readUnlistedOrders(
   pass: number,
   ids: readonly string[],
 ): Promise<void> {
-  const records = await lookUpAll(context, 'orders', ids);
+  const records = await lookUpHidden(context, 'orders', ids);
   if (records.length > 0) await exclusive.transaction((db) => keepUnlisted(db, context, pass, records));
 }
 
