@@ -10,11 +10,20 @@ const file = path.join(import.meta.dirname, 'errors.md');
 /** The errors of src and jobs. */
 export const found = findErrors(['../src', '../jobs'].map((folder) => path.join(import.meta.dirname, folder)));
 
-const meanings = new Map(
-  Object.values(REASON_AREAS).flatMap((reasons) =>
-    Object.entries(reasons).map(([code, { meaning }]) => [code, meaning]),
+/** What errors mean whose messages are made at run time. */
+const MADE_AT_RUN_TIME = {
+  CHOICE_NOT_POSSIBLE:
+    'The decision cannot be taken. The message names the choices of the row, or says why the record is none.',
+  REVIEW_UNKNOWN: 'No row with this id waits for a decision, or rows of several accounts do.',
+  RUN_FAILED: 'The run failed. The message says why.',
+};
+
+const meanings = new Map([
+  ...Object.entries(MADE_AT_RUN_TIME),
+  ...Object.values(REASON_AREAS).flatMap((reasons) =>
+    Object.entries(reasons).map(([code, { meaning }]) => [code, meaning] as const),
   ),
-);
+]);
 
 /** The page, whole. */
 export function renderErrors(): string {
@@ -38,12 +47,17 @@ ${all.map(renderRow).join('')}`;
 }
 
 function renderRow({ code, exitCodes, messages }: FoundError): string {
-  const meaning = meanings.get(code);
-  const texts = messages.size > 0 ? [...messages].sort() : [meaning ?? 'Made at run time.'];
+  const texts = messages.size > 0 ? [...messages].sort() : [meaningOf(code)];
   const known = remedyFor(code, {}) ?? 'See the message.';
   const remedy = known.includes('TARGET') ? `For a target: ${known}` : known;
   const cells = [`\`${code}\``, [...exitCodes].sort().join(' or '), texts.map(asMarkdown).join('<br>'), remedy];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+}
+
+function meaningOf(code: string): string {
+  const meaning = meanings.get(code);
+  if (meaning === undefined) throw new Error(`${code} needs a meaning: its messages are made at run time`);
+  return meaning;
 }
 
 /** A message is text, and the page is Markdown. */

@@ -81,7 +81,7 @@ function asOne(first: CheckedRow, rows: readonly CheckedRow[], how: CombineLines
     const value = rows.find((row) => row.values[field] !== undefined)?.values[field];
     if (value !== undefined) values[field] = value;
   }
-  const found = problemsOf(rows, values, how);
+  const found = [...problemsOf(rows, values, how), ...differencesOf(rows, how)];
   if (how.description === 'join') found.push(...joinDescriptions(values, rows));
   if (how.amount === 'sum') found.push(...sumAmounts(values, rows));
   const problems = found.map((problem) => ({ ...problem, facts: { ...problem.facts, ...(order && { order }) } }));
@@ -100,12 +100,23 @@ function problemsOf(rows: readonly CheckedRow[], values: OrderValues, { amount }
   const problems = new Map<string, Problem>();
   for (const problem of found) {
     const { code, field, facts } = problem;
-    if (isEmpty(problem) && amount === 'first' && hasAmount) continue;
+    const isElsewhere = isEmpty(problem) && hasAmount;
+    if (isElsewhere && amount === 'first') continue;
     if (code === 'NO_CUSTOMER' && hasCustomer) continue;
     const key = `${code} ${field} ${isOfLine(problem) ? facts.line : facts.cell}`;
-    if (!problems.has(key)) problems.set(key, problem);
+    if (!problems.has(key)) problems.set(key, isElsewhere ? { ...problem, facts: { ...facts, isElsewhere } } : problem);
   }
   return [...problems.values()];
+}
+
+/** Values of which an order has one, and its lines have several. */
+function differencesOf(rows: readonly CheckedRow[], { amount }: CombineLines): readonly Problem[] {
+  const single = FIELDS.filter((field) => field !== 'description' && (field !== 'amount' || amount === 'first'));
+  return single.flatMap((field) => {
+    const different = [...new Set(rows.flatMap((row) => row.values[field] ?? []))];
+    if (different.length < 2) return [];
+    return [{ ...problemOf('LINES_DIFFER', field, rows, different.join(', '), { field }), severity: 'warning' }];
+  });
 }
 
 const isEmpty = ({ code }: Problem) => code === 'AMOUNT_EMPTY';

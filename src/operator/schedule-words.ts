@@ -34,6 +34,11 @@ export function zoneOf(schedule: Schedule): string {
   return schedule.kind === 'cron' ? schedule.timezone : 'UTC';
 }
 
+/** What a start depends on: a sync whose paused run has not ended does not start. */
+export function conditionWords(pausedRun: string | undefined): string {
+  return pausedRun === undefined ? '' : `, if run ${pausedRun} has ended by then`;
+}
+
 /** `2026-11-23 02:00, 11-24 02:00, 14:00`: what is as in the start before is left out. */
 export function startWords(starts: readonly Date[], zone: string): string {
   const walls = starts.map((at) => new Date(wallTimeAt(zone, at.getTime())).toISOString());

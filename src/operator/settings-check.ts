@@ -1,6 +1,7 @@
 /** What may be wrong with the settings: problems of the file, and warnings about settings that work. */
 import { LockstepError, messageOf } from '../base/errors.ts';
 import { readPresets } from '../csv/presets.ts';
+import { signingKey } from '../mirror/targets/signature.ts';
 import { isSecretRef, type SecretRef } from '../settings/fields.ts';
 import { loadSettings } from '../settings/load.ts';
 import { readSecret } from '../settings/secrets.ts';
@@ -37,18 +38,30 @@ async function problemOf({ file }: Settings, env: Env): Promise<string | undefin
 export async function warningsOf(settings: Settings, env: Env): Promise<readonly string[]> {
   return [
     ...settings.warnings,
-    ...(await unreadableSecrets(settings, env)),
+    ...(await unusableSecrets(settings, env)),
     ...sharedWarnings(await sharedAccounts(settings, env)),
   ];
 }
 
-/** Unreadable secrets are only warnings: they may be meant for another machine. */
-async function unreadableSecrets(settings: Settings, env: Env): Promise<readonly string[]> {
+/** Secrets that cannot be used are only warnings: they may be meant for another machine. */
+async function unusableSecrets(settings: Settings, env: Env): Promise<readonly string[]> {
+  const signing = new Set(signingSecretsIn(settings));
   const problems: string[] = [];
-  for (const secret of secretsIn(settings)) {
-    await readSecret(secret, env).catch((error: unknown) => problems.push(messageOf(error)));
+  for (const ref of secretsIn(settings)) {
+    try {
+      const secret = await readSecret(ref, env);
+      if (signing.has(ref)) signingKey(secret, ref.where);
+    } catch (error) {
+      problems.push(messageOf(error));
+    }
   }
   return problems;
+}
+
+function signingSecretsIn({ targets, alerts }: Settings): readonly (SecretRef | undefined)[] {
+  return [...Object.values(targets), ...Object.values(alerts)].flatMap((one) =>
+    one.type === 'webhook' ? [one.secret, one.previousSecret] : [],
+  );
 }
 
 function sharedWarnings({ same, sameKey }: SharedAccounts): readonly string[] {

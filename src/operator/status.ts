@@ -1,6 +1,6 @@
 /** What an operator looks at first: what needs a person, what runs, what starts next, and how accounts and targets are. */
 
-import { unfinishedAndAuditing } from '../engine/ledger/run-list.ts';
+import { pausedRuns, unfinishedAndAuditing } from '../engine/ledger/run-list.ts';
 import { isOverdue, type PausedSync, pausedSyncs, savedSchedules } from '../engine/ledger/schedules.ts';
 import type { TargetState } from '../mirror/outbox/target-states.ts';
 import { nextStarts } from '../settings/next-start.ts';
@@ -10,18 +10,26 @@ import type { Problem } from './alerts/problem.ts';
 import { findProblems, readStates, type States } from './needs.ts';
 import { budgetWords, type RunReport, reportRuns } from './run-result.ts';
 import type { RunState } from './run-state.ts';
-import { startWords, zoneOf } from './schedule-words.ts';
+import { conditionWords, startWords, zoneOf } from './schedule-words.ts';
 
 export interface Status {
   readonly needs: readonly Need[];
   readonly running: readonly StatusRun[];
   /** The next start of each scheduled sync that is not paused, the earliest first. */
-  readonly next: readonly { readonly sync: string; readonly at: Date; readonly words: string }[];
+  readonly next: readonly NextStart[];
   /** A scheduler is there to make these starts. */
   readonly hasScheduler: boolean;
   readonly paused: ReadonlyMap<string, PausedSync>;
   readonly accounts: readonly StatusAccount[];
   readonly targets: readonly TargetState[];
+}
+
+export interface NextStart {
+  readonly sync: string;
+  readonly at: Date;
+  /** Its run that must end before it starts again, because a person has to decide. */
+  readonly pausedRun: string | undefined;
+  readonly words: string;
 }
 
 export interface StatusRun extends RunReport {
@@ -66,13 +74,14 @@ export async function startsOf(
   db: Queryable,
   { syncs }: Settings,
 ): Promise<Pick<Status, 'next' | 'hasScheduler' | 'paused'>> {
-  const [paused, saved] = await Promise.all([pausedSyncs(db), savedSchedules(db)]);
+  const [paused, saved, waiting] = await Promise.all([pausedSyncs(db), savedSchedules(db), pausedRuns(db)]);
   const now = new Date();
   const next = Object.values(syncs).flatMap(({ name, schedule }) => {
     const [at] = schedule && !paused.has(name) ? nextStarts(name, schedule, now, 1) : [];
     if (!at || !schedule) return [];
     const zone = zoneOf(schedule);
-    return [{ sync: name, at, words: `${startWords([at], zone)} (${zone})` }];
+    const pausedRun = waiting.get(name);
+    return [{ sync: name, at, pausedRun, words: `${startWords([at], zone)} (${zone})${conditionWords(pausedRun)}` }];
   });
   next.sort((a, b) => a.at.getTime() - b.at.getTime());
   const hasScheduler = next.every(({ sync }) => {

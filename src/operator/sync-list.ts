@@ -20,6 +20,8 @@ export interface ListedSync {
   readonly sync: SyncSettings;
   readonly paused: PausedSync | undefined;
   readonly next: readonly Date[];
+  /** Its run that must end before it starts again, because a person has to decide. */
+  readonly pausedRun: string | undefined;
   /** A scheduler knows its schedule. */
   readonly isScheduled: boolean;
   /** A start in the past that was not made: it waits for a run, or no process was there to make it. */
@@ -40,12 +42,14 @@ export async function listSyncs(db: Queryable, settings: Settings): Promise<read
     const pausedSync = paused.get(sync.name);
     const own = reported.filter(({ run }) => run.sync === sync.name);
     const ended = own.find(({ run }) => !isUnfinished(run));
+    const unfinished = own.find(({ run }) => isUnfinished(run));
     return {
       sync,
       paused: pausedSync,
       isScheduled: saved.has(sync.name),
       ...(pausedSync ? { next: [], overdue: undefined } : startsOf(sync, saved.get(sync.name), new Date())),
-      unfinished: own.find(({ run }) => isUnfinished(run))?.report,
+      pausedRun: unfinished?.run.status === 'paused' ? unfinished.run.id : undefined,
+      unfinished: unfinished?.report,
       last: ended && { ...ended.report, endedAt: ended.run.endedAt },
     };
   });

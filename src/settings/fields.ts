@@ -51,9 +51,9 @@ export function unlessKeysAreUnknown({ value, issues }: z.core.ParsePayload): bo
 }
 
 /** For `.check` of a map: it must have exactly one of `keys`. */
-export function exactlyOneOf(keys: readonly string[]) {
+export function exactlyOneOf(keys: readonly string[], error = `expected exactly one of ${keys.join(', ')}`) {
   return z.refine<object>((value) => keys.filter((key) => Object.hasOwn(value, key)).length === 1, {
-    error: `expected exactly one of ${keys.join(', ')}`,
+    error,
     when: unlessKeysAreUnknown,
   });
 }

@@ -18,12 +18,15 @@ let loaded: typeof CronParser | undefined;
 const expressions = new Map<string, CronParser.CronExpression>();
 
 /**
- * Read as times of UTC, and shared: reset it before asking for its next times. Throws if it is no cron expression. The parser is
- * loaded when it is used: most commands need no start.
+ * Read as times of UTC, and shared: reset it before asking for its next times. Throws if it is no cron expression, or if it names
+ * no time, such as 30 February. The parser is loaded when it is used: most commands need no start.
  */
 export function parseCron(text: string): CronParser.CronExpression {
   loaded ??= createRequire(import.meta.url)('cron-parser') as typeof CronParser; // safe: the types of the same file
-  const expression = expressions.get(text) ?? loaded.CronExpressionParser.parse(text, { tz: 'UTC' });
+  const known = expressions.get(text);
+  if (known) return known;
+  const expression = loaded.CronExpressionParser.parse(text, { tz: 'UTC' });
+  expression.next();
   expressions.set(text, expression);
   return expression;
 }
@@ -42,7 +45,7 @@ export function cronProblem(text: string): string | undefined {
   }
   if (/(^|[\s,])H/.test(text)) return `H is not supported in a cron expression: ${quote(text)}`;
   try {
-    parseCron(text).next();
+    parseCron(text);
     return undefined;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -53,12 +56,19 @@ export function cronProblem(text: string): string | undefined {
 /** The problem of an IANA time zone, if it has one. */
 export function timezoneProblem(text: string): string | undefined {
   // Some Node versions accept offsets such as +02:00. They are refused because they have no daylight saving time.
-  if (/^[A-Za-z]/.test(text) && isKnownZone(text)) return undefined;
+  if (knownZones.has(text)) return undefined;
+  if (/^[A-Za-z]/.test(text) && isKnownZone(text)) {
+    knownZones.add(text);
+    return undefined;
+  }
   const zones = Intl.supportedValuesOf('timeZone');
   const city = zones.find((zone) => zone.toLowerCase().endsWith(`/${text.toLowerCase()}`));
   const hint = city === undefined ? didYouMean(text, zones) : `; did you mean ${quote(city)}?`;
   return `expected an IANA time zone, such as Europe/Berlin, got ${quote(text)}${hint}`;
 }
+
+/** Asking for a zone takes longer than reading the rest of a sync. */
+const knownZones = new Set<string>();
 
 function isKnownZone(text: string): boolean {
   try {

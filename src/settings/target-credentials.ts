@@ -33,7 +33,7 @@ export function oauthClient(tokenUrl: string) {
     .describe('Client of OAuth 2.0 to act as, instead of a token; its tokens are replaced before they expire.');
 }
 
-/** For `.check`: a target has a token, or the credentials to get one. */
-export function tokenOr(key: 'app' | 'oauthClient') {
-  return exactlyOneOf(['token', key]);
+/** For `.check`: a target has a token, or the credentials to get one. `words`: what a token needs besides. */
+export function tokenOr(key: 'app' | 'oauthClient', words = '') {
+  return exactlyOneOf(['token', key], `expected exactly one of token${words}, ${key}`);
 }

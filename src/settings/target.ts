@@ -148,7 +148,7 @@ const jira = z
     neededToCreateTasks('project'),
     neededForFields(['custom']),
     fieldsFit,
-    tokenOr('oauthClient'),
+    tokenOr('oauthClient', ' (with email)'),
   );
 
 const asana = z

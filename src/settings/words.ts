@@ -18,8 +18,10 @@ export function yamlKind(value: unknown): string {
 }
 
 /** `a`, `b` or `c`. */
-export const oneOf = (choices: readonly string[]) => OR.format(choices);
-const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+export function oneOf(choices: readonly string[]): string {
+  const last = choices.at(-1) ?? '';
+  return choices.length < 2 ? last : `${choices.slice(0, -1).join(', ')} or ${last}`;
+}
 
 /** `; did you mean "x"?` with the candidate closest to `word`; empty if none is close. */
 export function didYouMean(word: string, candidates: readonly string[]): string {

@@ -146,7 +146,7 @@ test('lists links with their number, and removes one', async () => {
     itemId: 'ABC-1',
   });
   expect(await stored()).toEqual(['task:2 ABC-2']);
-  expect((await links('--account', 'other')).stdout).toBe('No links found.\n');
+  expect((await links('--account', 'other')).stdout).toBe('No linked tasks found.\n');
 });
 
 test.each([

@@ -50,6 +50,24 @@ test('warns about an unreadable secret of a target of any type', async () => {
   );
 });
 
+test('warns about a signing secret that is too short', async () => {
+  const hook = 'hook: { type: webhook, url: https://h.example, secret: { env: SHORT } }';
+  const cwd = await folderWith(`accounts: { demo: {} }\ntargets: { ${hook} }`);
+  const checked = await command(['settings', 'check', '--config', 's.yaml', '--json'], { cwd, env: { SHORT: 'abc' } });
+  expect(checked.json.warnings).toEqual([
+    expect.stringContaining('The signing secret of targets.hook.secret has 3 bytes, but needs at least 24'),
+  ]);
+});
+
+test('says that a token of Jira needs an email, also if there is no token', async () => {
+  const cwd = await folderWith('targets: { j: { type: jira, url: https://j.example } }');
+  const { code, stderr } = await command(['settings', 'check', '--config', 's.yaml'], { cwd });
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('targets.j: expected exactly one of token (with email), oauthClient'),
+  ]);
+});
+
 test('prints settings as YAML or JSON without their secrets', async () => {
   const cwd = await folderWith(WITH_SECRET);
   const yaml = await command(['--config', 's.yaml', 'settings', 'print'], { cwd });

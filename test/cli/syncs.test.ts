@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
-import { endRun } from '../../src/engine/ledger/run-status.ts';
+import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
 import { keepSchedules, makeDueStarts } from '../../src/engine/ledger/schedules.ts';
 import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
@@ -58,6 +58,16 @@ test('lists each sync with its schedule, its next five starts and its last resul
   expect(about(stdout, 'nightly')).toContain(`Now       run ${running} is waiting for a worker`);
   expect(about(stdout, 'by-hand')).toContain('it runs by lockstep run by-hand --config lockstep.yaml only');
   expect(about(stdout, 'by-hand')).toContain('no run has ended yet');
+});
+
+test('a sync whose run awaits approval starts only if that run has ended', async () => {
+  const paused = await nightlyRun();
+  await pauseRun(database.pool, paused, { code: 'AWAITS_CONFIRMATION', message: 'look at it' });
+  const condition = `, if run ${paused} has ended by then\n`;
+  expect(about((await lockstep('syncs')).stdout, 'nightly')).toContain(condition);
+  expect((await lockstep('status')).stdout).toMatch(
+    new RegExp(`nightly +\\d{4}-\\d\\d-\\d\\d 02:30 \\(Europe/Berlin\\)${condition}`),
+  );
 });
 
 test('a run that a person declined is shown as not approved', async () => {

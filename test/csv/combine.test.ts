@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sumOf } from '../../src/base/amount.ts';
-import { sentenceFor } from '../../src/base/reasons/reasons.ts';
+import { remedyFor, sentenceFor } from '../../src/base/reasons/reasons.ts';
 import { checkedRows, examineSheet, type SheetChoices, validatorOf } from '../../src/csv/sheet.ts';
 import { collected, loaded, received, verdicts } from './files.ts';
 
@@ -35,6 +35,25 @@ test('first takes what the first lines have', async () => {
   expect(rows).toMatchObject([
     { status: 'valid', values: { customer_email: 'ann@x.de', amount: '5', description: 'Desk', status: 'paid' } },
   ]);
+});
+
+test('lines with different values of one field are combined with a warning', async () => {
+  const { rows } = await combined('A,ann@x.de,5,Desk,paid\nA,ann@x.de,7,Lamp,open\nA,ann@x.de,,,\n', 'first');
+  const warnings = rows[0]?.status === 'valid' ? rows[0].warnings : [];
+  expect(warnings.map(({ code, facts }) => sentenceFor(code, facts ?? {}))).toEqual([
+    expect.stringContaining('Lines 2-4 of order A: "5, 7" are different values of amount; the first one is used.'),
+    expect.stringContaining(
+      'Lines 2-4 of order A: "paid, open" are different values of status; the first one is used.',
+    ),
+  ]);
+  const summed = (await combined(LINES, 'sum')).rows[0];
+  expect(summed?.status === 'valid' ? summed.warnings : []).toMatchObject([{ code: 'LINES_DIFFER', field: 'status' }]);
+});
+
+test('an empty amount below a total is refused with the advice to use the first one', async () => {
+  const [row] = (await combined('A,ann@x.de,5,Desk,paid\nA,ann@x.de,,Lamp,\n', 'sum')).rows;
+  const [problem] = row?.status === 'invalid' ? row.problems : [];
+  expect(remedyFor(problem?.code ?? '', problem?.facts ?? {})).toContain('choose `--combine-lines first`');
 });
 
 test('none combines nothing', async () => {
@@ -124,7 +143,7 @@ test('a limit counts orders, and reading stops there', async () => {
   }
   const sheet = examineSheet(file, { combineLines: 'sum', limit: 2 });
   const batches = await collected(checkedRows({ ...file, read }, sheet, validatorOf(sheet)));
-  expect([verdicts(batches.flat()), blocks]).toEqual([['2 ok', '5 ok'], 1]);
+  expect([verdicts(batches.flat()), blocks]).toEqual([['2 okLINES_DIFFER', '5 ok'], 1]);
   expect((await loaded(HEADER + LINES, { limit: 3 })).rows).toHaveLength(3);
 });
 

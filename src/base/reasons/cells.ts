@@ -9,7 +9,9 @@ export const CELL_REASONS = {
   AMOUNT_EMPTY: {
     meaning: 'The amount is empty.',
     sentence: 'is empty.',
-    remedy: 'Give an amount, or 0; if the line is not an order, such as a footer, remove it or ignore this.',
+    remedy:
+      'Give an amount, or 0[?isElsewhere ; if the total of an order is on one of its lines only, choose ' +
+      '`--combine-lines first`]; if the line is not an order, such as a footer, remove it or ignore this.',
   },
   AMOUNT_NOT_A_NUMBER: {
     meaning: 'The amount is not a number.',
@@ -156,6 +158,11 @@ export const CELL_REASONS = {
       'Keep one, or give this one its own order_id.[!combining  If they are lines of one order, load the file with ' +
       'its lines combined (`--combine-lines sum` or `first`).][?combining  Only neighbouring lines of one customer are ' +
       'combined: sort the file by order_id.]',
+  },
+  LINES_DIFFER: {
+    meaning: 'The lines that are combined to one order have different values of a field; the first one is used.',
+    sentence: 'are different values of {field}; the first one is used.',
+    remedy: 'Check that these lines are one order, and that its first line has the right value.',
   },
   INVALID: { meaning: 'The row is not valid.', remedy: 'Correct the row.' },
 } as const satisfies Reasons;

@@ -94,7 +94,7 @@ async function list(session: Session, { limit, ...options }: Options & { limit: 
   await refuseUnknown(session, pool, options);
   const { links, total } = await listLinks(pool, await filterFrom(pool, options), limit);
   const titles = ['TARGET', 'ACCOUNT', 'TASK', 'ITEM', 'LINKED', 'BY'];
-  out.table(titles, links.map(toLine), { none: 'No links found.' });
+  out.table(titles, links.map(toLine), { none: 'No linked tasks found.' });
   if (total > links.length) out.say(`These are the newest of ${formatCount(total)}: --limit ${total} lists all.`);
   out.result({ links, total });
 }

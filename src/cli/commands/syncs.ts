@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { pausedSyncs, pauseSync, unpauseSync } from '../../engine/ledger/schedules.ts';
 import { countsLine } from '../../operator/run-words.ts';
-import { scheduleWords, startWords, zoneOf } from '../../operator/schedule-words.ts';
+import { conditionWords, scheduleWords, startWords, zoneOf } from '../../operator/schedule-words.ts';
 import { type ListedSync, listSyncs, pausedWords } from '../../operator/sync-list.ts';
 import { formatTime } from '../../operator/words.ts';
 import { syncNamed } from '../../settings/settings.ts';
@@ -53,13 +53,16 @@ async function list(session: Session): Promise<void> {
   out.result({ syncs: listed.map(toResult), pausedElsewhere: gone });
 }
 
-function wordsOf({ sync, paused, next, isScheduled, overdue, unfinished, last }: ListedSync, hint: Session['hint']) {
+function wordsOf(listed: ListedSync, hint: Session['hint']) {
+  const { sync, paused, next, pausedRun, isScheduled, overdue, unfinished, last } = listed;
   const { name, type, account, schedule } = sync;
   const lines = [`${name}: ${type}, account ${account}`];
   const line = (label: string, words: string) => lines.push(`  ${label.padEnd(9)} ${words}`);
   line('Schedule', schedule ? scheduleWords(schedule) : `none: it runs by ${hint(`run ${name}`)} only`);
   if (paused) line('Paused', `${pausedWords(paused)}. ${resumeHint(name, hint)}`);
-  if (schedule && next.length > 0) line('Next', startWords(next, zoneOf(schedule)));
+  if (schedule && next.length > 0) {
+    line('Next', `${startWords(next, zoneOf(schedule))}${conditionWords(pausedRun)}`);
+  }
   if (next.length > 0 && !isScheduled) line('', `No scheduler knows it. ${schedulerHint(hint)}`);
   if (overdue) {
     const why = overdue.waitsFor

@@ -6,7 +6,7 @@ import { nightsOf } from '../../engine/ledger/run-charts.ts';
 import { latestRun } from '../../engine/ledger/run-list.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { kindOf, phaseWords } from '../../operator/phases.ts';
-import { scheduleWords, zoneOf } from '../../operator/schedule-words.ts';
+import { conditionWords, scheduleWords, zoneOf } from '../../operator/schedule-words.ts';
 import { type Need, type Status, type StatusRun, statusOf } from '../../operator/status.ts';
 import { formatCount, formatTook, plural } from '../../operator/words.ts';
 import { budgetLimits, type Settings } from '../../settings/settings.ts';
@@ -204,13 +204,16 @@ function NextStarts({ status: { next, paused }, settings }: { readonly status: S
     <Section title="Next starts">
       <table class="list">
         <tbody>
-          {next.map(({ sync, at }) => (
+          {next.map(({ sync, at, pausedRun }) => (
             <tr>
               <th scope="row">{sync}</th>
               <td>
                 <Time at={at} />
               </td>
-              <td class="dim">{wordsOf(settings, sync)}</td>
+              <td class="dim">
+                {wordsOf(settings, sync)}
+                {conditionWords(pausedRun)}
+              </td>
             </tr>
           ))}
           {[...paused.values()].map(({ sync, pausedAt }) => (

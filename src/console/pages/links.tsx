@@ -43,7 +43,7 @@ export const links = definePage({
       ),
       body:
         found.length === 0 ? (
-          <Empty title="No links found">
+          <Empty title="No linked tasks found">
             <p>A delivery of a task to a target with items, such as issues, links the task with its item.</p>
           </Empty>
         ) : (

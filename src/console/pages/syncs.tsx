@@ -51,7 +51,7 @@ function SyncCard({
   readonly listed: ListedSync;
   readonly context: PageContext;
 }) {
-  const { sync, paused, next, overdue, unfinished, last } = listed;
+  const { sync, paused, next, pausedRun, overdue, unfinished, last } = listed;
   const { name, type, account, schedule } = sync;
   return (
     <section class="card sync">
@@ -106,6 +106,7 @@ function SyncCard({
                 </li>
               ))}
             </ul>
+            {pausedRun && <span class="dim">Only if run {pausedRun} has ended by then.</span>}
           </Fact>
         )}
         {unfinished && (

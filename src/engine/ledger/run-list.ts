@@ -9,6 +9,14 @@ export async function newestRuns(db: Queryable, syncs: readonly string[], limit:
   return (await runsWhere(db, `id = any(array(${newest}))`, [syncs, limit])).toReversed();
 }
 
+/** The paused run of each sync that has one. */
+export async function pausedRuns(db: Queryable): Promise<ReadonlyMap<string, string>> {
+  const found = await db.query<{ sync: string; id: string }>(
+    `select sync, id from ledger.runs where status = 'paused' and part_of is null and not dry_run`,
+  );
+  return new Map(found.rows.map(({ sync, id }) => [sync, id]));
+}
+
 /** The run that was started last; undefined if there is none. A part of a load, such as its customers, is no run of its own. */
 export async function latestRun(db: Queryable): Promise<Run | undefined> {
   const [latest] = await runsWhere(

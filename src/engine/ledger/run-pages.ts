@@ -18,7 +18,7 @@ export interface RunFilter {
 export interface ListedRun {
   /** The latest of them. */
   readonly run: Run;
-  /** How many runs of this sync in a row changed nothing; 1 for any other run. */
+  /** How many runs of this sync in a row changed nothing, all with rows or all without; 1 for any other run. */
   readonly folded: number;
   /** When the first of them began. */
   readonly since: Date;
@@ -34,7 +34,8 @@ interface Found {
   readonly id: string;
   readonly sync: string;
   readonly createdAt: Date;
-  readonly quiet: boolean;
+  /** Null if it changed something; else whether it had rows. */
+  readonly quiet: 'unchanged' | 'empty' | null;
 }
 
 /** Runs are read in batches until the page is full, each twice as large as the one before: a page may fold many runs. */
@@ -49,14 +50,14 @@ export async function pageOfRuns(
   filter: RunFilter,
   { limit, after, fold }: { readonly limit: number; readonly after?: string | undefined; readonly fold: boolean },
 ): Promise<RunPage> {
-  const entries: { id: string; folded: number; since: Date }[] = [];
+  const entries: { id: string; folded: number; since: Date; quiet: Found['quiet'] }[] = [];
   const quietEntries = new Map<string, (typeof entries)[number]>();
   let [last, next]: (string | undefined)[] = [after];
   reading: for (let size = FIRST_BATCH; ; size *= 2) {
     const batch = await readBatch(db, filter, { after: last, size });
     for (const { id, sync, createdAt, quiet } of batch) {
-      const entry = fold && quiet ? quietEntries.get(sync) : undefined;
-      if (entry) {
+      const entry = fold ? quietEntries.get(sync) : undefined;
+      if (entry && entry.quiet === quiet) {
         entry.folded += 1;
         entry.since = createdAt;
       } else {
@@ -64,7 +65,7 @@ export async function pageOfRuns(
           next = last;
           break reading;
         }
-        const added = { id, folded: 1, since: createdAt };
+        const added = { id, folded: 1, since: createdAt, quiet };
         entries.push(added);
         if (quiet) quietEntries.set(sync, added);
         else quietEntries.delete(sync);
@@ -75,15 +76,16 @@ export async function pageOfRuns(
   }
   const runs = await runsWhere(db, 'id = any($1)', [entries.map(({ id }) => id)]);
   const byId = new Map(runs.map((run) => [run.id, run]));
-  const listed = entries.flatMap(({ id, ...entry }) => {
+  const listed = entries.flatMap(({ id, folded, since }) => {
     const run = byId.get(id);
-    return run === undefined ? [] : [{ run, ...entry }]; // deleted in between
+    return run === undefined ? [] : [{ run, folded, since }]; // deleted in between
   });
   return { entries: listed, next };
 }
 
-/** SQL: run `u` is done and has found nothing but unchanged rows. */
-const IS_QUIET = `(u.status = 'done' and u.error is null and coalesce(u.counts, '{}') - 'unchanged' = '{}')`;
+/** SQL: see Found.quiet, of run `u`. */
+const QUIET = `case when u.status <> 'done' or u.error is not null or coalesce(u.counts, '{}') - 'unchanged' <> '{}' then null
+  when u.counts ? 'unchanged' then 'unchanged' else 'empty' end`;
 
 async function readBatch(
   db: Queryable,
@@ -92,7 +94,7 @@ async function readBatch(
 ): Promise<readonly Found[]> {
   const { sync, status, verdict, since, until, account } = filter;
   const found = await db.query<Found>(
-    `select id, sync, created_at as "createdAt", ${IS_QUIET} as quiet from ledger.runs u
+    `select id, sync, created_at as "createdAt", ${QUIET} as quiet from ledger.runs u
      where ($1::text is null or $1 in (sync, title)) and ($2::text is null or status = $2)
        and ($3::text is null or counts ? $3 or status in ('running', 'paused')
          and exists (select from ledger.verdicts v where v.run_id = u.id and v.verdict = $3))

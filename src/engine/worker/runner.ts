@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { LockstepError, messageOf } from '../../base/errors.ts';
+import { formatDuration } from '../../settings/durations.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { KeyRefused, OperationForbidden, RetryLater, RunPaused, type Stop } from '../account/failure.ts';
 import { otherScope } from '../account/identity.ts';
@@ -216,7 +217,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     const since = await markFailing(pool, run.id, true);
     const lastedMs = since ? Date.now() - since.getTime() : 0;
     if (lastedMs > patienceMs) {
-      const tried = `Tried for ${Math.round(lastedMs / 1000)} s; resume with: \`lockstep runs resume ${run.id}\``;
+      const tried = `Tried for ${formatDuration(inWholeUnits(lastedMs))}; resume with: \`lockstep runs resume ${run.id}\``;
       await failRun(run, { code, message: `${message}. ${tried}` });
       return { status: 'over' };
     }
@@ -246,4 +247,10 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     },
     isClosed: () => closing !== undefined,
   };
+}
+
+/** Whole seconds, or, from two minutes on, whole minutes. */
+function inWholeUnits(ms: number): number {
+  const unitMs = ms < 120_000 ? 1_000 : 60_000;
+  return Math.round(ms / unitMs) * unitMs;
 }
