@@ -8,7 +8,7 @@ import type { Scheduler } from '../engine/worker/schedules.ts';
 import { migrationsOf } from '../storage/migrate.ts';
 
 export interface Check {
-  readonly name: 'database' | 'schema' | 'queue' | 'scheduler';
+  readonly name: 'database' | 'schema' | 'roles' | 'queue' | 'scheduler';
   readonly status: 'ok' | 'failed';
   /** What is wrong. */
   readonly detail?: string;
@@ -16,6 +16,8 @@ export interface Check {
 
 export interface ReadinessNeeds {
   readonly pool: pg.Pool;
+  /** Whether all roles of this process have started. */
+  readonly hasStarted: () => boolean;
   /** Undefined if this process works on no runs. */
   readonly queue: () => Pick<SharedQueue, 'depth'> | undefined;
   /** Undefined if this process starts no due syncs. */
@@ -28,11 +30,14 @@ export const TIMEOUT_MS = 2_000;
 const LONGEST_IDLE_MS = 60_000;
 
 /** Never rejects, and ends within seconds. */
-export function checkReadiness({ pool, queue, scheduler }: ReadinessNeeds): Promise<readonly Check[]> {
+export function checkReadiness({ pool, hasStarted, queue, scheduler }: ReadinessNeeds): Promise<readonly Check[]> {
   const [shared, starting] = [queue(), scheduler()];
   return Promise.all([
     check('database', () => pool.query('select 1')),
     check('schema', () => checkSchema(pool)),
+    check('roles', async () => {
+      if (!hasStarted()) throw new Error('the roles of this process are still starting');
+    }),
     ...(shared ? [check('queue', () => shared.depth())] : []),
     ...(starting ? [check('scheduler', async () => checkScheduler(starting))] : []),
   ]);

@@ -32,7 +32,13 @@ function metricsOf(): Metrics {
 }
 
 async function served(more: Partial<ReadinessNeeds> = {}, metrics = metricsOf()) {
-  const needs = { pool: database.pool, queue: () => QUEUE, scheduler: () => ({ idleMs: () => 500 }), ...more };
+  const needs = {
+    pool: database.pool,
+    hasStarted: () => true,
+    queue: () => QUEUE,
+    scheduler: () => ({ idleMs: () => 500 }),
+    ...more,
+  };
   const log = pino({ level: 'silent' });
   const address = { host: '127.0.0.1', port: 0 };
   server = await serveHealth({ address, ready: () => checkReadiness(needs), metrics, log });
@@ -51,7 +57,7 @@ test('a process that can do its work is alive and ready', async () => {
     200,
     {
       status: 'ready',
-      checks: ['database', 'schema', 'queue', 'scheduler'].map((name) => ({ name, status: 'ok' })),
+      checks: ['database', 'schema', 'roles', 'queue', 'scheduler'].map((name) => ({ name, status: 'ok' })),
     },
   ]);
 });
@@ -61,6 +67,7 @@ test('a process checks only what its roles need', async () => {
   expect(JSON.parse((await get('/readyz')).text).checks.map(({ name }: { name: string }) => name)).toEqual([
     'database',
     'schema',
+    'roles',
   ]);
 });
 
