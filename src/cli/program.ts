@@ -9,8 +9,9 @@ import type { Perform, Work } from './session.ts';
 
 const EXIT_CODES = `
 Exit codes: 0 every row succeeded · 1 finished, but some rows were rejected,
-  failed or need review · 2 usage or settings error · 3 the run failed, was
-  cancelled or not approved, or waits for a person (--json: state).`;
+  failed or need review, or records may have been missed · 2 usage or settings
+  error · 3 the run failed, was cancelled or not approved, or is unfinished
+  (--json: state).`;
 
 const EXAMPLES = `
 Examples:

@@ -47,7 +47,7 @@ export function define(accounts: Command, perform: Perform): void {
     .command('suspend')
     .summary('send nothing to an account until it is resumed')
     .description(
-      'Lets the runs of an account wait until it is resumed: calls in flight end, and no new call is sent. Runs of other ' +
+      'Sends nothing more to an account until it is resumed: calls in flight finish, and its runs wait. Runs of other ' +
         'accounts continue. Accounts that are the same tenant are suspended together.',
     )
     .argument('<account>', 'name of the account in the settings')

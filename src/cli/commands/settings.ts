@@ -21,10 +21,9 @@ export function define(settings: Command, perform: Perform): void {
     .summary('list all problems of the settings')
     .description(
       'Lists all problems at once, each with file, line and column, and exits with 2 if there are any. Also warns about ' +
-        'settings that work but may be a mistake, such as a secret that is written in the file or cannot be read. The presets ' +
-        'of your own are checked too. --live also shows for each sync of contacts what its map makes of ten ' +
-        'contacts that its where selects, and reads up to 500 contacts to find them; it exits with 1 if any of them has a ' +
-        'problem.',
+        'settings that work but may be a mistake, such as a secret that is written in the file or cannot be read. Your own ' +
+        'presets are checked too. For each sync of contacts, --live also shows the customers that `map` makes of the first ten ' +
+        'contacts that `where` selects, among up to 500 contacts; it exits with 1 if any of the ten has a problem.',
     )
     .option('--live', 'test the mapping of each sync of contacts with ten contacts of its service')
     .action(perform(check));

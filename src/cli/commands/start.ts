@@ -23,8 +23,8 @@ export function define(command: Command, perform: Perform): void {
         'accepts calls from outside systems, at the address console.listen of the settings. Any number of processes, also on ' +
         'several machines, can share the work on one database (and Redis). On SIGHUP the process reads the settings again: new ' +
         'work uses the changed accounts, syncs, schedules and targets; settings with a problem are refused. On SIGTERM it ' +
-        'finishes the work in flight and exits with 0. If it is killed, nothing is lost. Without a terminal, all that it says ' +
-        'is a log on stderr, one JSON object a line.',
+        'finishes the work in flight and exits with 0. If it is killed, nothing is lost. Without a terminal, it writes ' +
+        'only a log, to stderr, one JSON object per line.',
     )
     .option(
       '--roles <roles>',
