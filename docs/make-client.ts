@@ -46,28 +46,36 @@ A call never rejects because of the network or the service. The \`status\` of it
 Nothing is retried. The client makes \`requestsPerSecond\` calls a second at most, in this process; a budget that processes share is
 part of a workspace. An integer that a number cannot hold exactly comes as an object with its \`digits\`.
 
-Every method also takes \`signal\` and \`timeoutMs\`. In the tables below, a question mark means that a member may be left out.
+Every method also takes \`signal\` and \`timeoutMs\`. In the table, a question mark means that a member may be left out. *Again* says whether a
+call can be sent again: where it says no, each call is applied. *Shown by* names the read that shows whether a call was applied.
+
+| method of \`client\` | calls | takes | returns | again | shown by |
+|---|---|---|---|---|---|
 `;
 
 /** The page, whole. */
 export function renderClient(): string {
-  return `${HEAD}\n${operationNames.map(renderOperation).join('\n')}`;
+  return `${HEAD}${operationNames.map(renderOperation).join('')}`;
 }
 
 function renderOperation(name: OperationName): string {
-  const { summary, method, path: route, params, query, body, list, repeatable, readBack } = operations[name];
-  const inputs = [
+  const { method, path: route, params, query, body, list, repeatable, readBack } = operations[name];
+  const takes = [
     ['path', membersOf(params)],
     ['query', membersOf(query)],
     ['body', body ? membersOf(body) : ''],
-  ].flatMap(([part, members]) => (members ? [`| \`${part}\` | ${members} |`] : []));
-  const table = inputs.length === 0 ? [] : ['', '| takes | |', '|---|---|', ...inputs];
-  const again = repeatable ? 'Safe to send again.' : 'Not safe to send again: each call is applied.';
-  const shown = readBack === undefined ? '' : ` \`${readBack}\` shows whether it was applied.`;
-  const pages = list === 'paged' ? ' Returns one page of a list.' : list === 'all' ? ' Returns a whole list.' : '';
-  return [`### client.${name}`, '', `${summary}: \`${method} ${route}\`.${pages} ${again}${shown}`, ...table, ''].join(
-    '\n',
-  );
+  ].flatMap(([part, members]) => (members ? [`\`${part}\`: ${members}`] : []));
+  const returns = list === 'paged' ? 'a page of a list' : list === 'all' ? 'a whole list' : '';
+  const shownBy = readBack === undefined ? '' : `\`${readBack}\``;
+  const cells = [
+    `\`${name}\``,
+    `\`${method} ${route}\``,
+    takes.join('<br>'),
+    returns,
+    repeatable ? 'yes' : 'no',
+    shownBy,
+  ];
+  return `| ${cells.join(' | ')} |\n`;
 }
 
 function membersOf(schema: z.ZodObject): string {
