@@ -19,7 +19,7 @@ const TESTS = [
 /** An answer to an operation, as `vendor operation answer` with tabs between them. */
 type Seen = ReadonlySet<string>;
 
-/** The rows: each operation with the answers that its document names. */
+/** The rows: operations with the answers that their document names; those with the same answers share a row. */
 export function renderVendors(seen: Seen): string {
   const documented = VENDORS.flatMap((vendor) => {
     const text = readFileSync(path.join(root, `test/vendors/${vendor}.json`), 'utf8');
@@ -36,12 +36,19 @@ export function renderVendors(seen: Seen): string {
   const ofLinear = [...queries]
     .sort()
     .map((operation) => ({ vendor: 'linear', operation, answers: ['data', 'errors'] }));
-  const rows = [...documented, ...ofLinear].map(({ vendor, operation, answers }) => {
+  const groups = new Map<string, string[]>();
+  for (const { vendor, operation, answers } of [...documented, ...ofLinear]) {
     const isSeen = (answer: string) => seen.has([vendor, operation, answer].join('\t'));
     const unseen = answers.filter((answer) => !isSeen(answer));
-    return `| ${vendor} | \`${operation}\` | ${answers.filter(isSeen).join(', ') || '–'} | ${unseen.join(', ') || '–'} |`;
+    const ends = `${answers.filter(isSeen).join(', ') || '–'} | ${unseen.join(', ') || '–'} |`;
+    const group = `${vendor}\t${ends}`;
+    groups.set(group, [...(groups.get(group) ?? []), `\`${operation}\``]);
+  }
+  const rows = [...groups].map(([group, alike]) => {
+    const [vendor, ends] = group.split('\t');
+    return `| ${vendor} | ${alike.join('<br>')} | ${ends}`;
   });
-  return `| vendor | operation | answers in tests | other documented answers |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+  return `| vendor | operations | answers in tests | other documented answers |\n|---|---|---|---|\n${rows.join('\n')}\n`;
 }
 
 /** The table in the page. */
@@ -56,8 +63,12 @@ export function seenIn(table: string): Seen {
     .slice(2)
     .map((row) => row.split('|').map((cell) => cell.trim().replaceAll('`', '')));
   return new Set(
-    cells.flatMap(([, vendor, operation, answers = '–']) =>
-      answers === '–' ? [] : answers.split(', ').map((answer) => [vendor, operation, answer].join('\t')),
+    cells.flatMap(([, vendor, alike = '', answers = '–']) =>
+      answers === '–'
+        ? []
+        : alike
+            .split('<br>')
+            .flatMap((operation) => answers.split(', ').map((answer) => [vendor, operation, answer].join('\t'))),
     ),
   );
 }
