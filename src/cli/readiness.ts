@@ -8,13 +8,15 @@ import type { Scheduler } from '../engine/worker/schedules.ts';
 import { migrationsOf } from '../storage/migrate.ts';
 
 export interface Check {
-  readonly name: 'database' | 'schema' | 'queue' | 'scheduler';
+  readonly name: 'start' | 'database' | 'schema' | 'queue' | 'scheduler';
   readonly status: 'ok' | 'failed';
   /** What is wrong. */
   readonly detail?: string;
 }
 
 export interface ReadinessNeeds {
+  /** Whether all roles of this process have started. */
+  readonly isStarted: () => boolean;
   readonly pool: pg.Pool;
   /** Undefined if this process works on no runs. */
   readonly queue: () => Pick<SharedQueue, 'depth'> | undefined;
@@ -28,9 +30,10 @@ export const TIMEOUT_MS = 2_000;
 const LONGEST_IDLE_MS = 60_000;
 
 /** Never rejects, and ends within seconds. */
-export function checkReadiness({ pool, queue, scheduler }: ReadinessNeeds): Promise<readonly Check[]> {
+export function checkReadiness({ isStarted, pool, queue, scheduler }: ReadinessNeeds): Promise<readonly Check[]> {
   const [shared, starting] = [queue(), scheduler()];
   return Promise.all([
+    check('start', async () => checkStarted(isStarted())),
     check('database', () => pool.query('select 1')),
     check('schema', () => checkSchema(pool)),
     ...(shared ? [check('queue', () => shared.depth())] : []),
@@ -45,6 +48,10 @@ async function check(name: Check['name'], work: () => Promise<unknown>): Promise
   } catch (error) {
     return { name, status: 'failed', detail: messageOf(error) };
   }
+}
+
+function checkStarted(isStarted: boolean): void {
+  if (!isStarted) throw new Error('this process is still starting');
 }
 
 async function checkSchema(pool: pg.Pool): Promise<void> {

@@ -53,8 +53,9 @@ export async function startRoles(
   say(`Working on ${workspace.database.describe}.`);
   workspace.database.keepRunning?.();
   const ready: Ready = {};
+  let isStarted = false;
   if (health) {
-    ready.healthUrl = (await workspace.serveHealth(health)).url;
+    ready.healthUrl = (await workspace.serveHealth(health, () => isStarted)).url;
     say(`health: ${ready.healthUrl}/healthz, /readyz and /metrics`);
   }
   if (roles.has('service')) {
@@ -85,6 +86,7 @@ export async function startRoles(
     await workspace.alert();
     say(`worker: ready, ${plural(ready.unfinished, 'unfinished run')}`);
   }
+  isStarted = true;
   return ready;
 }
 
