@@ -8,16 +8,16 @@ import type { Scheduler } from '../engine/worker/schedules.ts';
 import { migrationsOf } from '../storage/migrate.ts';
 
 export interface Check {
-  readonly name: 'database' | 'schema' | 'roles' | 'queue' | 'scheduler';
+  readonly name: 'start' | 'database' | 'schema' | 'queue' | 'scheduler';
   readonly status: 'ok' | 'failed';
   /** What is wrong. */
   readonly detail?: string;
 }
 
 export interface ReadinessNeeds {
-  readonly pool: pg.Pool;
   /** Whether all roles of this process have started. */
-  readonly hasStarted: () => boolean;
+  readonly isStarted: () => boolean;
+  readonly pool: pg.Pool;
   /** Undefined if this process works on no runs. */
   readonly queue: () => Pick<SharedQueue, 'depth'> | undefined;
   /** Undefined if this process starts no due syncs. */
@@ -30,14 +30,12 @@ export const TIMEOUT_MS = 2_000;
 const LONGEST_IDLE_MS = 60_000;
 
 /** Never rejects, and ends within seconds. */
-export function checkReadiness({ pool, hasStarted, queue, scheduler }: ReadinessNeeds): Promise<readonly Check[]> {
+export function checkReadiness({ isStarted, pool, queue, scheduler }: ReadinessNeeds): Promise<readonly Check[]> {
   const [shared, starting] = [queue(), scheduler()];
   return Promise.all([
+    check('start', async () => checkStarted(isStarted())),
     check('database', () => pool.query('select 1')),
     check('schema', () => checkSchema(pool)),
-    check('roles', async () => {
-      if (!hasStarted()) throw new Error('the roles of this process are still starting');
-    }),
     ...(shared ? [check('queue', () => shared.depth())] : []),
     ...(starting ? [check('scheduler', async () => checkScheduler(starting))] : []),
   ]);
@@ -50,6 +48,10 @@ async function check(name: Check['name'], work: () => Promise<unknown>): Promise
   } catch (error) {
     return { name, status: 'failed', detail: messageOf(error) };
   }
+}
+
+function checkStarted(isStarted: boolean): void {
+  if (!isStarted) throw new Error('this process is still starting');
 }
 
 async function checkSchema(pool: pg.Pool): Promise<void> {

@@ -53,9 +53,9 @@ export async function startRoles(
   say(`Working on ${workspace.database.describe}.`);
   workspace.database.keepRunning?.();
   const ready: Ready = {};
-  let hasStarted = false;
+  let isStarted = false;
   if (health) {
-    ready.healthUrl = (await workspace.serveHealth(health, () => hasStarted)).url;
+    ready.healthUrl = (await workspace.serveHealth(health, () => isStarted)).url;
     say(`health: ${ready.healthUrl}/healthz, /readyz and /metrics`);
   }
   if (roles.has('service')) {
@@ -86,7 +86,7 @@ export async function startRoles(
     await workspace.alert();
     say(`worker: ready, ${plural(ready.unfinished, 'unfinished run')}`);
   }
-  hasStarted = true;
+  isStarted = true;
   return ready;
 }
 

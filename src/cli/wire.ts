@@ -100,8 +100,11 @@ export interface Workspace {
   keepPruning(): void;
   /** Starts syncs as they become due, until the workspace is closed. */
   startDueSyncs(): void;
-  /** Serves health checks and metrics until the workspace is closed. Call it first: metrics count from then on. */
-  serveHealth(address: ListenAddress, hasStarted: () => boolean): Promise<HealthServer>;
+  /**
+   * Serves health checks and metrics until the workspace is closed. Call it first: metrics count from then on.
+   * `isStarted`: whether all roles of the process have started.
+   */
+  serveHealth(address: ListenAddress, isStarted: () => boolean): Promise<HealthServer>;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -276,7 +279,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       startDueSyncs() {
         scheduler = keep(startDueSyncs({ pool: database.pool, begin: dueStarter(startSync, log), log }));
       },
-      async serveHealth(address, hasStarted) {
+      async serveHealth(address, isStarted) {
         const [{ createMetrics }, { serveHealth }] = await Promise.all([
           import('./metrics.ts'),
           import('./health-server.ts'),
@@ -284,7 +287,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
         const { pool } = database;
         const queue = () => sharedQueue;
         metrics = createMetrics({ pool, accounts, queue, settings: () => settings });
-        const ready = () => checkReadiness({ pool, hasStarted, queue, scheduler: () => scheduler });
+        const ready = () => checkReadiness({ isStarted, pool, queue, scheduler: () => scheduler });
         return keep(await serveHealth({ address, ready, metrics, log }));
       },
       close: closeAll,

@@ -62,8 +62,15 @@ function nextByRealTime(expression: CronExpression, zone: string, afterMs: numbe
   }
 }
 
+/** Found last: many syncs have the same expression, and ask at the same time. */
+const matches = new WeakMap<CronExpression, { readonly after: number; readonly next: number }>();
+
 /** The next wall-clock time that the expression names. */
 function nextMatch(expression: CronExpression, wallMs: number): number {
+  const known = matches.get(expression);
+  if (known && known.after <= wallMs && wallMs < known.next) return known.next;
   expression.reset(new Date(wallMs));
-  return expression.next().getTime();
+  const next = expression.next().getTime();
+  matches.set(expression, { after: wallMs, next });
+  return next;
 }

@@ -26,11 +26,12 @@ export function parseCron(text: string): CronParser.CronExpression {
   const known = expressions.get(text);
   if (known) return known;
   const expression = loaded.CronExpressionParser.parse(text, { tz: 'UTC' });
-  expression.next();
+  if (expression.fields.month.values.length < MONTHS) expression.next(); // every month together have all days
   expressions.set(text, expression);
   return expression;
 }
 
+const MONTHS = 12;
 const ALIASES = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@hourly', '@minutely'];
 
 /** The problem of a cron expression, if it has one. */
