@@ -81,7 +81,7 @@ export function subjectLine({ state, title }: AlertMessage): string {
 /** The lines below the subject. */
 export function bodyLines({ state, text, since, command }: AlertMessage): readonly string[] {
   if (state !== 'opened') return [text];
-  return [text, `Since: ${timeWords(since)}`, `To look or act: ${command}`];
+  return [text, `Since: ${timeWords(since)}`, `What to do: ${command}`];
 }
 
 function timeWords(iso: string): string {

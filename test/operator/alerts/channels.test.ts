@@ -77,7 +77,7 @@ describe('slack', () => {
         '*nightly: run failed*',
         'Run run-1 of nightly: failed (key refused). A &lt;b&gt; &amp; c.',
         'Since: 2026-11-21 02:00:05 UTC',
-        'To look or act: lockstep runs show run-1 --config ops.yaml',
+        'What to do: lockstep runs show run-1 --config ops.yaml',
       ].join('\n'),
     });
   });
@@ -127,7 +127,7 @@ describe('email', () => {
     expect(mail).toMatch(/^To: ops@example.com, boss@example.com\r$/m);
     expect(mail).toMatch(/^Message-ID: <msg_one@example.com>\r$/m);
     expect(again).toMatch(/^Message-ID: <msg_one@example.com>\r$/m);
-    expect(mail).toContain('To look or act: lockstep runs show run-1 --config ops.yaml');
+    expect(mail).toContain('What to do: lockstep runs show run-1 --config ops.yaml');
   });
 
   test('says that an alert has recovered', async () => {
