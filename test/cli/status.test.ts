@@ -43,7 +43,7 @@ test('shows what needs a person, what runs, what starts next, and the budgets', 
   const empty = await status();
   expect(empty.stdout).toMatch(/^Nothing needs a person\.\n\nRunning now\n {2}none\n\nNext starts\n/);
   expect(empty.stdout).toMatch(
-    /nightly +\d{4}-\d\d-\d\d 02:00 \(Europe\/Berlin\)\nNot all of them have a scheduler\. [\s\S]*acme +at most 30 calls a minute\n$/,
+    /nightly +\d{4}-\d\d-\d\d 02:00 \(Europe\/Berlin\)\nNo scheduler starts some of these syncs\. [\s\S]*acme +at most 30 calls a minute\n$/,
   );
 
   const working = await runOf('working');

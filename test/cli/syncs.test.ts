@@ -52,7 +52,7 @@ test('lists each sync with its schedule, its next five starts and its last resul
   expect(code).toBe(0);
   expect(about(stdout, 'nightly')).toMatch(/Schedule +daily at 02:30 \(Europe\/Berlin\)/);
   expect(about(stdout, 'nightly')).toMatch(/Next +\d{4}-\d\d-\d\d 02:30(, (\d{4}-)?\d\d-\d\d 02:30){4}\n/);
-  expect(about(stdout, 'nightly')).toMatch(/No scheduler knows it\. Start one: lockstep start/);
+  expect(about(stdout, 'nightly')).toMatch(/No scheduler starts it\. Start one: lockstep start/);
   expect(about(stdout, 'nightly')).toContain(`Last      run ${ended} done, ended `);
   expect(about(stdout, 'nightly')).toContain('1 created');
   expect(about(stdout, 'nightly')).toContain(`Now       run ${running} is waiting for a worker`);

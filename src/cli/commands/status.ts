@@ -43,7 +43,7 @@ async function show(session: Session): Promise<void> {
     ['SYNC', 'STARTS'],
     [...next.map(({ sync, words }) => [sync, words]), ...[...paused.keys()].map((name) => [name, 'paused'])],
   );
-  if (!hasScheduler) out.say(`Not all of them have a scheduler. ${schedulerHint(hint)}`);
+  if (!hasScheduler) out.say(`No scheduler starts some of these syncs. ${schedulerHint(hint)}`);
   section(
     session,
     'Budgets',

@@ -63,7 +63,7 @@ function wordsOf(listed: ListedSync, hint: Session['hint']) {
   if (schedule && next.length > 0) {
     line('Next', `${startWords(next, zoneOf(schedule))}${conditionWords(pausedRun)}`);
   }
-  if (next.length > 0 && !isScheduled) line('', `No scheduler knows it. ${schedulerHint(hint)}`);
+  if (next.length > 0 && !isScheduled) line('', `No scheduler starts it. ${schedulerHint(hint)}`);
   if (overdue) {
     const why = overdue.waitsFor
       ? `it waits for run ${overdue.waitsFor}, which writes the same records. See: ${hint(`runs show ${overdue.waitsFor}`)}`
@@ -83,7 +83,7 @@ function wordsOf(listed: ListedSync, hint: Session['hint']) {
 
 /** A scheduler reads the settings when it starts, and on SIGHUP. */
 export function schedulerHint(hint: Session['hint']): string {
-  return `Start one: ${hint('start')}; if it runs, send it SIGHUP`;
+  return `Start one: ${hint('start')}. If one runs already, send it SIGHUP, so that it reads the settings again`;
 }
 
 function resumeHint(name: string, hint: Session['hint']): string {
