@@ -7,7 +7,7 @@ import { AWAITS_CONFIRMATION, type Run, readRun } from '../engine/ledger/runs.ts
 import { pauseSync, unpauseSync } from '../engine/ledger/schedules.ts';
 import { scopeNamed } from '../engine/ledger/scopes.ts';
 import { probeSoon, resumeAccount, suspendByHand, suspensionOf } from '../engine/ledger/suspensions.ts';
-import { cancelRun, reopenRun, retryLoad } from '../operator/run-actions.ts';
+import { acknowledgeProblems, cancelRun, reopenRun, retryLoad } from '../operator/run-actions.ts';
 import { planOf, writesOf } from '../operator/run-plan.ts';
 import { formatCount, plural } from '../operator/words.ts';
 import { accountNamed, type Settings, syncNamed } from '../settings/settings.ts';
@@ -48,7 +48,7 @@ interface How {
 
 type Perform = (needs: ActionNeeds, about: string, how: How) => Promise<Done>;
 
-export const RUN_ACTIONS = ['cancel', 'resume', 'retry'] as const;
+export const RUN_ACTIONS = ['cancel', 'resume', 'retry', 'acknowledge'] as const;
 export type RunAction = (typeof RUN_ACTIONS)[number];
 export const SYNC_ACTIONS = ['run', 'dry-run', 'pause', 'resume'] as const;
 export type SyncAction = (typeof SYNC_ACTIONS)[number];
@@ -76,6 +76,10 @@ const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
     const rows = await retryLoad(pool, run, hint);
     if (rows !== undefined) return { said: `Run ${id} is open again: ${plural(rows, 'row')} to retry.`, run: id };
     return start(needs, run.sync, run.dryRun);
+  },
+  async acknowledge({ pool, hint }, id, { by }) {
+    await acknowledgeProblems(pool, await readRun(pool, id), by, hint);
+    return { said: `Run ${id} is acknowledged: Home and alerts leave it out.`, run: id };
   },
 };
 

@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import { LockstepError } from '../base/errors.ts';
 import { approveRun, awaitsApproval, declineRun, NOT_APPROVED } from '../engine/ledger/approval.ts';
-import { endRun, resumeRun } from '../engine/ledger/run-status.ts';
+import { acknowledgeRun, endRun, resumeRun } from '../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { readLoad } from '../syncs/orders/begin.ts';
@@ -19,6 +19,16 @@ type Hint = (command: string) => string;
 export async function cancelRun(db: Queryable, run: Run, by: string): Promise<void> {
   const ended = await (awaitsApproval(run) ? declineRun(db, run.id, by) : endRun(db, run.id, 'cancelled'));
   if (!ended) throw alreadyEnded(run, 'There is nothing to cancel.');
+}
+
+/** Keeps that a person knows what is wrong with an ended run: status and alerts leave it out. @throws LockstepError RUN_UNFINISHED, RUN_ACKNOWLEDGED */
+export async function acknowledgeProblems(db: Queryable, { id, status }: Run, by: string, hint: Hint): Promise<void> {
+  if (await acknowledgeRun(db, id, `${by} has acknowledged its problems`)) return;
+  if (status === 'running' || status === 'paused') {
+    const message = `Run ${id} is unfinished, so what it ends with is not known yet. See: ${hint(`runs show ${id}`)}`;
+    throw new LockstepError('RUN_UNFINISHED', message, { exitCode: 2 });
+  }
+  throw new LockstepError('RUN_ACKNOWLEDGED', `Run ${id} was acknowledged already.`, { exitCode: 2 });
 }
 
 interface Approving {

@@ -28,6 +28,7 @@ const RUN: Run = {
   calls: 504,
   callsMissed: false,
   limited: 0,
+  isAcknowledged: false,
   errorCode: undefined,
   error: undefined,
   failingSince: undefined,

@@ -26,11 +26,14 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-async function status(...args: readonly string[]) {
+async function place() {
   const cwd = await folder();
   await writeFile(path.join(cwd, 's.yaml'), SETTINGS);
-  const env = { DATABASE_URL: databaseUrl(database.connection) };
-  return command(['status', '--config', 's.yaml', ...args], { cwd, env });
+  return { cwd, env: { DATABASE_URL: databaseUrl(database.connection) } };
+}
+
+async function status(...args: readonly string[]) {
+  return command(['status', '--config', 's.yaml', ...args], await place());
 }
 
 async function runOf(sync: string): Promise<string> {
@@ -69,4 +72,17 @@ test('shows what needs a person, what runs, what starts next, and the budgets', 
   );
   expect(stdout).toMatch(/hourly +paused/);
   expect(stdout).not.toContain(earlier);
+
+  const acknowledged = await command(['runs', 'acknowledge', latest, '--config', 's.yaml'], await place());
+  expect(acknowledged).toMatchObject({
+    code: 0,
+    stdout: `Run ${latest} is acknowledged: status and alerts leave it out.\n`,
+  });
+  expect((await status('--json')).json.needs.map(({ command: one }: { command: string }) => one)).toEqual(
+    commands.slice(1),
+  );
+  const shown = (await command(['runs', 'show', latest, '--config', 's.yaml'], await place())).stdout;
+  expect(shown).toMatch(/Note: \S+ has acknowledged its problems\./);
+  const refused = await command(['runs', 'acknowledge', waiting, '--config', 's.yaml'], await place());
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`Run ${waiting} is unfinished`) });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
-import { endRun, pauseRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
+import { acknowledgeRun, endRun, pauseRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import { keepSchedules, makeDueStarts, pauseSync } from '../../src/engine/ledger/schedules.ts';
 import { noteDown, noteUp } from '../../src/engine/ledger/service-states.ts';
@@ -59,6 +59,14 @@ async function done(rows: number, verdict: 'unchanged' | 'review' = 'unchanged')
   return run;
 }
 
+/** An audit finds a violation in the first row of the run. */
+const violate = (run: string) =>
+  database.pool.query(
+    `insert into ledger.audit_debts (run_id, n, source_id, scope, resource, settle_ms, paid_at, violation)
+       values ($1, 0, '0', 'acme', 'customers', 1000, now(), 'DUPLICATE')`,
+    [run],
+  );
+
 describe('a run', () => {
   test('with rows for a person stays a problem when a later run of its sync fails', async () => {
     const { pool } = database;
@@ -83,6 +91,22 @@ describe('a run', () => {
     expect(await keys()).toEqual(['run-failed:nightly:acme']);
     await endRun(pool, next.id, 'done');
     expect(await keys()).toEqual([]);
+  });
+
+  test('that a person has acknowledged is no problem until it ends again, or an audit finds a violation', async () => {
+    const { pool } = database;
+    const reviewed = await done(1, 'review');
+    const failed = await begin();
+    expect(await acknowledgeRun(pool, failed.id, 'known')).toBe(false); // it is unfinished
+    await endRun(pool, failed.id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });
+    for (const { id } of [reviewed, failed]) expect(await acknowledgeRun(pool, id, 'known')).toBe(true);
+    expect(await acknowledgeRun(pool, failed.id, 'known')).toBe(false);
+    expect(await keys()).toEqual([]);
+    await resumeRun(pool, failed.id);
+    await endRun(pool, failed.id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });
+    expect(await keys()).toEqual(['run-failed:nightly:acme']);
+    await violate(reviewed.id);
+    expect((await problems()).map(({ event }) => event)).toEqual(['run-failed', 'audit-violation']);
   });
 
   test('that failed long ago still counts if it was reported', async () => {
@@ -129,11 +153,7 @@ describe('a run', () => {
 
   test('in which an audit found a violation is a problem of its own', async () => {
     const { id } = await done(1);
-    await database.pool.query(
-      `insert into ledger.audit_debts (run_id, n, source_id, scope, resource, settle_ms, paid_at, violation)
-       values ($1, 0, '0', 'acme', 'customers', 1000, now(), 'DUPLICATE')`,
-      [id],
-    );
+    await violate(id);
     expect(await one()).toMatchObject({ event: 'audit-violation', why: expect.stringContaining('1 violation') });
     await database.pool.query(
       `insert into ledger.decisions (scope, kind, subject, run_id, n, reason, choice, decided_by)

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { pageOfRuns } from '../../engine/ledger/run-pages.ts';
 import { type RunStatus, readRun } from '../../engine/ledger/runs.ts';
-import { cancelRun, reopenRun, requireResumable, retryLoad } from '../../operator/run-actions.ts';
+import { acknowledgeProblems, cancelRun, reopenRun, requireResumable, retryLoad } from '../../operator/run-actions.ts';
 import { reportRun, reportRuns } from '../../operator/run-result.ts';
 import type { RunState } from '../../operator/run-state.ts';
 import { countsLine, STYLE_OF } from '../../operator/run-words.ts';
@@ -54,6 +54,7 @@ Examples:
   addCancel(runs, perform);
   addResume(runs, perform);
   addRetry(runs, perform);
+  addAcknowledge(runs, perform);
   addExport(runs, perform);
 }
 
@@ -94,6 +95,18 @@ function addRetry(runs: Command, perform: Perform): void {
     )
     .argument('<run>', 'id of the earlier run')
     .action(perform(retry));
+}
+
+function addAcknowledge(runs: Command, perform: Perform): void {
+  runs
+    .command('acknowledge')
+    .summary('leave an ended run out of status and alerts')
+    .description(
+      'Keeps that you know what is wrong with a run that has ended: `lockstep status` and alerts leave it out, unless it is ' +
+        'worked on again, or an audit finds a violation. Its rows stay as they are.',
+    )
+    .argument('<run>', 'id of the run')
+    .action(perform(acknowledge));
 }
 
 interface ListOptions {
@@ -188,6 +201,13 @@ async function cancel(session: Session, id: string): Promise<void> {
   await cancelRun(pool, await readRun(pool, id), thisPerson());
   const { error } = await readRun(pool, id);
   session.out.say(error ?? `Run ${id} is cancelled: nothing more is sent.`);
+  session.out.result(await reportRun(pool, await readRun(pool, id), await session.settings()));
+}
+
+async function acknowledge(session: Session, id: string): Promise<void> {
+  const { pool } = await session.openLedger();
+  await acknowledgeProblems(pool, await readRun(pool, id), thisPerson(), session.hint);
+  session.out.say(`Run ${id} is acknowledged: status and alerts leave it out.`);
   session.out.result(await reportRun(pool, await readRun(pool, id), await session.settings()));
 }
 

@@ -114,7 +114,7 @@ export const endpoints: readonly Endpoint[] = [
   }),
   defineEndpoint({
     name: 'act-on-run',
-    summary: 'Cancel a run, resume (or approve) it, or retry what failed',
+    summary: 'Cancel a run, resume (or approve) it, retry what failed, or acknowledge its problems',
     method: 'POST',
     path: '/runs/{run}/{action}',
     params: ofRun.extend({ action: z.enum(RUN_ACTIONS) }),

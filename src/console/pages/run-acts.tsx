@@ -30,7 +30,7 @@ interface ActOnProps extends Offered {
 
 /** What cannot be undone is confirmed on a page of its own. */
 function ActOn({ run, plan, action, label, primary, isAsked }: ActOnProps) {
-  if (action === 'resume' && !isAsked)
+  if (action === 'acknowledge' || (action === 'resume' && !isAsked))
     return <Act path={`/runs/${run}/${action}`} label={label} primary={primary} plan={plan} />;
   const path = action === 'resume' ? `/runs/${run}/approve` : addressOf('/confirm', { action, run });
   return (
@@ -46,8 +46,16 @@ interface Offered {
   readonly primary: boolean;
 }
 
-function actionsFor({ status, partOf, phase }: Run, { state, type, counts, dryRun }: RunReport): readonly Offered[] {
+function actionsFor(run: Run, report: RunReport): readonly Offered[] {
+  const { status, partOf, isAcknowledged } = run;
   if (partOf !== undefined) return [];
+  const isWrong = status === 'failed' || (status === 'done' && problemsIn(report.counts) > 0);
+  const acknowledge: Offered = { action: 'acknowledge', label: 'Acknowledge', primary: false };
+  return [...workOn(run, report), ...(isWrong && !isAcknowledged && !report.dryRun ? [acknowledge] : [])];
+}
+
+/** What makes the run go on, or stops it. */
+function workOn({ status, phase }: Run, { state, type, counts, dryRun }: RunReport): readonly Offered[] {
   if (state === 'awaiting-approval') {
     return [
       { action: 'resume', label: 'Approve', primary: true },

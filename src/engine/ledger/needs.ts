@@ -12,7 +12,8 @@ const LATEST_DAYS = 7;
 const MANY_ROWS = 10;
 
 /** SQL: of each sync and loaded file, the latest run that is done, and the latest that failed. */
-const LATEST = `select distinct on (sync, scope, status) id, sync, scope, status, counts, created_at from ledger.runs
+const LATEST = `select distinct on (sync, scope, status) id, sync, scope, status, counts, created_at,
+    acknowledged_revision is not distinct from revision as is_acknowledged from ledger.runs
   where status in ('done', 'failed') and not dry_run and part_of is null
     and (ended_at > now() - interval '${LATEST_DAYS} days' or id = any($2))
   order by sync, scope, status, created_at desc`;
@@ -24,7 +25,8 @@ const UNCORRECTED = `(case when exists (select from ledger.loads l join ledger.r
 
 /**
  * The unfinished runs, and of each sync and loaded file: the latest ended run, if it failed, and the latest run that is done, if
- * it has rows with one of these verdicts or an audit found a violation in it. A failed run says nothing about earlier rows. `kept`: runs that count however long ago they ended. The newest come first.
+ * it has rows with one of these verdicts or an audit found a violation in it. A failed run says nothing about earlier rows; what a
+ * person has acknowledged counts no more, except a violation. `kept`: runs that count however long ago they ended. The newest come first.
  */
 export async function runsInNeed(
   db: Queryable,
@@ -34,8 +36,8 @@ export async function runsInNeed(
     db,
     `part_of is null and id = any(array(select id from ledger.runs where status in ('running', 'paused')
        union all (with latest as materialized (${LATEST}) select u.id from latest u where case status
-         when 'failed' then not exists (select from latest o where o.sync = u.sync and o.scope = u.scope and o.created_at > u.created_at)
-         else ${UNCORRECTED} ?| $1 or exists (
+         when 'failed' then not is_acknowledged and not exists (select from latest o where o.sync = u.sync and o.scope = u.scope and o.created_at > u.created_at)
+         else not is_acknowledged and ${UNCORRECTED} ?| $1 or exists (
            select from ledger.audit_debts d left join ledger.runs part on part.id = d.run_id
            where d.violation is not null and (d.run_id = u.id or part.part_of = u.id)) end)))`,
     [verdicts, kept],

@@ -82,3 +82,13 @@ export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
   const ids = old.rows.map(({ id }) => id);
   if (ids.length > 0) await forgetReads(db, ids);
 }
+
+/** Keeps that a person knows what is wrong with a run as it has ended; false if it is unfinished. */
+export async function acknowledgeRun(db: Queryable, id: string, note: string): Promise<boolean> {
+  const ended = await db.query(
+    `update ledger.runs set acknowledged_revision = revision, notes = notes || to_jsonb($2::text)
+     where id = $1 and status not in ('running', 'paused') and acknowledged_revision is distinct from revision returning id`,
+    [id, note],
+  );
+  return ended.rowCount === 1;
+}

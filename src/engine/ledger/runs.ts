@@ -48,6 +48,8 @@ export interface Run {
   /** It has made more calls than these: of killed processes, and of reads that got no answer. */
   readonly callsMissed: boolean;
   readonly limited: number;
+  /** A person has acknowledged what is wrong with it, since it ended. */
+  readonly isAcknowledged: boolean;
   readonly errorCode: string | undefined;
   readonly error: string | undefined;
   readonly failingSince: Date | undefined;
@@ -90,7 +92,8 @@ export interface NewRun {
 const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, scan,
   left_out as "leftOut", rows_seen as "rowsSeen", rows_settled as "rowsSettled", counts, (select coalesce(sum(value::bigint), 0)::float8 from jsonb_each_text(pruned)) as "rowsPruned", calls, calls_missed as "callsMissed", limited, error_code as "errorCode", error,
   trouble_since as "failingSince", created_at as "createdAt", ended_at as "endedAt",
-  attended_at as "attendedAt", idle_ms as "idleMs", is_bound as "isBound", plan_id as "planId"`;
+  attended_at as "attendedAt", idle_ms as "idleMs", is_bound as "isBound", plan_id as "planId",
+  acknowledged_revision is not distinct from revision as "isAcknowledged"`;
 
 /**
  * Starts a run, or returns the unfinished run that blocks it: of the same sync, or writing the same resource of the same
