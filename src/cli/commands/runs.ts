@@ -102,8 +102,8 @@ function addAcknowledge(runs: Command, perform: Perform): void {
     .command('acknowledge')
     .summary('leave an ended run out of status and alerts')
     .description(
-      'Keeps that you know what is wrong with a run that has ended: `lockstep status` and alerts leave it out, unless it is ' +
-        'worked on again, or an audit finds a violation. Its rows stay as they are.',
+      'Hides the problems of an ended run from `lockstep status` and alerts, because a person knows them. They are shown again ' +
+        'if the run is worked on again, or if an audit finds a violation. Its rows do not change.',
     )
     .argument('<run>', 'id of the run')
     .action(perform(acknowledge));
