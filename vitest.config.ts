@@ -3,7 +3,7 @@ import { useMemory } from './test/support/in-memory.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { PATIENT } from './test/support/patient.ts';
 
-/** Whole runs, processes and databases: what core, the part to run while working, leaves out. */
+/** Whole runs, processes, databases and vendors: what core, the part to run while working, leaves out. */
 const E2E = [
   'e2e/**/*',
   'jobs/**/*',
@@ -13,10 +13,15 @@ const E2E = [
   'console/**/*',
   'operator/alerts/watch',
   'cli/doctor',
-  'engine/worker/runner',
+  'cli/links',
+  'cli/runs',
+  'client/budget/discovery',
+  'engine/create-protocol',
+  'engine/worker/*',
   'mirror/inbound/**/*',
   'mirror/outbox/details',
   'mirror/own-targets/**/*',
+  'mirror/targets/*',
   'mirror/tasks/new-items',
   'storage/embedded/**/*',
 ].map((files) => `test/${files}.test.ts`);

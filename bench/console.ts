@@ -20,10 +20,11 @@ import { median, quantile } from './processes.ts';
 import type { Row } from './table.ts';
 
 const ROWS = 5_000_000;
-const ORDERS = 5_000;
+/** So many that a load takes several seconds: shorter ones differ by more than viewers cost. */
+const ORDERS = 20_000;
 const VIEWERS = 10;
 const TIMES = 20;
-const TRIALS = 3;
+const TRIALS = 5;
 const MB = 1024 * 1024;
 const UPLOAD_BYTES = 200_000_000;
 const program = path.join(import.meta.dirname, '../src/cli/bin/lockstep.mjs');
@@ -156,7 +157,7 @@ async function pages(dir: string, url: string): Promise<readonly Row[]> {
   const found = new Map<string, number[]>(PAGES.map((page) => [page, []]));
   let run = await beginLoad(dir);
   let loading = speedOf(url, run).finally(() => (run = ''));
-  for (let time = 0; time < TIMES; time++) {
+  for (let time = -1; time < TIMES; time++) {
     for (const page of [...PAGES, '/runs/LOAD']) {
       if (run === '') {
         run = await beginLoad(dir);
@@ -166,12 +167,13 @@ async function pages(dir: string, url: string): Promise<readonly Row[]> {
       const answer = await fetch(url + page.replace('LOAD', run));
       await answer.text();
       if (!answer.ok) throw new Error(`${page} answered ${answer.status}`);
+      if (time < 0) continue; // the first read of each page loads its code
       found.set(page, [...(found.get(page) ?? []), performance.now() - startedAtMs]);
     }
   }
   await loading;
   return [...found].map(([page, timesMs]) => ({
-    what: `GET ${page}, while a load runs: p95 of ${TIMES}, and median`,
+    what: `GET ${page}, while a load runs, after a first read: p95 of ${TIMES}, and median`,
     wanted: '< 100 ms',
     got: `${quantile(timesMs, 0.95).toFixed(0)} ms, ${median(timesMs).toFixed(0)} ms`,
     isMet: quantile(timesMs, 0.95) < 100,

@@ -211,6 +211,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
         findProblems: () => findProblems(database.pool, settings),
         readSecret: (ref) => readSecret(ref, env),
         complete,
+        consoleUrl: settings.console.url,
         onAttempt: (...attempt) => metrics?.attempted(...attempt),
         log,
       });

@@ -87,6 +87,7 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     retention: parsed.retention,
     console: {
       ...parsed.console.listen,
+      url: parsed.console.url,
       users: mapEntries(users, (name, user) => ({
         ...user,
         password: secretAt(name === OPERATOR ? 'console.password' : `console.users.${name}.password`, user.password),

@@ -1,6 +1,6 @@
 /** The console: where it listens, and who may use it. */
 import { z } from 'zod';
-import { listenAddress, name, secret } from './fields.ts';
+import { baseUrl, listenAddress, name, secret, textAs } from './fields.ts';
 
 const ROLES = ['viewer', 'operator'] as const;
 
@@ -21,6 +21,9 @@ export const consoleSection = z
       .describe(
         'Address and port of the console, and of calls from outside systems (/hooks). Beyond this machine it needs a password. Default: 127.0.0.1:4000.',
       ),
+    url: textAs(baseUrl)
+      .optional()
+      .describe('Address at which people open the console, for the links in alerts. Default: none, no links.'),
     password: secret
       .optional()
       .describe(

@@ -55,6 +55,8 @@ export interface AccountSettings extends Pick<SettingsFile['accounts'][string], 
 }
 
 export interface ConsoleSettings extends ListenAddress {
+  /** Address at which people open it, without a trailing slash; undefined: unknown. */
+  readonly url: string | undefined;
   /** By name; none: everyone on this machine is the operator. */
   readonly users: Readonly<Record<string, { readonly password: SecretRef; readonly role: ConsoleRole }>>;
   readonly tokens: Readonly<Record<string, { readonly token: SecretRef; readonly role: ConsoleRole }>>;

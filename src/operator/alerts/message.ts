@@ -17,6 +17,8 @@ export const alertMessage = z.object({
   since: z.string(),
   /** The command to look or act, to copy; empty for a test. */
   command: z.string(),
+  /** The page of the console about it, if the settings have the address of the console. */
+  page: z.string().optional(),
   sync: z.string().optional(),
   run: z.string().optional(),
   account: z.string().optional(),
@@ -43,7 +45,13 @@ export type Complete = (command: string) => string;
 
 const MAX_TEXT_LENGTH = 1_500;
 
-export async function messageOf(problem: Problem, since: Date, complete: Complete): Promise<AlertMessage> {
+/** `consoleUrl`: see `page`. */
+export async function messageOf(
+  problem: Problem,
+  since: Date,
+  complete: Complete,
+  consoleUrl?: string,
+): Promise<AlertMessage> {
   const { event, subject, what, why, cause, command, sync, run, account, target } = problem;
   const detail = (await problem.detail?.()) ?? '';
   return {
@@ -54,6 +62,7 @@ export async function messageOf(problem: Problem, since: Date, complete: Complet
     cause,
     since: since.toISOString(),
     command: complete(command),
+    page: consoleUrl && `${consoleUrl}${pathOf(problem)}`,
     sync,
     run,
     account,
@@ -79,9 +88,21 @@ export function subjectLine({ state, title }: AlertMessage): string {
 }
 
 /** The lines below the subject. */
-export function bodyLines({ state, text, since, command }: AlertMessage): readonly string[] {
+export function bodyLines({ state, text, since, command, page }: AlertMessage): readonly string[] {
   if (state !== 'opened') return [text];
-  return [text, `Since: ${timeWords(since)}`, `What to do: ${command}`];
+  return [
+    text,
+    `Since: ${timeWords(since)}`,
+    `What to do: ${command}`,
+    ...(page ? [`In the console: ${page}`] : []),
+  ];
+}
+
+function pathOf({ run, target, account, sync }: Problem): string {
+  if (run !== undefined) return `/runs/${encodeURIComponent(run)}`;
+  if (target !== undefined) return `/targets/${encodeURIComponent(target)}`;
+  if (account !== undefined) return `/accounts/${encodeURIComponent(account)}`;
+  return sync === undefined ? '/' : '/syncs';
 }
 
 function timeWords(iso: string): string {

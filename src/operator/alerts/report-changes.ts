@@ -26,6 +26,7 @@ const OF_ENDED_RUNS: readonly string[] = [
 export interface ReportHow {
   readonly channels: Readonly<Record<string, ChannelSettings>>;
   readonly complete: Complete;
+  readonly consoleUrl?: string | undefined;
   /** Default: the database's clock. */
   readonly now?: Date | undefined;
 }
@@ -66,7 +67,7 @@ export async function reportChanges(db: Queryable, problems: readonly Problem[],
     const causes = alert?.causes ?? [];
     const isNew = !causes.includes(problem.cause);
     if (!isNew && alert?.goneAt === undefined && alert?.message.run === problem.run) continue;
-    const message = await messageOf(problem, since, how.complete);
+    const message = await messageOf(problem, since, how.complete, how.consoleUrl);
     await keepOpen(db, { key, message, causes: isNew ? [...causes, problem.cause] : causes, since });
     if (isNew) await queue(db, key, message, how);
   }

@@ -23,6 +23,8 @@ export interface AlertingNeeds extends ChannelNeeds, Pick<DeliveringNeeds, 'work
   readonly channels: Readonly<Record<string, ChannelSettings>>;
   readonly findProblems: () => Promise<readonly Problem[]>;
   readonly complete: Complete;
+  /** The address at which people open the console. */
+  readonly consoleUrl?: string | undefined;
   readonly log: Logger;
 }
 
@@ -61,12 +63,13 @@ export async function lookOnce({
   channels,
   findProblems,
   complete,
-}: Pick<AlertingNeeds, 'pool' | 'channels' | 'findProblems' | 'complete'>): Promise<void> {
+  consoleUrl,
+}: Pick<AlertingNeeds, 'pool' | 'channels' | 'findProblems' | 'complete' | 'consoleUrl'>): Promise<void> {
   await inTransaction(pool, async (db) => {
     const locked = await db.query<{ mine: boolean }>(
       `select pg_try_advisory_xact_lock(hashtextextended('ledger.alerts', 0)) as mine`,
     );
     if (locked.rows[0]?.mine !== true) return;
-    await reportChanges(db, await findProblems(), { channels, complete });
+    await reportChanges(db, await findProblems(), { channels, complete, consoleUrl });
   });
 }

@@ -16,6 +16,7 @@ const MESSAGE: AlertMessage = {
   cause: 'KEY_REFUSED',
   since: '2026-11-21T02:00:05.000Z',
   command: 'lockstep runs show run-1 --config ops.yaml',
+  page: 'https://ops.example/runs/run-1',
   sync: 'nightly',
   run: 'run-1',
 };
@@ -78,6 +79,7 @@ describe('slack', () => {
         'Run run-1 of nightly: failed (key refused). A &lt;b&gt; &amp; c.',
         'Since: 2026-11-21 02:00:05 UTC',
         'What to do: lockstep runs show run-1 --config ops.yaml',
+        'In the console: https://ops.example/runs/run-1',
       ].join('\n'),
     });
   });

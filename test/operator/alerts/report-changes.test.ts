@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
+import { messageOf } from '../../../src/operator/alerts/message.ts';
 import type { Problem } from '../../../src/operator/alerts/problem.ts';
 import { openAlerts, PASSING_MS, reportChanges } from '../../../src/operator/alerts/report-changes.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
@@ -55,6 +56,23 @@ async function queued(): Promise<readonly string[]> {
 }
 
 const ofAll = async () => (await queued()).filter((said) => said.startsWith('all '));
+
+test('a message has the page of the console about its problem, if the console has an address', async () => {
+  const pageOf = async (problem: Problem, consoleUrl?: string) =>
+    (await messageOf(problem, new Date(), (command) => command, consoleUrl)).page;
+  const { run: _, ...late } = FAILED_RUN;
+  expect([
+    await pageOf(FAILED_RUN),
+    await pageOf(FAILED_RUN, 'https://ops.example'),
+    await pageOf(FAILING, 'https://ops.example'),
+    await pageOf(late, 'https://ops.example'),
+  ]).toEqual([
+    undefined,
+    `https://ops.example/runs/${FAILED_RUN.run}`,
+    'https://ops.example/targets/hook',
+    'https://ops.example/syncs',
+  ]);
+});
 
 describe('a problem', () => {
   test('is reported once while it lasts, and once when it has been gone for a while', async () => {
