@@ -90,12 +90,7 @@ export function subjectLine({ state, title }: AlertMessage): string {
 /** The lines below the subject. */
 export function bodyLines({ state, text, since, command, page }: AlertMessage): readonly string[] {
   if (state !== 'opened') return [text];
-  return [
-    text,
-    `Since: ${timeWords(since)}`,
-    `What to do: ${command}`,
-    ...(page ? [`In the console: ${page}`] : []),
-  ];
+  return [text, `Since: ${timeWords(since)}`, `What to do: ${command}`, ...(page ? [`In the console: ${page}`] : [])];
 }
 
 function pathOf({ run, target, account, sync }: Problem): string {
