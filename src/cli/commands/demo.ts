@@ -1,6 +1,6 @@
 /** `lockstep demo`: a contact sync, a load of orders and a mirror of tasks, over a sample workspace, with everything embedded. */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type pg from 'pg';
@@ -38,12 +38,17 @@ async function demo(given: Session, { keep: isKept = false }: { keep?: boolean }
   const { out } = given;
   const startedAtMs = performance.now();
   const signal = given.untilStopped('Stopping. Press Ctrl-C again to stop at once.');
-  await makeDirectory(given.dataDir);
+  const isNew = await makeDirectory(given.dataDir);
   const dataDir = await mkdtemp(path.join(given.dataDir, 'demo-'));
   const shownDir = path.relative(given.cwd, dataDir);
   const complete = completing({ config: path.join(shownDir, 'lockstep.yaml'), data: shownDir });
   const session = { ...given, hint: complete };
-  if (!isKept) session.closeLater(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
+  if (!isKept) {
+    session.closeLater(async () => {
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
+      if (isNew) await rmdir(given.dataDir).catch(() => undefined); // it may hold what another command has made
+    });
+  }
   out.say('Starting an embedded Postgres and the service with a sample workspace …', '');
   const secret = randomBytes(24).toString('base64url');
   const receiver = await openReceiver(secret);
