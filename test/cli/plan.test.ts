@@ -4,8 +4,8 @@ import { paint } from '../../src/cli/colour.ts';
 import { planLines } from '../../src/cli/orders/plan.ts';
 import { parseSettings } from '../../src/settings/parse.ts';
 import { freshLedger, putRows } from '../engine/ledger/fresh-ledger.ts';
+import { aLoad } from '../engine/ledger/matching/load-worlds.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { aLoad } from '../syncs/orders/load-worlds.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {

@@ -18,7 +18,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/base/absence.ts',
     from: 'return 2 * settleMs;',
     to: 'return 0 * settleMs;',
-    test: 'test/syncs/orders/settle.test.ts',
+    test: 'test/engine/ledger/matching/settle-orders.test.ts',
   },
   {
     removes: 'the check of lists by witnesses',
@@ -60,7 +60,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/syncs/customers/keys.ts',
     from: "email?.normalize('NFC').trim().toLowerCase()",
     to: "email?.normalize('NFC').trim()",
-    test: 'test/syncs/contacts/matching.test.ts',
+    test: 'test/jobs/contact-matching.test.ts',
   },
   {
     removes: 'the tenant of a list of the service',

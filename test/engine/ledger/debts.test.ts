@@ -15,8 +15,8 @@ import { bindAccount, newScope } from '../../../src/engine/ledger/scopes.ts';
 import { decideMissing, gatherSent } from '../../../src/engine/ledger/settling.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { putRecords } from '../../syncs/contacts/ledger-worlds.ts';
 import { aRun, freshLedger, putRows, rowsOf } from './fresh-ledger.ts';
+import { putRecords } from './matching/contact-worlds.ts';
 
 const MINUTE_MS = 60_000;
 const SETTLE_MS = MINUTE_MS;

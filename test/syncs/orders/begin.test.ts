@@ -6,8 +6,8 @@ import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { beginLoad, readLoad, releaseLoad } from '../../../src/syncs/orders/begin.ts';
 import { noteReceiving, stageRows } from '../../../src/syncs/orders/staging.ts';
 import { freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
+import { aLoad, aSpec, beginNew, end, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { aLoad, aSpec, beginNew, end, rowsWith } from './load-worlds.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {

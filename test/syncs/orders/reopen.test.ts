@@ -8,8 +8,8 @@ import { matchRows } from '../../../src/engine/ledger/transitions.ts';
 import { checkpointOf, saveCheckpoint } from '../../../src/syncs/orders/load-checkpoint.ts';
 import { reopenLoad } from '../../../src/syncs/orders/reopen.ts';
 import { claimOn, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
+import { aLoad, aSpec, beginNew, type Columns, end, fateOf } from '../../engine/ledger/matching/load-worlds.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { aLoad, aSpec, beginNew, type Columns, end, fateOf } from './load-worlds.ts';
 
 const SETTLE_MS = 60_000;
 

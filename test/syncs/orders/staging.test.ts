@@ -5,8 +5,8 @@ import { readRowStory } from '../../../src/engine/ledger/row-story.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
 import { type StagedRow, stageRows } from '../../../src/syncs/orders/staging.ts';
 import { freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
+import { aSpec, beginNew, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { aSpec, beginNew, rowsWith } from './load-worlds.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {

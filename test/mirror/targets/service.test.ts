@@ -8,7 +8,7 @@ import { openService } from '../../../src/mirror/targets/service.ts';
 import type { FaultKind } from '../../../src/service/testbed/behaviour.ts';
 import { type Harness, openHarness } from '../../support/harness/harness.ts';
 import { context, deliveryOf } from '../../support/item-vendor.ts';
-import { type Branch, type BranchOptions, openBranch } from './branch.ts';
+import { type Branch, type BranchOptions, openBranch } from './branch-account.ts';
 
 /** Longer than a creation can be in flight. */
 const LONG_MS = 200_000;

@@ -1,7 +1,7 @@
 /** Customers put straight into a run's match index, and a slow reference for which of them agree. */
-import type { Run } from '../../../src/engine/ledger/runs.ts';
-import type { MatchKey } from '../../../src/settings/schema-sync.ts';
-import type { FreshDatabase } from '../../support/database.ts';
+import type { Run } from '../../../../src/engine/ledger/runs.ts';
+import type { MatchKey } from '../../../../src/settings/schema-sync.ts';
+import type { FreshDatabase } from '../../../support/database.ts';
 
 export interface Keys {
   readonly email: string | null;

@@ -4,18 +4,18 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CONTACT_LINK } from '../../../src/engine/ledger/matching/contact-links.ts';
-import { decideContacts } from '../../../src/engine/ledger/matching/decide-contacts.ts';
-import { recallContacts } from '../../../src/engine/ledger/matching/recall-contacts.ts';
-import { keepRecords, type SeenRecord } from '../../../src/engine/ledger/records.ts';
-import { type Run, recordProgress, type ScanProof } from '../../../src/engine/ledger/runs.ts';
-import type { MatchKey } from '../../../src/settings/schema-sync.ts';
-import { inTransaction } from '../../../src/storage/transaction.ts';
-import { ContactSightings } from '../../../src/syncs/contacts/sightings.ts';
-import { type ScannedContact, stageContacts } from '../../../src/syncs/contacts/staging.ts';
-import { aRun, freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
-import { runs } from '../../support/property-runs.ts';
+import { CONTACT_LINK } from '../../../../src/engine/ledger/matching/contact-links.ts';
+import { decideContacts } from '../../../../src/engine/ledger/matching/decide-contacts.ts';
+import { recallContacts } from '../../../../src/engine/ledger/matching/recall-contacts.ts';
+import { keepRecords, type SeenRecord } from '../../../../src/engine/ledger/records.ts';
+import { type Run, recordProgress, type ScanProof } from '../../../../src/engine/ledger/runs.ts';
+import type { MatchKey } from '../../../../src/settings/schema-sync.ts';
+import { inTransaction } from '../../../../src/storage/transaction.ts';
+import { ContactSightings } from '../../../../src/syncs/contacts/sightings.ts';
+import { type ScannedContact, stageContacts } from '../../../../src/syncs/contacts/staging.ts';
+import type { FreshDatabase } from '../../../support/database.ts';
+import { runs } from '../../../support/property-runs.ts';
+import { aRun, freshLedger, rowsOf } from '../fresh-ledger.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
-/** Cases of settling contacts in which the assignment matters. General rules: settle-property.test.ts. */
+/** Cases of settling contacts in which the assignment matters. General rules: settle-contacts-property.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { settleContacts } from '../../../src/engine/ledger/matching/settle-contacts.ts';
-import type { Run } from '../../../src/engine/ledger/runs.ts';
-import { inTransaction } from '../../../src/storage/transaction.ts';
-import { aRun, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
-import { putRecords } from './ledger-worlds.ts';
+import { settleContacts } from '../../../../src/engine/ledger/matching/settle-contacts.ts';
+import type { Run } from '../../../../src/engine/ledger/runs.ts';
+import { inTransaction } from '../../../../src/storage/transaction.ts';
+import type { FreshDatabase } from '../../../support/database.ts';
+import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
+import { putRecords } from './contact-worlds.ts';
 
 const PASS = 1;
 const SETTLE_MS = 60_000;

@@ -4,12 +4,12 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { resolveCustomers } from '../../../src/engine/ledger/matching/order-customers.ts';
-import { inTransaction } from '../../../src/storage/transaction.ts';
-import { aRun, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
-import { runs } from '../../support/property-runs.ts';
-import { type Keys, putRecords } from '../contacts/ledger-worlds.ts';
+import { resolveCustomers } from '../../../../src/engine/ledger/matching/order-customers.ts';
+import { inTransaction } from '../../../../src/storage/transaction.ts';
+import type { FreshDatabase } from '../../../support/database.ts';
+import { runs } from '../../../support/property-runs.ts';
+import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
+import { type Keys, putRecords } from './contact-worlds.ts';
 import { type Columns, fateOf } from './load-worlds.ts';
 
 let database: FreshDatabase;

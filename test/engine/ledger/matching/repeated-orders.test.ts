@@ -1,10 +1,10 @@
 /** Rows whose order_id a file has twice. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { settleCopies, settleRepeats, sharedOrderIds } from '../../../src/engine/ledger/matching/repeated-orders.ts';
-import { settleRows } from '../../../src/engine/ledger/transitions.ts';
-import { type StagedRow, stageRows } from '../../../src/syncs/orders/staging.ts';
-import { freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
+import { settleCopies, settleRepeats, sharedOrderIds } from '../../../../src/engine/ledger/matching/repeated-orders.ts';
+import { settleRows } from '../../../../src/engine/ledger/transitions.ts';
+import { type StagedRow, stageRows } from '../../../../src/syncs/orders/staging.ts';
+import type { FreshDatabase } from '../../../support/database.ts';
+import { freshLedger, rowsOf } from '../fresh-ledger.ts';
 import { beginNew, rowsWith } from './load-worlds.ts';
 
 const LABELS = 'LS-test';

@@ -4,18 +4,18 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Claim, dropClaims, takeClaim } from '../../../src/engine/ledger/claims.ts';
-import { decideOrders } from '../../../src/engine/ledger/matching/decide-orders.ts';
-import { holdsItsKeys, releaseKeys, takeKeys } from '../../../src/engine/ledger/matching/order-keys.ts';
-import { type ClaimedRow, claimRows, openRows, recordAttempts } from '../../../src/engine/ledger/rows.ts';
-import { pauseRun, resumeRun } from '../../../src/engine/ledger/run-status.ts';
-import { type Run, readRun, recordProgress } from '../../../src/engine/ledger/runs.ts';
-import { inTransaction } from '../../../src/storage/transaction.ts';
-import { reopenLoad } from '../../../src/syncs/orders/reopen.ts';
-import { freshLedger, putRows, WORKER } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
-import { runs } from '../../support/property-runs.ts';
-import { putRecords } from '../contacts/ledger-worlds.ts';
+import { type Claim, dropClaims, takeClaim } from '../../../../src/engine/ledger/claims.ts';
+import { decideOrders } from '../../../../src/engine/ledger/matching/decide-orders.ts';
+import { holdsItsKeys, releaseKeys, takeKeys } from '../../../../src/engine/ledger/matching/order-keys.ts';
+import { type ClaimedRow, claimRows, openRows, recordAttempts } from '../../../../src/engine/ledger/rows.ts';
+import { pauseRun, resumeRun } from '../../../../src/engine/ledger/run-status.ts';
+import { type Run, readRun, recordProgress } from '../../../../src/engine/ledger/runs.ts';
+import { inTransaction } from '../../../../src/storage/transaction.ts';
+import { reopenLoad } from '../../../../src/syncs/orders/reopen.ts';
+import type { FreshDatabase } from '../../../support/database.ts';
+import { runs } from '../../../support/property-runs.ts';
+import { freshLedger, putRows, WORKER } from '../fresh-ledger.ts';
+import { putRecords } from './contact-worlds.ts';
 import { aLoad, end } from './load-worlds.ts';
 
 const LABELS = ['A', 'B'] as const;

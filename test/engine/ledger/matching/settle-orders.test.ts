@@ -1,11 +1,11 @@
-/** Cases of settling orders. General rules: settle-property.test.ts. */
+/** Cases of settling orders. General rules: settle-orders-property.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { settleOrders } from '../../../src/engine/ledger/matching/settle-orders.ts';
-import { MAX_SENDS } from '../../../src/engine/ledger/rows.ts';
-import { inTransaction } from '../../../src/storage/transaction.ts';
-import { aRun, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
-import { putRecords } from '../contacts/ledger-worlds.ts';
+import { settleOrders } from '../../../../src/engine/ledger/matching/settle-orders.ts';
+import { MAX_SENDS } from '../../../../src/engine/ledger/rows.ts';
+import { inTransaction } from '../../../../src/storage/transaction.ts';
+import type { FreshDatabase } from '../../../support/database.ts';
+import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
+import { putRecords } from './contact-worlds.ts';
 import { type Columns, fateOf } from './load-worlds.ts';
 
 const PASS = 2;

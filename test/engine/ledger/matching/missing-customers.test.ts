@@ -1,19 +1,19 @@
 /** Customers that a load needs: one per person, created by a run of their own with exclusive use of the customers. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { OrderValues } from '../../../src/csv/validate.ts';
+import type { OrderValues } from '../../../../src/csv/validate.ts';
 import {
   type Creating,
   countMissing,
   createMissing,
   settleNotCreated,
   takeCreated,
-} from '../../../src/engine/ledger/matching/missing-customers.ts';
-import { resolveCustomers } from '../../../src/engine/ledger/matching/order-customers.ts';
-import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
-import { inTransaction } from '../../../src/storage/transaction.ts';
-import { aRun, freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
-import { putRecords, recordsOf } from '../contacts/ledger-worlds.ts';
+} from '../../../../src/engine/ledger/matching/missing-customers.ts';
+import { resolveCustomers } from '../../../../src/engine/ledger/matching/order-customers.ts';
+import { type Run, readRun } from '../../../../src/engine/ledger/runs.ts';
+import { inTransaction } from '../../../../src/storage/transaction.ts';
+import type { FreshDatabase } from '../../../support/database.ts';
+import { aRun, freshLedger, rowsOf } from '../fresh-ledger.ts';
+import { putRecords, recordsOf } from './contact-worlds.ts';
 import { aLoad, end, fateOf, rowsWith } from './load-worlds.ts';
 
 let database: FreshDatabase;

@@ -4,15 +4,15 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CONTACT_LINK } from '../../../src/engine/ledger/matching/contact-links.ts';
-import { decideContacts } from '../../../src/engine/ledger/matching/decide-contacts.ts';
-import type { Run } from '../../../src/engine/ledger/runs.ts';
-import type { MatchKey } from '../../../src/settings/schema-sync.ts';
-import { inTransaction } from '../../../src/storage/transaction.ts';
-import { aRun, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
-import { runs } from '../../support/property-runs.ts';
-import { agreesAtSomeLevel, isSamePerson, type Keys, putRecords, recordsOf } from './ledger-worlds.ts';
+import { CONTACT_LINK } from '../../../../src/engine/ledger/matching/contact-links.ts';
+import { decideContacts } from '../../../../src/engine/ledger/matching/decide-contacts.ts';
+import type { Run } from '../../../../src/engine/ledger/runs.ts';
+import type { MatchKey } from '../../../../src/settings/schema-sync.ts';
+import { inTransaction } from '../../../../src/storage/transaction.ts';
+import type { FreshDatabase } from '../../../support/database.ts';
+import { runs } from '../../../support/property-runs.ts';
+import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
+import { agreesAtSomeLevel, isSamePerson, type Keys, putRecords, recordsOf } from './contact-worlds.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {

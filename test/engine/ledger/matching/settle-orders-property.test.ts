@@ -4,14 +4,14 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { settleOrders } from '../../../src/engine/ledger/matching/settle-orders.ts';
-import { MAX_SENDS } from '../../../src/engine/ledger/rows.ts';
-import type { Run } from '../../../src/engine/ledger/runs.ts';
-import { inTransaction } from '../../../src/storage/transaction.ts';
-import { aRun, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
-import { runs } from '../../support/property-runs.ts';
-import { putRecords } from '../contacts/ledger-worlds.ts';
+import { settleOrders } from '../../../../src/engine/ledger/matching/settle-orders.ts';
+import { MAX_SENDS } from '../../../../src/engine/ledger/rows.ts';
+import type { Run } from '../../../../src/engine/ledger/runs.ts';
+import { inTransaction } from '../../../../src/storage/transaction.ts';
+import type { FreshDatabase } from '../../../support/database.ts';
+import { runs } from '../../../support/property-runs.ts';
+import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
+import { putRecords } from './contact-worlds.ts';
 import type { Columns } from './load-worlds.ts';
 
 const SETTLE_S = 60;

@@ -1,20 +1,20 @@
-/** Which load owns an order's key while loads run side by side and end in every way. See keys-property.test.ts. */
+/** Which load owns an order's key while loads run side by side and end in every way. See order-keys-property.test.ts. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { dropClaims } from '../../../src/engine/ledger/claims.ts';
+import { dropClaims } from '../../../../src/engine/ledger/claims.ts';
 import {
   holdsItsKeys,
   isHeldUp,
   loadWaitedFor,
   releaseKeys,
   takeKeys,
-} from '../../../src/engine/ledger/matching/order-keys.ts';
-import { claimRows } from '../../../src/engine/ledger/rows.ts';
-import { pauseRun, resumeRun } from '../../../src/engine/ledger/run-status.ts';
-import type { Run } from '../../../src/engine/ledger/runs.ts';
-import type { Queryable } from '../../../src/storage/queryable.ts';
-import { inTransaction } from '../../../src/storage/transaction.ts';
-import { claimOn, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
+} from '../../../../src/engine/ledger/matching/order-keys.ts';
+import { claimRows } from '../../../../src/engine/ledger/rows.ts';
+import { pauseRun, resumeRun } from '../../../../src/engine/ledger/run-status.ts';
+import type { Run } from '../../../../src/engine/ledger/runs.ts';
+import type { Queryable } from '../../../../src/storage/queryable.ts';
+import { inTransaction } from '../../../../src/storage/transaction.ts';
+import type { FreshDatabase } from '../../../support/database.ts';
+import { claimOn, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
 import { aLoad, type Columns, end, fateOf } from './load-worlds.ts';
 
 const SETTLE_MS = 60_000;

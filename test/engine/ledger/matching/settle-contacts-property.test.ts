@@ -4,14 +4,14 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { settleContacts } from '../../../src/engine/ledger/matching/settle-contacts.ts';
-import { MAX_SENDS } from '../../../src/engine/ledger/rows.ts';
-import type { MatchKey } from '../../../src/settings/schema-sync.ts';
-import { inTransaction } from '../../../src/storage/transaction.ts';
-import { aRun, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
-import { runs } from '../../support/property-runs.ts';
-import { agreesAtSomeLevel, isSamePerson, type Keys, putRecords, recordsOf } from './ledger-worlds.ts';
+import { settleContacts } from '../../../../src/engine/ledger/matching/settle-contacts.ts';
+import { MAX_SENDS } from '../../../../src/engine/ledger/rows.ts';
+import type { MatchKey } from '../../../../src/settings/schema-sync.ts';
+import { inTransaction } from '../../../../src/storage/transaction.ts';
+import type { FreshDatabase } from '../../../support/database.ts';
+import { runs } from '../../../support/property-runs.ts';
+import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
+import { agreesAtSomeLevel, isSamePerson, type Keys, putRecords, recordsOf } from './contact-worlds.ts';
 
 const PASS = 2;
 const SETTLE_MS = 60_000;
