@@ -11,7 +11,7 @@ import { defineJob, type JobContext, type JobResult } from '../src/engine/worker
 import { tellNotes } from '../src/mirror/inbound/notes.ts';
 import { readsItems } from '../src/mirror/inbound/read-back.ts';
 import { queueDeliveries, recipientsOf } from '../src/mirror/outbox/outbox.ts';
-import { keepMissing } from '../src/mirror/tasks/missing.ts';
+import { keepMissing } from '../src/mirror/tasks/missing-tasks.ts';
 import { type TasksOptions, tasksRunOptions } from '../src/mirror/tasks/options.ts';
 import { type CardsScanned, scanPipelines } from '../src/mirror/tasks/pipelines.ts';
 import { beginScan, countUnchanged } from '../src/mirror/tasks/scan-rows.ts';

@@ -6,7 +6,7 @@ import { readBaseline } from '../src/engine/ledger/baselines.ts';
 import { releaseKeys } from '../src/engine/ledger/matching/order-keys.ts';
 import { settleCopies } from '../src/engine/ledger/matching/repeated-orders.ts';
 import { settleOrders } from '../src/engine/ledger/matching/settle-orders.ts';
-import { unlistedUpdates } from '../src/engine/ledger/matching/unlisted.ts';
+import { unlistedUpdates } from '../src/engine/ledger/matching/unlisted-records.ts';
 import { nextPass } from '../src/engine/ledger/records.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
 import { endRun } from '../src/engine/ledger/run-status.ts';

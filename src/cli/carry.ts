@@ -3,14 +3,14 @@
 import { sentenceFor } from '../base/reasons/reasons.ts';
 import { startDueAudits } from '../engine/account/audits.ts';
 import { NOT_APPROVED } from '../engine/ledger/approval.ts';
-import { type Violation, violationsFoundBy } from '../engine/ledger/debts.ts';
-import { failingFor, failRunAndParts } from '../engine/ledger/parts.ts';
+import { type Violation, violationsFoundBy } from '../engine/ledger/audit-debts.ts';
 import type { Verdict } from '../engine/ledger/rows.ts';
+import { failingFor, failRunAndParts } from '../engine/ledger/run-parts.ts';
 import { endRun } from '../engine/ledger/run-status.ts';
 import { addNote, type Run, readRun } from '../engine/ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/suspensions.ts';
-import { writerBeside } from '../engine/ledger/waiting.ts';
-import { allowedFor, type RunReport, reportRun } from '../operator/run-result.ts';
+import { writerBeside } from '../engine/ledger/waiting-runs.ts';
+import { allowedFor, type RunReport, reportRun } from '../operator/run-report.ts';
 import { formatCount, plural } from '../operator/words.ts';
 import { accountNamed } from '../settings/settings.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, exitCodeOf, FAILED } from './errors.ts';

@@ -9,9 +9,9 @@ import type { CallEvent } from '../client/call/client.ts';
 import type { Accounts } from '../engine/account/accounts.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import type { SharedQueue } from '../engine/worker/queue.ts';
+import type { OnAttempt } from '../mirror/outbox/delivery-source.ts';
 import { overdueDeliveries } from '../mirror/outbox/overdue.ts';
-import type { OnAttempt } from '../mirror/outbox/source.ts';
-import type { RunReport } from '../operator/run-result.ts';
+import type { RunReport } from '../operator/run-report.ts';
 import type { Settings } from '../settings/settings.ts';
 import { TIMEOUT_MS } from './readiness.ts';
 

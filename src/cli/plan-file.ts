@@ -9,7 +9,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import { keepPlanFile } from '../engine/ledger/approval.ts';
-import { changesIn, type ShownWrite, shownWrites } from '../engine/ledger/matching/shown.ts';
+import { changesIn, type ShownWrite, shownWrites } from '../engine/ledger/matching/shown-writes.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import { formatCount, plural } from '../operator/words.ts';
 import type { Queryable } from '../storage/queryable.ts';

@@ -10,8 +10,8 @@ import {
   type ProblemGroup,
   type ProblemSection,
   problemSections,
-} from '../operator/problems.ts';
-import { applyCommand, type RunReport } from '../operator/run-result.ts';
+} from '../operator/problem-rows.ts';
+import { applyCommand, type RunReport } from '../operator/run-report.ts';
 import { formatCount, plural } from '../operator/words.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { styled } from './colour.ts';

@@ -1,8 +1,8 @@
 /** The progress of a run in one line, computed from earlier reads of the ledger. */
 import type { RowsLeft } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
-import { waitsFor } from '../engine/ledger/waiting.ts';
-import { kindOf, phaseWords } from '../operator/phases.ts';
+import { waitsFor } from '../engine/ledger/waiting-runs.ts';
+import { kindOf, phaseWords } from '../operator/phase-words.ts';
 import { formatCount, formatShare, formatTook, plural } from '../operator/words.ts';
 
 export interface Look {

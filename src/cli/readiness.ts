@@ -4,7 +4,7 @@ import { messageOf } from '../base/errors.ts';
 import { inTime } from '../base/in-time.ts';
 import { ledgerMigrations } from '../engine/ledger/migrations.ts';
 import type { SharedQueue } from '../engine/worker/queue.ts';
-import type { Scheduler } from '../engine/worker/schedules.ts';
+import type { Scheduler } from '../engine/worker/scheduler.ts';
 import { migrationsOf } from '../storage/migrate.ts';
 
 export interface Check {

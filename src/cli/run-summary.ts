@@ -3,9 +3,9 @@
 import type { Difference } from '../base/reasons/reason.ts';
 import { PROBLEMS, type ReportedRow, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
-import { exportCommand } from '../operator/problems.ts';
-import { hintsFor } from '../operator/reasons.ts';
-import { firstRows, type RunReport } from '../operator/run-result.ts';
+import { hintsFor } from '../operator/hints.ts';
+import { exportCommand } from '../operator/problem-rows.ts';
+import { firstRows, type RunReport } from '../operator/run-report.ts';
 import { SCAN_WORDS, STYLE_OF, unconfirmedWords, unsentWords, verdictWords } from '../operator/run-words.ts';
 import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from '../operator/words.ts';
 import type { Queryable } from '../storage/queryable.ts';

@@ -1,7 +1,7 @@
 /** `import { startWorkspace } from 'lockstep'`: what `lockstep start` does, in the caller's own process. */
 import path from 'node:path';
 import type { Lane } from '../client/budget/budget.ts';
-import { allowedFor, type RunReport, reportRun } from '../operator/run-result.ts';
+import { allowedFor, type RunReport, reportRun } from '../operator/run-report.ts';
 import { loadSettings } from '../settings/load.ts';
 import { follow } from './follow.ts';
 import { createLog } from './log.ts';

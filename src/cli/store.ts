@@ -3,7 +3,7 @@
  * Separate from wire.ts, because loading its queue and client takes longer than such a command.
  */
 import type { Logger } from 'pino';
-import type { InSpan } from '../base/in-span.ts';
+import type { InSpan } from '../base/trace-span.ts';
 import { ledgerMigrations } from '../engine/ledger/migrations.ts';
 import { migrateService } from '../service/store/migrations.ts';
 import type { Settings } from '../settings/settings.ts';

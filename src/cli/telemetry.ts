@@ -24,8 +24,8 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import { codeOf, messageOf } from '../base/errors.ts';
-import type { InSpan } from '../base/in-span.ts';
 import { inTime } from '../base/in-time.ts';
+import type { InSpan } from '../base/trace-span.ts';
 import { version } from '../base/version.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import type { Job } from '../engine/worker/job.ts';

@@ -6,7 +6,7 @@ import { awaitsApproval } from '../engine/ledger/approval.ts';
 import { readRun } from '../engine/ledger/runs.ts';
 import { planOf } from '../operator/run-plan.ts';
 import { plural } from '../operator/words.ts';
-import { readLoad } from '../syncs/orders/begin.ts';
+import { readLoad } from '../syncs/orders/begin-load.ts';
 import { ACCOUNT_ACTIONS, actOnAccount, actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from './actions.ts';
 import type { Examinations } from './examinations.ts';
 import { formOf, onForm, tell } from './forms.ts';

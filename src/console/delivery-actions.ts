@@ -1,6 +1,6 @@
 /** What people do in the console with deliveries and targets. */
 
-import type { DeliveryFilter } from '../mirror/outbox/list.ts';
+import type { DeliveryFilter } from '../mirror/outbox/deliveries.ts';
 import { enableTargets } from '../mirror/outbox/target-states.ts';
 import { channelIn } from '../operator/alerts/channels/channel.ts';
 import { testChannel } from '../operator/alerts/test-channel.ts';

@@ -1,7 +1,7 @@
 /** The forms of the pages about deliveries and targets. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { DELIVERY_STATES } from '../mirror/outbox/list.ts';
+import { DELIVERY_STATES } from '../mirror/outbox/deliveries.ts';
 import { enableTarget, replayDeliveries, sendTest } from './delivery-actions.ts';
 import { onForm, tell } from './forms.ts';
 import type { ConsoleNeeds } from './needs.ts';

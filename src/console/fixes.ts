@@ -12,7 +12,7 @@ import { LABEL_COLUMN } from '../csv/result-files.ts';
 import { awaitsApproval, NOT_APPROVED } from '../engine/ledger/approval.ts';
 import { firstRefused, type RefusedOrder, unappliedOrders } from '../engine/ledger/matching/refused-orders.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
-import { type Load, readLoad } from '../syncs/orders/begin.ts';
+import { type Load, readLoad } from '../syncs/orders/begin-load.ts';
 
 export interface BadLine {
   readonly line: number;

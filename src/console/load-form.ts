@@ -6,7 +6,7 @@ import { ENCODINGS } from '../csv/encoding.ts';
 import { FIELDS, type Field } from '../csv/fields.ts';
 import { DELIMITERS } from '../csv/format.ts';
 import { EXISTING } from '../settings/schema-sync.ts';
-import type { Load } from '../syncs/orders/begin.ts';
+import type { Load } from '../syncs/orders/begin-load.ts';
 import type { OrdersOptions } from '../syncs/orders/options.ts';
 import type { FileLoad } from '../syncs/orders/receive-load.ts';
 import { readAs } from '../syncs/orders/remembered-columns.ts';

@@ -8,7 +8,7 @@ import { awaitsApproval } from '../engine/ledger/approval.ts';
 import { readRun } from '../engine/ledger/runs.ts';
 import { cancelRun } from '../operator/run-actions.ts';
 import { accountNamed, type Settings } from '../settings/settings.ts';
-import { refuseCorrected } from '../syncs/orders/begin.ts';
+import { refuseCorrected } from '../syncs/orders/begin-load.ts';
 import { ordersOptions } from '../syncs/orders/options.ts';
 import { approveTyped, byWords, keeping } from './actions.ts';
 import { badFile, type Fixes, fixedFile } from './fixes.ts';

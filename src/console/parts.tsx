@@ -2,7 +2,7 @@
 import type { Child } from 'hono/jsx';
 import { visible } from '../base/visible.ts';
 import { PROBLEMS, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
-import type { RunReport } from '../operator/run-result.ts';
+import type { RunReport } from '../operator/run-report.ts';
 import type { RunState } from '../operator/run-state.ts';
 import { STYLE_OF, type Tone, verdictWords } from '../operator/run-words.ts';
 import { formatCount } from '../operator/words.ts';

@@ -2,8 +2,8 @@
 import type { RowsLeft } from '../engine/ledger/rows.ts';
 import type { Throughput } from '../engine/ledger/run-figures.ts';
 import type { Run } from '../engine/ledger/runs.ts';
-import { kindOf, phasesOf, phaseWords } from '../operator/phases.ts';
-import type { RunReport } from '../operator/run-result.ts';
+import { kindOf, phasesOf, phaseWords } from '../operator/phase-words.ts';
+import type { RunReport } from '../operator/run-report.ts';
 import { formatCount, plural } from '../operator/words.ts';
 import { Progress, Time } from './parts.tsx';
 

@@ -2,8 +2,8 @@
 import type pg from 'pg';
 import { EMBEDDED } from '../engine/account/account.ts';
 import type { Accounts } from '../engine/account/accounts.ts';
-import { keepCutOff } from '../engine/account/cut-off.ts';
-import { forgetShapes } from '../engine/account/shapes.ts';
+import { keepCutOff } from '../engine/account/cut-off-lists.ts';
+import { forgetShapes } from '../engine/account/list-shapes.ts';
 import { scopeNamed } from '../engine/ledger/scopes.ts';
 import { accountNamed, type Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';

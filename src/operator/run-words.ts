@@ -1,6 +1,6 @@
 /** A run in a few words: its counts, the tone of its state, and the proof of its scan. */
 import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
-import type { RunReport } from './run-result.ts';
+import type { RunReport } from './run-report.ts';
 import type { RunState } from './run-state.ts';
 import { formatCount } from './words.ts';
 

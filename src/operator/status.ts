@@ -7,8 +7,8 @@ import { nextStarts } from '../settings/next-start.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import type { Problem } from './alerts/problem.ts';
-import { findProblems, readStates, type States } from './needs.ts';
-import { budgetWords, type RunReport, reportRuns } from './run-result.ts';
+import { findProblems, readStates, type States } from './current-problems.ts';
+import { budgetWords, type RunReport, reportRuns } from './run-report.ts';
 import type { RunState } from './run-state.ts';
 import { conditionWords, startWords, zoneOf } from './schedule-words.ts';
 

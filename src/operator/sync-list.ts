@@ -11,7 +11,7 @@ import {
 import { nextStarts } from '../settings/next-start.ts';
 import type { Settings, SyncSettings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { type RunReport, reportRuns } from './run-result.ts';
+import { type RunReport, reportRuns } from './run-report.ts';
 import { formatTime } from './words.ts';
 
 const STARTS = 5;

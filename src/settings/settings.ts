@@ -5,13 +5,13 @@
 
 import { LockstepError } from '../base/errors.ts';
 import type { BudgetLimits } from '../client/budget/budget.ts';
-import type { ChannelSettings } from './alert.ts';
 import type { ListenAddress, SecretRef } from './fields.ts';
 import type { Hidden } from './hidden.ts';
 import type { SettingsFile } from './schema.ts';
+import type { ChannelSettings } from './schema-alert.ts';
 import type { ConsoleRole } from './schema-console.ts';
 import type { RetentionSettings } from './schema-retention.ts';
-import type { TargetSettings } from './target.ts';
+import type { TargetSettings } from './schema-target.ts';
 import { didYouMean, oneOf, quote } from './words.ts';
 
 export interface Settings {

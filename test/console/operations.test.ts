@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Console } from '../../src/console/server.ts';
-import { noteAttended } from '../../src/engine/ledger/attended.ts';
+import { noteAttended } from '../../src/engine/ledger/attended-runs.ts';
 import { thisWorker } from '../../src/engine/ledger/claims.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
 import { suspendAccount } from '../../src/engine/ledger/suspensions.ts';

@@ -5,7 +5,7 @@ import { prune } from '../../src/cli/retention.ts';
 import { startRoles } from '../../src/cli/roles.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
-import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
+import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
 import { ended } from '../support/harness/ended.ts';
 import { csvOf, eachOnce, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 import { PATIENT } from '../support/patient.ts';

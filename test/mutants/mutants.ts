@@ -50,10 +50,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     removes: 'the audit of rows that were sent again',
-    file: 'src/engine/ledger/debts.ts',
+    file: 'src/engine/ledger/audit-debts.ts',
     from: 'from unnest($3::bigint[]) chosen (n) join ledger.inputs i on i.run_id = $1 and i.n = chosen.n',
     to: 'from unnest($3::bigint[]) chosen (n) join ledger.inputs i on i.run_id = $1 and i.n = chosen.n and false',
-    test: 'test/engine/ledger/debts.test.ts',
+    test: 'test/engine/ledger/audit-debts.test.ts',
   },
   {
     removes: 'one form for an e-mail, however it is written',

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { openJira } from '../../src/mirror/targets/jira.ts';
-import type { SettingsOf } from '../../src/settings/target.ts';
+import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import type { Reply } from './http-server.ts';
 import { type DetailedVendor, HOOK_SECRET, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';

@@ -3,7 +3,7 @@
 import { buildSchema, GraphQLError, graphqlSync, parse, validate } from 'graphql';
 import { z } from 'zod';
 import { openLinear } from '../../src/mirror/targets/linear.ts';
-import type { SettingsOf } from '../../src/settings/target.ts';
+import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import { noteExercised } from './exercised.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
 import { type DetailedVendor, HOOK_SECRET, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';

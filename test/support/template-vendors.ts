@@ -3,7 +3,7 @@
  * documentation is named in the examples. More of them are in template-vendors-more.ts.
  */
 import { openHttp } from '../../src/mirror/targets/http.ts';
-import type { SettingsOf } from '../../src/settings/target.ts';
+import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import { documentedTarget } from './documented-targets.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
 import { type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';

@@ -9,7 +9,7 @@ import { resumeRun } from '../../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { syncNamed } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { beginPlannedLoad } from '../../syncs/orders/begin.ts';
+import { beginPlannedLoad } from '../../syncs/orders/begin-load.ts';
 import { carryAndReport, STOP_WORDS } from '../carry.ts';
 import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import { reportFinished, resultsOf } from '../orders/load.ts';

@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import type pg from 'pg';
 import { LockstepError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/make-directory.ts';
-import type { RunReport } from '../../operator/run-result.ts';
+import type { RunReport } from '../../operator/run-report.ts';
 import { formatTook, plural } from '../../operator/words.ts';
 import type { SeededTenant } from '../../service/testbed/seed.ts';
 import { openReceiver } from '../demo/receiver.ts';

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import { allRuns, history } from '../../engine/ledger/archive.ts';
 import { reportRows } from '../../engine/ledger/rows.ts';
-import { hintsFor } from '../../operator/reasons.ts';
+import { hintsFor } from '../../operator/hints.ts';
 import { plural } from '../../operator/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { exportLines, FORCE, type Replacing, TO_STDOUT } from '../export-file.ts';

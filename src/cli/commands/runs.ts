@@ -1,10 +1,10 @@
 /** `lockstep runs …`: lists runs, and shows, cancels, resumes, retries or exports one. */
 import { type Command, Option } from 'commander';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
-import { pageOfRuns } from '../../engine/ledger/run-pages.ts';
+import { pageOfRuns } from '../../engine/ledger/run-list.ts';
 import { type RunStatus, readRun } from '../../engine/ledger/runs.ts';
 import { acknowledgeProblems, cancelRun, reopenRun, requireResumable, retryLoad } from '../../operator/run-actions.ts';
-import { reportRun, reportRuns } from '../../operator/run-result.ts';
+import { reportRun, reportRuns } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';
 import { countsLine, STYLE_OF } from '../../operator/run-words.ts';
 import { startsOf } from '../../operator/status.ts';

@@ -1,6 +1,6 @@
 /** The operations of the API about deliveries and targets. */
 import { z } from 'zod';
-import { countDeliveries, listDeliveries } from '../../mirror/outbox/list.ts';
+import { countDeliveries, listDeliveries } from '../../mirror/outbox/deliveries.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';
 import { outboxNames, readDelivery } from '../../operator/deliveries.ts';
 import { targetNamed } from '../../settings/settings.ts';

@@ -6,7 +6,7 @@ import { definePage } from '../page.ts';
 import { Foreign } from '../parts.tsx';
 import { accountOf, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
 import { type Board, readBoard } from '../records/read.ts';
-import { callCommand, recordPath, titleOf, valueWords } from '../records/words.ts';
+import { callCommand, recordPath, titleOf, valueWords } from '../records/record-words.ts';
 
 const SHOWN_COMMENTS = 20;
 

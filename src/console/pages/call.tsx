@@ -6,9 +6,9 @@ import type { Settings } from '../../settings/settings.ts';
 import { definePage } from '../page.ts';
 import { Chip, Crumbs, Foreign, Section, Time } from '../parts.tsx';
 import { accountOf, Unread } from '../records/parts.tsx';
+import { callCommand, recordPath, titleOf } from '../records/record-words.ts';
 import { findSent, type Sent } from '../records/sent.ts';
 import { type CallState, isRepeatable, lookFrom, stateOf } from '../records/state.ts';
-import { callCommand, recordPath, titleOf } from '../records/words.ts';
 import { handCallOf } from '../records/write.ts';
 
 export const handCall = definePage({

@@ -1,7 +1,7 @@
 /** Asks before runs are cancelled or retried: one, or several that were selected in the list. */
 import { z } from 'zod';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { reportRun } from '../../operator/run-result.ts';
+import { reportRun } from '../../operator/run-report.ts';
 import { plural } from '../../operator/words.ts';
 import { requireOperator } from '../guard.ts';
 import { definePage } from '../page.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
 import { printable } from '../../base/visible.ts';
-import type { ShownDelivery } from '../../mirror/outbox/list.ts';
+import type { ShownDelivery } from '../../mirror/outbox/deliveries.ts';
 import { readDelivery } from '../../operator/deliveries.ts';
 import { plural } from '../../operator/words.ts';
 import { definePage } from '../page.ts';

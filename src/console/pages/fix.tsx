@@ -4,7 +4,7 @@ import { shellWord } from '../../base/reasons/template.ts';
 import { namelessColumn } from '../../csv/column-names.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { plural } from '../../operator/words.ts';
-import { correctionOf } from '../../syncs/orders/begin.ts';
+import { correctionOf } from '../../syncs/orders/begin-load.ts';
 import { type BadOrders, badFile, badOrders, cellKey, isPlanDropped, MOST_COLUMNS } from '../fixes.ts';
 import { requireOperator } from '../guard.ts';
 import { definePage } from '../page.ts';

@@ -1,7 +1,7 @@
 /** How a load is approved in part, and the files of its results: parts of the page of its run. */
 import type { Run } from '../../engine/ledger/runs.ts';
 import { type RunPlan, writesOf } from '../../operator/run-plan.ts';
-import type { RunReport } from '../../operator/run-result.ts';
+import type { RunReport } from '../../operator/run-report.ts';
 import { formatCount, plural } from '../../operator/words.ts';
 import { isCorrectable } from '../fixes.ts';
 import { Section } from '../parts.tsx';

@@ -1,7 +1,7 @@
 /** What a run would write, before it is approved: the plan on the page of the run, and all of its writes on a page of their own. */
 
 import { z } from 'zod';
-import { changesIn, pageOfShown, type ShownWrite } from '../../engine/ledger/matching/shown.ts';
+import { changesIn, pageOfShown, type ShownWrite } from '../../engine/ledger/matching/shown-writes.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { type RunPlan, writesOf } from '../../operator/run-plan.ts';

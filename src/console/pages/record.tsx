@@ -12,7 +12,7 @@ import { hasKey } from '../records/import.ts';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
 import { accountOf, Fields, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
 import { type Listed, type Read, readRecord, readSubtasks } from '../records/read.ts';
-import { callCommand, recordPath, titleOf, valueWords } from '../records/words.ts';
+import { callCommand, recordPath, titleOf, valueWords } from '../records/record-words.ts';
 
 const params = z.object({ account: z.string(), kind: z.enum(RECORD_KINDS).exclude(['pipelines']) });
 

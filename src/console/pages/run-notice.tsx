@@ -1,8 +1,8 @@
 /** Why a run failed or does not continue, and what it waits for. */
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Suspension } from '../../engine/ledger/suspensions.ts';
-import { waitsFor } from '../../engine/ledger/waiting.ts';
-import type { RunReport } from '../../operator/run-result.ts';
+import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
+import type { RunReport } from '../../operator/run-report.ts';
 import type { PageContext } from '../page.ts';
 import { Command, Foreign, Words } from '../parts.tsx';
 import { Health, type stuckTargets, targetPath } from './target-parts.tsx';

@@ -7,11 +7,11 @@ import { PROBLEMS, type RowsLeft, rowsLeft, VERDICTS } from '../../engine/ledger
 import { type Throughput, throughputOf } from '../../engine/ledger/run-figures.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { suspensionOf } from '../../engine/ledger/suspensions.ts';
-import { kindOf } from '../../operator/phases.ts';
-import { exportCommand, type ProblemSection, problemSections } from '../../operator/problems.ts';
-import { hintsFor } from '../../operator/reasons.ts';
+import { hintsFor } from '../../operator/hints.ts';
+import { kindOf } from '../../operator/phase-words.ts';
+import { exportCommand, type ProblemSection, problemSections } from '../../operator/problem-rows.ts';
 import { planOf, type RunPlan } from '../../operator/run-plan.ts';
-import { type RunReport, reportRun } from '../../operator/run-result.ts';
+import { type RunReport, reportRun } from '../../operator/run-report.ts';
 import { SCAN_WORDS } from '../../operator/run-words.ts';
 import {
   asSentence,
@@ -22,7 +22,7 @@ import {
   plural,
   prunedNote,
 } from '../../operator/words.ts';
-import { readLoad } from '../../syncs/orders/begin.ts';
+import { readLoad } from '../../syncs/orders/begin-load.ts';
 import { Speed } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
 import { addressOf, Command, Counts, CountsBar, Fact, Foreign, Section, State, Time, Words } from '../parts.tsx';

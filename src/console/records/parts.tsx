@@ -9,7 +9,7 @@ import type { PageContext } from '../page.ts';
 import { Foreign, Time, Words } from '../parts.tsx';
 import { type Field, fieldsOf } from './fields.ts';
 import { RECORD_KINDS, type RecordKind } from './kinds.ts';
-import { recordPath, valueWords } from './words.ts';
+import { recordPath, valueWords } from './record-words.ts';
 import { requireUsable } from './write.ts';
 
 type Opening = Pick<PageContext, 'pool' | 'openAccount'>;

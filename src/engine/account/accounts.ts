@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { z } from 'zod';
-import type { InSpan } from '../../base/in-span.ts';
+import type { InSpan } from '../../base/trace-span.ts';
 import type { BudgetStats, BudgetStore } from '../../client/budget/budget.ts';
 import { createBudget } from '../../client/budget/key-budget.ts';
 import { createBreaker } from '../../client/call/breaker.ts';

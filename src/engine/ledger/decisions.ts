@@ -1,6 +1,6 @@
 /**
  * Decisions of people about rows in review. A decision about a contact is applied by the next run of its sync
- * (matching/apply-decisions.ts); an ignored order is settled at once.
+ * (matching/apply-contact-decisions.ts); an ignored order is settled at once.
  */
 
 import type { Facts } from '../../base/reasons/reason.ts';

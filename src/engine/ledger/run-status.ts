@@ -1,6 +1,6 @@
 /** Ends, pauses and resumes runs. */
 import type { Queryable } from '../../storage/queryable.ts';
-import { IDLE_SINCE_MS } from './attended.ts';
+import { IDLE_SINCE_MS } from './attended-runs.ts';
 import { forgetReads, thinOut } from './forget.ts';
 import { recordFigures } from './run-figures.ts';
 import type { Run } from './runs.ts';

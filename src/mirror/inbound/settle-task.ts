@@ -1,5 +1,5 @@
 /**
- * Compares one task with its item: reads the task at the service, chooses (choose.ts), and updates the task if it
+ * Compares one task with its item: reads the task at the service, chooses (choose-side.ts), and updates the task if it
  * follows the item. The changes to the ledger are returned, and written together with the end of the report.
  */
 import type pg from 'pg';
@@ -12,10 +12,10 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { queueDeliveries, type Recipient, recipientsOf } from '../outbox/outbox.ts';
 import { type Noted, noteStateAgain, noteStateHere } from '../tasks/note-state.ts';
 import { BUDGET_PATIENCE_MS, completeTask, findTask, type Later } from './at-service.ts';
-import { choose } from './choose.ts';
+import { choose } from './choose-side.ts';
 import { leaveNote } from './notes.ts';
 import { type LinkedTask, readSides, type Since, stateBefore } from './sides.ts';
-import { keepHolding, type Report, type ReportEnd } from './waiting.ts';
+import { keepHolding, type Report, type ReportEnd } from './waiting-reports.ts';
 
 export interface Settling {
   readonly pool: pg.Pool;

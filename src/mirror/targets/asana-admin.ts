@@ -1,7 +1,7 @@
 /** The check and the webhooks of an Asana target. developers.asana.com/reference/users, …/projects and …/webhooks. */
 import { z } from 'zod';
 import type { OutsideHook } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import { workspaceOf } from './asana-fields.ts';
 import { HANDSHAKE, readKeptHook } from './asana-hook.ts';
 import { type NamedValues, namedFindings } from './custom-fields.ts';

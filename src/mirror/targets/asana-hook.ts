@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
 import type { HookVerdict, Target } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import type { TargetNeeds } from './item-calls.ts';
 import { type Hook, hookReader } from './item-hook.ts';
 import { jsonOf } from './json.ts';

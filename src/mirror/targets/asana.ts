@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { ItemState, Target } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import { asanaAdmin } from './asana-admin.ts';
 import { asanaNamed, listOf } from './asana-fields.ts';
 import { asanaHookReader } from './asana-hook.ts';

@@ -1,7 +1,7 @@
 /** A channel of a chat, reached by an incoming webhook: one message for each change, or one for the changes of a run. */
 import { z } from 'zod';
 import type { CallContext, Delivery, DeliveryOutcome, Target } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import { answerOf } from './answers.ts';
 import type { TargetCaller } from './caller.ts';
 import { createGathering } from './gathering.ts';

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Finding, OutsideHook } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import type { AnswerHeaders } from './answers.ts';
 import { failed, fine, problem, unknown } from './findings.ts';
 import type { VendorAdmin } from './vendor-admin.ts';

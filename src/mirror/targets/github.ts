@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import type { Delivery, ItemState, Target } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import type { AnswerHeaders } from './answers.ts';
 import { githubAdmin } from './github-admin.ts';
 import { githubVendor } from './github-answers.ts';

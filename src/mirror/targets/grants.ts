@@ -5,7 +5,7 @@
 import { createPrivateKey, createSign, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import type { CallContext, TargetFailure } from '../../contract/target.ts';
-import type { SettingsOf, TargetSettings } from '../../settings/target.ts';
+import type { SettingsOf, TargetSettings } from '../../settings/schema-target.ts';
 import type { TargetCaller } from './caller.ts';
 import { githubVendor } from './github-answers.ts';
 import { connect, type TargetNeeds } from './item-calls.ts';

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { LongInteger } from '../../client/call/json.ts';
 import type { DeliveryOutcome, Finding, ItemState, Target } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import type { HttpItems, HttpRequest } from '../../settings/target-http.ts';
 import { answerOf } from './answers.ts';
 import { failed, fine } from './findings.ts';

@@ -1,5 +1,5 @@
 /** How the items of each type of target are named: by people who link them, in a text, and in a cell of a CSV. Pure. */
-import type { SettingsOf, TargetSettings } from '../../settings/target.ts';
+import type { SettingsOf, TargetSettings } from '../../settings/schema-target.ts';
 import type { HttpItems } from '../../settings/target-http.ts';
 
 export interface ItemNaming {

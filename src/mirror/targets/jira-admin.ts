@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import type { Finding } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import type { ItemField } from '../../settings/target-items.ts';
 import { customFindings, fieldNamed } from './custom-fields.ts';
 import { failed, fine, problem } from './findings.ts';

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { ItemState, TargetFailure } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import { type Calls, moved } from './item-calls.ts';
 import type { Asked, Written } from './item-target.ts';
 import { JIRA_ISSUE, jiraStatus, readIssue } from './jira-issue.ts';

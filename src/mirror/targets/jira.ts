@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import { excerpt } from './answers.ts';
 import type { CustomForms } from './custom-fields.ts';
 import { accepted, type Calls, type ItemNeeds } from './item-calls.ts';

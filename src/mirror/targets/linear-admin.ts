@@ -1,7 +1,7 @@
 /** The check and the webhooks of a Linear target: packages/sdk/src/schema.graphql in linear/linear. */
 import { z } from 'zod';
 import type { Finding, OutsideHook } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import { type NamedValues, namedFindings } from './custom-fields.ts';
 import { failed, fine, problem } from './findings.ts';
 import { type Calls, mapAsked } from './item-calls.ts';

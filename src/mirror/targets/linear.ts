@@ -1,7 +1,7 @@
 /** Issues of Linear, by GraphQL. An issue can be created under an id of our choice, so creating may be repeated. */
 
 import type { ItemState, Target, TargetFailure } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import type { NamedValues } from './custom-fields.ts';
 import { type Calls, type ItemNeeds, mapAsked } from './item-calls.ts';
 import type { FieldValues } from './item-fields.ts';

@@ -5,7 +5,7 @@ import type { Budget, BudgetStore } from '../../client/budget/budget.ts';
 import { createBudget } from '../../client/budget/key-budget.ts';
 import type { Target } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
-import type { TargetSettings } from '../../settings/target.ts';
+import type { TargetSettings } from '../../settings/schema-target.ts';
 import type { ChangeFilter } from '../../settings/target-events.ts';
 import { openAsana } from './asana.ts';
 import { openCaller } from './caller.ts';

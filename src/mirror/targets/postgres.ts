@@ -9,7 +9,7 @@
 import type pg from 'pg';
 import { codeOf } from '../../base/errors.ts';
 import type { Delivery, DeliveryOutcome, Target } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import { maskedUrl } from '../../storage/address.ts';
 import { makePool } from '../../storage/pool.ts';
 import { failed } from './findings.ts';

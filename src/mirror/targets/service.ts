@@ -9,7 +9,7 @@ import { type Dialect, idOf, toWireId } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import { isKeyRefused } from '../../client/call/retry-policy.ts';
 import type { DeliveryOutcome, ItemState, Target, TargetFailure, TaskState } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import type { CreationLog } from './creation-log.ts';
 import { failed, fine, problem } from './findings.ts';
 import { serviceNaming } from './item-naming.ts';

@@ -3,7 +3,7 @@
  * …/messaging/formatting-message-text (characters to escape) and …/reference/block-kit/composition-objects/text-object.
  */
 import type { Target } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import { type ChatNeeds, chatTarget } from './chat.ts';
 
 /** The longest text of a block. */

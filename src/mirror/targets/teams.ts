@@ -3,7 +3,7 @@
  * "Create incoming webhooks with Workflows", and adaptivecards.io/explorer (RichTextBlock, TextRun).
  */
 import type { Target } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import { type ChatNeeds, chatTarget } from './chat.ts';
 
 export function openTeams(settings: SettingsOf<'teams'>, needs: ChatNeeds): Target {

@@ -1,6 +1,6 @@
 /** The check of a Todoist target, and what to enter for its webhook: webhooks belong to apps, which have no API. */
 import { z } from 'zod';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import { failed, fine } from './findings.ts';
 import { findProject } from './todoist-pages.ts';
 import type { VendorAdmin } from './vendor-admin.ts';

@@ -3,7 +3,7 @@
  * headers. Sources: the CloudEvents specification 1.0.2 and its HTTP protocol binding, at https://github.com/cloudevents/spec
  */
 import type { Delivery } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import { type Rendered, renderer, viewOf } from './render.ts';
 
 export interface Content {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { LongInteger } from '../../client/call/json.ts';
 import type { CallContext, DeliveryOutcome, HookRequest, HookVerdict, Target } from '../../contract/target.ts';
-import type { SettingsOf } from '../../settings/target.ts';
+import type { SettingsOf } from '../../settings/schema-target.ts';
 import { answerOf, type Head } from './answers.ts';
 import type { TargetNeeds } from './item-calls.ts';
 import { limited, waitOf } from './item-outcome.ts';

@@ -6,7 +6,7 @@ import { contentSha256 } from '../../csv/content.ts';
 import type { Received } from '../../csv/receive.ts';
 import type { Sheet, SheetChoices } from '../../csv/sheet.ts';
 import type { Account } from '../../engine/account/account.ts';
-import type { LoadSpec } from './begin.ts';
+import type { LoadSpec } from './begin-load.ts';
 import { storable } from './fields.ts';
 import type { OrdersOptions } from './options.ts';
 import { type TellingForm, tellingForm } from './remembered-columns.ts';

@@ -9,7 +9,7 @@ import type { Sheet } from '../../csv/sheet.ts';
 import { keepLearnt, readLearnt } from '../../engine/ledger/learnt.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { type Load, readLoad } from './begin.ts';
+import { type Load, readLoad } from './begin-load.ts';
 
 const COLUMNS = 'columns:';
 

@@ -1,7 +1,6 @@
 /** Lists of runs: pages that fold runs, and the newest runs of several syncs. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newestRuns } from '../../../src/engine/ledger/run-list.ts';
-import { pageOfRuns } from '../../../src/engine/ledger/run-pages.ts';
+import { newestRuns, pageOfRuns } from '../../../src/engine/ledger/run-list.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { freshLedger } from './fresh-ledger.ts';
 

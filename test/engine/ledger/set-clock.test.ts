@@ -1,8 +1,8 @@
 /** Waiting times in the ledger while the database's clock is set. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { unsettledForMs } from '../../../src/engine/ledger/baseline-wait.ts';
 import { dropDeadClaims, renewClaim } from '../../../src/engine/ledger/claims.ts';
-import { unsettledForMs } from '../../../src/engine/ledger/horizon.ts';
 import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
 import { beginRead, startOfRead } from '../../../src/engine/ledger/records.ts';
 import { claimRows, recordAttempts } from '../../../src/engine/ledger/rows.ts';

@@ -9,7 +9,7 @@ import { openGithub } from '../../../src/mirror/targets/github.ts';
 import { openTodoist } from '../../../src/mirror/targets/todoist.ts';
 import { openWebhook } from '../../../src/mirror/targets/webhook.ts';
 import { Hidden } from '../../../src/settings/hidden.ts';
-import type { SettingsOf } from '../../../src/settings/target.ts';
+import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import { openConsole, SETTINGS } from '../../console/open-console.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';

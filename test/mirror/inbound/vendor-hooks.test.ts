@@ -10,7 +10,7 @@ import { openJira } from '../../../src/mirror/targets/jira.ts';
 import { openLinear } from '../../../src/mirror/targets/linear.ts';
 import { openTodoist } from '../../../src/mirror/targets/todoist.ts';
 import { arrangeHook, hookAddress, listHooks } from '../../../src/operator/target-hooks.ts';
-import type { SettingsOf } from '../../../src/settings/target.ts';
+import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import { openConsole } from '../../console/open-console.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import {

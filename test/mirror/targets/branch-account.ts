@@ -10,7 +10,7 @@ import type { ServiceAccount } from '../../../src/mirror/targets/service-account
 import { toTaskState } from '../../../src/mirror/tasks/task-state.ts';
 import { ensureTenant } from '../../../src/service/tenants.ts';
 import type { BehaviourOptions } from '../../../src/service/testbed/behaviour.ts';
-import type { SettingsOf } from '../../../src/settings/target.ts';
+import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import { freeBudget } from '../../support/free-budget.ts';
 import { type Harness, TEST_KEY } from '../../support/harness/harness.ts';
 

@@ -3,7 +3,7 @@ import type { CallContext, Delivery, DeliveryOutcome, Target, TaskState } from '
 import { openPostgres } from '../../../src/mirror/targets/postgres.ts';
 import { postgresFailure } from '../../../src/mirror/targets/postgres-outcome.ts';
 import { localTime, quoteIdentifier, taskTable } from '../../../src/mirror/targets/postgres-table.ts';
-import type { SettingsOf } from '../../../src/settings/target.ts';
+import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import { emptyDatabase, type FreshDatabase } from '../../support/database.ts';
 import { context, deliveryOf, readSecret, SEEN_AT, secretRef } from '../../support/item-vendor.ts';
 

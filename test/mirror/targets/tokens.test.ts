@@ -9,7 +9,7 @@ import { grantOf } from '../../../src/mirror/targets/grants.ts';
 import { openJira } from '../../../src/mirror/targets/jira.ts';
 import { openLinear } from '../../../src/mirror/targets/linear.ts';
 import { issuedTokens } from '../../../src/mirror/targets/token-source.ts';
-import type { TargetSettings } from '../../../src/settings/target.ts';
+import type { TargetSettings } from '../../../src/settings/schema-target.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { freeBudget } from '../../support/free-budget.ts';

@@ -5,8 +5,8 @@ import type { Delivery, Target, TaskState } from '../../../src/contract/target.t
 import { openCaller } from '../../../src/mirror/targets/caller.ts';
 import { filtered } from '../../../src/mirror/targets/filtered.ts';
 import { openWebhook } from '../../../src/mirror/targets/webhook.ts';
+import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import { readSecret } from '../../../src/settings/secrets.ts';
-import type { SettingsOf } from '../../../src/settings/target.ts';
 import { documentedTarget } from '../../support/documented-targets.ts';
 import { freeBudget } from '../../support/free-budget.ts';
 import { startHttpServer, type TestServer } from '../../support/http-server.ts';

@@ -6,8 +6,8 @@ import { type CallerConfig, openCaller } from '../../../src/mirror/targets/calle
 import { signatureHeaders, signingKey } from '../../../src/mirror/targets/signature.ts';
 import { openWebhook } from '../../../src/mirror/targets/webhook.ts';
 import { Hidden, hiddenUrl } from '../../../src/settings/hidden.ts';
+import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import { readSecret } from '../../../src/settings/secrets.ts';
-import type { SettingsOf } from '../../../src/settings/target.ts';
 import { freeBudget } from '../../support/free-budget.ts';
 import { type Reply, startHttpServer, startTcpServer } from '../../support/http-server.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';

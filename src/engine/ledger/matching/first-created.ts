@@ -3,7 +3,7 @@
  * The others follow once the list shows the new one, and still every witness.
  */
 import type { Queryable } from '../../../storage/queryable.ts';
-import type { AuditedResource } from '../debts.ts';
+import type { AuditedResource } from '../audit-debts.ts';
 import { keepLearnt, readLearnt } from '../learnt.ts';
 import { addNote, type Run } from '../runs.ts';
 import { planRows, settleRows, unplanRows } from '../transitions.ts';

@@ -5,8 +5,8 @@ import { forgetRows } from '../forget.ts';
 import type { Run } from '../runs.ts';
 import { matchRows, planRows, settleRows } from '../transitions.ts';
 import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
-import { IS_CUSTOMER } from './customer-levels.ts';
 import { changesTo } from './differences.ts';
+import { IS_CUSTOMER } from './matching-keys.ts';
 
 /** Links each contact with its customer. */
 export async function keepLinks(db: Queryable, run: Run): Promise<void> {

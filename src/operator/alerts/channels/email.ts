@@ -8,7 +8,7 @@ import type { CallContext, DeliveryOutcome, TargetFailure } from '../../../contr
 import { addressProblem, guardedLookup } from '../../../mirror/targets/address-guard.ts';
 import { addressRefused, excerpt, withoutSecrets } from '../../../mirror/targets/answers.ts';
 import { secretUnread } from '../../../mirror/targets/secret-unread.ts';
-import type { ChannelOf } from '../../../settings/alert.ts';
+import type { ChannelOf } from '../../../settings/schema-alert.ts';
 import { bodyLines, subjectLine } from '../message.ts';
 import type { Alert, Channel, ChannelNeeds } from './channel.ts';
 

@@ -5,7 +5,7 @@ import { chatPoster } from '../../../mirror/targets/chat.ts';
 import { callerAtSecret } from '../../../mirror/targets/secret-url.ts';
 import { simpleMessage } from '../../../mirror/targets/slack.ts';
 import { openPoster } from '../../../mirror/targets/webhook.ts';
-import type { ChannelSettings } from '../../../settings/alert.ts';
+import type { ChannelSettings } from '../../../settings/schema-alert.ts';
 import { bodyLines, subjectLine } from '../message.ts';
 import { type Alert, type Channel, type ChannelNeeds, outboxName } from './channel.ts';
 

@@ -1,7 +1,7 @@
 /** Loads put straight into a ledger, without a file or a service. */
 import { endRun } from '../../../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../../../src/engine/ledger/runs.ts';
-import { beginLoad, type LoadSpec, releaseLoad } from '../../../../src/syncs/orders/begin.ts';
+import { beginLoad, type LoadSpec, releaseLoad } from '../../../../src/syncs/orders/begin-load.ts';
 import { type StagedRow, stageRows } from '../../../../src/syncs/orders/staging.ts';
 import type { FreshDatabase } from '../../../support/database.ts';
 

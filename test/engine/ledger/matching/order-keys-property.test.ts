@@ -11,7 +11,7 @@ import { type ClaimedRow, claimRows, openRows, recordAttempts } from '../../../.
 import { pauseRun, resumeRun } from '../../../../src/engine/ledger/run-status.ts';
 import { type Run, readRun, recordProgress } from '../../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
-import { reopenLoad } from '../../../../src/syncs/orders/reopen.ts';
+import { reopenLoad } from '../../../../src/syncs/orders/reopen-load.ts';
 import type { FreshDatabase } from '../../../support/database.ts';
 import { runs } from '../../../support/property-runs.ts';
 import { freshLedger, putRows, WORKER } from '../fresh-ledger.ts';

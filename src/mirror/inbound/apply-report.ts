@@ -16,7 +16,15 @@ import { type Later, laterFor } from './at-service.ts';
 import { leaveNote } from './notes.ts';
 import { type Settled, settleTask } from './settle-task.ts';
 import { type LinkedTask, ledgerMoment, REPORTED, readSides, type Since, tasksOf } from './sides.ts';
-import { endReport, letGo, type PutOff, putOff, type Report, type ReportEnd, type ReportVerdict } from './waiting.ts';
+import {
+  endReport,
+  letGo,
+  type PutOff,
+  putOff,
+  type Report,
+  type ReportEnd,
+  type ReportVerdict,
+} from './waiting-reports.ts';
 
 export interface ApplyNeeds {
   readonly pool: pg.Pool;

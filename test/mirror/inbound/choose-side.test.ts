@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Choice, choose, type Difference } from '../../../src/mirror/inbound/choose.ts';
+import { type Choice, choose, type Difference } from '../../../src/mirror/inbound/choose-side.ts';
 
 /** The item is completed and the task is open; both were last known as open unless a case says otherwise. */
 const difference: Difference = { item: true, known: false, lastSeen: false, isTelling: false, source: 'hook' };

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { noteDown, noteUp } from '../../src/engine/ledger/down-services.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { acknowledgeRun, endRun, pauseRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import { keepSchedules, makeDueStarts, pauseSync } from '../../src/engine/ledger/schedules.ts';
-import { noteDown, noteUp } from '../../src/engine/ledger/service-states.ts';
 import { liftSuspension, suspendAccount } from '../../src/engine/ledger/suspensions.ts';
 import { queueAlerts } from '../../src/mirror/outbox/outbox.ts';
 import { disableTarget, enableTargets, noteAnswering, noteFailing } from '../../src/mirror/outbox/target-states.ts';
 import { messageOf } from '../../src/operator/alerts/message.ts';
 import { keyOf, type Problem } from '../../src/operator/alerts/problem.ts';
-import { findProblems } from '../../src/operator/needs.ts';
+import { findProblems } from '../../src/operator/current-problems.ts';
 import { statusOf } from '../../src/operator/status.ts';
 import type { Queryable } from '../../src/storage/queryable.ts';
 import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';

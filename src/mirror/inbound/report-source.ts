@@ -1,8 +1,8 @@
 /** The reports of outside systems as a source for a dispatcher. Several processes may apply reports; each report has one holder. */
 import type { Logger } from 'pino';
 import type { SendHow, Sent, Source } from '../../engine/dispatch/source.ts';
-import { type ApplyNeeds, applyReport, type ReportOutcome, recordReport } from './apply.ts';
-import { holdOf, keepHolding, letGo, type Report, takeDue } from './waiting.ts';
+import { type ApplyNeeds, applyReport, type ReportOutcome, recordReport } from './apply-report.ts';
+import { holdOf, keepHolding, letGo, type Report, takeDue } from './waiting-reports.ts';
 
 /** Reports that a dead process held are due again after this. */
 export const HOLD_MS = 60 * 1000;

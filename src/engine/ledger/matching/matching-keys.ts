@@ -6,7 +6,7 @@
 
 import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
-import { oweForEarlierSends } from '../debts.ts';
+import { oweForEarlierSends } from '../audit-debts.ts';
 import type { Run } from '../runs.ts';
 
 /** SQL: record `k` is a customer that run `$1` has read. */

@@ -6,7 +6,7 @@ import {
   dueAudits,
   payDebts,
   violationsFoundBy,
-} from '../../../src/engine/ledger/debts.ts';
+} from '../../../src/engine/ledger/audit-debts.ts';
 import { pruneLedger } from '../../../src/engine/ledger/prune.ts';
 import { beginRead } from '../../../src/engine/ledger/records.ts';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';

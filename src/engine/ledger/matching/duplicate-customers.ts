@@ -1,5 +1,5 @@
 /** Duplicate customers, which the operator has to remove: the service has no call for it. */
-import { SAME_PERSON } from './customer-levels.ts';
+import { SAME_PERSON } from './matching-keys.ts';
 
 /**
  * SQL: `n, ids` of contacts that have their customer, and the free customers that are the same person: committed later

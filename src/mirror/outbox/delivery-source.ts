@@ -15,7 +15,7 @@ import { createLinker, type Linker } from '../links/link-by-text.ts';
 import { type Claimed, claimDue, type DeliveryClaim, dropOutboxClaims, type Runs, takeOutboxClaim } from './claims.ts';
 import { type Outcome, writeOutcomes } from './outcomes.ts';
 import { plainAnswer, plainText } from './plain-text.ts';
-import { type Decision, decide } from './schedule.ts';
+import { type Decision, decide } from './retry-policy.ts';
 import { blockTarget, disableTarget, noteAnswering, noteFailing, standingOf } from './target-states.ts';
 
 export const TTL_MS = 30_000;

@@ -4,12 +4,12 @@
  */
 
 import { meaningOf } from '../base/reasons/reasons.ts';
-import { type Audit, auditsOf } from '../engine/ledger/debts.ts';
-import { emptyRuns, lateSyncs, runsInNeed, supersededLoads } from '../engine/ledger/needs.ts';
+import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
+import { downServices } from '../engine/ledger/down-services.ts';
 import { groupRows, splitUnsettled } from '../engine/ledger/row-groups.ts';
 import { PROBLEMS } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
-import { downServices } from '../engine/ledger/service-states.ts';
+import { emptyRuns, lateSyncs, runsInNeed, supersededLoads } from '../engine/ledger/runs-in-need.ts';
 import { suspendedAccounts } from '../engine/ledger/suspensions.ts';
 import { type TargetState, targetStates } from '../mirror/outbox/target-states.ts';
 import { type Undelivered, undelivered } from '../mirror/outbox/undelivered.ts';
@@ -19,7 +19,7 @@ import { type ChannelState, channelStates } from './alerts/channel-states.ts';
 import { outboxName } from './alerts/channels/channel.ts';
 import type { Problem } from './alerts/problem.ts';
 import { openAlerts, PASSING_MS } from './alerts/report-changes.ts';
-import { applyCommand, type Counted, countedOf, problemsIn } from './run-result.ts';
+import { applyCommand, type Counted, countedOf, problemsIn } from './run-report.ts';
 import { stateOf, stateWords } from './run-state.ts';
 import { countsLine } from './run-words.ts';
 import { formatCount, plural } from './words.ts';

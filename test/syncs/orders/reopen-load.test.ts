@@ -6,7 +6,7 @@ import { claimRows } from '../../../src/engine/ledger/rows.ts';
 import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { matchRows } from '../../../src/engine/ledger/transitions.ts';
 import { checkpointOf, saveCheckpoint } from '../../../src/syncs/orders/load-checkpoint.ts';
-import { reopenLoad } from '../../../src/syncs/orders/reopen.ts';
+import { reopenLoad } from '../../../src/syncs/orders/reopen-load.ts';
 import { claimOn, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import { aLoad, aSpec, beginNew, type Columns, end, fateOf } from '../../engine/ledger/matching/load-worlds.ts';
 import type { FreshDatabase } from '../../support/database.ts';

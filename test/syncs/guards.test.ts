@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exceeds, exceedsMessage } from '../../src/syncs/approval.ts';
+import { exceeds, exceedsMessage } from '../../src/syncs/guards.ts';
 
 test.each([
   [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DeliveryOutcome } from '../../../src/contract/target.ts';
 import { plainAnswer, plainText } from '../../../src/mirror/outbox/plain-text.ts';
-import { decide, SCHEDULE_MS } from '../../../src/mirror/outbox/schedule.ts';
+import { decide, SCHEDULE_MS } from '../../../src/mirror/outbox/retry-policy.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

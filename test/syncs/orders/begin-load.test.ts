@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { thisWorker } from '../../../src/engine/ledger/claims.ts';
 import { pauseRun } from '../../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
-import { beginLoad, readLoad, releaseLoad } from '../../../src/syncs/orders/begin.ts';
+import { beginLoad, readLoad, releaseLoad } from '../../../src/syncs/orders/begin-load.ts';
 import { noteReceiving, stageRows } from '../../../src/syncs/orders/staging.ts';
 import { freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import { aLoad, aSpec, beginNew, end, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';

@@ -3,7 +3,7 @@ import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/
 import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/row-groups.ts';
 import { PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { problemsIn, type RunReport } from './run-result.ts';
+import { problemsIn, type RunReport } from './run-report.ts';
 import { unconfirmedWords, unsentWords, verdictWords } from './run-words.ts';
 import { formatCount } from './words.ts';
 

@@ -3,7 +3,7 @@
  * random number, and returns a decision. The times are those that the Standard Webhooks specification recommends.
  */
 import type { DeliveryOutcome } from '../../contract/target.ts';
-import type { DeliveryVerdict } from './list.ts';
+import type { DeliveryVerdict } from './deliveries.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

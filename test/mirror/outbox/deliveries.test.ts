@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { countDeliveries } from '../../../src/mirror/outbox/list.ts';
+import { countDeliveries } from '../../../src/mirror/outbox/deliveries.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 
 let database: FreshDatabase;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { unsettledForMs } from '../../../src/engine/ledger/baseline-wait.ts';
 import { dropClaims, takeClaim } from '../../../src/engine/ledger/claims.ts';
-import { unsettledForMs } from '../../../src/engine/ledger/horizon.ts';
 import { claimRows, recordAttempts } from '../../../src/engine/ledger/rows.ts';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import { type Run, recordProgress } from '../../../src/engine/ledger/runs.ts';
