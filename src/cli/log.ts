@@ -2,7 +2,7 @@
 import pino, { type Logger } from 'pino';
 import { z } from 'zod';
 import { formatTime } from '../operator/words.ts';
-import type { Screen } from './screen.ts';
+import type { Screen } from './print/screen.ts';
 
 const entrySchema = z.looseObject({
   level: z.number(),

@@ -17,7 +17,7 @@ import { WRONG_USE, wrongUse } from './errors.ts';
 import { exportLines, fileToWrite, type Replacing, TO_STDOUT } from './export-file.ts';
 import { thisPerson } from './person.ts';
 import type { Session } from './session.ts';
-import type { Workspace } from './wire.ts';
+import type { Workspace } from './workspace/open-workspace.ts';
 
 const VERSION = 1;
 

@@ -4,7 +4,7 @@ import { version } from '../base/version.ts';
 import { didYouMean, oneOf, quote } from '../settings/words.ts';
 import { wrongUse } from './errors.ts';
 import { DEFAULT_DATA, type GivenOptions, type GlobalOptions, NOT_GIVEN } from './options.ts';
-import type { TextStream } from './screen.ts';
+import type { TextStream } from './print/screen.ts';
 import type { Perform, Work } from './session.ts';
 
 const EXIT_CODES = `

@@ -6,9 +6,9 @@ import { loadSettings } from '../settings/load.ts';
 import { follow } from './follow.ts';
 import { createLog } from './log.ts';
 import { DEFAULT_DATA } from './options.ts';
-import { DEFAULT_PORT, defaultRoles, type Ready, type Role, startRoles } from './roles.ts';
-import { screenOf, type TextStream } from './screen.ts';
-import { openWorkspace } from './wire.ts';
+import { screenOf, type TextStream } from './print/screen.ts';
+import { openWorkspace } from './workspace/open-workspace.ts';
+import { DEFAULT_PORT, defaultRoles, type Ready, type Role, startRoles } from './workspace/roles.ts';
 
 export type { Lane, Ready, Role, RunReport };
 

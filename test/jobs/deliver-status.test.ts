@@ -3,7 +3,7 @@ import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { deliverStatus } from '../../jobs/deliver-status.ts';
 import { PLAIN_HINTS } from '../../src/base/reasons/reasons.ts';
-import { problemLines } from '../../src/cli/problems.ts';
+import { problemLines } from '../../src/cli/print/problem-lines.ts';
 import type { TaskEvent } from '../../src/contract/target.ts';
 import { countRows } from '../../src/engine/ledger/rows.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';

@@ -9,8 +9,8 @@ import { formatTime, plural } from '../../operator/words.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import { channelNamed } from '../../settings/settings.ts';
-import { styled } from '../colour.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, wrongUse } from '../errors.ts';
+import { styled } from '../print/colour.ts';
 import type { Perform, Session } from '../session.ts';
 
 export function define(alerts: Command, perform: Perform): void {

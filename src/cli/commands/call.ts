@@ -8,8 +8,8 @@ import { isOperationName, type OperationName, operationNames, operations } from 
 import { accountNamed } from '../../settings/settings.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED, wrongUse } from '../errors.ts';
-import { readJsonArgument } from '../json-argument.ts';
 import type { Perform, Session } from '../session.ts';
+import { readJsonArgument } from './json-argument.ts';
 
 interface CallOptions {
   readonly account?: string;

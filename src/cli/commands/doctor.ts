@@ -6,8 +6,8 @@ import { examineAccount, type Report } from '../../operator/examination.ts';
 import { plural } from '../../operator/words.ts';
 import { saveAccount } from '../../settings/save-dialect.ts';
 import { accountNamed, type Settings } from '../../settings/settings.ts';
-import { reportLines, settingLines } from '../doctor-report.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED, WRONG_USE } from '../errors.ts';
+import { reportLines, settingLines } from '../print/doctor-lines.ts';
 import type { Perform, Session } from '../session.ts';
 
 interface DoctorOptions {

@@ -6,7 +6,7 @@ import { idsOf, itemResult, waitWords } from '../../operator/review.ts';
 import { choiceWords, stateOf } from '../../operator/review-decisions.ts';
 import { formatCount, formatTime } from '../../operator/words.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import { groupLines } from '../review.ts';
+import { groupLines } from '../print/review-lines.ts';
 import type { Perform, Session } from '../session.ts';
 import { wholeNumber } from './arguments.ts';
 import { addDecide, addUndo } from './review-decide.ts';

@@ -13,9 +13,9 @@ import { reportRun } from '../../operator/run-report.ts';
 import { formatCount, formatTime, prunedNote } from '../../operator/words.ts';
 import { quote } from '../../settings/words.ts';
 import { wrongUse } from '../errors.ts';
-import { problemLines } from '../problems.ts';
-import { storyLines } from '../row-story.ts';
-import { figures, headline, plannedLines } from '../run-summary.ts';
+import { problemLines } from '../print/problem-lines.ts';
+import { storyLines } from '../print/row-lines.ts';
+import { figures, headline, plannedLines } from '../print/run-summary.ts';
 import type { Perform, Session } from '../session.ts';
 
 export function addShow(runs: Command, perform: Perform): void {

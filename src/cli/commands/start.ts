@@ -3,9 +3,9 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type ListenAddress, listenAddress } from '../../settings/fields.ts';
 import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 import { logEvents } from '../log.ts';
-import { DEFAULT_PORT, defaultRoles, ROLES, type Role, startRoles, takeOverSettings } from '../roles.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
+import { DEFAULT_PORT, defaultRoles, ROLES, type Role, startRoles, takeOverSettings } from '../workspace/roles.ts';
 import { commaSeparated, portNumber } from './arguments.ts';
 
 interface StartOptions {

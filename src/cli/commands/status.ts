@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { countsLine, STYLE_OF } from '../../operator/run-words.ts';
 import { statusOf } from '../../operator/status.ts';
 import { formatTime, formatTook } from '../../operator/words.ts';
-import { styled } from '../colour.ts';
+import { styled } from '../print/colour.ts';
 import type { Perform, Session } from '../session.ts';
 import { schedulerHint } from './syncs.ts';
 

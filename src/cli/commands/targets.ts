@@ -6,8 +6,8 @@ import { arrangeHook, hookAddress, listHooks } from '../../operator/target-hooks
 import { baseUrl, isLoopback } from '../../settings/fields.ts';
 import { targetNamed } from '../../settings/settings.ts';
 import { quote } from '../../settings/words.ts';
-import { styled } from '../colour.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, wrongUse } from '../errors.ts';
+import { styled } from '../print/colour.ts';
 import type { Perform, Session } from '../session.ts';
 
 interface HookOptions {
