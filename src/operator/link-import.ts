@@ -7,7 +7,7 @@ import { scopeNamed } from '../engine/ledger/scopes.ts';
 import { type LinkColumns, type LinkField, mapLinkColumns } from '../mirror/links/columns.ts';
 import { type ImportedLinks, importLinks } from '../mirror/links/import-links.ts';
 import { type LinkReader, type LinkRow, readLink } from '../mirror/links/read-links.ts';
-import { type ItemNaming, itemNamingOf } from '../mirror/targets/item-naming.ts';
+import { type ItemNaming, itemNamingOf } from '../mirror/targets/items/item-naming.ts';
 import { accountNamed, type Settings, targetNamed } from '../settings/settings.ts';
 import { oneOf, quote } from '../settings/words.ts';
 

@@ -16,7 +16,7 @@ import { readCall } from '../../engine/account/reads.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
-import type { TaskRead } from '../targets/service.ts';
+import type { TaskRead } from '../targets/service/service.ts';
 
 export interface Asked {
   readonly path?: Readonly<Record<string, string | number>>;

@@ -5,8 +5,8 @@ import { type Dialect, dialectSchema } from '../../../src/client/call/dialect.ts
 import type { OperationName } from '../../../src/contract/operations.ts';
 import type { Target } from '../../../src/contract/target.ts';
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
-import { openService } from '../../../src/mirror/targets/service.ts';
-import type { ServiceAccount } from '../../../src/mirror/targets/service-account.ts';
+import { openService } from '../../../src/mirror/targets/service/service.ts';
+import type { ServiceAccount } from '../../../src/mirror/targets/service/service-account.ts';
 import { toTaskState } from '../../../src/mirror/tasks/task-state.ts';
 import { ensureTenant } from '../../../src/service/tenants.ts';
 import type { BehaviourOptions } from '../../../src/service/testbed/behaviour.ts';

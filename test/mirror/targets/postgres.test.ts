@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { CallContext, Delivery, DeliveryOutcome, Target, TaskState } from '../../../src/contract/target.ts';
-import { openPostgres } from '../../../src/mirror/targets/postgres.ts';
-import { postgresFailure } from '../../../src/mirror/targets/postgres-outcome.ts';
-import { localTime, quoteIdentifier, taskTable } from '../../../src/mirror/targets/postgres-table.ts';
+import { openPostgres } from '../../../src/mirror/targets/postgres/postgres.ts';
+import { postgresFailure } from '../../../src/mirror/targets/postgres/postgres-outcome.ts';
+import { localTime, quoteIdentifier, taskTable } from '../../../src/mirror/targets/postgres/postgres-table.ts';
 import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import { emptyDatabase, type FreshDatabase } from '../../support/database.ts';
 import { context, deliveryOf, readSecret, SEEN_AT, secretRef } from '../../support/item-vendor.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { autoDialect } from '../../../src/client/call/dialect.ts';
-import type { CreationLog } from '../../../src/mirror/targets/creation-log.ts';
-import { markerAtEnd } from '../../../src/mirror/targets/marker.ts';
-import type { ServiceAccount } from '../../../src/mirror/targets/service-account.ts';
-import { createCreations } from '../../../src/mirror/targets/service-creation.ts';
-import type { SharedList } from '../../../src/mirror/targets/shared-lists.ts';
+import type { CreationLog } from '../../../src/mirror/targets/items/creation-log.ts';
+import { markerAtEnd } from '../../../src/mirror/targets/items/marker.ts';
+import type { ServiceAccount } from '../../../src/mirror/targets/service/service-account.ts';
+import { createCreations } from '../../../src/mirror/targets/service/service-creation.ts';
+import type { SharedList } from '../../../src/mirror/targets/service/shared-lists.ts';
 import { deliveryOf } from '../../support/item-vendor.ts';
 
 /** An account whose creations are counted; its list is as given, one read after another. */
