@@ -5,7 +5,7 @@ import { scopeNamed } from '../../engine/ledger/scopes.ts';
 import { accountStates } from '../../operator/account-states.ts';
 import { lastExamination } from '../../operator/examination.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import { ACCOUNT_ACTIONS, actOnAccount } from '../actions.ts';
+import { ACCOUNT_ACTIONS, actOnAccount } from '../actions/actions.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { done } from './shapes.ts';
 

@@ -15,7 +15,7 @@ import { storyResult } from '../../operator/row-words.ts';
 import { reportRun } from '../../operator/run-report.ts';
 import { statusOf } from '../../operator/status.ts';
 import { listSyncs } from '../../operator/sync-list.ts';
-import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions.ts';
+import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions/actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { accountOf } from '../records/parts.tsx';
 import { limited } from '../records/read.ts';

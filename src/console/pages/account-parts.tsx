@@ -4,7 +4,7 @@ import type { AccountState } from '../../operator/account-states.ts';
 import { formatRate } from '../../operator/words.ts';
 import { budgetLimits } from '../../settings/settings.ts';
 import type { PageContext } from '../page.ts';
-import { Act, Chip, Foreign, Time } from '../parts.tsx';
+import { Act, Chip, Foreign, Time } from '../parts/parts.tsx';
 
 export function AccountChips({ state: { url, suspended, down } }: { readonly state: AccountState }) {
   return (

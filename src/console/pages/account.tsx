@@ -7,9 +7,9 @@ import { type AccountState, accountStates } from '../../operator/account-states.
 import { lastExamination } from '../../operator/examination.ts';
 import { plural } from '../../operator/words.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import { OverTime } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts.tsx';
+import { OverTime } from '../parts/charts.tsx';
+import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
 import { AccountChips, AccountProblems, RateNow } from './account-parts.tsx';
 import { Examined } from './examination.tsx';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { listActions, type TakenAction } from '../../engine/ledger/console-actions.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Chip, Empty, Foreign, More, Table, Time } from '../parts.tsx';
+import { addressOf, Chip, Empty, Foreign, More, Table, Time } from '../parts/parts.tsx';
 
 const PER_PAGE = 100;
 

@@ -10,9 +10,9 @@ import {
 import { lagOf } from '../../mirror/outbox/lag.ts';
 import { outboxNames } from '../../operator/deliveries.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
-import { Lags } from '../charts.tsx';
 import { definePage } from '../page.ts';
-import { addressOf, Chip, Days, Empty, Foreign, More, Section, Select, Table, Time } from '../parts.tsx';
+import { Lags } from '../parts/charts.tsx';
+import { addressOf, Chip, Days, Empty, Foreign, More, Section, Select, Table, Time } from '../parts/parts.tsx';
 import { healthOf, Targets } from './target-parts.tsx';
 
 const PER_PAGE = 50;

@@ -6,7 +6,7 @@ import type { ShownDelivery } from '../../mirror/outbox/deliveries.ts';
 import { readDelivery } from '../../operator/deliveries.ts';
 import { plural } from '../../operator/words.ts';
 import { definePage } from '../page.ts';
-import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts.tsx';
+import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
 import { DeliveryState } from './deliveries.tsx';
 
 /** Characters of an answer or of the content that are shown, at most. */

@@ -13,7 +13,7 @@ import {
 import { plural } from '../../operator/words.ts';
 import type { Examining } from '../examinations.ts';
 import type { PageContext } from '../page.ts';
-import { Chip, Command, Foreign, Table, Time, Words } from '../parts.tsx';
+import { Chip, Command, Foreign, Table, Time, Words } from '../parts/parts.tsx';
 
 interface ExaminedProps {
   readonly name: string;

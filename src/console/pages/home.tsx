@@ -10,12 +10,12 @@ import { conditionWords, scheduleWords, zoneOf } from '../../operator/schedule-w
 import { type Need, type Status, type StatusRun, statusOf } from '../../operator/status.ts';
 import { formatCount, formatTook, plural } from '../../operator/words.ts';
 import { budgetLimits, type Settings } from '../../settings/settings.ts';
-import { LastHour } from '../charts.tsx';
-import { Legend, NIGHTS, Nights } from '../nights.tsx';
+import { sharedRead } from '../live/shared-reads.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Chip, Command, Counts, Empty, Foreign, Section, State, Time } from '../parts.tsx';
-import { Doing } from '../phases.tsx';
-import { sharedRead } from '../shared-reads.ts';
+import { LastHour } from '../parts/charts.tsx';
+import { Legend, NIGHTS, Nights } from '../parts/nights.tsx';
+import { addressOf, Chip, Command, Counts, Empty, Foreign, Section, State, Time } from '../parts/parts.tsx';
+import { Doing } from '../parts/phases.tsx';
 import { accountPath } from './account.tsx';
 import { RateNow } from './account-parts.tsx';
 import { targetPath } from './target-parts.tsx';

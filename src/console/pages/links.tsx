@@ -7,7 +7,7 @@ import { linkableTargets } from '../../operator/link-import.ts';
 import { plural } from '../../operator/words.ts';
 import { linkQuery } from '../api/filters.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Empty, Foreign, More, Section, Select, Table, Time } from '../parts.tsx';
+import { addressOf, Empty, Foreign, More, Section, Select, Table, Time } from '../parts/parts.tsx';
 
 const PER_PAGE = 50;
 

@@ -8,7 +8,7 @@ import { type RunPlan, writesOf } from '../../operator/run-plan.ts';
 import { verdictWords } from '../../operator/run-words.ts';
 import { formatAmount, formatCount, formatTook, plural } from '../../operator/words.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Crumbs, Empty, Fact, Foreign, More, Section, Table } from '../parts.tsx';
+import { addressOf, Crumbs, Empty, Fact, Foreign, More, Section, Table } from '../parts/parts.tsx';
 
 const PAGE = 50;
 const SAMPLES = 5;

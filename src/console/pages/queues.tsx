@@ -4,7 +4,7 @@ import { type ListedJob, QUEUE_STATES, type QueueState } from '../../engine/work
 import { phaseWords } from '../../operator/phase-words.ts';
 import { formatCount, plural } from '../../operator/words.ts';
 import { definePage } from '../page.ts';
-import { Chip, Crumbs, Empty, Section, Table, Time } from '../parts.tsx';
+import { Chip, Crumbs, Empty, Section, Table, Time } from '../parts/parts.tsx';
 
 /** Jobs of one state that are listed. */
 const MOST = 50;

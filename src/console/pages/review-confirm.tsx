@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { longId } from '../../operator/review.ts';
 import { plural } from '../../operator/words.ts';
-import { requireOperator } from '../guard.ts';
+import { requireOperator } from '../access/guard.ts';
+import { readGroup } from '../actions/review-actions.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Empty, Foreign } from '../parts.tsx';
-import { readGroup } from '../review-actions.ts';
+import { addressOf, Empty, Foreign } from '../parts/parts.tsx';
 import { itemAddress } from './review-parts.tsx';
 
 /** Rows that the page lists, at most. */

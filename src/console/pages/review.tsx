@@ -7,7 +7,7 @@ import { groupCount, longId, recordsFor, statementOf, waitWords } from '../../op
 import { plural } from '../../operator/words.ts';
 import { reviewQuery } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Chip, Empty, Foreign, More, Section, Select, Words } from '../parts.tsx';
+import { addressOf, Chip, Empty, Foreign, More, Section, Select, Words } from '../parts/parts.tsx';
 import { groupAddress, itemAddress } from './review-parts.tsx';
 
 const PER_PAGE = 50;

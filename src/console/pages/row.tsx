@@ -13,7 +13,7 @@ import { verdictWords } from '../../operator/run-words.ts';
 import { formatTook } from '../../operator/words.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { definePage } from '../page.ts';
-import { Crumbs, Foreign, Section, Table, Time, Words } from '../parts.tsx';
+import { Crumbs, Foreign, Section, Table, Time, Words } from '../parts/parts.tsx';
 import { recordPath } from '../records/record-words.ts';
 import { itemAddress } from './review-parts.tsx';
 

@@ -11,7 +11,7 @@ import { verdictWords } from '../../operator/run-words.ts';
 import { formatCount, plural } from '../../operator/words.ts';
 import { rowQuery, toRowFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Crumbs, Empty, Foreign, More, Table } from '../parts.tsx';
+import { addressOf, Crumbs, Empty, Foreign, More, Table } from '../parts/parts.tsx';
 
 const PER_PAGE = 100;
 

@@ -23,16 +23,16 @@ import {
   prunedNote,
 } from '../../operator/words.ts';
 import { readLoad } from '../../syncs/orders/begin-load.ts';
-import { Speed } from '../charts.tsx';
+import { sharedRead } from '../live/shared-reads.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Command, Counts, CountsBar, Fact, Foreign, Section, State, Time, Words } from '../parts.tsx';
-import { Phases } from '../phases.tsx';
-import { ProblemGroups } from '../problem-groups.tsx';
-import { sharedRead } from '../shared-reads.ts';
+import { Speed } from '../parts/charts.tsx';
+import { addressOf, Command, Counts, CountsBar, Fact, Foreign, Section, State, Time, Words } from '../parts/parts.tsx';
+import { Phases } from '../parts/phases.tsx';
+import { ProblemGroups } from '../parts/problem-groups.tsx';
 import { ActionList } from './activity.tsx';
-import { ApproveFirst, isLarge, Results } from './load-plan.tsx';
 import { Plan, samplesOf } from './plan.tsx';
 import { RunActs } from './run-acts.tsx';
+import { ApproveFirst, isLarge, Results } from './run-load.tsx';
 import { StateNotice } from './run-notice.tsx';
 import { stuckTargets } from './target-parts.tsx';
 

@@ -8,7 +8,19 @@ import { type RunReport, reportRuns } from '../../operator/run-report.ts';
 import { formatCount, formatTook, plural } from '../../operator/words.ts';
 import { runQuery, toRunFilter } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Counts, CountsBar, Days, Empty, Foreign, More, Select, State, Table, Time } from '../parts.tsx';
+import {
+  addressOf,
+  Counts,
+  CountsBar,
+  Days,
+  Empty,
+  Foreign,
+  More,
+  Select,
+  State,
+  Table,
+  Time,
+} from '../parts/parts.tsx';
 
 const PER_PAGE = 50;
 

@@ -7,7 +7,7 @@ import { type Undelivered, undelivered } from '../../mirror/outbox/undelivered.t
 import { formatCount, plural } from '../../operator/words.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
 import type { PageContext } from '../page.ts';
-import { addressOf, Chip, Foreign, Section, Table, Time } from '../parts.tsx';
+import { addressOf, Chip, Foreign, Section, Table, Time } from '../parts/parts.tsx';
 
 export function targetPath(target: string): string {
   return `/targets/${encodeURIComponent(target)}`;

@@ -8,9 +8,9 @@ import { channelIn } from '../../operator/alerts/channels/channel.ts';
 import { requireTarget } from '../../operator/deliveries.ts';
 import { checkTargets } from '../../operator/target-check.ts';
 import { formatCount } from '../../operator/words.ts';
-import { Lags } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Chip, Crumbs, Fact, Section, Words } from '../parts.tsx';
+import { Lags } from '../parts/charts.tsx';
+import { Act, addressOf, Chip, Crumbs, Fact, Section, Words } from '../parts/parts.tsx';
 import { Health, healthOf, Signing, targetPath } from './target-parts.tsx';
 
 /** The time that a check may take. */

@@ -6,7 +6,7 @@ import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { openHandCalls } from '../../engine/ledger/hand-calls.ts';
 import type { PageContext } from '../page.ts';
-import { Foreign, Time, Words } from '../parts.tsx';
+import { Foreign, Time, Words } from '../parts/parts.tsx';
 import { type Field, fieldsOf } from './fields.ts';
 import { RECORD_KINDS, type RecordKind } from './kinds.ts';
 import { recordPath, valueWords } from './record-words.ts';

@@ -21,7 +21,7 @@ import {
 import { suspensionOf } from '../../engine/ledger/suspensions.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { keeping, type Taking } from '../actions.ts';
+import { keeping, type Taking } from '../actions/actions.ts';
 import { AccountSuspended } from '../failures.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { wireBody } from './fields.ts';

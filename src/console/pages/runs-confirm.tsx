@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { reportRun } from '../../operator/run-report.ts';
 import { plural } from '../../operator/words.ts';
-import { requireOperator } from '../guard.ts';
+import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
-import { Command, Counts, Empty, Foreign, State } from '../parts.tsx';
+import { Command, Counts, Empty, Foreign, State } from '../parts/parts.tsx';
 
 const WORDS = {
   cancel: {

@@ -1,15 +1,15 @@
 /** What people do in the console with deliveries and targets. */
 
-import type { DeliveryFilter } from '../mirror/outbox/deliveries.ts';
-import { enableTargets } from '../mirror/outbox/target-states.ts';
-import { channelIn } from '../operator/alerts/channels/channel.ts';
-import { testChannel } from '../operator/alerts/test-channel.ts';
-import { readDelivery, replayHow, requireTarget, sendAgain } from '../operator/deliveries.ts';
-import { plural } from '../operator/words.ts';
-import { channelNamed } from '../settings/settings.ts';
-import { inTransaction } from '../storage/transaction.ts';
+import type { DeliveryFilter } from '../../mirror/outbox/deliveries.ts';
+import { enableTargets } from '../../mirror/outbox/target-states.ts';
+import { channelIn } from '../../operator/alerts/channels/channel.ts';
+import { testChannel } from '../../operator/alerts/test-channel.ts';
+import { readDelivery, replayHow, requireTarget, sendAgain } from '../../operator/deliveries.ts';
+import { plural } from '../../operator/words.ts';
+import { channelNamed } from '../../settings/settings.ts';
+import { inTransaction } from '../../storage/transaction.ts';
+import type { ConsoleNeeds } from '../needs.ts';
 import { type ActionNeeds, type Done, keeping, type Taking } from './actions.ts';
-import type { ConsoleNeeds } from './needs.ts';
 
 /** Sends ended deliveries again, and one that waits for its retry if its id is given. @throws LockstepError DELIVERY_UNKNOWN, CONSOLE_NOT_ALLOWED */
 export function replayDeliveries(needs: ActionNeeds, taking: Taking, filter: DeliveryFilter): Promise<Done> {

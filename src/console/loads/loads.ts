@@ -2,18 +2,18 @@
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { LockstepError } from '../base/errors.ts';
-import { sentenceFor } from '../base/reasons/reasons.ts';
-import type { OpenedFile } from '../csv/receive.ts';
-import type { ResultKind } from '../csv/result-files.ts';
-import { asSentence, plural } from '../operator/words.ts';
-import { firstLinesOf, type Preview, previewLoad } from '../syncs/orders/preview-load.ts';
-import { receiveLoad } from '../syncs/orders/receive-load.ts';
-import { writeResults } from '../syncs/orders/results.ts';
-import { keeping, type Taking } from './actions.ts';
-import { type Failure, failureOf } from './failures.ts';
+import { LockstepError } from '../../base/errors.ts';
+import { sentenceFor } from '../../base/reasons/reasons.ts';
+import type { OpenedFile } from '../../csv/receive.ts';
+import type { ResultKind } from '../../csv/result-files.ts';
+import { asSentence, plural } from '../../operator/words.ts';
+import { firstLinesOf, type Preview, previewLoad } from '../../syncs/orders/preview-load.ts';
+import { receiveLoad } from '../../syncs/orders/receive-load.ts';
+import { writeResults } from '../../syncs/orders/results.ts';
+import { keeping, type Taking } from '../actions/actions.ts';
+import { type Failure, failureOf } from '../failures.ts';
+import type { ConsoleNeeds } from '../needs.ts';
 import { choicesOf, type LoadForm } from './load-form.ts';
-import type { ConsoleNeeds } from './needs.ts';
 import { type Checked, createUploads, type Upload, type Uploads } from './uploads.ts';
 
 export interface Loads {

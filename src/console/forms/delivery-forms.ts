@@ -1,11 +1,11 @@
 /** The forms of the pages about deliveries and targets. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { DELIVERY_STATES } from '../mirror/outbox/deliveries.ts';
-import { enableTarget, replayDeliveries, sendTest } from './delivery-actions.ts';
+import { DELIVERY_STATES } from '../../mirror/outbox/deliveries.ts';
+import { enableTarget, replayDeliveries, sendTest } from '../actions/delivery-actions.ts';
+import type { ConsoleNeeds } from '../needs.ts';
+import { targetPath } from '../pages/target-parts.tsx';
 import { onForm, tell } from './forms.ts';
-import type { ConsoleNeeds } from './needs.ts';
-import { targetPath } from './pages/target-parts.tsx';
 
 const time = z.iso.datetime().transform((text) => new Date(text));
 const replayed = z.object({

@@ -1,19 +1,19 @@
 /** The forms that act on runs, syncs and accounts. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { LockstepError } from '../base/errors.ts';
-import { awaitsApproval } from '../engine/ledger/approval.ts';
-import { readRun } from '../engine/ledger/runs.ts';
-import { planOf } from '../operator/run-plan.ts';
-import { plural } from '../operator/words.ts';
-import { readLoad } from '../syncs/orders/begin-load.ts';
-import { ACCOUNT_ACTIONS, actOnAccount, actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from './actions.ts';
-import type { Examinations } from './examinations.ts';
+import { LockstepError } from '../../base/errors.ts';
+import { awaitsApproval } from '../../engine/ledger/approval.ts';
+import { readRun } from '../../engine/ledger/runs.ts';
+import { planOf } from '../../operator/run-plan.ts';
+import { plural } from '../../operator/words.ts';
+import { readLoad } from '../../syncs/orders/begin-load.ts';
+import { ACCOUNT_ACTIONS, actOnAccount, actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions/actions.ts';
+import type { Examinations } from '../examinations.ts';
+import type { ConsoleNeeds } from '../needs.ts';
+import { accountPath } from '../pages/account.tsx';
+import { isLarge } from '../pages/run-load.tsx';
+import { say } from './flash-message.ts';
 import { formOf, onForm, tell } from './forms.ts';
-import type { ConsoleNeeds } from './needs.ts';
-import { accountPath } from './pages/account.tsx';
-import { isLarge } from './pages/load-plan.tsx';
-import { say } from './said.ts';
 
 const ofRun = z.object({ run: z.string(), action: z.enum(RUN_ACTIONS) });
 const ofSync = z.object({ sync: z.string(), action: z.enum(SYNC_ACTIONS) });

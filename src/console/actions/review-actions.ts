@@ -1,21 +1,29 @@
 /** What people decide in the console about rows in review. Nothing is decided about an item that another person decided first. */
 import { createHash } from 'node:crypto';
-import { LockstepError } from '../base/errors.ts';
+import { LockstepError } from '../../base/errors.ts';
 import {
   type Choice,
   type Decision,
   listDecisions,
   lockDecisions,
   type NewDecision,
-} from '../engine/ledger/decisions.ts';
-import { cursorOf, type ReviewFilter, type ReviewItem, reviewItems } from '../engine/ledger/review-items.ts';
-import { type AskNeeds, requirePossible } from '../operator/chosen-records.ts';
-import { longId, oneNamed, reviewUnknown, subjectOf } from '../operator/review.ts';
-import { choiceWords, decideAll, isLive, nameOf, undo, undoneWords, wordsFor } from '../operator/review-decisions.ts';
-import { plural } from '../operator/words.ts';
-import { quote } from '../settings/words.ts';
-import type { Queryable } from '../storage/queryable.ts';
-import { inTransaction } from '../storage/transaction.ts';
+} from '../../engine/ledger/decisions.ts';
+import { cursorOf, type ReviewFilter, type ReviewItem, reviewItems } from '../../engine/ledger/review-items.ts';
+import { type AskNeeds, requirePossible } from '../../operator/chosen-records.ts';
+import { longId, oneNamed, reviewUnknown, subjectOf } from '../../operator/review.ts';
+import {
+  choiceWords,
+  decideAll,
+  isLive,
+  nameOf,
+  undo,
+  undoneWords,
+  wordsFor,
+} from '../../operator/review-decisions.ts';
+import { plural } from '../../operator/words.ts';
+import { quote } from '../../settings/words.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { inTransaction } from '../../storage/transaction.ts';
 import { type ActionNeeds, byWords, type Done, keeping, type Taking } from './actions.ts';
 
 /** One item, and what was decided about it. */

@@ -1,11 +1,11 @@
 /** A page as server-sent events, while it is open. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Failure, failureOf } from './failures.ts';
-import { personOf, requirePerson } from './guard.ts';
-import { renderBody } from './layout.tsx';
+import { personOf, requirePerson } from '../access/guard.ts';
+import { type Failure, failureOf } from '../failures.ts';
+import { renderBody } from '../layout.tsx';
+import type { Page, PagesNeeds } from '../page.ts';
 import { eventOf, type Live, type News, type Reading } from './live.ts';
-import type { Page, PagesNeeds } from './page.ts';
 import { sharedRead } from './shared-reads.ts';
 
 /** How often an open page is read: one on which something is under way, another one, and one that could not be read. */

@@ -1,13 +1,13 @@
 /** The forms of the pages of records. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { isOperationName, type OperationName } from '../contract/operations.ts';
-import type { HandCall } from '../engine/ledger/hand-calls.ts';
+import { isOperationName, type OperationName } from '../../contract/operations.ts';
+import type { HandCall } from '../../engine/ledger/hand-calls.ts';
+import type { ConsoleNeeds } from '../needs.ts';
+import { bodyFrom } from '../records/fields.ts';
+import { settleByHand, writeAgain, writeByHand } from '../records/write.ts';
+import { say } from './flash-message.ts';
 import { formOf, onForm } from './forms.ts';
-import type { ConsoleNeeds } from './needs.ts';
-import { bodyFrom } from './records/fields.ts';
-import { settleByHand, writeAgain, writeByHand } from './records/write.ts';
-import { say } from './said.ts';
 
 const target = z.object({
   account: z.string(),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { HandCall } from '../../engine/ledger/hand-calls.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { definePage } from '../page.ts';
-import { Chip, Crumbs, Foreign, Section, Time } from '../parts.tsx';
+import { Chip, Crumbs, Foreign, Section, Time } from '../parts/parts.tsx';
 import { accountOf, Unread } from '../records/parts.tsx';
 import { callCommand, recordPath, titleOf } from '../records/record-words.ts';
 import { findSent, type Sent } from '../records/sent.ts';

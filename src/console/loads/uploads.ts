@@ -8,11 +8,11 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { codeOf, LockstepError } from '../base/errors.ts';
-import { makeDirectory } from '../base/make-directory.ts';
-import { visibleName } from '../base/visible.ts';
-import { shortName } from '../csv/file-names.ts';
-import type { OpenedFile } from '../csv/receive.ts';
+import { codeOf, LockstepError } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/make-directory.ts';
+import { visibleName } from '../../base/visible.ts';
+import { shortName } from '../../csv/file-names.ts';
+import type { OpenedFile } from '../../csv/receive.ts';
 
 const KEPT_MS = 24 * 3_600_000;
 /** The time in which an uploaded file must arrive whole. */

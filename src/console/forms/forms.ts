@@ -1,12 +1,12 @@
 /** What the routes of forms share: who sends what, where it leads, and the message on the next page. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { LockstepError } from '../base/errors.ts';
-import type { Done, Taking } from './actions.ts';
-import { failureOf } from './failures.ts';
-import { requirePerson } from './guard.ts';
-import type { ConsoleNeeds } from './needs.ts';
-import { filledIn } from './page.ts';
-import { say } from './said.ts';
+import { LockstepError } from '../../base/errors.ts';
+import { requirePerson } from '../access/guard.ts';
+import type { Done, Taking } from '../actions/actions.ts';
+import { failureOf } from '../failures.ts';
+import type { ConsoleNeeds } from '../needs.ts';
+import { filledIn } from '../page.ts';
+import { say } from './flash-message.ts';
 
 export interface SentForm {
   readonly taking: Taking;

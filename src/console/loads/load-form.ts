@@ -1,15 +1,15 @@
 /** The form of a load: its fields, the choices that they make, and the command that makes the same. */
 import { z } from 'zod';
-import { shellWord } from '../base/reasons/template.ts';
-import { COMBINE } from '../csv/combine.ts';
-import { ENCODINGS } from '../csv/encoding.ts';
-import { FIELDS, type Field } from '../csv/fields.ts';
-import { DELIMITERS } from '../csv/format.ts';
-import { EXISTING } from '../settings/schema-sync.ts';
-import type { Load } from '../syncs/orders/begin-load.ts';
-import type { OrdersOptions } from '../syncs/orders/options.ts';
-import type { FileLoad } from '../syncs/orders/receive-load.ts';
-import { readAs } from '../syncs/orders/remembered-columns.ts';
+import { shellWord } from '../../base/reasons/template.ts';
+import { COMBINE } from '../../csv/combine.ts';
+import { ENCODINGS } from '../../csv/encoding.ts';
+import { FIELDS, type Field } from '../../csv/fields.ts';
+import { DELIMITERS } from '../../csv/format.ts';
+import { EXISTING } from '../../settings/schema-sync.ts';
+import type { Load } from '../../syncs/orders/begin-load.ts';
+import type { OrdersOptions } from '../../syncs/orders/options.ts';
+import type { FileLoad } from '../../syncs/orders/receive-load.ts';
+import { readAs } from '../../syncs/orders/remembered-columns.ts';
 import type { Upload } from './uploads.ts';
 
 /** The value of a column where no column fills the field. The name of a column has no spaces around it. */

@@ -3,8 +3,8 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import { type RunPlan, writesOf } from '../../operator/run-plan.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import { formatCount, plural } from '../../operator/words.ts';
-import { isCorrectable } from '../fixes.ts';
-import { Section } from '../parts.tsx';
+import { isCorrectable } from '../loads/fixes.ts';
+import { Section } from '../parts/parts.tsx';
 
 /** What a person may approve before the rest. */
 const FIRST = 10;

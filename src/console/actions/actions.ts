@@ -1,18 +1,18 @@
 /** What people do through the console. Each action is allowed to operators only, and is kept with who did it and when. */
 import type pg from 'pg';
-import { codeOf } from '../base/errors.ts';
-import type { Lane } from '../client/budget/budget.ts';
-import { keepAction } from '../engine/ledger/console-actions.ts';
-import { AWAITS_CONFIRMATION, type Run, readRun } from '../engine/ledger/runs.ts';
-import { pauseSync, unpauseSync } from '../engine/ledger/schedules.ts';
-import { scopeNamed } from '../engine/ledger/scopes.ts';
-import { probeSoon, resumeAccount, suspendByHand, suspensionOf } from '../engine/ledger/suspensions.ts';
-import { acknowledgeProblems, cancelRun, reopenRun, retryLoad } from '../operator/run-actions.ts';
-import { planOf, writesOf } from '../operator/run-plan.ts';
-import { formatCount, plural } from '../operator/words.ts';
-import { accountNamed, type Settings, syncNamed } from '../settings/settings.ts';
-import { requireOperator } from './guard.ts';
-import type { Person } from './people.ts';
+import { codeOf } from '../../base/errors.ts';
+import type { Lane } from '../../client/budget/budget.ts';
+import { keepAction } from '../../engine/ledger/console-actions.ts';
+import { AWAITS_CONFIRMATION, type Run, readRun } from '../../engine/ledger/runs.ts';
+import { pauseSync, unpauseSync } from '../../engine/ledger/schedules.ts';
+import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { probeSoon, resumeAccount, suspendByHand, suspensionOf } from '../../engine/ledger/suspensions.ts';
+import { acknowledgeProblems, cancelRun, reopenRun, retryLoad } from '../../operator/run-actions.ts';
+import { planOf, writesOf } from '../../operator/run-plan.ts';
+import { formatCount, plural } from '../../operator/words.ts';
+import { accountNamed, type Settings, syncNamed } from '../../settings/settings.ts';
+import { requireOperator } from '../access/guard.ts';
+import type { Person } from '../access/people.ts';
 
 export interface ActionNeeds {
   readonly pool: pg.Pool;

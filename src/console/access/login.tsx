@@ -2,11 +2,11 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { keepAction } from '../engine/ledger/console-actions.ts';
-import { OPERATOR } from '../settings/schema-console.ts';
-import type { Queryable } from '../storage/queryable.ts';
+import { keepAction } from '../../engine/ledger/console-actions.ts';
+import { OPERATOR } from '../../settings/schema-console.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { renderFrame } from '../layout.tsx';
 import { COOKIE, setSession } from './guard.ts';
-import { renderFrame } from './layout.tsx';
 import { type People, SESSION_MS } from './people.ts';
 
 /** Tries of one address. */

@@ -1,11 +1,11 @@
 /** The forms of the pages about review. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { CHOICES, type Choice } from '../engine/ledger/decisions.ts';
+import { CHOICES, type Choice } from '../../engine/ledger/decisions.ts';
+import { decideGroup, decideItem, nextAfter, readReviewed, undoItem } from '../actions/review-actions.ts';
+import type { ConsoleNeeds } from '../needs.ts';
+import { groupAddress, itemAddress } from '../pages/review-parts.tsx';
 import { onForm, tell } from './forms.ts';
-import type { ConsoleNeeds } from './needs.ts';
-import { groupAddress, itemAddress } from './pages/review-parts.tsx';
-import { decideGroup, decideItem, nextAfter, readReviewed, undoItem } from './review-actions.ts';
 
 const MOST_NOTE = 1_000;
 const item = z.object({ id: z.string() });

@@ -4,15 +4,15 @@
  */
 import path from 'node:path';
 import type pg from 'pg';
-import { LockstepError } from '../base/errors.ts';
-import { PLAIN_HINTS, sentenceFor } from '../base/reasons/reasons.ts';
-import { resultsBase } from '../csv/file-names.ts';
-import { guarded } from '../csv/formulas.ts';
-import { LABEL_COLUMN } from '../csv/result-files.ts';
-import { awaitsApproval, NOT_APPROVED } from '../engine/ledger/approval.ts';
-import { firstRefused, type RefusedOrder, unappliedOrders } from '../engine/ledger/matching/refused-orders.ts';
-import { type Run, readRun } from '../engine/ledger/runs.ts';
-import { type Load, readLoad } from '../syncs/orders/begin-load.ts';
+import { LockstepError } from '../../base/errors.ts';
+import { PLAIN_HINTS, sentenceFor } from '../../base/reasons/reasons.ts';
+import { resultsBase } from '../../csv/file-names.ts';
+import { guarded } from '../../csv/formulas.ts';
+import { LABEL_COLUMN } from '../../csv/result-files.ts';
+import { awaitsApproval, NOT_APPROVED } from '../../engine/ledger/approval.ts';
+import { firstRefused, type RefusedOrder, unappliedOrders } from '../../engine/ledger/matching/refused-orders.ts';
+import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { type Load, readLoad } from '../../syncs/orders/begin-load.ts';
 
 export interface BadLine {
   readonly line: number;

@@ -1,8 +1,8 @@
 /** What every request of a page or of the API has to pass: the right host, the right origin, and who asks. */
 import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { LockstepError } from '../base/errors.ts';
-import { isLoopback } from '../settings/fields.ts';
+import { LockstepError } from '../../base/errors.ts';
+import { isLoopback } from '../../settings/fields.ts';
 import type { People, Person } from './people.ts';
 
 export const COOKIE = 'lockstep-session';

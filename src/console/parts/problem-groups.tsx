@@ -1,6 +1,12 @@
 /** Rows that need a person, by reason and column, each group with what to do. */
-import { exampleName, examplesOf, moreOf, type ProblemGroup, type ProblemSection } from '../operator/problem-rows.ts';
-import { formatCount } from '../operator/words.ts';
+import {
+  exampleName,
+  examplesOf,
+  moreOf,
+  type ProblemGroup,
+  type ProblemSection,
+} from '../../operator/problem-rows.ts';
+import { formatCount } from '../../operator/words.ts';
 import { addressOf, Foreign, Words } from './parts.tsx';
 
 /** Longer sentences are cut: the page of the row has them whole. */

@@ -1,7 +1,7 @@
 /** The message about the last action: kept in a cookie until the next page shows it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Said } from './layout.tsx';
+import type { Said } from '../layout.tsx';
 
 const COOKIE = 'lockstep-said';
 const MOST = 1_000;
