@@ -7,6 +7,7 @@
 import { RunFailed, RunPaused } from '../src/engine/account/failure.ts';
 import { unsettledForMs } from '../src/engine/ledger/baseline-wait.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
+import { startOfRead } from '../src/engine/ledger/match-index.ts';
 import { decideOrders, planOnly } from '../src/engine/ledger/matching/decide-orders.ts';
 import { judgeFirst, planFirst } from '../src/engine/ledger/matching/first-created.ts';
 import {
@@ -32,7 +33,6 @@ import { settleCopies } from '../src/engine/ledger/matching/repeated-orders.ts';
 import { keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown-writes.ts';
 import { isAnyStaged, isAnyUnsettled, sentBeforeUnsettledForMs } from '../src/engine/ledger/matching/staged-orders.ts';
 import { unlistedNamed, unlistedOrders } from '../src/engine/ledger/matching/unlisted-records.ts';
-import { startOfRead } from '../src/engine/ledger/records.ts';
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { addNote, movePhase, readRun } from '../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';

@@ -17,7 +17,7 @@ import { openWitnesses } from '../src/engine/account/witnessing.ts';
 import { unsettledForMs } from '../src/engine/ledger/baseline-wait.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { chosenCustomers } from '../src/engine/ledger/decisions.ts';
-import { forgetRows } from '../src/engine/ledger/forget.ts';
+import { startOfRead } from '../src/engine/ledger/match-index.ts';
 import type { LinksDisagree } from '../src/engine/ledger/matching/check-links.ts';
 import { noteGone } from '../src/engine/ledger/matching/contact-notes.ts';
 import { decideContacts } from '../src/engine/ledger/matching/decide-contacts.ts';
@@ -26,7 +26,7 @@ import { oweForEarlierCustomers } from '../src/engine/ledger/matching/matching-k
 import { recallContacts } from '../src/engine/ledger/matching/recall-contacts.ts';
 import { countNotNeeded, keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown-writes.ts';
 import { unlistedCustomers } from '../src/engine/ledger/matching/unlisted-records.ts';
-import { startOfRead } from '../src/engine/ledger/records.ts';
+import { forgetRows } from '../src/engine/ledger/retention/forget.ts';
 import { countRows, openRows } from '../src/engine/ledger/rows.ts';
 import { endRun, pauseRun, supersedeRuns } from '../src/engine/ledger/run-status.ts';
 import {

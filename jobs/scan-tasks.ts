@@ -5,7 +5,7 @@
 
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { addNote, movePhase, type Run } from '../src/engine/ledger/runs.ts';
-import { keepScannedLists, scannedLists } from '../src/engine/ledger/task-lists.ts';
+import { keepScannedLists, scannedLists } from '../src/engine/ledger/tasks/task-lists.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import { tellNotes } from '../src/mirror/inbound/notes.ts';

@@ -4,11 +4,11 @@
  */
 
 import { readBaseline } from '../src/engine/ledger/baselines.ts';
+import { keepRecords, nextPass, type SeenRecord } from '../src/engine/ledger/match-index.ts';
 import { linkUpdated } from '../src/engine/ledger/matching/contact-links.ts';
 import { planOthers } from '../src/engine/ledger/matching/first-created.ts';
 import { settleContacts } from '../src/engine/ledger/matching/settle-contacts.ts';
 import { openUpdates } from '../src/engine/ledger/matching/updated-customers.ts';
-import { keepRecords, nextPass, type SeenRecord } from '../src/engine/ledger/records.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { exclusively } from '../src/engine/worker/exclusive.ts';

@@ -8,7 +8,7 @@ import type { Verdict } from '../engine/ledger/rows.ts';
 import { failingFor, failRunAndParts } from '../engine/ledger/run-parts.ts';
 import { endRun } from '../engine/ledger/run-status.ts';
 import { addNote, type Run, readRun } from '../engine/ledger/runs.ts';
-import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/suspensions.ts';
+import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/scopes/suspensions.ts';
 import { writerBeside } from '../engine/ledger/waiting-runs.ts';
 import { allowedFor, type RunReport, reportRun } from '../operator/run-report.ts';
 import { formatCount, plural } from '../operator/words.ts';

@@ -1,8 +1,8 @@
 /** What an operator reads about accounts: which tenant each one is, whether it may be called, and what its settings say. */
 import { autoDialect, type Dialect } from '../client/call/dialect.ts';
-import { downServices } from '../engine/ledger/down-services.ts';
-import { type ListedAccount, listAccounts } from '../engine/ledger/scopes.ts';
-import { type Suspension, suspensionOf } from '../engine/ledger/suspensions.ts';
+import { downServices } from '../engine/ledger/scopes/down-services.ts';
+import { type ListedAccount, listAccounts } from '../engine/ledger/scopes/scopes.ts';
+import { type Suspension, suspensionOf } from '../engine/ledger/scopes/suspensions.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { budgetWords } from './run-report.ts';

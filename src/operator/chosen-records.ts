@@ -2,7 +2,7 @@
 import type { Account } from '../engine/account/account.ts';
 import { lookUp } from '../engine/account/look-up.ts';
 import type { NewDecision } from '../engine/ledger/decisions.ts';
-import { readWitnesses } from '../engine/ledger/witnesses.ts';
+import { readWitnesses } from '../engine/ledger/scopes/witnesses.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { recordsFor } from './review.ts';
 import { nameOf, refuseWrong, type Wrong, wrongDecisions } from './review-decisions.ts';

@@ -5,12 +5,12 @@
 
 import { meaningOf } from '../base/reasons/reasons.ts';
 import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
-import { downServices } from '../engine/ledger/down-services.ts';
-import { groupRows, splitUnsettled } from '../engine/ledger/row-groups.ts';
 import { PROBLEMS } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
-import { emptyRuns, lateSyncs, runsInNeed, supersededLoads } from '../engine/ledger/runs-in-need.ts';
-import { suspendedAccounts } from '../engine/ledger/suspensions.ts';
+import { downServices } from '../engine/ledger/scopes/down-services.ts';
+import { suspendedAccounts } from '../engine/ledger/scopes/suspensions.ts';
+import { groupRows, splitUnsettled } from '../engine/ledger/views/row-groups.ts';
+import { emptyRuns, lateSyncs, runsInNeed, supersededLoads } from '../engine/ledger/views/runs-in-need.ts';
 import { type TargetState, targetStates } from '../mirror/outbox/target-states.ts';
 import { type Undelivered, undelivered } from '../mirror/outbox/undelivered.ts';
 import type { Settings } from '../settings/settings.ts';

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { LockstepError } from '../base/errors.ts';
 import { type OpenedFile, type Received, receive } from '../csv/receive.ts';
 import { examineTable, type Table, tableRows } from '../csv/table.ts';
-import { scopeNamed } from '../engine/ledger/scopes.ts';
+import { scopeNamed } from '../engine/ledger/scopes/scopes.ts';
 import { type LinkColumns, type LinkField, mapLinkColumns } from '../mirror/links/columns.ts';
 import { type ImportedLinks, importLinks } from '../mirror/links/import-links.ts';
 import { type LinkReader, type LinkRow, readLink } from '../mirror/links/read-links.ts';

@@ -1,7 +1,7 @@
 /** The rows of a run that need a person, grouped by reason, with what to do about each group. */
 import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/reasons.ts';
-import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/row-groups.ts';
 import { PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
+import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/views/row-groups.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { problemsIn, type RunReport } from './run-report.ts';
 import { unconfirmedWords, unsentWords, verdictWords } from './run-words.ts';

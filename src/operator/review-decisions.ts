@@ -9,7 +9,7 @@ import {
   type NewDecision,
   undoDecision,
 } from '../engine/ledger/decisions.ts';
-import type { ReviewItem } from '../engine/ledger/review-items.ts';
+import type { ReviewItem } from '../engine/ledger/views/review-items.ts';
 import { oneOf, quote } from '../settings/words.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { choicesFor, idMeant, oneNamed, optionsFor, recordsFor, reviewUnknown, subjectOf } from './review.ts';

@@ -1,7 +1,6 @@
 /** The report of a run: the object that --json prints. */
 import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
 import { decidedRows } from '../engine/ledger/decisions.ts';
-import { splitUnsettled, type Unsettled } from '../engine/ledger/row-groups.ts';
 import {
   type Counts,
   countRows,
@@ -13,6 +12,7 @@ import {
 } from '../engine/ledger/rows.ts';
 import { type Calls, callsWithParts } from '../engine/ledger/run-parts.ts';
 import type { LeftOut, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
+import { splitUnsettled, type Unsettled } from '../engine/ledger/views/row-groups.ts';
 import { type AccountSettings, budgetLimits, type Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { type RunState, stateOf, stateWords } from './run-state.ts';

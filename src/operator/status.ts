@@ -1,7 +1,7 @@
 /** What an operator looks at first: what needs a person, what runs, what starts next, and how accounts and targets are. */
 
-import { pausedRuns, unfinishedAndAuditing } from '../engine/ledger/run-list.ts';
 import { isOverdue, type PausedSync, pausedSyncs, savedSchedules } from '../engine/ledger/schedules.ts';
+import { pausedRuns, unfinishedAndAuditing } from '../engine/ledger/views/run-list.ts';
 import type { TargetState } from '../mirror/outbox/target-states.ts';
 import { nextStarts } from '../settings/next-start.ts';
 import type { Settings } from '../settings/settings.ts';

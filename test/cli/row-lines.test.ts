@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Hints } from '../../src/base/reasons/reasons.ts';
 import { storyLines } from '../../src/cli/print/row-lines.ts';
-import type { RowStory } from '../../src/engine/ledger/row-story.ts';
+import type { RowStory } from '../../src/engine/ledger/views/row-story.ts';
 import { storyResult } from '../../src/operator/row-words.ts';
 
 const HINTS: Hints = { command: (command) => `lockstep ${command} --data D`, about: { run: 'run-1', account: 'demo' } };

@@ -5,7 +5,7 @@ import type { Console } from '../../src/console/server.ts';
 import { noteAttended } from '../../src/engine/ledger/attended-runs.ts';
 import { thisWorker } from '../../src/engine/ledger/claims.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
-import { suspendAccount } from '../../src/engine/ledger/suspensions.ts';
+import { suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { noteDown, noteUp } from '../../src/engine/ledger/down-services.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { acknowledgeRun, endRun, pauseRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import { keepSchedules, makeDueStarts, pauseSync } from '../../src/engine/ledger/schedules.ts';
-import { liftSuspension, suspendAccount } from '../../src/engine/ledger/suspensions.ts';
+import { noteDown, noteUp } from '../../src/engine/ledger/scopes/down-services.ts';
+import { liftSuspension, suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { queueAlerts } from '../../src/mirror/outbox/outbox.ts';
 import { disableTarget, enableTargets, noteAnswering, noteFailing } from '../../src/mirror/outbox/target-states.ts';
 import { messageOf } from '../../src/operator/alerts/message.ts';

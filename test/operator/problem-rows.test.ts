@@ -1,6 +1,6 @@
 /** How the examples of a group of rows are named. */
 import { expect, test } from 'vitest';
-import type { GroupExample } from '../../src/engine/ledger/row-groups.ts';
+import type { GroupExample } from '../../src/engine/ledger/views/row-groups.ts';
 import { examplesOf } from '../../src/operator/problem-rows.ts';
 
 const at = (facts: GroupExample['facts'], sourceId = '1'): GroupExample => ({ sourceId, label: null, facts });

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
-import { allRuns, history } from '../../engine/ledger/archive.ts';
+import { allRuns, history } from '../../engine/ledger/retention/archive.ts';
 import { reportRows } from '../../engine/ledger/rows.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { plural } from '../../operator/words.ts';

@@ -1,6 +1,6 @@
 /** `lockstep links …`: which task is linked with which item of an outside system. */
 import type { Command } from 'commander';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import {
   describeRemoved,
   type LinkFilter,

@@ -1,7 +1,7 @@
 /** `lockstep review decide` and `lockstep review undo`. */
 import type { Command } from 'commander';
 import { CHOICES, listDecisions, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
-import { type ReviewItem, reviewItems } from '../../engine/ledger/review-items.ts';
+import { type ReviewItem, reviewItems } from '../../engine/ledger/views/review-items.ts';
 import { type AskNeeds, requirePossible } from '../../operator/chosen-records.ts';
 import { idMeant, oneNamed, reviewUnknown } from '../../operator/review.ts';
 import {

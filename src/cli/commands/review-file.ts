@@ -8,7 +8,7 @@ import type { TextRow } from '../../csv/read.ts';
 import { receive } from '../../csv/receive.ts';
 import { examineTable, tableRows } from '../../csv/table.ts';
 import { CHOICES, decide, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
-import { type ReviewItem, reviewItems } from '../../engine/ledger/review-items.ts';
+import { type ReviewItem, reviewItems } from '../../engine/ledger/views/review-items.ts';
 import { type Checked, checkDecisions } from '../../operator/chosen-records.ts';
 import { choicesFor, idsOf, statementOf } from '../../operator/review.ts';
 import { itemNamed, wrongDecisions } from '../../operator/review-decisions.ts';

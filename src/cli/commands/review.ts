@@ -1,7 +1,7 @@
 /** `lockstep review …`: lists what waits for a person, and takes decisions about it. */
 import type { Command } from 'commander';
 import { type Decision, listDecisions } from '../../engine/ledger/decisions.ts';
-import { type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/review-items.ts';
+import { type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/views/review-items.ts';
 import { idsOf, itemResult, waitWords } from '../../operator/review.ts';
 import { choiceWords, stateOf } from '../../operator/review-decisions.ts';
 import { formatCount, formatTime } from '../../operator/words.ts';

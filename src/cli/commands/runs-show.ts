@@ -1,11 +1,11 @@
 /** `lockstep runs show`: the result of a run, or of one of its rows. */
 import type { Command } from 'commander';
 import { approvalOf } from '../../engine/ledger/approval.ts';
-import { reasonsOf } from '../../engine/ledger/row-groups.ts';
-import { readRowStory } from '../../engine/ledger/row-story.ts';
 import { PROBLEMS } from '../../engine/ledger/rows.ts';
-import { latestRun } from '../../engine/ledger/run-list.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
+import { readRowStory } from '../../engine/ledger/views/row-story.ts';
+import { latestRun } from '../../engine/ledger/views/run-list.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { storyResult } from '../../operator/row-words.ts';

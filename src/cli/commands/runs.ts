@@ -1,8 +1,8 @@
 /** `lockstep runs …`: lists runs, and shows, cancels, resumes, retries or exports one. */
 import { type Command, Option } from 'commander';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
-import { pageOfRuns } from '../../engine/ledger/run-list.ts';
 import { type RunStatus, readRun } from '../../engine/ledger/runs.ts';
+import { pageOfRuns } from '../../engine/ledger/views/run-list.ts';
 import { acknowledgeProblems, cancelRun, reopenRun, requireResumable, retryLoad } from '../../operator/run-actions.ts';
 import { reportRun, reportRuns } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';

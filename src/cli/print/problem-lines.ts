@@ -1,7 +1,7 @@
 /** The rows of a run that need a person, as lines. */
 import type { Hints } from '../../base/reasons/reasons.ts';
-import type { GroupExample } from '../../engine/ledger/row-groups.ts';
 import type { Verdict } from '../../engine/ledger/rows.ts';
+import type { GroupExample } from '../../engine/ledger/views/row-groups.ts';
 import {
   exampleName,
   examplesOf,

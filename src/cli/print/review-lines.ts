@@ -1,7 +1,7 @@
 /** Prints what waits for a person, with the evidence side by side. */
 import { meaningOf } from '../../base/reasons/reasons.ts';
 import { visible } from '../../base/visible.ts';
-import type { Keys, ReviewItem } from '../../engine/ledger/review-items.ts';
+import type { Keys, ReviewItem } from '../../engine/ledger/views/review-items.ts';
 import { KEY_WORDS, MOST_CUSTOMERS, optionsFor, statementOf } from '../../operator/review.ts';
 import { plural } from '../../operator/words.ts';
 import { styled } from './colour.ts';

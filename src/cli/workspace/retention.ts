@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { type Repeated, repeat } from '../../base/repeat.ts';
-import { planPruning, pruneLedger } from '../../engine/ledger/prune.ts';
+import { planPruning, pruneLedger } from '../../engine/ledger/retention/prune.ts';
 import { countOldHooks, pruneHooks } from '../../mirror/inbound/inbox.ts';
 import { countOldDeliveries, pruneDeliveries } from '../../mirror/outbox/prune.ts';
 import type { Settings } from '../../settings/settings.ts';

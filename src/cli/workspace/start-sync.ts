@@ -4,7 +4,7 @@ import type { Lane } from '../../client/budget/budget.ts';
 import type { Accounts } from '../../engine/account/accounts.ts';
 import { type AppliedPlan, bindToPlan } from '../../engine/ledger/approval.ts';
 import { startRun } from '../../engine/ledger/runs.ts';
-import { isBound, scopeNamed } from '../../engine/ledger/scopes.ts';
+import { isBound, scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { type Settings, type SyncSettings, syncNamed } from '../../settings/settings.ts';
 import type { Database } from '../../storage/open.ts';
 import { inTransaction } from '../../storage/transaction.ts';

@@ -2,7 +2,7 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { keepAction } from '../../engine/ledger/console-actions.ts';
+import { keepAction } from '../../engine/ledger/console/console-actions.ts';
 import { OPERATOR } from '../../settings/schema-console.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { renderFrame } from '../layout.tsx';

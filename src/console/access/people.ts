@@ -1,7 +1,7 @@
 /** Who uses the console: people with a password, programs with a token, or anyone on this machine if there is no password. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { LockstepError } from '../../base/errors.ts';
-import { endSession, keepSession, readSession } from '../../engine/ledger/console-sessions.ts';
+import { endSession, keepSession, readSession } from '../../engine/ledger/console/console-sessions.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { type ConsoleRole, OPERATOR } from '../../settings/schema-console.ts';
 import type { ConsoleSettings } from '../../settings/settings.ts';

@@ -2,11 +2,11 @@
 import type pg from 'pg';
 import { codeOf } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
-import { keepAction } from '../../engine/ledger/console-actions.ts';
+import { keepAction } from '../../engine/ledger/console/console-actions.ts';
 import { AWAITS_CONFIRMATION, type Run, readRun } from '../../engine/ledger/runs.ts';
 import { pauseSync, unpauseSync } from '../../engine/ledger/schedules.ts';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
-import { probeSoon, resumeAccount, suspendByHand, suspensionOf } from '../../engine/ledger/suspensions.ts';
+import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
+import { probeSoon, resumeAccount, suspendByHand, suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
 import { acknowledgeProblems, cancelRun, reopenRun, retryLoad } from '../../operator/run-actions.ts';
 import { planOf, writesOf } from '../../operator/run-plan.ts';
 import { formatCount, plural } from '../../operator/words.ts';

@@ -8,7 +8,7 @@ import {
   lockDecisions,
   type NewDecision,
 } from '../../engine/ledger/decisions.ts';
-import { cursorOf, type ReviewFilter, type ReviewItem, reviewItems } from '../../engine/ledger/review-items.ts';
+import { cursorOf, type ReviewFilter, type ReviewItem, reviewItems } from '../../engine/ledger/views/review-items.ts';
 import { type AskNeeds, requirePossible } from '../../operator/chosen-records.ts';
 import { longId, oneNamed, reviewUnknown, subjectOf } from '../../operator/review.ts';
 import {

@@ -1,7 +1,7 @@
 /** The operations of the API about accounts. */
 import { z } from 'zod';
-import { budgetHistory } from '../../engine/ledger/budget-minutes.ts';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { budgetHistory } from '../../engine/ledger/scopes/budget-minutes.ts';
+import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { accountStates } from '../../operator/account-states.ts';
 import { lastExamination } from '../../operator/examination.ts';
 import { accountNamed } from '../../settings/settings.ts';

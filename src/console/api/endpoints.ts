@@ -1,13 +1,13 @@
 /** The operations of the API: they do what the pages do, with the same functions. */
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
-import { listActions } from '../../engine/ledger/console-actions.ts';
-import { reasonsOf } from '../../engine/ledger/row-groups.ts';
-import { pageOfRows } from '../../engine/ledger/row-pages.ts';
-import { readRowStory } from '../../engine/ledger/row-story.ts';
+import { listActions } from '../../engine/ledger/console/console-actions.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
-import { pageOfRuns } from '../../engine/ledger/run-list.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
+import { pageOfRows } from '../../engine/ledger/views/row-pages.ts';
+import { readRowStory } from '../../engine/ledger/views/row-story.ts';
+import { pageOfRuns } from '../../engine/ledger/views/run-list.ts';
 import { checkMapping, mappedSync } from '../../operator/check-mapping.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { problemSections } from '../../operator/problem-rows.ts';

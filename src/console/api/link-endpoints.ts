@@ -1,6 +1,6 @@
 /** The operations of the API about links. */
 import { z } from 'zod';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { listLinks } from '../../mirror/links/list-links.ts';
 import { importLinksFrom, unlink } from '../actions/link-actions.ts';
 import { textAsFile } from '../forms/link-forms.ts';

@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { makeDirectory } from '../../base/make-directory.ts';
 import type { OpenedFile } from '../../csv/receive.ts';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { linkLines } from '../../operator/link-export.ts';
 import { requireOperator, requirePerson } from '../access/guard.ts';
 import { importLinksFrom, unlink } from '../actions/link-actions.ts';

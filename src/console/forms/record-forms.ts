@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { isOperationName, type OperationName } from '../../contract/operations.ts';
-import type { HandCall } from '../../engine/ledger/hand-calls.ts';
+import type { HandCall } from '../../engine/ledger/console/hand-calls.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { bodyFrom } from '../records/fields.ts';
 import { settleByHand, writeAgain, writeByHand } from '../records/write.ts';

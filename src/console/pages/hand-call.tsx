@@ -1,7 +1,7 @@
 /** One write that a person made: what was sent, its outcome, and what to do if it is unknown. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { HandCall } from '../../engine/ledger/hand-calls.ts';
+import type { HandCall } from '../../engine/ledger/console/hand-calls.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { definePage } from '../page.ts';
 import { Chip, Crumbs, Foreign, Section, Time } from '../parts/parts.tsx';

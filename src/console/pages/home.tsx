@@ -1,10 +1,10 @@
 /** Home: what needs a person first, then what runs, what starts next, the budgets, and the last nights. */
 import { z } from 'zod';
-import { type BudgetMinute, budgetHistory } from '../../engine/ledger/budget-minutes.ts';
-import { nightsOf } from '../../engine/ledger/nights.ts';
 import { type RowsLeft, rowsLeft } from '../../engine/ledger/rows.ts';
-import { latestRun } from '../../engine/ledger/run-list.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { type BudgetMinute, budgetHistory } from '../../engine/ledger/scopes/budget-minutes.ts';
+import { nightsOf } from '../../engine/ledger/views/nights.ts';
+import { latestRun } from '../../engine/ledger/views/run-list.ts';
 import { kindOf, phaseWords } from '../../operator/phase-words.ts';
 import { conditionWords, scheduleWords, zoneOf } from '../../operator/schedule-words.ts';
 import { type Need, type Status, type StatusRun, statusOf } from '../../operator/status.ts';

@@ -1,7 +1,7 @@
 /** Links: which task is linked with which item of a target; import and removal. */
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { type LinkCursor, type ListedLink, listLinks } from '../../mirror/links/list-links.ts';
 import { linkableTargets } from '../../operator/link-import.ts';
 import { plural } from '../../operator/words.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { meaningOf } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
-import type { Keys, ReviewItem } from '../../engine/ledger/review-items.ts';
+import type { Keys, ReviewItem } from '../../engine/ledger/views/review-items.ts';
 import { choicesFor, KEY_WORDS, longId, recordsFor, statementOf } from '../../operator/review.ts';
 import { nameOf } from '../../operator/review-decisions.ts';
 import { markOf, type Reviewed, readReviewed } from '../actions/review-actions.ts';

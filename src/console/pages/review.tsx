@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { meaningOf } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
-import { cursorOf, type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/review-items.ts';
+import { cursorOf, type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/views/review-items.ts';
 import { groupCount, longId, recordsFor, statementOf, waitWords } from '../../operator/review.ts';
 import { plural } from '../../operator/words.ts';
 import { reviewQuery } from '../api/filters.ts';

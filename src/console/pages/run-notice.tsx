@@ -1,6 +1,6 @@
 /** Why a run failed or does not continue, and what it waits for. */
 import type { Run } from '../../engine/ledger/runs.ts';
-import type { Suspension } from '../../engine/ledger/suspensions.ts';
+import type { Suspension } from '../../engine/ledger/scopes/suspensions.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import type { PageContext } from '../page.ts';

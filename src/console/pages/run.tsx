@@ -1,12 +1,12 @@
 /** One run: what it does now, its counts, the rows that need a person, and what to do about it. */
 import { z } from 'zod';
-import { type BudgetMinute, budgetBetween } from '../../engine/ledger/budget-minutes.ts';
-import { listActions } from '../../engine/ledger/console-actions.ts';
-import { type ReasonCount, reasonsOf } from '../../engine/ledger/row-groups.ts';
+import { listActions } from '../../engine/ledger/console/console-actions.ts';
 import { PROBLEMS, type RowsLeft, rowsLeft, VERDICTS } from '../../engine/ledger/rows.ts';
-import { type Throughput, throughputOf } from '../../engine/ledger/run-figures.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
-import { suspensionOf } from '../../engine/ledger/suspensions.ts';
+import { type BudgetMinute, budgetBetween } from '../../engine/ledger/scopes/budget-minutes.ts';
+import { suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
+import { type ReasonCount, reasonsOf } from '../../engine/ledger/views/row-groups.ts';
+import { type Throughput, throughputOf } from '../../engine/ledger/views/run-figures.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { kindOf } from '../../operator/phase-words.ts';
 import { exportCommand, type ProblemSection, problemSections } from '../../operator/problem-rows.ts';

@@ -1,6 +1,6 @@
 /** Charts: figures over time, how long deliveries took, and the last hour of an account. */
-import type { BudgetMinute } from '../../engine/ledger/budget-minutes.ts';
-import type { Throughput } from '../../engine/ledger/run-figures.ts';
+import type { BudgetMinute } from '../../engine/ledger/scopes/budget-minutes.ts';
+import type { Throughput } from '../../engine/ledger/views/run-figures.ts';
 import type { Lag } from '../../mirror/outbox/lag.ts';
 import { formatCount, formatShare, formatTook, plural } from '../../operator/words.ts';
 import { Table, Time } from './parts.tsx';

@@ -1,7 +1,7 @@
 /** The phases of a run in their order: which are over, which one is under way and what it waits for, and which follow. */
 import type { RowsLeft } from '../../engine/ledger/rows.ts';
-import type { Throughput } from '../../engine/ledger/run-figures.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
+import type { Throughput } from '../../engine/ledger/views/run-figures.ts';
 import { kindOf, phasesOf, phaseWords } from '../../operator/phase-words.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import { formatCount, plural } from '../../operator/words.ts';

@@ -6,8 +6,8 @@
  */
 import type pg from 'pg';
 import { isPageSize, type WholeKind } from '../../client/lists/page-size.ts';
-import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/learnt.ts';
 import { addNote } from '../ledger/runs.ts';
+import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/scopes/learnt.ts';
 import type { JobContext } from '../worker/job.ts';
 import { EMBEDDED } from './account.ts';
 import { lookUp } from './look-up.ts';

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { z } from 'zod';
 import type { Kind, LongIds } from '../../client/call/dialect.ts';
 import { driftOf, type ListShape } from '../../client/call/shape.ts';
-import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/learnt.ts';
+import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/scopes/learnt.ts';
 import { RunPaused } from './failure.ts';
 
 export interface ShapeNeeds {

@@ -16,7 +16,6 @@ import { mayBeSame, type RecordKeys, recordKeys } from '../../client/lists/recor
 import { SeenIds } from '../../client/lists/seen-ids.ts';
 import { distrustList } from '../ledger/matching/first-created.ts';
 import { addNote, type RunProgress, recordProgress } from '../ledger/runs.ts';
-import { hasSent } from '../ledger/sent-counts.ts';
 import {
   keepTenant,
   keepWitnesses,
@@ -25,7 +24,8 @@ import {
   tenantOf,
   type Witness,
   wasRebound,
-} from '../ledger/witnesses.ts';
+} from '../ledger/scopes/witnesses.ts';
+import { hasSent } from '../ledger/sent-counts.ts';
 import type { JobContext } from '../worker/job.ts';
 import { RetryLater, RunPaused } from './failure.ts';
 import { waysOn } from './identity.ts';

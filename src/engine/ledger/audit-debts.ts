@@ -4,7 +4,7 @@
  */
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { prepareSetWork, type Reading, startOfRead } from './records.ts';
+import { prepareSetWork, type Reading, startOfRead } from './match-index.ts';
 import { recount } from './recount.ts';
 import type { Verdict } from './rows.ts';
 import type { Run } from './runs.ts';

@@ -2,7 +2,7 @@
 import { absenceAfterMs } from '../../base/absence.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { type AuditedResource, oweAudits } from './audit-debts.ts';
-import { prepareSetWork } from './records.ts';
+import { prepareSetWork } from './match-index.ts';
 import { MAX_SENDS } from './rows.ts';
 import type { Run } from './runs.ts';
 import { sendAgain, settleRows } from './transitions.ts';

@@ -6,8 +6,8 @@
 import type pg from 'pg';
 import type { ItemRead, Target } from '../../contract/target.ts';
 import type { Accounts } from '../../engine/account/accounts.ts';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
-import type { TaskScope } from '../../engine/ledger/task-versions.ts';
+import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
+import type { TaskScope } from '../../engine/ledger/tasks/task-versions.ts';
 import type { TargetAccess } from '../../engine/worker/job.ts';
 import type { TasksSync } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';

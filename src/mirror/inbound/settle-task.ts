@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import type { TaskState } from '../../contract/target.ts';
 import type { Account } from '../../engine/account/account.ts';
-import type { TaskScope } from '../../engine/ledger/task-versions.ts';
+import type { TaskScope } from '../../engine/ledger/tasks/task-versions.ts';
 import type { TargetAccess } from '../../engine/worker/job.ts';
 import type { TasksSync } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';

@@ -14,7 +14,7 @@ import {
   missedOnce,
   presentIds,
   type TaskScope,
-} from '../../engine/ledger/task-versions.ts';
+} from '../../engine/ledger/tasks/task-versions.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { type Happened, keepChanges, type Watching } from './watching.ts';

@@ -1,6 +1,6 @@
 /** The customers that a run has updated, read again: a service may accept an update without storing it. */
 import { lookUp } from '../../engine/account/look-up.ts';
-import { keepRecords, type SeenRecord } from '../../engine/ledger/records.ts';
+import { keepRecords, type SeenRecord } from '../../engine/ledger/match-index.ts';
 import { type RunProgress, recordProgress } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';

@@ -1,8 +1,8 @@
 /** The verdict on a file of a watched folder, from the load of its rows. */
 import type { Facts } from '../../base/reasons/reason.ts';
-import { reasonsOf } from '../../engine/ledger/row-groups.ts';
 import { countRows, PROBLEMS } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
+import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { FileVerdict } from './file-rows.ts';
 import { notDoneAsAsked, type OrdersOptions } from './options.ts';

@@ -7,11 +7,11 @@ import {
   payDebts,
   violationsFoundBy,
 } from '../../../src/engine/ledger/audit-debts.ts';
-import { pruneLedger } from '../../../src/engine/ledger/prune.ts';
-import { beginRead } from '../../../src/engine/ledger/records.ts';
+import { beginRead } from '../../../src/engine/ledger/match-index.ts';
+import { pruneLedger } from '../../../src/engine/ledger/retention/prune.ts';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
-import { bindAccount, newScope } from '../../../src/engine/ledger/scopes.ts';
+import { bindAccount, newScope } from '../../../src/engine/ledger/scopes/scopes.ts';
 import { decideMissing, gatherSent } from '../../../src/engine/ledger/settling.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import type { FreshDatabase } from '../../support/database.ts';

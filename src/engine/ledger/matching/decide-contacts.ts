@@ -7,7 +7,7 @@
 import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { holdDecisions } from '../decisions.ts';
-import { prepareSetWork } from '../records.ts';
+import { prepareSetWork } from '../match-index.ts';
 import { addNote, type Run } from '../runs.ts';
 import { IS_ACKED, MAY_EXIST, MAY_HAVE_ARRIVED } from '../unsettled.ts';
 import { applyDecisions } from './apply-contact-decisions.ts';

@@ -5,7 +5,7 @@
 
 import type { EXISTING } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
-import { prepareSetWork } from '../records.ts';
+import { prepareSetWork } from '../match-index.ts';
 import { addNote, type Run } from '../runs.ts';
 import { planRows, settleRows, unplanRows } from '../transitions.ts';
 import { MAY_EXIST } from '../unsettled.ts';

@@ -1,7 +1,7 @@
 /** Keeps what was decided about contacts (decide-contacts.ts): links, matches, plans and verdicts. */
 import { MASK } from '../../../base/masked.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
-import { forgetRows } from '../forget.ts';
+import { forgetRows } from '../retention/forget.ts';
 import type { Run } from '../runs.ts';
 import { matchRows, planRows, settleRows } from '../transitions.ts';
 import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';

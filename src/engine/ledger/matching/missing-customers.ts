@@ -5,7 +5,7 @@
 
 import type { Queryable } from '../../../storage/queryable.ts';
 import { unsettledForMs } from '../baseline-wait.ts';
-import { prepareSetWork } from '../records.ts';
+import { prepareSetWork } from '../match-index.ts';
 import { type NewRun, type Run, startRun } from '../runs.ts';
 import { settleRows } from '../transitions.ts';
 import { IS_ACKED, MAY_EXIST, MAY_HAVE_ARRIVED } from '../unsettled.ts';

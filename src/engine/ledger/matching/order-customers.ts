@@ -5,7 +5,7 @@
  */
 
 import type { Queryable } from '../../../storage/queryable.ts';
-import { prepareSetWork } from '../records.ts';
+import { prepareSetWork } from '../match-index.ts';
 import type { Run } from '../runs.ts';
 import { matchRows, settleRows } from '../transitions.ts';
 import { LINKED_CUSTOMER } from './contact-links.ts';

@@ -6,8 +6,8 @@
 
 import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
-import { readLearnt } from '../learnt.ts';
 import type { Run } from '../runs.ts';
+import { readLearnt } from '../scopes/learnt.ts';
 import { type ReadBack, type Settled, settleSent } from '../settling.ts';
 import { matchRows, reviseRows, sendAgain, settleRows } from '../transitions.ts';
 import type { ContactInput } from './contact-inputs.ts';

@@ -4,10 +4,10 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { keepRecords, type SeenRecord } from '../../../../src/engine/ledger/match-index.ts';
 import { CONTACT_LINK } from '../../../../src/engine/ledger/matching/contact-links.ts';
 import { decideContacts } from '../../../../src/engine/ledger/matching/decide-contacts.ts';
 import { recallContacts } from '../../../../src/engine/ledger/matching/recall-contacts.ts';
-import { keepRecords, type SeenRecord } from '../../../../src/engine/ledger/records.ts';
 import { type Run, recordProgress, type ScanProof } from '../../../../src/engine/ledger/runs.ts';
 import type { MatchKey } from '../../../../src/settings/schema-sync.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
