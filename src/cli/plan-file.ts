@@ -11,7 +11,7 @@ import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import { keepPlanFile } from '../engine/ledger/approval.ts';
 import { changesIn, type ShownWrite, shownWrites } from '../engine/ledger/matching/shown-writes.ts';
 import type { Run } from '../engine/ledger/runs.ts';
-import { formatCount, plural } from '../operator/words.ts';
+import { formatCount, plural } from '../operator/format.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { WRONG_USE, wrongUse } from './errors.ts';
 import { exportLines, fileToWrite, type Replacing, TO_STDOUT } from './export-file.ts';

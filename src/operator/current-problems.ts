@@ -19,10 +19,10 @@ import { type ChannelState, channelStates } from './alerts/channel-states.ts';
 import { outboxName } from './alerts/channels/channel.ts';
 import type { Problem } from './alerts/problem.ts';
 import { openAlerts, PASSING_MS } from './alerts/report-changes.ts';
+import { formatCount, plural } from './format.ts';
 import { applyCommand, type Counted, countedOf, problemsIn } from './run-report.ts';
 import { stateOf, stateWords } from './run-state.ts';
 import { countsLine } from './run-words.ts';
-import { formatCount, plural } from './words.ts';
 
 /** Reasons that the detail of a message names. */
 const MOST_REASONS = 5;

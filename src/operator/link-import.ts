@@ -8,8 +8,8 @@ import { type LinkColumns, type LinkField, mapLinkColumns } from '../mirror/link
 import { type ImportedLinks, importLinks } from '../mirror/links/import-links.ts';
 import { type LinkReader, type LinkRow, readLink } from '../mirror/links/read-links.ts';
 import { type ItemNaming, itemNamingOf } from '../mirror/targets/items/item-naming.ts';
+import { oneOf, quote } from '../settings/message-parts.ts';
 import { accountNamed, type Settings, targetNamed } from '../settings/settings.ts';
-import { oneOf, quote } from '../settings/words.ts';
 
 /** Refused rows that are listed, at most; the counts include all. */
 const MOST_REFUSED = 100;

@@ -3,9 +3,9 @@ import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/
 import { PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
 import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/views/row-groups.ts';
 import type { Queryable } from '../storage/queryable.ts';
+import { formatCount } from './format.ts';
 import { problemsIn, type RunReport } from './run-report.ts';
 import { unconfirmedWords, unsentWords, verdictWords } from './run-words.ts';
-import { formatCount } from './words.ts';
 
 export interface ProblemSection {
   readonly verdict: Verdict;

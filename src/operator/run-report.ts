@@ -15,8 +15,8 @@ import type { LeftOut, Run, RunStatus, ScanProof } from '../engine/ledger/runs.t
 import { splitUnsettled, type Unsettled } from '../engine/ledger/views/row-groups.ts';
 import { type AccountSettings, budgetLimits, type Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
+import { formatRate } from './format.ts';
 import { type RunState, stateOf, stateWords } from './run-state.ts';
-import { formatRate } from './words.ts';
 
 /** Stable, because scripts read it. */
 export interface RunReport {

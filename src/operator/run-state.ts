@@ -9,7 +9,7 @@ import { AWAITS_CONFIRMATION, type Run } from '../engine/ledger/runs.ts';
 import { suspensionOf } from '../engine/ledger/scopes/suspensions.ts';
 import { WAITS_FOR_RUN, waitsFor } from '../engine/ledger/waiting-runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { formatTime } from './words.ts';
+import { formatTime } from './format.ts';
 
 /** Stable, because scripts read it. */
 export type RunState =

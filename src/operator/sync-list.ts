@@ -12,8 +12,8 @@ import { newestRuns } from '../engine/ledger/views/run-list.ts';
 import { nextStarts } from '../settings/next-start.ts';
 import type { Settings, SyncSettings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
+import { formatTime } from './format.ts';
 import { type RunReport, reportRuns } from './run-report.ts';
-import { formatTime } from './words.ts';
 
 const STARTS = 5;
 

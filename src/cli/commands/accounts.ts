@@ -13,7 +13,7 @@ import {
   unfinishedOf,
 } from '../../engine/ledger/scopes/scopes.ts';
 import { resumeAccount, suspendByHand, suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
-import { formatTime, plural } from '../../operator/words.ts';
+import { formatTime, plural } from '../../operator/format.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { FAILED, wrongUse } from '../errors.ts';

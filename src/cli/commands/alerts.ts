@@ -5,7 +5,7 @@ import { type ChannelState, channelStates } from '../../operator/alerts/channel-
 import { outboxName } from '../../operator/alerts/channels/channel.ts';
 import { openAlerts } from '../../operator/alerts/report-changes.ts';
 import { testChannel } from '../../operator/alerts/test-channel.ts';
-import { formatTime, plural } from '../../operator/words.ts';
+import { formatTime, plural } from '../../operator/format.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import { channelNamed } from '../../settings/settings.ts';

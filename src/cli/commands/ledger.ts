@@ -1,7 +1,7 @@
 /** `lockstep ledger …`: how much the ledger holds, deleting old data, and exporting runs and rows. */
 import type { Command } from 'commander';
 import { ledgerSize, type TableSize } from '../../engine/ledger/retention/size.ts';
-import { formatBytes, formatCount } from '../../operator/words.ts';
+import { formatBytes, formatCount } from '../../operator/format.ts';
 import { formatDuration } from '../../settings/durations.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Perform, Session } from '../session.ts';

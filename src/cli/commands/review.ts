@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { type Decision, listDecisions } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/views/review-items.ts';
+import { formatCount, formatTime } from '../../operator/format.ts';
 import { idsOf, itemResult, waitWords } from '../../operator/review.ts';
 import { choiceWords, stateOf } from '../../operator/review-decisions.ts';
-import { formatCount, formatTime } from '../../operator/words.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { groupLines } from '../print/review-lines.ts';
 import type { Perform, Session } from '../session.ts';

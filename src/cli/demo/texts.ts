@@ -2,8 +2,8 @@
 
 import { statementFor } from '../../base/reasons/reasons.ts';
 import type { ReportedRow } from '../../engine/ledger/rows.ts';
+import { formatCount, plural } from '../../operator/format.ts';
 import { firstRows, problemsIn, type RunReport } from '../../operator/run-report.ts';
-import { formatCount, plural } from '../../operator/words.ts';
 import type { SeededTenant } from '../../service/testbed/seed.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 

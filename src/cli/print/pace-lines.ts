@@ -1,6 +1,6 @@
 /** Describes how this process used the budget of a key. */
 import { type BudgetStats, LANES } from '../../client/budget/budget.ts';
-import { formatCount, plural } from '../../operator/words.ts';
+import { formatCount, plural } from '../../operator/format.ts';
 
 /** One line, or none if no call waited and no rate was learnt. */
 export function paceLines(stats: BudgetStats, allowedPerSecond: number | undefined): readonly string[] {

@@ -2,9 +2,9 @@
 import { visible } from '../../base/visible.ts';
 import { type SampleOrder, sampleOrders } from '../../engine/ledger/matching/staged-orders.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
+import { formatAmount, formatCount, formatTook, plural } from '../../operator/format.ts';
 import { planOf, writesOf } from '../../operator/run-plan.ts';
 import { countsLine } from '../../operator/run-words.ts';
-import { formatAmount, formatCount, formatTook, plural } from '../../operator/words.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { table } from './output.ts';

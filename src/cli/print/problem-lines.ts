@@ -2,6 +2,7 @@
 import type { Hints } from '../../base/reasons/reasons.ts';
 import type { Verdict } from '../../engine/ledger/rows.ts';
 import type { GroupExample } from '../../engine/ledger/views/row-groups.ts';
+import { formatCount, plural } from '../../operator/format.ts';
 import {
   exampleName,
   examplesOf,
@@ -12,7 +13,6 @@ import {
   problemSections,
 } from '../../operator/problem-rows.ts';
 import { applyCommand, type RunReport } from '../../operator/run-report.ts';
-import { formatCount, plural } from '../../operator/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { styled } from './colour.ts';
 

@@ -2,8 +2,8 @@
 import type { RowsLeft } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
+import { formatCount, formatShare, formatTook, plural } from '../../operator/format.ts';
 import { kindOf, phaseWords } from '../../operator/phase-words.ts';
-import { formatCount, formatShare, formatTook, plural } from '../../operator/words.ts';
 
 export interface Look {
   /** On a monotonic clock. */

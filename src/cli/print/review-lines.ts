@@ -2,8 +2,8 @@
 import { meaningOf } from '../../base/reasons/reasons.ts';
 import { visible } from '../../base/visible.ts';
 import type { Keys, ReviewItem } from '../../engine/ledger/views/review-items.ts';
+import { plural } from '../../operator/format.ts';
 import { KEY_WORDS, MOST_CUSTOMERS, optionsFor, statementOf } from '../../operator/review.ts';
-import { plural } from '../../operator/words.ts';
 import { styled } from './colour.ts';
 import { table } from './output.ts';
 

@@ -3,8 +3,8 @@
 import { type Hints, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
 import { visible } from '../../base/visible.ts';
 import type { RowAttempt, RowInput, RowStory, RowVerdict } from '../../engine/ledger/views/row-story.ts';
+import { formatTime, formatTook } from '../../operator/format.ts';
 import { OUTCOME_WORDS, STATE_WORDS } from '../../operator/row-words.ts';
-import { formatTime, formatTook } from '../../operator/words.ts';
 import { table } from './output.ts';
 
 export function storyLines(story: RowStory, hints: Hints): readonly string[] {

@@ -3,11 +3,11 @@
 import type { Difference } from '../../base/reasons/reason.ts';
 import { PROBLEMS, type ReportedRow, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
+import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { exportCommand } from '../../operator/problem-rows.ts';
 import { firstRows, type RunReport } from '../../operator/run-report.ts';
 import { SCAN_WORDS, STYLE_OF, unconfirmedWords, unsentWords, verdictWords } from '../../operator/run-words.ts';
-import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from '../../operator/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { styled } from './colour.ts';
 import { problemLines } from './problem-lines.ts';

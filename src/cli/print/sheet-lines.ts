@@ -2,6 +2,7 @@
 import type { MappedColumn, UnusedColumn } from '../../csv/columns.ts';
 import type { Received } from '../../csv/receive.ts';
 import type { Sheet } from '../../csv/sheet.ts';
+import { plural } from '../../operator/format.ts';
 import {
   columnWords,
   combineWords,
@@ -13,7 +14,6 @@ import {
   unusedWords,
   whereWords,
 } from '../../operator/sheet-words.ts';
-import { plural } from '../../operator/words.ts';
 
 export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Received): readonly string[] {
   const { encoding, format, mapping, preset, combine, where, limit, headerLine } = sheet;

@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import { codeOf, messageOf } from '../../base/errors.ts';
 import { runningRuns } from '../../engine/ledger/runs.ts';
+import { plural } from '../../operator/format.ts';
 import { scheduleWords } from '../../operator/schedule-words.ts';
-import { plural } from '../../operator/words.ts';
 import { isLoopback, type ListenAddress } from '../../settings/fields.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Workspace } from './open-workspace.ts';

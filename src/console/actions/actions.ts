@@ -7,9 +7,9 @@ import { AWAITS_CONFIRMATION, type Run, readRun } from '../../engine/ledger/runs
 import { pauseSync, unpauseSync } from '../../engine/ledger/schedules.ts';
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { probeSoon, resumeAccount, suspendByHand, suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
+import { formatCount, plural } from '../../operator/format.ts';
 import { acknowledgeProblems, cancelRun, reopenRun, retryLoad } from '../../operator/run-actions.ts';
 import { planOf, writesOf } from '../../operator/run-plan.ts';
-import { formatCount, plural } from '../../operator/words.ts';
 import { accountNamed, type Settings, syncNamed } from '../../settings/settings.ts';
 import { requireOperator } from '../access/guard.ts';
 import type { Person } from '../access/people.ts';

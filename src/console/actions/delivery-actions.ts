@@ -5,7 +5,7 @@ import { enableTargets } from '../../mirror/outbox/target-states.ts';
 import { channelIn } from '../../operator/alerts/channels/channel.ts';
 import { testChannel } from '../../operator/alerts/test-channel.ts';
 import { readDelivery, replayHow, requireTarget, sendAgain } from '../../operator/deliveries.ts';
-import { plural } from '../../operator/words.ts';
+import { plural } from '../../operator/format.ts';
 import { channelNamed } from '../../settings/settings.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import type { ConsoleNeeds } from '../needs.ts';

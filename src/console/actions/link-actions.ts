@@ -5,8 +5,8 @@ import { sentenceFor } from '../../base/reasons/reasons.ts';
 import type { OpenedFile } from '../../csv/receive.ts';
 import { describeRemoved, removeLink } from '../../mirror/links/list-links.ts';
 import { parseSource } from '../../mirror/links/read-links.ts';
+import { formatCount, plural } from '../../operator/format.ts';
 import { importLinkFile } from '../../operator/link-import.ts';
-import { formatCount, plural } from '../../operator/words.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { type Done, keeping, type Taking } from './actions.ts';
 

@@ -9,7 +9,8 @@ import {
   type NewDecision,
 } from '../../engine/ledger/decisions.ts';
 import { cursorOf, type ReviewFilter, type ReviewItem, reviewItems } from '../../engine/ledger/views/review-items.ts';
-import { type AskNeeds, requirePossible } from '../../operator/chosen-records.ts';
+import { type AskNeeds, requirePossible } from '../../operator/check-decisions.ts';
+import { plural } from '../../operator/format.ts';
 import { longId, oneNamed, reviewUnknown, subjectOf } from '../../operator/review.ts';
 import {
   choiceWords,
@@ -20,8 +21,7 @@ import {
   undoneWords,
   wordsFor,
 } from '../../operator/review-decisions.ts';
-import { plural } from '../../operator/words.ts';
-import { quote } from '../../settings/words.ts';
+import { quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { type ActionNeeds, byWords, type Done, keeping, type Taking } from './actions.ts';

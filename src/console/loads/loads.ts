@@ -6,7 +6,7 @@ import { LockstepError } from '../../base/errors.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import type { OpenedFile } from '../../csv/receive.ts';
 import type { ResultKind } from '../../csv/result-files.ts';
-import { asSentence, plural } from '../../operator/words.ts';
+import { asSentence, plural } from '../../operator/format.ts';
 import { firstLinesOf, type Preview, previewLoad } from '../../syncs/orders/preview-load.ts';
 import { receiveLoad } from '../../syncs/orders/receive-load.ts';
 import { writeResults } from '../../syncs/orders/results.ts';

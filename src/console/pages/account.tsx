@@ -5,7 +5,7 @@ import { type BudgetMinute, budgetHistory } from '../../engine/ledger/scopes/bud
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { type AccountState, accountStates } from '../../operator/account-states.ts';
 import { lastExamination } from '../../operator/examination.ts';
-import { plural } from '../../operator/words.ts';
+import { plural } from '../../operator/format.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { OverTime } from '../parts/charts.tsx';

@@ -10,7 +10,7 @@ import {
   settingsYaml,
   verdictOf,
 } from '../../operator/examination-words.ts';
-import { plural } from '../../operator/words.ts';
+import { plural } from '../../operator/format.ts';
 import type { Examining } from '../examinations.ts';
 import type { PageContext } from '../page.ts';
 import { Chip, Command, Foreign, Table, Time, Words } from '../parts/parts.tsx';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
 import { namelessColumn } from '../../csv/column-names.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { plural } from '../../operator/words.ts';
+import { plural } from '../../operator/format.ts';
 import { correctionOf } from '../../syncs/orders/begin-load.ts';
 import { requireOperator } from '../access/guard.ts';
 import { type BadOrders, badFile, badOrders, cellKey, isPlanDropped, MOST_COLUMNS } from '../loads/fixes.ts';

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
 import { statementOf } from '../../csv/column-errors.ts';
+import { formatBytes, formatCount, plural } from '../../operator/format.ts';
 import { combineWords, decimalWords, delimiterWords, presetWords, whereWords } from '../../operator/sheet-words.ts';
-import { formatBytes, formatCount, plural } from '../../operator/words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import { requireOperator } from '../access/guard.ts';
 import { type Failure, failureOf } from '../failures.ts';

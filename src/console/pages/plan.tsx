@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { changesIn, pageOfShown, type ShownWrite } from '../../engine/ledger/matching/shown-writes.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { formatAmount, formatCount, formatTook, plural } from '../../operator/format.ts';
 import { type RunPlan, writesOf } from '../../operator/run-plan.ts';
 import { verdictWords } from '../../operator/run-words.ts';
-import { formatAmount, formatCount, formatTook, plural } from '../../operator/words.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { addressOf, Crumbs, Empty, Fact, Foreign, More, Section, Table } from '../parts/parts.tsx';
 

@@ -1,7 +1,7 @@
 /** Asks before all rows of a reason are ignored, or kept for later. */
 import { z } from 'zod';
+import { plural } from '../../operator/format.ts';
 import { longId } from '../../operator/review.ts';
-import { plural } from '../../operator/words.ts';
 import { requireOperator } from '../access/guard.ts';
 import { readGroup } from '../actions/review-actions.ts';
 import { definePage } from '../page.ts';

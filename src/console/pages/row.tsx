@@ -6,11 +6,11 @@ import { type Hints, remedyFor, statementFor } from '../../base/reasons/reasons.
 import { shellWord } from '../../base/reasons/template.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { type RowAttempt, type RowStory, type RowVerdict, readRowStory } from '../../engine/ledger/views/row-story.ts';
+import { formatTook } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { longId } from '../../operator/review.ts';
 import { OUTCOME_WORDS, STATE_WORDS } from '../../operator/row-words.ts';
 import { verdictWords } from '../../operator/run-words.ts';
-import { formatTook } from '../../operator/words.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { definePage } from '../page.ts';
 import { Crumbs, Foreign, Section, Table, Time, Words } from '../parts/parts.tsx';

@@ -1,8 +1,8 @@
 /** How a load is approved in part, and the files of its results: parts of the page of its run. */
 import type { Run } from '../../engine/ledger/runs.ts';
+import { formatCount, plural } from '../../operator/format.ts';
 import { type RunPlan, writesOf } from '../../operator/run-plan.ts';
 import type { RunReport } from '../../operator/run-report.ts';
-import { formatCount, plural } from '../../operator/words.ts';
 import { isCorrectable } from '../loads/fixes.ts';
 import { Section } from '../parts/parts.tsx';
 

@@ -7,12 +7,6 @@ import { type BudgetMinute, budgetBetween } from '../../engine/ledger/scopes/bud
 import { suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
 import { type ReasonCount, reasonsOf } from '../../engine/ledger/views/row-groups.ts';
 import { type Throughput, throughputOf } from '../../engine/ledger/views/run-figures.ts';
-import { hintsFor } from '../../operator/hints.ts';
-import { kindOf } from '../../operator/phase-words.ts';
-import { exportCommand, type ProblemSection, problemSections } from '../../operator/problem-rows.ts';
-import { planOf, type RunPlan } from '../../operator/run-plan.ts';
-import { type RunReport, reportRun } from '../../operator/run-report.ts';
-import { SCAN_WORDS } from '../../operator/run-words.ts';
 import {
   asSentence,
   formatCount,
@@ -21,7 +15,13 @@ import {
   formatTook,
   plural,
   prunedNote,
-} from '../../operator/words.ts';
+} from '../../operator/format.ts';
+import { hintsFor } from '../../operator/hints.ts';
+import { kindOf } from '../../operator/phase-words.ts';
+import { exportCommand, type ProblemSection, problemSections } from '../../operator/problem-rows.ts';
+import { planOf, type RunPlan } from '../../operator/run-plan.ts';
+import { type RunReport, reportRun } from '../../operator/run-report.ts';
+import { SCAN_WORDS } from '../../operator/run-words.ts';
 import { readLoad } from '../../syncs/orders/begin-load.ts';
 import { sharedRead } from '../live/shared-reads.ts';
 import { definePage, type PageContext } from '../page.ts';

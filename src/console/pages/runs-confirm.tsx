@@ -1,8 +1,8 @@
 /** Asks before runs are cancelled or retried: one, or several that were selected in the list. */
 import { z } from 'zod';
 import { readRun } from '../../engine/ledger/runs.ts';
+import { plural } from '../../operator/format.ts';
 import { reportRun } from '../../operator/run-report.ts';
-import { plural } from '../../operator/words.ts';
 import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
 import { Command, Counts, Empty, Foreign, State } from '../parts/parts.tsx';

@@ -4,7 +4,7 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import type { DeliveryCounts } from '../../mirror/outbox/deliveries.ts';
 import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import { type Undelivered, undelivered } from '../../mirror/outbox/undelivered.ts';
-import { formatCount, plural } from '../../operator/words.ts';
+import { formatCount, plural } from '../../operator/format.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
 import type { PageContext } from '../page.ts';
 import { addressOf, Chip, Foreign, Section, Table, Time } from '../parts/parts.tsx';

@@ -2,7 +2,7 @@
 import type { BudgetMinute } from '../../engine/ledger/scopes/budget-minutes.ts';
 import type { Throughput } from '../../engine/ledger/views/run-figures.ts';
 import type { Lag } from '../../mirror/outbox/lag.ts';
-import { formatCount, formatShare, formatTook, plural } from '../../operator/words.ts';
+import { formatCount, formatShare, formatTook, plural } from '../../operator/format.ts';
 import { Table, Time } from './parts.tsx';
 
 const HEIGHT = 80;

@@ -2,10 +2,10 @@
 import type { Child } from 'hono/jsx';
 import { visible } from '../../base/visible.ts';
 import { PROBLEMS, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
+import { formatCount } from '../../operator/format.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';
 import { STYLE_OF, type Tone, verdictWords } from '../../operator/run-words.ts';
-import { formatCount } from '../../operator/words.ts';
 
 /**
  * UTC until the script shows the time of the viewer's zone; UTC stays in the tooltip, with seconds. `exact`: with seconds, on the

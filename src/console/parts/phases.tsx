@@ -2,9 +2,9 @@
 import type { RowsLeft } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Throughput } from '../../engine/ledger/views/run-figures.ts';
+import { formatCount, plural } from '../../operator/format.ts';
 import { kindOf, phasesOf, phaseWords } from '../../operator/phase-words.ts';
 import type { RunReport } from '../../operator/run-report.ts';
-import { formatCount, plural } from '../../operator/words.ts';
 import { Progress, Time } from './parts.tsx';
 
 interface PhasesOf {

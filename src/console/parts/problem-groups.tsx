@@ -1,4 +1,6 @@
 /** Rows that need a person, by reason and column, each group with what to do. */
+
+import { formatCount } from '../../operator/format.ts';
 import {
   exampleName,
   examplesOf,
@@ -6,7 +8,6 @@ import {
   type ProblemGroup,
   type ProblemSection,
 } from '../../operator/problem-rows.ts';
-import { formatCount } from '../../operator/words.ts';
 import { addressOf, Foreign, Words } from './parts.tsx';
 
 /** Longer sentences are cut: the page of the row has them whole. */

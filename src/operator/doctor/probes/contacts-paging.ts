@@ -4,7 +4,7 @@
  * reading two rows of pages 0, 1 and 2.
  */
 import { isPart } from '../../../client/lists/scan-pages.ts';
-import { plural } from '../../words.ts';
+import { plural } from '../../format.ts';
 import { whyNot } from '../answer-words.ts';
 import type { FoundList } from '../find-list.ts';
 import { besideIn, type FirstPage, findFirstPage, type Ids, type ListSeen, readAgain } from '../lists.ts';

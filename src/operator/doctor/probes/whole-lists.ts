@@ -6,7 +6,7 @@
  */
 import { idOf, toWireId } from '../../../client/call/dialect.ts';
 import { isPageSize, type WholeKind } from '../../../client/lists/page-size.ts';
-import { plural } from '../../words.ts';
+import { plural } from '../../format.ts';
 import { whyNot } from '../answer-words.ts';
 import { besideIn, getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, nothingToSee, type Probe, unknown } from '../probe.ts';

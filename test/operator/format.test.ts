@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatCount, formatShare, formatTook, plural } from '../../src/operator/words.ts';
+import { formatCount, formatShare, formatTook, plural } from '../../src/operator/format.ts';
 
 test.each([
   [400, '0.4 s'],
