@@ -1,13 +1,13 @@
 /** Deliveries: how each target is, and what is on its way to it. */
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
+import { lagOf } from '../../mirror/outbox/delays.ts';
 import {
   countDeliveries,
   DELIVERY_STATES,
   type ListedDelivery,
   listDeliveries,
 } from '../../mirror/outbox/deliveries.ts';
-import { lagOf } from '../../mirror/outbox/lag.ts';
 import { outboxNames } from '../../operator/deliveries.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
 import type { Finding } from '../../contract/target.ts';
+import { lagOf } from '../../mirror/outbox/delays.ts';
 import { countDeliveries } from '../../mirror/outbox/deliveries.ts';
-import { lagOf } from '../../mirror/outbox/lag.ts';
 import { channelIn } from '../../operator/alerts/channels/channel.ts';
 import { requireTarget } from '../../operator/deliveries.ts';
 import { formatCount } from '../../operator/format.ts';

@@ -1,7 +1,7 @@
 /** Charts: figures over time, how long deliveries took, and the last hour of an account. */
 import type { BudgetMinute } from '../../engine/ledger/scopes/budget-minutes.ts';
 import type { Throughput } from '../../engine/ledger/views/run-figures.ts';
-import type { Lag } from '../../mirror/outbox/lag.ts';
+import type { Lag } from '../../mirror/outbox/delays.ts';
 import { formatCount, formatShare, formatTook, plural } from '../../operator/format.ts';
 import { Table, Time } from './parts.tsx';
 

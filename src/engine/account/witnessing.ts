@@ -25,14 +25,13 @@ import {
   type Witness,
   wasRebound,
 } from '../ledger/scopes/witnesses.ts';
-import { hasSent } from '../ledger/sent-counts.ts';
+import { hasSent, sentSoFar } from '../ledger/sent-so-far.ts';
 import type { JobContext } from '../worker/job.ts';
 import { RetryLater, RunPaused } from './failure.ts';
 import { waysOn } from './identity.ts';
 import { isMarkedDeleted, lookUp } from './look-up.ts';
 import { namedCustomers } from './named-customers.ts';
 import { evenly, Sample, spread } from './sample.ts';
-import { sentSoFar } from './sent-so-far.ts';
 import { SkippedIds } from './skipped-ids.ts';
 
 export interface Witnessing {

@@ -11,7 +11,6 @@ import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off-lists.ts';
 import { checkShape } from '../../engine/account/list-shapes.ts';
-import { sentSoFar } from '../../engine/account/sent-so-far.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
 import { openWitnesses } from '../../engine/account/witnessing.ts';
@@ -24,6 +23,7 @@ import {
   takeAsked,
 } from '../../engine/ledger/matching/order-records.ts';
 import { recordProgress } from '../../engine/ledger/runs.ts';
+import { sentSoFar } from '../../engine/ledger/sent-so-far.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import type { Queryable } from '../../storage/queryable.ts';
