@@ -1,8 +1,8 @@
 /** Asks a person on a terminal to approve what a run would write. */
 import { approveRun, declineRun } from '../engine/ledger/approval.ts';
 import type { Run } from '../engine/ledger/runs.ts';
-import { thisPerson } from './person.ts';
 import type { Session } from './session.ts';
+import { thisPerson } from './this-person.ts';
 import type { Workspace } from './workspace/open-workspace.ts';
 
 /** Returns whether the run continues. If the person declines, the run is cancelled; without an answer, it stays paused. */

@@ -1,7 +1,7 @@
 /** Entry point of the command line: runs one command in this process and sets the exit code. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { DONE, type ExitCode, failureOf } from './errors.ts';
-import type { GlobalOptions } from './options.ts';
+import type { GlobalOptions } from './global-options.ts';
 import { styled } from './print/colour.ts';
 import { createOutput, OUTPUT_CLOSED } from './print/output.ts';
 import { screenOf } from './print/screen.ts';

@@ -15,8 +15,8 @@ import { formatCount, plural } from '../operator/format.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { WRONG_USE, wrongUse } from './errors.ts';
 import { exportLines, fileToWrite, type Replacing, TO_STDOUT } from './export-file.ts';
-import { thisPerson } from './person.ts';
 import type { Session } from './session.ts';
+import { thisPerson } from './this-person.ts';
 import type { Workspace } from './workspace/open-workspace.ts';
 
 const VERSION = 1;

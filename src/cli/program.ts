@@ -3,7 +3,7 @@ import { Command, Help, type Option } from 'commander';
 import { version } from '../base/version.ts';
 import { didYouMean, oneOf, quote } from '../settings/message-parts.ts';
 import { wrongUse } from './errors.ts';
-import { DEFAULT_DATA, type GivenOptions, type GlobalOptions, NOT_GIVEN } from './options.ts';
+import { DEFAULT_DATA, type GivenOptions, type GlobalOptions, NOT_GIVEN } from './global-options.ts';
 import type { TextStream } from './print/screen.ts';
 import type { Perform, Work } from './session.ts';
 

@@ -17,8 +17,8 @@ import { formatTime, plural } from '../../operator/format.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { FAILED, wrongUse } from '../errors.ts';
-import { thisPerson } from '../person.ts';
 import type { Perform, Session } from '../session.ts';
+import { thisPerson } from '../this-person.ts';
 
 export function define(accounts: Command, perform: Perform): void {
   accounts

@@ -13,9 +13,9 @@ import { beginPlannedLoad } from '../../syncs/orders/begin-load.ts';
 import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import { reportFinished, resultsOf } from '../orders/load.ts';
 import { resultsDir } from '../orders/results-dir.ts';
-import { thisPerson } from '../person.ts';
 import { type GivenPlan, readPlan } from '../plan-file.ts';
 import type { Perform, Session } from '../session.ts';
+import { thisPerson } from '../this-person.ts';
 import { STOP_WORDS, workAndReport } from '../work-on-run.ts';
 import type { Workspace } from '../workspace/open-workspace.ts';
 

@@ -18,8 +18,8 @@ import { quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { wrongUse } from '../errors.ts';
-import { thisPerson } from '../person.ts';
 import type { Perform, Session } from '../session.ts';
+import { thisPerson } from '../this-person.ts';
 
 interface Options {
   readonly use?: string;

@@ -19,9 +19,9 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { WRONG_USE } from '../errors.ts';
 import { FORCE, type Replacing } from '../export-file.ts';
-import { thisPerson } from '../person.ts';
 import { evidenceLine } from '../print/review-lines.ts';
 import type { Perform, Session } from '../session.ts';
+import { thisPerson } from '../this-person.ts';
 import { askNeeds } from './review-decide.ts';
 import { writeTable } from './runs-export.ts';
 

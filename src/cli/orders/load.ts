@@ -17,12 +17,12 @@ import { type FileLoad, type ReceivedLoad, receiveLoad } from '../../syncs/order
 import { writeResults } from '../../syncs/orders/results.ts';
 import { askForApproval } from '../ask-approval.ts';
 import { type ExitCode, exitCodeOf } from '../errors.ts';
-import { thisPerson } from '../person.ts';
 import { savedPlan } from '../plan-file.ts';
 import { planLines } from '../print/plan-lines.ts';
 import { problemLines } from '../print/problem-lines.ts';
 import { sheetLines } from '../print/sheet-lines.ts';
 import type { Session } from '../session.ts';
+import { thisPerson } from '../this-person.ts';
 import { auditDue, leaveToWorker, STOP_WORDS, type WorkHow, withViolations, workAndReport } from '../work-on-run.ts';
 import type { Workspace } from '../workspace/open-workspace.ts';
 

@@ -6,8 +6,8 @@
 
 import type { Query } from './beside.ts';
 import { isPageRefused } from './missing-page.ts';
-import { isPageSize } from './page-size.ts';
 import type { Answers, Page } from './scan-pages.ts';
+import { isPageSize } from './whole-lists.ts';
 import { idsOf } from './window.ts';
 
 /** Reads the page of this number and size, or, with `instead`, the page that these parameters name. */

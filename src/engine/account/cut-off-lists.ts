@@ -5,7 +5,7 @@
  * witnessing.ts asks for the one before the lowest.
  */
 import type pg from 'pg';
-import { isPageSize, type WholeKind } from '../../client/lists/page-size.ts';
+import { isPageSize, type WholeKind } from '../../client/lists/whole-lists.ts';
 import { addNote } from '../ledger/runs.ts';
 import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/scopes/learnt.ts';
 import type { JobContext } from '../worker/job.ts';

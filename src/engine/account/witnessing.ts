@@ -29,9 +29,9 @@ import { hasSent, sentSoFar } from '../ledger/sent-so-far.ts';
 import type { JobContext } from '../worker/job.ts';
 import { RetryLater, RunPaused } from './failure.ts';
 import { waysOn } from './identity.ts';
+import { evenly, Sample, spread } from './list-sample.ts';
 import { isMarkedDeleted, lookUp } from './look-up.ts';
 import { namedCustomers } from './named-customers.ts';
-import { evenly, Sample, spread } from './sample.ts';
 import { SkippedIds } from './skipped-ids.ts';
 
 export interface Witnessing {

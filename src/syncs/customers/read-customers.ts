@@ -3,8 +3,8 @@
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, LongInteger, storedForm } from '../../client/call/json.ts';
-import type { WholeKind } from '../../client/lists/page-size.ts';
 import type { ScanReport } from '../../client/lists/scan.ts';
+import type { WholeKind } from '../../client/lists/whole-lists.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off-lists.ts';

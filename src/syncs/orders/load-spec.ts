@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Lane } from '../../client/budget/budget.ts';
-import { contentSha256 } from '../../csv/content.ts';
+import { contentSha256 } from '../../csv/content-hash.ts';
 import type { Received } from '../../csv/receive.ts';
 import type { Sheet, SheetChoices } from '../../csv/sheet.ts';
 import type { Account } from '../../engine/account/account.ts';

@@ -5,7 +5,7 @@
  * missing from the list.
  */
 import { idOf, toWireId } from '../../../client/call/dialect.ts';
-import { isPageSize, type WholeKind } from '../../../client/lists/page-size.ts';
+import { isPageSize, type WholeKind } from '../../../client/lists/whole-lists.ts';
 import { plural } from '../../format.ts';
 import { whyNot } from '../answer-words.ts';
 import { besideIn, getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';

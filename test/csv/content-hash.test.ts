@@ -1,7 +1,7 @@
 /** The fingerprint of a file's content, independent of its blocks. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { contentSha256 } from '../../src/csv/content.ts';
+import { contentSha256 } from '../../src/csv/content-hash.ts';
 import { received } from './files.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type LinkField, mapLinkColumns } from '../../../src/mirror/links/columns.ts';
+import { type LinkField, mapLinkColumns } from '../../../src/mirror/links/link-columns.ts';
 import { parseSource } from '../../../src/mirror/links/read-links.ts';
 
 function mapped(names: readonly string[], told: readonly (readonly [LinkField, string])[] = [], isGiven = true) {
