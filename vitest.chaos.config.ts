@@ -7,11 +7,11 @@ export default defineConfig({
     include: [
       'test/chaos/**/*.test.ts',
       // These try more with the long tests: test/support/property-runs.ts.
-      'test/syncs/*/*-property.test.ts',
+      'test/engine/ledger/matching/*-property.test.ts',
       'test/e2e/{every-step,faults,kill,orders-kill,folder-changes}.test.ts',
       'test/jobs/{dialect-combinations,load-orders-dialects,load-orders-faults,framework-services,unlike-services}.test.ts',
       'test/mirror/{inbound/convergence,outbox/order}.test.ts',
-      'test/engine/ledger/{prune,transitions}.test.ts',
+      'test/engine/ledger/{transitions,retention/prune}.test.ts',
     ],
     env: { PROPERTY_RUNS: '40' },
     setupFiles: './test/e2e/end-processes.ts',

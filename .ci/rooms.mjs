@@ -7,7 +7,7 @@ import path from 'node:path';
 /** From the top down: a room may import those that it names, never one above it. */
 const ROOMS = {
   cli: {
-    holds: 'commands, output, and wire.ts, which puts a workspace together',
+    holds: 'commands, what they print, and the workspace of a process',
     imports: 'console jobs operator syncs mirror engine service settings client csv storage contract base',
   },
   console: {

@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { Pool } from 'undici';
-import { openWorkspace } from '../src/cli/wire.ts';
+import { openWorkspace } from '../src/cli/workspace/open-workspace.ts';
 import { queueDeliveries } from '../src/mirror/outbox/outbox.ts';
 import type { TaskChange } from '../src/mirror/tasks/task-change.ts';
 import { parseSettings } from '../src/settings/parse.ts';

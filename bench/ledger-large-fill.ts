@@ -1,6 +1,6 @@
 /** Fills a ledger with the rows of a year: contacts, loads of orders, polls that found nothing, rows that wait, deliveries. */
 import type pg from 'pg';
-import { recordFigures } from '../src/engine/ledger/run-figures.ts';
+import { recordFigures } from '../src/engine/ledger/views/run-figures.ts';
 
 export const SYNCS = 200;
 

@@ -9,7 +9,7 @@ import path from 'node:path';
 import type pg from 'pg';
 import pino from 'pino';
 import { buildPackage } from '../.ci/build.ts';
-import { createMetrics } from '../src/cli/metrics.ts';
+import { createMetrics } from '../src/cli/workspace/metrics.ts';
 import { ledgerMigrations } from '../src/engine/ledger/migrations.ts';
 import { openQueue } from '../src/engine/worker/queue.ts';
 import { parseSettings } from '../src/settings/parse.ts';

@@ -3,7 +3,7 @@
  *   node mirror-process.ts DATA_DIR SETTINGS_YAML
  */
 import pino from 'pino';
-import { openWorkspace } from '../src/cli/wire.ts';
+import { openWorkspace } from '../src/cli/workspace/open-workspace.ts';
 import { parseSettings } from '../src/settings/parse.ts';
 import { listRuns } from '../test/support/newest-runs.ts';
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { codeOf } from '../src/base/errors.ts';
-import { openWorkspace } from '../src/cli/wire.ts';
+import { openWorkspace } from '../src/cli/workspace/open-workspace.ts';
 import type { Lane } from '../src/client/budget/budget.ts';
 import { countRows } from '../src/engine/ledger/rows.ts';
 import { type Run, readRun } from '../src/engine/ledger/runs.ts';

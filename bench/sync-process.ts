@@ -4,7 +4,7 @@
  *   node sync-process.ts sync|help DATA_DIR SETTINGS_YAML TIMES
  */
 import pino from 'pino';
-import { openWorkspace } from '../src/cli/wire.ts';
+import { openWorkspace } from '../src/cli/workspace/open-workspace.ts';
 import { countRows } from '../src/engine/ledger/rows.ts';
 import { readRun } from '../src/engine/ledger/runs.ts';
 import { parseSettings } from '../src/settings/parse.ts';

@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events';
 import pino from 'pino';
-import { openWorkspace } from '../src/cli/wire.ts';
+import { openWorkspace } from '../src/cli/workspace/open-workspace.ts';
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { readRun } from '../src/engine/ledger/runs.ts';
 import { parseSettings } from '../src/settings/parse.ts';

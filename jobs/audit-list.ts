@@ -1,6 +1,6 @@
 /** Reads a list again, whole, to check rows of earlier runs that were sent again after their outcome was unknown. */
 import { z } from 'zod';
-import { nextPass } from '../src/engine/ledger/records.ts';
+import { nextPass } from '../src/engine/ledger/match-index.ts';
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob } from '../src/engine/worker/job.ts';

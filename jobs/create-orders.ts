@@ -1,6 +1,6 @@
 /** Sends what a load of orders decided: creates orders and, if the options say so, updates orders that differ. */
 
-import { knownLongIds } from '../src/engine/account/shapes.ts';
+import { knownLongIds } from '../src/engine/account/list-shapes.ts';
 import { defineJob } from '../src/engine/worker/job.ts';
 import { sendReady } from '../src/engine/worker/send-ready.ts';
 import { ordersOptions } from '../src/syncs/orders/options.ts';

@@ -1,7 +1,7 @@
 /** Sends what a contact sync decided: imports or creates customers, and updates customers whose contact has changed. */
 
-import { knownLongIds } from '../src/engine/account/shapes.ts';
-import { keepLearnt, readLearnt } from '../src/engine/ledger/learnt.ts';
+import { knownLongIds } from '../src/engine/account/list-shapes.ts';
+import { keepLearnt, readLearnt } from '../src/engine/ledger/scopes/learnt.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import { sendReady } from '../src/engine/worker/send-ready.ts';
 import { importMode } from '../src/syncs/contacts/import-mode.ts';

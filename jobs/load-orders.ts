@@ -5,8 +5,9 @@
  */
 
 import { RunFailed, RunPaused } from '../src/engine/account/failure.ts';
+import { unsettledForMs } from '../src/engine/ledger/baseline-wait.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
-import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
+import { startOfRead } from '../src/engine/ledger/match-index.ts';
 import { decideOrders, planOnly } from '../src/engine/ledger/matching/decide-orders.ts';
 import { judgeFirst, planFirst } from '../src/engine/ledger/matching/first-created.ts';
 import {
@@ -29,10 +30,9 @@ import {
   takeKeys,
 } from '../src/engine/ledger/matching/order-keys.ts';
 import { settleCopies } from '../src/engine/ledger/matching/repeated-orders.ts';
-import { keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown.ts';
+import { keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown-writes.ts';
 import { isAnyStaged, isAnyUnsettled, sentBeforeUnsettledForMs } from '../src/engine/ledger/matching/staged-orders.ts';
-import { unlistedNamed, unlistedOrders } from '../src/engine/ledger/matching/unlisted.ts';
-import { startOfRead } from '../src/engine/ledger/records.ts';
+import { unlistedNamed, unlistedOrders } from '../src/engine/ledger/matching/unlisted-records.ts';
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { addNote, movePhase, readRun } from '../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
@@ -41,7 +41,7 @@ import type { Queryable } from '../src/storage/queryable.ts';
 import type { ContactsOptions } from '../src/syncs/contacts/options.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { BASELINE, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
-import { readLoad } from '../src/syncs/orders/begin.ts';
+import { readLoad } from '../src/syncs/orders/begin-load.ts';
 import { askFirst, createsNow, planTheRest, whyApproval } from '../src/syncs/orders/load-approval.ts';
 import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
 import { type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.ts';

@@ -16,7 +16,7 @@ import {
   readPortion,
   targetsToRead,
 } from '../src/mirror/inbound/read-back.ts';
-import { isAnyUnderWay } from '../src/mirror/inbound/waiting.ts';
+import { isAnyUnderWay } from '../src/mirror/inbound/waiting-reports.ts';
 import { creationLog } from '../src/mirror/outbox/creations.ts';
 import { createFromNewItems } from '../src/mirror/tasks/new-items.ts';
 import { type TasksOptions, tasksRunOptions } from '../src/mirror/tasks/options.ts';

@@ -11,22 +11,22 @@ import { pageQuery, scan } from '../src/client/lists/scan.ts';
 import type { Account } from '../src/engine/account/account.ts';
 import { RunFailed, RunPaused } from '../src/engine/account/failure.ts';
 import { waysOn } from '../src/engine/account/identity.ts';
+import { checkShape } from '../src/engine/account/list-shapes.ts';
 import { readCall } from '../src/engine/account/reads.ts';
-import { checkShape } from '../src/engine/account/shapes.ts';
 import { openWitnesses } from '../src/engine/account/witnessing.ts';
+import { unsettledForMs } from '../src/engine/ledger/baseline-wait.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { chosenCustomers } from '../src/engine/ledger/decisions.ts';
-import { forgetRows } from '../src/engine/ledger/forget.ts';
-import { unsettledForMs } from '../src/engine/ledger/horizon.ts';
+import { startOfRead } from '../src/engine/ledger/match-index.ts';
 import type { LinksDisagree } from '../src/engine/ledger/matching/check-links.ts';
 import { noteGone } from '../src/engine/ledger/matching/contact-notes.ts';
-import { oweForEarlierCustomers } from '../src/engine/ledger/matching/customer-levels.ts';
 import { decideContacts } from '../src/engine/ledger/matching/decide-contacts.ts';
 import { planFirst } from '../src/engine/ledger/matching/first-created.ts';
+import { oweForEarlierCustomers } from '../src/engine/ledger/matching/matching-keys.ts';
 import { recallContacts } from '../src/engine/ledger/matching/recall-contacts.ts';
-import { countNotNeeded, keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown.ts';
-import { unlistedCustomers } from '../src/engine/ledger/matching/unlisted.ts';
-import { startOfRead } from '../src/engine/ledger/records.ts';
+import { countNotNeeded, keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown-writes.ts';
+import { unlistedCustomers } from '../src/engine/ledger/matching/unlisted-records.ts';
+import { forgetRows } from '../src/engine/ledger/retention/forget.ts';
 import { countRows, openRows } from '../src/engine/ledger/rows.ts';
 import { endRun, pauseRun, supersedeRuns } from '../src/engine/ledger/run-status.ts';
 import {
@@ -42,14 +42,14 @@ import {
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
-import { exceeds, exceedsMessage } from '../src/syncs/approval.ts';
 import { type ContactMapping, mappingOf } from '../src/syncs/contacts/mapping.ts';
 import { type ContactsOptions, contactsOptions, createsCustomers } from '../src/syncs/contacts/options.ts';
 import { ContactSightings } from '../src/syncs/contacts/sightings.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/syncs/contacts/staging.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { BASELINE, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
-import { keysNotFound, memberWithMail } from '../src/syncs/customers/unread.ts';
+import { keysNotFound, memberWithMail } from '../src/syncs/customers/unread-fields.ts';
+import { exceeds, exceedsMessage } from '../src/syncs/guards.ts';
 
 type Context = JobContext<ContactsOptions>;
 

@@ -5,13 +5,13 @@
 
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { addNote, movePhase, type Run } from '../src/engine/ledger/runs.ts';
-import { keepScannedLists, scannedLists } from '../src/engine/ledger/task-lists.ts';
+import { keepScannedLists, scannedLists } from '../src/engine/ledger/tasks/task-lists.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import { tellNotes } from '../src/mirror/inbound/notes.ts';
 import { readsItems } from '../src/mirror/inbound/read-back.ts';
 import { queueDeliveries, recipientsOf } from '../src/mirror/outbox/outbox.ts';
-import { keepMissing } from '../src/mirror/tasks/missing.ts';
+import { keepMissing } from '../src/mirror/tasks/missing-tasks.ts';
 import { type TasksOptions, tasksRunOptions } from '../src/mirror/tasks/options.ts';
 import { type CardsScanned, scanPipelines } from '../src/mirror/tasks/pipelines.ts';
 import { beginScan, countUnchanged } from '../src/mirror/tasks/scan-rows.ts';

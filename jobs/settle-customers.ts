@@ -4,18 +4,18 @@
  */
 
 import { readBaseline } from '../src/engine/ledger/baselines.ts';
+import { keepRecords, nextPass, type SeenRecord } from '../src/engine/ledger/match-index.ts';
 import { linkUpdated } from '../src/engine/ledger/matching/contact-links.ts';
 import { planOthers } from '../src/engine/ledger/matching/first-created.ts';
 import { settleContacts } from '../src/engine/ledger/matching/settle-contacts.ts';
 import { openUpdates } from '../src/engine/ledger/matching/updated-customers.ts';
-import { keepRecords, nextPass, type SeenRecord } from '../src/engine/ledger/records.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob } from '../src/engine/worker/job.ts';
-import { readEdited } from '../src/syncs/contacts/edited.ts';
 import { contactsOptions, createsCustomers } from '../src/syncs/contacts/options.ts';
-import { readUpdated } from '../src/syncs/contacts/updated.ts';
+import { readEdited } from '../src/syncs/contacts/read-edited.ts';
+import { readUpdated } from '../src/syncs/contacts/read-updated.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { readCustomers, toSeenRecord } from '../src/syncs/customers/read-customers.ts';
 import { settleReadBack } from '../src/syncs/read-back.ts';

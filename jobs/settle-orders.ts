@@ -3,11 +3,11 @@
  * again after the time an order may take to appear. The last read checks the whole load.
  */
 import { readBaseline } from '../src/engine/ledger/baselines.ts';
+import { nextPass } from '../src/engine/ledger/match-index.ts';
 import { releaseKeys } from '../src/engine/ledger/matching/order-keys.ts';
 import { settleCopies } from '../src/engine/ledger/matching/repeated-orders.ts';
 import { settleOrders } from '../src/engine/ledger/matching/settle-orders.ts';
-import { unlistedUpdates } from '../src/engine/ledger/matching/unlisted.ts';
-import { nextPass } from '../src/engine/ledger/records.ts';
+import { unlistedUpdates } from '../src/engine/ledger/matching/unlisted-records.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { movePhase, readRun } from '../src/engine/ledger/runs.ts';

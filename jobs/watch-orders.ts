@@ -17,9 +17,14 @@ import { addNote, readRun, recordProgress } from '../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
-import { refusalOf } from '../src/syncs/orders/file-refusal.ts';
-import { type FileVerdict, settleFile } from '../src/syncs/orders/file-rows.ts';
-import { changedWhileLoading, saidBy, verdictOfLoad } from '../src/syncs/orders/file-verdict.ts';
+import {
+  changedWhileLoading,
+  type FileVerdict,
+  refusalOf,
+  saidBy,
+  settleFile,
+  verdictOfLoad,
+} from '../src/syncs/orders/file-verdict.ts';
 import {
   entriesIn,
   isComplete,

@@ -1,7 +1,7 @@
 /** Turns anything that was thrown into one message and an exit code. */
 import { CommanderError } from 'commander';
 import { LockstepError, messageOf } from '../base/errors.ts';
-import { problemsIn, type RunReport } from '../operator/run-result.ts';
+import { problemsIn, type RunReport } from '../operator/run-report.ts';
 import { describeDatabaseError } from '../storage/errors.ts';
 
 /** 0: every row succeeded. */

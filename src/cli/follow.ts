@@ -1,11 +1,11 @@
 /** Follows a run in the ledger, no matter which process works on it, and shows its progress. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { runningPart } from '../engine/ledger/parts.ts';
 import { rowsLeft } from '../engine/ledger/rows.ts';
+import { runningPart } from '../engine/ledger/run-parts.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import type { Output } from './output.ts';
-import { type Look, progressLine, RATE_WINDOW_MS } from './progress.ts';
+import type { Output } from './print/output.ts';
+import { type Look, progressLine, RATE_WINDOW_MS } from './print/progress-line.ts';
 
 const LOOK_MS = 200;
 /** Looking takes at most this share of the time, however many rows are counted. */

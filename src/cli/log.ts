@@ -1,8 +1,8 @@
 /** The log on stderr, one line per entry: text on a terminal, otherwise JSON. Text has times once `info` is logged. */
 import pino, { type Logger } from 'pino';
 import { z } from 'zod';
-import { formatTime } from '../operator/words.ts';
-import type { Screen } from './screen.ts';
+import { formatTime } from '../operator/format.ts';
+import type { Screen } from './print/screen.ts';
 
 const entrySchema = z.looseObject({
   level: z.number(),

@@ -1,11 +1,11 @@
 /** Entry point of the command line: runs one command in this process and sets the exit code. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { styled } from './colour.ts';
 import { DONE, type ExitCode, failureOf } from './errors.ts';
-import type { GlobalOptions } from './options.ts';
-import { createOutput, OUTPUT_CLOSED } from './output.ts';
+import type { GlobalOptions } from './global-options.ts';
+import { styled } from './print/colour.ts';
+import { createOutput, OUTPUT_CLOSED } from './print/output.ts';
+import { screenOf } from './print/screen.ts';
 import { buildProgram } from './program.ts';
-import { screenOf } from './screen.ts';
 import type { Process, Session, Surroundings, Work } from './session.ts';
 
 /** After a failure, closing may hang on a lost database; the command ends after this time anyway. */

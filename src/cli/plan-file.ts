@@ -9,15 +9,15 @@ import path from 'node:path';
 import { z } from 'zod';
 import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import { keepPlanFile } from '../engine/ledger/approval.ts';
-import { changesIn, type ShownWrite, shownWrites } from '../engine/ledger/matching/shown.ts';
+import { changesIn, type ShownWrite, shownWrites } from '../engine/ledger/matching/shown-writes.ts';
 import type { Run } from '../engine/ledger/runs.ts';
-import { formatCount, plural } from '../operator/words.ts';
+import { formatCount, plural } from '../operator/format.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { WRONG_USE, wrongUse } from './errors.ts';
 import { exportLines, fileToWrite, type Replacing, TO_STDOUT } from './export-file.ts';
-import { thisPerson } from './person.ts';
 import type { Session } from './session.ts';
-import type { Workspace } from './wire.ts';
+import { thisPerson } from './this-person.ts';
+import type { Workspace } from './workspace/open-workspace.ts';
 
 const VERSION = 1;
 

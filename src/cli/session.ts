@@ -11,13 +11,13 @@ import { initSettings, loadSettings } from '../settings/load.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Database } from '../storage/open.ts';
 import { type ExitCode, FAILED, WRONG_USE } from './errors.ts';
+import { DEFAULT_DATA, type GlobalOptions } from './global-options.ts';
 import { createLog } from './log.ts';
-import { DEFAULT_DATA, type GlobalOptions } from './options.ts';
-import { createOutput, type Output } from './output.ts';
-import type { Screen, TextStream } from './screen.ts';
+import { createOutput, type Output } from './print/output.ts';
+import type { Screen, TextStream } from './print/screen.ts';
 import { listenForReload, listenForStop, type SignalSource } from './signals.ts';
-import type { StoreOptions } from './store.ts';
-import type { Workspace, WorkspaceOptions } from './wire.ts';
+import type { StoreOptions } from './workspace/open-store.ts';
+import type { Workspace, WorkspaceOptions } from './workspace/open-workspace.ts';
 
 /** The process in which a command runs, with escaping streams. */
 export interface Surroundings extends Omit<Process, 'stdout' | 'stderr'> {
@@ -151,7 +151,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     throw new LockstepError('DATA_MISSING', message, { exitCode: WRONG_USE });
   }
   // Loaded when needed: printing help or a settings error does not need most of Lockstep.
-  const stores = () => import('./store.ts');
+  const stores = () => import('./workspace/open-store.ts');
   const store = async (how: { orDefault?: boolean } = {}): Promise<StoreOptions> => ({
     settings: await settingsToUse(how),
     dataDir,
@@ -179,7 +179,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     openServiceStore: async () => keep((await stores()).openServiceStore(await store({ orDefault: true }))),
     async openWorkspace(own) {
       await import('./bin/small-heap.mjs'); // other commands end before their heap has grown
-      const { openWorkspace } = await import('./wire.ts');
+      const { openWorkspace } = await import('./workspace/open-workspace.ts');
       const opening = await (own ? { ...own, log } : existing());
       return keep(openWorkspace({ complete: hintElsewhere(opening.settings), ...opening, env }));
     },

@@ -1,14 +1,14 @@
 /** `import { startWorkspace } from 'lockstep'`: what `lockstep start` does, in the caller's own process. */
 import path from 'node:path';
 import type { Lane } from '../client/budget/budget.ts';
-import { allowedFor, type RunReport, reportRun } from '../operator/run-result.ts';
+import { allowedFor, type RunReport, reportRun } from '../operator/run-report.ts';
 import { loadSettings } from '../settings/load.ts';
 import { follow } from './follow.ts';
+import { DEFAULT_DATA } from './global-options.ts';
 import { createLog } from './log.ts';
-import { DEFAULT_DATA } from './options.ts';
-import { DEFAULT_PORT, defaultRoles, type Ready, type Role, startRoles } from './roles.ts';
-import { screenOf, type TextStream } from './screen.ts';
-import { openWorkspace } from './wire.ts';
+import { screenOf, type TextStream } from './print/screen.ts';
+import { openWorkspace } from './workspace/open-workspace.ts';
+import { DEFAULT_PORT, defaultRoles, type Ready, type Role, startRoles } from './workspace/roles.ts';
 
 export type { Lane, Ready, Role, RunReport };
 

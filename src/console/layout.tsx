@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import type { Child } from 'hono/jsx';
 import { visible } from '../base/visible.ts';
+import type { Person } from './access/people.ts';
 import { type AssetName, assetPath } from './assets.ts';
 import type { Shown, Tab } from './page.ts';
-import { Command } from './parts.tsx';
-import type { Person } from './people.ts';
+import { Command } from './parts/parts.tsx';
 
 /** A message about the last action, shown once. */
 export interface Said {

@@ -7,7 +7,7 @@ import type { ExamineOptions, Report } from '../operator/examination.ts';
 import type { SettingsCheck } from '../operator/settings-check.ts';
 import type { SecretRef } from '../settings/fields.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { ActionNeeds } from './actions.ts';
+import type { ActionNeeds } from './actions/actions.ts';
 
 export interface ConsoleNeeds extends ActionNeeds, HookServerNeeds {
   readonly pool: ActionNeeds['pool'];

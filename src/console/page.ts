@@ -6,11 +6,11 @@ import type { Accounts } from '../engine/account/accounts.ts';
 import type { HookServerNeeds } from '../mirror/inbound/hook-server.ts';
 import type { SettingsCheck } from '../operator/settings-check.ts';
 import type { Settings } from '../settings/settings.ts';
+import type { People, Person } from './access/people.ts';
 import type { AssetName } from './assets.ts';
 import type { Examinations } from './examinations.ts';
-import type { Loads } from './loads.ts';
+import type { Loads } from './loads/loads.ts';
 import type { ConsoleNeeds } from './needs.ts';
-import type { People, Person } from './people.ts';
 
 export interface PageContext {
   readonly pool: pg.Pool;

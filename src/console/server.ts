@@ -5,18 +5,18 @@ import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import { serverUrl } from '../base/server-url.ts';
 import { addHookServer } from '../mirror/inbound/hook-server.ts';
 import { isLoopback } from '../settings/fields.ts';
+import { addGuard, addHeaders } from './access/guard.ts';
+import { addLogin } from './access/login.tsx';
+import { createPeople } from './access/people.ts';
 import { PREFIX } from './api/openapi.ts';
 import { addApi } from './api/routes.ts';
 import { addAssets } from './assets.ts';
 import { createExaminations } from './examinations.ts';
-import { addGuard, addHeaders } from './guard.ts';
-import { addLoads } from './load-routes.ts';
-import { createLoads } from './loads.ts';
-import { addLogin } from './login.tsx';
+import { addLoads } from './loads/load-routes.ts';
+import { createLoads } from './loads/loads.ts';
+import { UPLOAD_TIMEOUT_MS } from './loads/uploads.ts';
 import type { ConsoleNeeds } from './needs.ts';
-import { createPeople } from './people.ts';
 import { addPages } from './routes.tsx';
-import { UPLOAD_TIMEOUT_MS } from './uploads.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

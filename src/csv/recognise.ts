@@ -1,5 +1,5 @@
 /** Which field a column's name means: the field's own name, a synonym, or a name that resembles one of these. */
-import { editDistance } from '../base/edit-distance.ts';
+import { editDistance } from '../base/closest.ts';
 import {
   CUSTOMER_PARTS,
   FIELDS,

@@ -1,11 +1,11 @@
 /** What an operator reads about accounts: which tenant each one is, whether it may be called, and what its settings say. */
 import { autoDialect, type Dialect } from '../client/call/dialect.ts';
-import { type ListedAccount, listAccounts } from '../engine/ledger/scopes.ts';
-import { downServices } from '../engine/ledger/service-states.ts';
-import { type Suspension, suspensionOf } from '../engine/ledger/suspensions.ts';
+import { downServices } from '../engine/ledger/scopes/down-services.ts';
+import { type ListedAccount, listAccounts } from '../engine/ledger/scopes/scopes.ts';
+import { type Suspension, suspensionOf } from '../engine/ledger/scopes/suspensions.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { budgetWords } from './run-result.ts';
+import { budgetWords } from './run-report.ts';
 
 export interface AccountState {
   readonly account: string;

@@ -13,7 +13,7 @@ import { contactTemplate } from '../settings/contact-template.ts';
 import { type Settings, type SyncSettings, syncNamed } from '../settings/settings.ts';
 import { type ContactMapping, mappingOf } from '../syncs/contacts/mapping.ts';
 import { contactText, keysOf, labelOf } from '../syncs/customers/keys.ts';
-import { plural } from './words.ts';
+import { plural } from './format.ts';
 
 /** Contacts of each sync that are shown, and how many that the filter leaves out. */
 const CONTACTS = 10;

@@ -1,14 +1,19 @@
 /** What an operator reads about deliveries, and how deliveries are sent again. */
 import { LockstepError } from '../base/errors.ts';
-import { type DeliveryFilter, type ListedDelivery, type ShownDelivery, showDelivery } from '../mirror/outbox/list.ts';
+import {
+  type DeliveryFilter,
+  type ListedDelivery,
+  type ShownDelivery,
+  showDelivery,
+} from '../mirror/outbox/deliveries.ts';
 import { type Replayed, type ReplayHow, replay } from '../mirror/outbox/replay.ts';
 import { enableTargets } from '../mirror/outbox/target-states.ts';
+import { quote } from '../settings/message-parts.ts';
+import { receivesEvents } from '../settings/schema-target.ts';
 import { channelNamed, type Settings, targetNamed } from '../settings/settings.ts';
-import { receivesEvents } from '../settings/target.ts';
-import { quote } from '../settings/words.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { channelIn, outboxName } from './alerts/channels/channel.ts';
-import { formatTime, plural } from './words.ts';
+import { formatTime, plural } from './format.ts';
 
 /** @throws LockstepError DELIVERY_UNKNOWN */
 export async function readDelivery(

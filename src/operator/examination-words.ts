@@ -3,7 +3,7 @@ import { Document } from 'yaml';
 import { gaps } from '../contract/gaps.ts';
 import { attention, type Report } from './doctor/examine.ts';
 import { type Finding, TOPICS } from './doctor/probe.ts';
-import { formatTook, plural } from './words.ts';
+import { formatTook, plural } from './format.ts';
 
 export interface Verdict {
   readonly tone: 'good' | 'warn' | 'bad';

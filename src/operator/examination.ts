@@ -2,9 +2,9 @@
 import type pg from 'pg';
 import { EMBEDDED } from '../engine/account/account.ts';
 import type { Accounts } from '../engine/account/accounts.ts';
-import { keepCutOff } from '../engine/account/cut-off.ts';
-import { forgetShapes } from '../engine/account/shapes.ts';
-import { scopeNamed } from '../engine/ledger/scopes.ts';
+import { keepCutOff } from '../engine/account/cut-off-lists.ts';
+import { forgetShapes } from '../engine/account/list-shapes.ts';
+import { scopeNamed } from '../engine/ledger/scopes/scopes.ts';
 import { accountNamed, type Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { type ExamineOptions, examine, type Progress, type Report } from './doctor/examine.ts';

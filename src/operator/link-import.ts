@@ -3,13 +3,13 @@ import type pg from 'pg';
 import { LockstepError } from '../base/errors.ts';
 import { type OpenedFile, type Received, receive } from '../csv/receive.ts';
 import { examineTable, type Table, tableRows } from '../csv/table.ts';
-import { scopeNamed } from '../engine/ledger/scopes.ts';
-import { type LinkColumns, type LinkField, mapLinkColumns } from '../mirror/links/columns.ts';
+import { scopeNamed } from '../engine/ledger/scopes/scopes.ts';
 import { type ImportedLinks, importLinks } from '../mirror/links/import-links.ts';
+import { type LinkColumns, type LinkField, mapLinkColumns } from '../mirror/links/link-columns.ts';
 import { type LinkReader, type LinkRow, readLink } from '../mirror/links/read-links.ts';
-import { type ItemNaming, itemNamingOf } from '../mirror/targets/item-naming.ts';
+import { type ItemNaming, itemNamingOf } from '../mirror/targets/items/item-naming.ts';
+import { oneOf, quote } from '../settings/message-parts.ts';
 import { accountNamed, type Settings, targetNamed } from '../settings/settings.ts';
-import { oneOf, quote } from '../settings/words.ts';
 
 /** Refused rows that are listed, at most; the counts include all. */
 const MOST_REFUSED = 100;

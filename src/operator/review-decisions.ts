@@ -9,11 +9,11 @@ import {
   type NewDecision,
   undoDecision,
 } from '../engine/ledger/decisions.ts';
-import type { ReviewItem } from '../engine/ledger/review-items.ts';
-import { oneOf, quote } from '../settings/words.ts';
+import type { ReviewItem } from '../engine/ledger/views/review-items.ts';
+import { oneOf, quote } from '../settings/message-parts.ts';
 import type { Queryable } from '../storage/queryable.ts';
+import { formatTime } from './format.ts';
 import { choicesFor, idMeant, oneNamed, optionsFor, recordsFor, reviewUnknown, subjectOf } from './review.ts';
-import { formatTime } from './words.ts';
 
 type Hint = (command: string) => string;
 

@@ -4,7 +4,7 @@ import { guarded } from '../csv/formulas.ts';
 import { reportRows, type Verdict } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { hintsFor } from './reasons.ts';
+import { hintsFor } from './hints.ts';
 
 export const EXPORT_TITLES = ['source_id', 'label', 'verdict', 'reason', 'detail', 'record_id', 'action', 'sends'];
 

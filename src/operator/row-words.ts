@@ -1,6 +1,6 @@
 /** The history of a row in words. */
 import { type Hints, remedyFor, statementFor } from '../base/reasons/reasons.ts';
-import type { RowAttempt, RowStory, RowVerdict } from '../engine/ledger/row-story.ts';
+import type { RowAttempt, RowStory, RowVerdict } from '../engine/ledger/views/row-story.ts';
 
 export const OUTCOME_WORDS: Readonly<Record<RowAttempt['outcome'], string>> = {
   acked: 'accepted',

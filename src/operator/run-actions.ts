@@ -8,10 +8,10 @@ import { approveRun, awaitsApproval, declineRun, NOT_APPROVED } from '../engine/
 import { acknowledgeRun, endRun, resumeRun } from '../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { readLoad } from '../syncs/orders/begin.ts';
+import { readLoad } from '../syncs/orders/begin-load.ts';
 import { approveFirst } from '../syncs/orders/load-approval.ts';
-import { reopenLoad } from '../syncs/orders/reopen.ts';
-import { applyCommand } from './run-result.ts';
+import { reopenLoad } from '../syncs/orders/reopen-load.ts';
+import { applyCommand } from './run-report.ts';
 
 type Hint = (command: string) => string;
 

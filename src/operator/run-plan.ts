@@ -1,12 +1,12 @@
 /** What a run would do, before a person approves it, and what a load would do, after a dry run. */
 import { countMissing } from '../engine/ledger/matching/missing-customers.ts';
-import { countShownUpdates } from '../engine/ledger/matching/shown.ts';
+import { countShownUpdates } from '../engine/ledger/matching/shown-writes.ts';
 import { type Counts, countRows } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { checkpointOf } from '../syncs/orders/load-checkpoint.ts';
-import { allowedFor } from './run-result.ts';
+import { allowedFor } from './run-report.ts';
 
 export interface RunPlan {
   /** Orders, or customers of a contact sync, to create and to update. */

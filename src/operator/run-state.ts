@@ -3,13 +3,13 @@
  * waits for, follows from other facts.
  */
 import { NOT_APPROVED } from '../engine/ledger/approval.ts';
-import { isAttended } from '../engine/ledger/attended.ts';
-import type { Audit } from '../engine/ledger/debts.ts';
+import { isAttended } from '../engine/ledger/attended-runs.ts';
+import type { Audit } from '../engine/ledger/audit-debts.ts';
 import { AWAITS_CONFIRMATION, type Run } from '../engine/ledger/runs.ts';
-import { suspensionOf } from '../engine/ledger/suspensions.ts';
-import { WAITS_FOR_RUN, waitsFor } from '../engine/ledger/waiting.ts';
+import { suspensionOf } from '../engine/ledger/scopes/suspensions.ts';
+import { WAITS_FOR_RUN, waitsFor } from '../engine/ledger/waiting-runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { formatTime } from './words.ts';
+import { formatTime } from './format.ts';
 
 /** Stable, because scripts read it. */
 export type RunState =

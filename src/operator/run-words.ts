@@ -1,8 +1,8 @@
 /** A run in a few words: its counts, the tone of its state, and the proof of its scan. */
 import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
-import type { RunReport } from './run-result.ts';
+import { formatCount } from './format.ts';
+import type { RunReport } from './run-report.ts';
 import type { RunState } from './run-state.ts';
-import { formatCount } from './words.ts';
 
 /** How a state is shown: a colour of the terminal and of the console. */
 export type Tone = 'good' | 'bad' | 'warn' | 'dim';

@@ -1,7 +1,7 @@
 /** What may be wrong with the settings: problems of the file, and warnings about settings that work. */
 import { LockstepError, messageOf } from '../base/errors.ts';
 import { readPresets } from '../csv/presets.ts';
-import { signingKey } from '../mirror/targets/signature.ts';
+import { signingKey } from '../mirror/targets/calls/signature.ts';
 import { isSecretRef, type SecretRef } from '../settings/fields.ts';
 import { loadSettings } from '../settings/load.ts';
 import { readSecret } from '../settings/secrets.ts';

@@ -7,7 +7,7 @@ import type { Fits } from '../csv/fits.ts';
 import type { Preset } from '../csv/presets.ts';
 import type { Sheet } from '../csv/sheet.ts';
 import type { ColumnCondition } from '../csv/where.ts';
-import { formatCount, formatShare, plural } from './words.ts';
+import { formatCount, formatShare, plural } from './format.ts';
 
 const DELIMITER_WORDS: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
 const PARTS = { email: 'e-mail', name: 'name' } as const;

@@ -1,14 +1,14 @@
 /** What an operator looks at first: what needs a person, what runs, what starts next, and how accounts and targets are. */
 
-import { pausedRuns, unfinishedAndAuditing } from '../engine/ledger/run-list.ts';
 import { isOverdue, type PausedSync, pausedSyncs, savedSchedules } from '../engine/ledger/schedules.ts';
+import { pausedRuns, unfinishedAndAuditing } from '../engine/ledger/views/run-list.ts';
 import type { TargetState } from '../mirror/outbox/target-states.ts';
 import { nextStarts } from '../settings/next-start.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import type { Problem } from './alerts/problem.ts';
-import { findProblems, readStates, type States } from './needs.ts';
-import { budgetWords, type RunReport, reportRuns } from './run-result.ts';
+import { findProblems, readStates, type States } from './current-problems.ts';
+import { budgetWords, type RunReport, reportRuns } from './run-report.ts';
 import type { RunState } from './run-state.ts';
 import { conditionWords, startWords, zoneOf } from './schedule-words.ts';
 

@@ -1,5 +1,5 @@
 /** The syncs of the settings: when they start next, and how they ended. */
-import { newestRuns } from '../engine/ledger/run-list.ts';
+
 import type { Run } from '../engine/ledger/runs.ts';
 import {
   isOverdue,
@@ -8,11 +8,12 @@ import {
   type SavedSchedule,
   savedSchedules,
 } from '../engine/ledger/schedules.ts';
+import { newestRuns } from '../engine/ledger/views/run-list.ts';
 import { nextStarts } from '../settings/next-start.ts';
 import type { Settings, SyncSettings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { type RunReport, reportRuns } from './run-result.ts';
-import { formatTime } from './words.ts';
+import { formatTime } from './format.ts';
+import { type RunReport, reportRuns } from './run-report.ts';
 
 const STARTS = 5;
 

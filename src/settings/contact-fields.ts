@@ -1,7 +1,7 @@
 /** The names of the fields of contacts and customers in settings, and what is said about other names. */
 import { z } from 'zod';
 import { contactUpdate, customerCreate } from '../contract/records.ts';
-import { didYouMean, oneOf, quote } from './words.ts';
+import { didYouMean, oneOf, quote } from './message-parts.ts';
 
 /** The fields of a customer that a mapping can write. */
 export const CUSTOMER_FIELDS = customerCreate.keyof().options;

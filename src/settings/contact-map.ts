@@ -5,7 +5,7 @@ import { contactField, contactFieldProblem, customerField } from './contact-fiel
 import { contactTemplateProblems } from './contact-template.ts';
 import { exactlyOneOf, hasKeys } from './fields.ts';
 import { explainType } from './issues.ts';
-import { didYouMean, quote } from './words.ts';
+import { didYouMean, quote } from './message-parts.ts';
 
 const PLAIN = ['trim', 'lower', 'upper', 'phone'] as const;
 const TRANSFORMS = 'trim, lower, upper, phone or { phone: DE }';

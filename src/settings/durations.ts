@@ -3,7 +3,7 @@
  * A bare number is refused on purpose: a reader cannot tell whether 30 means seconds or milliseconds.
  */
 import { z } from 'zod';
-import { quote } from './words.ts';
+import { quote } from './message-parts.ts';
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const PATTERN = /^(\d{1,12})(ms|s|m|h|d)$/;

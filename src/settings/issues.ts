@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 import { closest } from '../base/closest.ts';
+import { didYouMean, oneOf, quote, yamlKind } from './message-parts.ts';
 import type { PathStep } from './problems.ts';
-import { didYouMean, oneOf, quote, yamlKind } from './words.ts';
 
 export interface Finding {
   readonly path: readonly PathStep[];

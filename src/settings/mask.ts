@@ -1,11 +1,12 @@
 /** The settings for `lockstep settings print`: in the file's own shape, defaults filled in, secrets masked. */
-import type { ChannelSettings } from './alert.ts';
+
 import { formatDuration } from './durations.ts';
 import { isSecretSource, type ListenAddress, type SecretSource } from './fields.ts';
 import { Hidden } from './hidden.ts';
+import type { ChannelSettings } from './schema-alert.ts';
 import { OPERATOR } from './schema-console.ts';
+import type { TargetSettings } from './schema-target.ts';
 import type { AccountSettings, Settings, SyncSettings } from './settings.ts';
-import type { TargetSettings } from './target.ts';
 
 /** Plain values for YAML or JSON. Sources of secrets are shown, secrets are `***`, and so are passwords in URLs. */
 export function maskSettings({

@@ -3,7 +3,7 @@
  * They read the raw document, so their problems are reported together with the schema's.
  */
 import type { Finding } from './issues.ts';
-import { didYouMean, oneOf, quote } from './words.ts';
+import { didYouMean, oneOf, quote } from './message-parts.ts';
 
 type Entries = ReadonlyMap<string, unknown>;
 

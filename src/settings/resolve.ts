@@ -3,13 +3,13 @@
  * overrides from the environment.
  */
 import { dirname, resolve } from 'node:path';
-import type { ChannelSettings } from './alert.ts';
 import { isSecretSource, type SecretRef, type SecretSource } from './fields.ts';
 import type { Hidden } from './hidden.ts';
 import type { SettingsFile } from './schema.ts';
+import type { ChannelSettings } from './schema-alert.ts';
 import { OPERATOR } from './schema-console.ts';
+import type { TargetSettings } from './schema-target.ts';
 import type { AccountSettings, Settings, SyncSettings } from './settings.ts';
-import type { TargetSettings } from './target.ts';
 import { MAPS_WITH_SECRETS } from './target-keys.ts';
 
 /** The overrides from the environment. `{ url: undefined }` means embedded or none. */

@@ -13,8 +13,8 @@ import { isMap, isScalar, type Pair, parseDocument, stringify, type YAMLMap } fr
 import { LockstepError, messageOf } from '../base/errors.ts';
 import { readDocument } from './document.ts';
 import { defaultSettingsFile } from './load.ts';
+import { quote } from './message-parts.ts';
 import { parseSettings } from './parse.ts';
-import { quote } from './words.ts';
 
 export interface Change {
   /** The path within the account, such as `['dialect', 'firstTaskPage']`. */

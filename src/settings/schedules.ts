@@ -1,7 +1,7 @@
 /** When a sync runs automatically, and checks of cron expressions and time zones before a scheduler gets them. */
 import { createRequire } from 'node:module';
 import type * as CronParser from 'cron-parser';
-import { didYouMean, quote } from './words.ts';
+import { didYouMean, quote } from './message-parts.ts';
 
 export type Schedule = (
   | { readonly kind: 'cron'; readonly cron: string; readonly timezone: string }

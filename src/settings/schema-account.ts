@@ -15,8 +15,8 @@ import {
   toSource,
 } from './fields.ts';
 import { explainType } from './issues.ts';
+import { didYouMean } from './message-parts.ts';
 import { count, defaultBurst, explainBudget, rateKeys, requestsWithPer, wrongType } from './rate.ts';
-import { didYouMean } from './words.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

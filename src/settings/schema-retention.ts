@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { formatDuration, parseDurationMs } from './durations.ts';
 import { textAs } from './fields.ts';
-import { quote } from './words.ts';
+import { quote } from './message-parts.ts';
 
 const DAY_MS = 86_400_000;
 /** Every repetition, of calls that come in and of calls that go out, has ended by then. */

@@ -3,15 +3,15 @@
  * shape with durations in milliseconds; resolve.ts turns it into `Settings`.
  */
 import { z } from 'zod';
-import { alertChannel } from './alert.ts';
 import { listenAddress, name, secret, serviceUrl, storeUrl } from './fields.ts';
 import { explainType } from './issues.ts';
 import { hiddenNodes, readRedisNodes } from './redis-url.ts';
 import { account } from './schema-account.ts';
+import { alertChannel } from './schema-alert.ts';
 import { consoleSection } from './schema-console.ts';
 import { retention } from './schema-retention.ts';
 import { sync, syncTypes } from './schema-sync.ts';
-import { target } from './target.ts';
+import { target } from './schema-target.ts';
 
 export const databaseUrl = storeUrl('embedded', ['postgres:', 'postgresql:']);
 export const redisUrl = storeUrl('none', ['redis:', 'rediss:'], (text) => {

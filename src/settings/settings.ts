@@ -5,14 +5,14 @@
 
 import { LockstepError } from '../base/errors.ts';
 import type { BudgetLimits } from '../client/budget/budget.ts';
-import type { ChannelSettings } from './alert.ts';
 import type { ListenAddress, SecretRef } from './fields.ts';
 import type { Hidden } from './hidden.ts';
+import { didYouMean, oneOf, quote } from './message-parts.ts';
 import type { SettingsFile } from './schema.ts';
+import type { ChannelSettings } from './schema-alert.ts';
 import type { ConsoleRole } from './schema-console.ts';
 import type { RetentionSettings } from './schema-retention.ts';
-import type { TargetSettings } from './target.ts';
-import { didYouMean, oneOf, quote } from './words.ts';
+import type { TargetSettings } from './schema-target.ts';
 
 export interface Settings {
   /** Absolute path of the file they were read from. */

@@ -7,7 +7,7 @@ import type * as Liquids from 'liquidjs';
 import { z } from 'zod';
 import { messageOf } from '../base/errors.ts';
 import type { TaskState } from '../contract/target.ts';
-import { didYouMean, quote } from './words.ts';
+import { didYouMean, quote } from './message-parts.ts';
 
 /** Where a template is used: in JSON, as a part of a path, in a header, or where every text is allowed. */
 export type Place = 'json' | 'path' | 'header' | 'text';

@@ -1,8 +1,8 @@
 /** Warns about settings that work but may be a mistake: secrets in the file, keys sent without TLS, a short settle time. */
 import { isLoopback, isSecretSource } from './fields.ts';
 import type { Finding } from './issues.ts';
+import { quote } from './message-parts.ts';
 import type { SettingsFile } from './schema.ts';
-import { quote } from './words.ts';
 
 export function findWarnings(parsed: SettingsFile): Finding[] {
   const findings: Finding[] = [];

@@ -1,7 +1,7 @@
 /** A pool of connections as every room expects it: bigint as a number, and no lost connection that ends the process. */
 import pg from 'pg';
 import type { Logger } from 'pino';
-import type { InSpan } from '../base/in-span.ts';
+import type { InSpan } from '../base/trace-span.ts';
 import { tracedPool } from './traced-pool.ts';
 
 /** Makes a pool; the caller ends it. Lost connections are logged, and the next query gets a new one. */

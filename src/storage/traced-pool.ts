@@ -1,6 +1,6 @@
 /** A pool whose queries are spans. A span names the kind of statement and its tables, and has neither its text nor its values. */
 import pg from 'pg';
-import type { InSpan } from '../base/in-span.ts';
+import type { InSpan } from '../base/trace-span.ts';
 
 type Query = (...args: readonly unknown[]) => unknown;
 

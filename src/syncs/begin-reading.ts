@@ -1,4 +1,4 @@
-import { beginRead, type Reading } from '../engine/ledger/records.ts';
+import { beginRead, type Reading } from '../engine/ledger/match-index.ts';
 import { ledgerNow } from '../engine/ledger/set-clock.ts';
 import type { Exclusive } from '../engine/worker/exclusive.ts';
 import type { JobContext } from '../engine/worker/job.ts';

@@ -4,13 +4,13 @@
  */
 
 import type { JsonObject } from '../client/call/json.ts';
-import type { WholeKind } from '../client/lists/page-size.ts';
+import type { WholeKind } from '../client/lists/whole-lists.ts';
 import { RunPaused } from '../engine/account/failure.ts';
 import { recogniseRecords, waysOn } from '../engine/account/identity.ts';
 import { isMarkedDeleted, lookUp } from '../engine/account/look-up.ts';
-import { sentSoFar } from '../engine/account/sent-so-far.ts';
-import { shownInPass, startOfRead } from '../engine/ledger/records.ts';
+import { shownInPass, startOfRead } from '../engine/ledger/match-index.ts';
 import { addNote, type RunProgress, recordProgress } from '../engine/ledger/runs.ts';
+import { sentSoFar } from '../engine/ledger/sent-so-far.ts';
 import type { ReadBack, Settled } from '../engine/ledger/settling.ts';
 import type { Exclusive } from '../engine/worker/exclusive.ts';
 import type { JobContext, JobResult } from '../engine/worker/job.ts';

@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream';
 import type pg from 'pg';
 import { afterEach } from 'vitest';
 import { runCommand } from '../../src/cli/main.ts';
-import type { TextStream } from '../../src/cli/screen.ts';
+import type { TextStream } from '../../src/cli/print/screen.ts';
 import { initSettings } from '../../src/settings/load.ts';
 
 export interface CommandResult {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { keepLearnt, readLearnt } from '../../src/engine/ledger/learnt.ts';
+import { keepLearnt, readLearnt } from '../../src/engine/ledger/scopes/learnt.ts';
 import { lastExamination } from '../../src/operator/examination.ts';
 import { seedWorkspace } from '../../src/service/testbed/seed.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';

@@ -3,7 +3,7 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { EmbeddedService } from '../../src/cli/embedded-service.ts';
+import { EmbeddedService } from '../../src/cli/workspace/embedded-service.ts';
 import { freshDatabase } from '../support/database.ts';
 
 test('starts at the next use where the first could not start it', async () => {

@@ -2,7 +2,7 @@ import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 // @ts-expect-error: plain JavaScript, because it runs before anything is installed
-import { nodeProblem, whyInstall } from '../../src/cli/ensure-installed.mjs';
+import { nodeProblem, whyInstall } from '../../.ci/ensure-installed.mjs';
 import { scratchFolders } from './command.ts';
 
 const folder = scratchFolders();

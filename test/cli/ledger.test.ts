@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pruneLedger } from '../../src/engine/ledger/prune.ts';
+import { pruneLedger } from '../../src/engine/ledger/retention/prune.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { aRun, asLoad, freshLedger, putRows } from '../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../support/database.ts';

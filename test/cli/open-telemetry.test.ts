@@ -1,7 +1,7 @@
 /** When the packages for traces are loaded, and what is said if they are missing. */
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { openTelemetry } from '../../src/cli/open-telemetry.ts';
+import { openTelemetry } from '../../src/cli/workspace/open-telemetry.ts';
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
 

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { paint, styled } from '../../src/cli/colour.ts';
 import { createLog, logEvents } from '../../src/cli/log.ts';
-import { createOutput, table } from '../../src/cli/output.ts';
-import { screenOf } from '../../src/cli/screen.ts';
+import { paint, styled } from '../../src/cli/print/colour.ts';
+import { createOutput, table } from '../../src/cli/print/output.ts';
+import { screenOf } from '../../src/cli/print/screen.ts';
 import { textStream } from './command.ts';
 
 test('--json writes only the object to stdout', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { REASON_AREAS, remedyFor } from '../../src/base/reasons/reasons.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import type { Run, RunStatus } from '../../src/engine/ledger/runs.ts';
-import { hintsFor } from '../../src/operator/reasons.ts';
+import { hintsFor } from '../../src/operator/hints.ts';
 import { textStream } from './command.ts';
 
 const codes = Object.values(REASON_AREAS).flatMap((reasons) => Object.keys(reasons));

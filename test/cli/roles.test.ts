@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import os from 'node:os';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { type RoleOptions, startRoles } from '../../src/cli/roles.ts';
+import { type RoleOptions, startRoles } from '../../src/cli/workspace/roles.ts';
 import { freshDatabase } from '../support/database.ts';
 import { testWorkspace } from '../support/harness/test-workspace.ts';
 

@@ -3,7 +3,7 @@ import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sentenceFor } from '../../src/base/reasons/reasons.ts';
-import { noteAttended, noteLeft } from '../../src/engine/ledger/attended.ts';
+import { noteAttended, noteLeft } from '../../src/engine/ledger/attended-runs.ts';
 import { dropClaims } from '../../src/engine/ledger/claims.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import type { Verdict } from '../../src/engine/ledger/rows.ts';

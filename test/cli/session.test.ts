@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { screenOf } from '../../src/cli/screen.ts';
+import { screenOf } from '../../src/cli/print/screen.ts';
 import { openSession } from '../../src/cli/session.ts';
 import { textStream } from './command.ts';
 

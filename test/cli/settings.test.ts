@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { isPassword } from '../../src/console/passwords.ts';
+import { isPassword } from '../../src/console/access/passwords.ts';
 import { command, scratchFolders } from './command.ts';
 
 const folder = scratchFolders();

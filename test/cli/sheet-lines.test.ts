@@ -1,6 +1,6 @@
 /** The description of how a file was understood, as people read it. */
 import { expect, test } from 'vitest';
-import { sheetLines } from '../../src/cli/orders/sheet-lines.ts';
+import { sheetLines } from '../../src/cli/print/sheet-lines.ts';
 import { readPresets } from '../../src/csv/presets.ts';
 import { examineSheet, type SheetChoices } from '../../src/csv/sheet.ts';
 import { received } from '../csv/files.ts';

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { hashPassword, isPassword } from '../../src/console/passwords.ts';
+import { hashPassword, isPassword } from '../../src/console/access/passwords.ts';
 import type { Console } from '../../src/console/server.ts';
-import { listActions } from '../../src/engine/ledger/console-actions.ts';
+import { listActions } from '../../src/engine/ledger/console/console-actions.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { startHttpProxy } from './http-proxy.ts';

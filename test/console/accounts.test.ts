@@ -2,9 +2,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Console } from '../../src/console/server.ts';
-import { addBudgetUse, budgetHistory } from '../../src/engine/ledger/budget-minutes.ts';
-import { listActions } from '../../src/engine/ledger/console-actions.ts';
-import { suspensionOf } from '../../src/engine/ledger/suspensions.ts';
+import { listActions } from '../../src/engine/ledger/console/console-actions.ts';
+import { addBudgetUse, budgetHistory } from '../../src/engine/ledger/scopes/budget-minutes.ts';
+import { suspensionOf } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { lastExamination } from '../../src/operator/examination.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';

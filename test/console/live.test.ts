@@ -1,7 +1,7 @@
 /** Open pages, which receive what changes. */
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createLive, type Live, type News } from '../../src/console/live.ts';
+import { createLive, type Live, type News } from '../../src/console/live/live.ts';
 
 let live: Live;
 beforeEach(() => {

@@ -2,10 +2,10 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Console } from '../../src/console/server.ts';
-import { noteAttended } from '../../src/engine/ledger/attended.ts';
+import { noteAttended } from '../../src/engine/ledger/attended-runs.ts';
 import { thisWorker } from '../../src/engine/ledger/claims.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
-import { suspendAccount } from '../../src/engine/ledger/suspensions.ts';
+import { suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';

@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Console } from '../../src/console/server.ts';
-import { noteAttended } from '../../src/engine/ledger/attended.ts';
+import { noteAttended } from '../../src/engine/ledger/attended-runs.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
 import { addNote, recordProgress, startRun } from '../../src/engine/ledger/runs.ts';

@@ -1,6 +1,6 @@
 /** Reads that viewers of a page share. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { sharedRead } from '../../src/console/shared-reads.ts';
+import { sharedRead } from '../../src/console/live/shared-reads.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Console } from '../../src/console/server.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
-import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
+import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
 import { writeResults } from '../../src/syncs/orders/results.ts';
 import { ended } from '../support/harness/ended.ts';
 import type { OrdersHarness } from '../support/harness/orders.ts';

@@ -9,8 +9,8 @@ const files = ['src', 'jobs', 'test', 'bench', 'config', 'docs']
   .flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => path.join(folder, file)),
   )
-  .concat('README.md')
-  .filter((file) => /\.(ts|mjs|sql|yaml|md)$/.test(file))
+  .concat('README.md', 'CONTRIBUTING.md', 'vitest.chaos.config.ts')
+  .filter((file) => /\.(tsx?|mjs|sql|yaml|md)$/.test(file))
   .map((file) => ({ file, text: readFileSync(path.join(root, file), 'utf8') }));
 
 const headingsOf = (file: string): readonly string[] =>
@@ -63,12 +63,14 @@ test('every assumption that is cited is in the table of assumptions', () => {
   expect([...new Set(names)].filter((name) => !known.includes(name))).toEqual([]);
 });
 
-test('every source file named in the protocol and the glossary exists', () => {
-  const names = new Set(files.map(({ file }) => path.basename(file)));
-  const cited = ['docs/protocol.md', 'docs/glossary.md'].flatMap((file) =>
-    [...readFileSync(path.join(root, file), 'utf8').matchAll(/`(?:[\w-]+\/)*([\w-]+\.ts)`/g)].map(
-      ([, name = '']) => name,
-    ),
-  );
-  expect(cited.filter((name) => !names.has(name))).toEqual([]);
+test('every source file that a document names exists', () => {
+  const paths = files.map(({ file }) => file);
+  const cited = files
+    .filter(({ file }) => file.endsWith('.md'))
+    .flatMap(({ file, text }) =>
+      [...text.matchAll(/`([\w./-]+\.(?:ts|tsx|mjs))`/g)]
+        .filter(([, name = '']) => !name.includes('NAME') && !paths.some((known) => `/${known}`.endsWith(`/${name}`)))
+        .map(([, name]) => `${file}: ${name}`),
+    );
+  expect(cited).toEqual([]);
 });

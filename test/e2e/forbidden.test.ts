@@ -1,7 +1,7 @@
 /** A key without the right to one operation: only runs that need it fail, and they resume once the right is given. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readRun } from '../../src/engine/ledger/runs.ts';
-import { suspensionOf } from '../../src/engine/ledger/suspensions.ts';
+import { suspensionOf } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { eachOnce, ordersCsv } from '../support/harness/orders.ts';
 import { people } from '../support/people.ts';
 import { type CommandHarness, openCommandHarness } from './commands.ts';

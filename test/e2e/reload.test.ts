@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { newestRuns } from '../../src/engine/ledger/run-list.ts';
 import { savedSchedules } from '../../src/engine/ledger/schedules.ts';
+import { newestRuns } from '../../src/engine/ledger/views/run-list.ts';
 import { listRuns } from '../support/newest-runs.ts';
 import { openCommandHarness } from './commands.ts';
 

@@ -1,6 +1,6 @@
 /** What `lockstep start` logs: services that stop working and work again, and runs, once each. */
 import { expect, onTestFinished, test } from 'vitest';
-import { downServices } from '../../src/engine/ledger/service-states.ts';
+import { downServices } from '../../src/engine/ledger/scopes/down-services.ts';
 import type { Needs } from '../support/harness/needs.ts';
 import { startLockstep } from './cli-process.ts';
 import { openCommandHarness } from './commands.ts';

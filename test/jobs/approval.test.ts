@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { approvalOf, approveRun } from '../../src/engine/ledger/approval.ts';
 import { decide, lockDecisions } from '../../src/engine/ledger/decisions.ts';
-import { reviewItems } from '../../src/engine/ledger/review-items.ts';
 import { resumeRun } from '../../src/engine/ledger/run-status.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
+import { reviewItems } from '../../src/engine/ledger/views/review-items.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';

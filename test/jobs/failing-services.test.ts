@@ -1,7 +1,7 @@
 /** How a run ends and what it reports where the service does not work, and how the next run continues. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readRun } from '../../src/engine/ledger/runs.ts';
-import { suspensionOf } from '../../src/engine/ledger/suspensions.ts';
+import { suspensionOf } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import type { Reply } from '../support/http-server.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { approveRun } from '../../src/engine/ledger/approval.ts';
 import { endRun, pauseRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
 import { type NewRun, type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
-import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
+import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
 import { ended } from '../support/harness/ended.ts';
 import { csvOf, type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
 import { listRuns } from '../support/newest-runs.ts';

@@ -1,6 +1,6 @@
 /** A service that turns an order_id into a number, and one that lists orders under an unknown name. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
+import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
 import { csvOf, type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
 
 const FAULTS = { seed: 3, rate: 0.3, kinds: ['reset-after', '5xx-after', 'reset-before'] as const, onlyWrites: true };

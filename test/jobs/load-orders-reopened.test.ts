@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { declineRun } from '../../src/engine/ledger/approval.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
-import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
+import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
+import { fateOf } from '../engine/ledger/matching/load-worlds.ts';
 import { ended } from '../support/harness/ended.ts';
 import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
-import { fateOf } from '../syncs/orders/load-worlds.ts';
 
 let harness: OrdersHarness;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 /** A load beside the runs that write its account's customers: it waits for them, and continues however they end. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { beginRead } from '../../src/engine/ledger/records.ts';
+import { beginRead } from '../../src/engine/ledger/match-index.ts';
 import { endRun, pauseRun, supersedeRuns } from '../../src/engine/ledger/run-status.ts';
 import { type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import type { Queryable } from '../../src/storage/queryable.ts';

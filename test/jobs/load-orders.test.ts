@@ -1,10 +1,10 @@
 /** Orders over several loads of files, against the embedded service. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readRowStory } from '../../src/engine/ledger/row-story.ts';
 import { endRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
-import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
+import { readRowStory } from '../../src/engine/ledger/views/row-story.ts';
+import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
 import { ended } from '../support/harness/ended.ts';
 import {
   csvOf,

@@ -1,7 +1,7 @@
 /** Runs against a service that refuses, loses, changes or misreports the data it is given. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EMBEDDED } from '../../src/engine/account/account.ts';
-import { isCutOff, keepCutOff } from '../../src/engine/account/cut-off.ts';
+import { isCutOff, keepCutOff } from '../../src/engine/account/cut-off-lists.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';

@@ -1,11 +1,11 @@
 /** After retention has deleted old rows and runs, nothing is written twice. */
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { prune } from '../../src/cli/retention.ts';
-import { startRoles } from '../../src/cli/roles.ts';
+import { prune } from '../../src/cli/workspace/retention.ts';
+import { startRoles } from '../../src/cli/workspace/roles.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
-import { reopenLoad } from '../../src/syncs/orders/reopen.ts';
+import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
 import { ended } from '../support/harness/ended.ts';
 import { csvOf, eachOnce, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 import { PATIENT } from '../support/patient.ts';

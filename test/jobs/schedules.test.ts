@@ -1,6 +1,6 @@
 /** Syncs that are due: processes of `lockstep start` begin them, foreground commands do not. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { scheduledIn } from '../../src/cli/due-syncs.ts';
+import { scheduledIn } from '../../src/cli/workspace/due-syncs.ts';
 import { keepSchedules, savedSchedules } from '../../src/engine/ledger/schedules.ts';
 import { openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';

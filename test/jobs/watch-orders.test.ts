@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { pruneLedger } from '../../src/engine/ledger/prune.ts';
+import { pruneLedger } from '../../src/engine/ledger/retention/prune.ts';
 import { type Run, startRun } from '../../src/engine/ledger/runs.ts';
 import { ended } from '../support/harness/ended.ts';
 import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';

@@ -1,6 +1,6 @@
 /** Services whose lists do not show what was created: nothing is created again, and the verdicts say what is known. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { keepCutOff } from '../../src/engine/account/cut-off.ts';
+import { keepCutOff } from '../../src/engine/account/cut-off-lists.ts';
 import { type BookHarness, openBookHarness, SETTLE_MS } from '../support/harness/order-book.ts';
 import { csvOf } from '../support/harness/orders.ts';
 import type { BookRecord, OrderBookOptions } from '../support/order-book.ts';

@@ -18,7 +18,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/base/absence.ts',
     from: 'return 2 * settleMs;',
     to: 'return 0 * settleMs;',
-    test: 'test/syncs/orders/settle.test.ts',
+    test: 'test/engine/ledger/matching/settle-orders.test.ts',
   },
   {
     removes: 'the check of lists by witnesses',
@@ -50,17 +50,17 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     removes: 'the audit of rows that were sent again',
-    file: 'src/engine/ledger/debts.ts',
+    file: 'src/engine/ledger/audit-debts.ts',
     from: 'from unnest($3::bigint[]) chosen (n) join ledger.inputs i on i.run_id = $1 and i.n = chosen.n',
     to: 'from unnest($3::bigint[]) chosen (n) join ledger.inputs i on i.run_id = $1 and i.n = chosen.n and false',
-    test: 'test/engine/ledger/debts.test.ts',
+    test: 'test/engine/ledger/audit-debts.test.ts',
   },
   {
     removes: 'one form for an e-mail, however it is written',
     file: 'src/syncs/customers/keys.ts',
     from: "email?.normalize('NFC').trim().toLowerCase()",
     to: "email?.normalize('NFC').trim()",
-    test: 'test/syncs/contacts/matching.test.ts',
+    test: 'test/jobs/contact-matching.test.ts',
   },
   {
     removes: 'the tenant of a list of the service',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { maskSettings } from '../../src/settings/mask.ts';
-import { receivesEvents } from '../../src/settings/target.ts';
+import { receivesEvents } from '../../src/settings/schema-target.ts';
 import { ACCOUNTS, documentedTarget, EXAMPLES, exampleOf } from '../support/documented-targets.ts';
 import { problemsIn, settingsOf } from './problems-in.ts';
 

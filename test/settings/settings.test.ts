@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { closest } from '../../src/base/closest.ts';
-import { editDistance } from '../../src/base/edit-distance.ts';
+import { closest, editDistance } from '../../src/base/closest.ts';
 import { formatDuration, parseDurationMs } from '../../src/settings/durations.ts';
 import { accountNamed, budgetLimits, syncNamed, targetNamed } from '../../src/settings/settings.ts';
 import { settingsOf } from './problems-in.ts';

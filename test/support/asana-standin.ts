@@ -1,7 +1,7 @@
 /** Asana's tasks, as far as the target uses them: developers.asana.com/reference/tasks. */
 
-import { openAsana } from '../../src/mirror/targets/asana.ts';
-import type { SettingsOf } from '../../src/settings/target.ts';
+import { openAsana } from '../../src/mirror/targets/asana/asana.ts';
+import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import { type DetailedVendor, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
 import { type Rule, startVendor } from './vendor-standin.ts';

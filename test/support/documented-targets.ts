@@ -1,8 +1,8 @@
 /** The targets that the documentation and config/targets show, as the settings read them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { SettingsOf, TargetSettings } from '../../src/settings/schema-target.ts';
 import { targetNamed } from '../../src/settings/settings.ts';
-import type { SettingsOf, TargetSettings } from '../../src/settings/target.ts';
 import { settingsOf } from '../settings/problems-in.ts';
 
 const root = path.join(import.meta.dirname, '../..');

@@ -1,7 +1,7 @@
 /** GitHub's issues, as far as the target uses them: docs.github.com/en/rest/issues/issues. */
 
-import { openGithub } from '../../src/mirror/targets/github.ts';
-import type { SettingsOf } from '../../src/settings/target.ts';
+import { openGithub } from '../../src/mirror/targets/github/github.ts';
+import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import { type DetailedVendor, HOOK_SECRET, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';

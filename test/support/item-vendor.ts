@@ -1,9 +1,9 @@
 /** Shared by tests of targets with items: deliveries to make, and a target over a stand-in of its vendor. */
 import { LockstepError } from '../../src/base/errors.ts';
 import type { CallContext, Delivery, Target, TaskState } from '../../src/contract/target.ts';
-import { openCaller } from '../../src/mirror/targets/caller.ts';
-import type { Creating, DetailLog } from '../../src/mirror/targets/creation-log.ts';
-import type { ItemNeeds } from '../../src/mirror/targets/item-calls.ts';
+import { openCaller } from '../../src/mirror/targets/calls/caller.ts';
+import type { Creating, DetailLog } from '../../src/mirror/targets/items/creation-log.ts';
+import type { ItemNeeds } from '../../src/mirror/targets/items/item-calls.ts';
 import type { SecretRef } from '../../src/settings/fields.ts';
 import { Hidden } from '../../src/settings/hidden.ts';
 import type { ItemField, ItemSettings } from '../../src/settings/target-items.ts';

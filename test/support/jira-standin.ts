@@ -1,8 +1,8 @@
 /** Jira Cloud with one workflow, as far as the target uses it: developer.atlassian.com/cloud/jira/platform/rest/v3. */
 
 import { z } from 'zod';
-import { openJira } from '../../src/mirror/targets/jira.ts';
-import type { SettingsOf } from '../../src/settings/target.ts';
+import { openJira } from '../../src/mirror/targets/jira/jira.ts';
+import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import type { Reply } from './http-server.ts';
 import { type DetailedVendor, HOOK_SECRET, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';

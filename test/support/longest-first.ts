@@ -44,7 +44,7 @@ const LONG = [
   'client/budget/discovery',
   'mirror/outbox/delivering',
   'mirror/outbox/order',
-  'syncs/orders/settle-property',
+  'engine/ledger/matching/settle-orders-property',
   'cli/runs',
   'cli/links',
   'client/call/bad-bodies',
@@ -52,7 +52,7 @@ const LONG = [
   'client/budget/concurrency',
   'engine/dispatch/conformance',
   'engine/worker/queue',
-  'syncs/contacts/recall-property',
+  'engine/ledger/matching/recall-contacts-property',
   'client/budget/postgres-store',
   'client/budget/redis-store',
 ];

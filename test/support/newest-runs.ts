@@ -1,4 +1,4 @@
-import { type ListedRun, pageOfRuns } from '../../src/engine/ledger/run-pages.ts';
+import { type ListedRun, pageOfRuns } from '../../src/engine/ledger/views/run-list.ts';
 import type { Queryable } from '../../src/storage/queryable.ts';
 
 /** The newest runs first, each by itself. */

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { statementFor } from '../../src/base/reasons/reasons.ts';
-import type { Workspace } from '../../src/cli/wire.ts';
+import type { Workspace } from '../../src/cli/workspace/open-workspace.ts';
 import { countRows, reportRows } from '../../src/engine/ledger/rows.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';

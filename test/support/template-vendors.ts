@@ -2,8 +2,8 @@
  * Stand-ins of the systems in config/targets, as far as those examples use them, strict about paths, parameters and bodies. Their
  * documentation is named in the examples. More of them are in template-vendors-more.ts.
  */
-import { openHttp } from '../../src/mirror/targets/http.ts';
-import type { SettingsOf } from '../../src/settings/target.ts';
+import { openHttp } from '../../src/mirror/targets/http/http.ts';
+import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import { documentedTarget } from './documented-targets.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
 import { type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';

@@ -1,7 +1,7 @@
 /** Todoist's tasks, as far as the target uses them: developer.todoist.com/api/v1. A completed task is not answered by its id. */
 
-import { openTodoist } from '../../src/mirror/targets/todoist.ts';
-import type { SettingsOf } from '../../src/settings/target.ts';
+import { openTodoist } from '../../src/mirror/targets/todoist/todoist.ts';
+import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
 import { type DetailedVendor, HOOK_SECRET, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';

@@ -5,14 +5,20 @@ import { refusalOf } from '../../engine/account/failure.ts';
 import { tryKey } from '../../engine/account/key-check.ts';
 import { endRun } from '../../engine/ledger/run-status.ts';
 import { listPaused } from '../../engine/ledger/runs.ts';
-import { listAccounts, moveToFreshScope, rebindAccount, scopeNamed, unfinishedOf } from '../../engine/ledger/scopes.ts';
-import { resumeAccount, suspendByHand, suspensionOf } from '../../engine/ledger/suspensions.ts';
-import { formatTime, plural } from '../../operator/words.ts';
+import {
+  listAccounts,
+  moveToFreshScope,
+  rebindAccount,
+  scopeNamed,
+  unfinishedOf,
+} from '../../engine/ledger/scopes/scopes.ts';
+import { resumeAccount, suspendByHand, suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
+import { formatTime, plural } from '../../operator/format.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { FAILED, wrongUse } from '../errors.ts';
-import { thisPerson } from '../person.ts';
 import type { Perform, Session } from '../session.ts';
+import { thisPerson } from '../this-person.ts';
 
 export function define(accounts: Command, perform: Perform): void {
   accounts

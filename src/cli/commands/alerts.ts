@@ -5,12 +5,12 @@ import { type ChannelState, channelStates } from '../../operator/alerts/channel-
 import { outboxName } from '../../operator/alerts/channels/channel.ts';
 import { openAlerts } from '../../operator/alerts/report-changes.ts';
 import { testChannel } from '../../operator/alerts/test-channel.ts';
-import { formatTime, plural } from '../../operator/words.ts';
+import { formatTime, plural } from '../../operator/format.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import { channelNamed } from '../../settings/settings.ts';
-import { styled } from '../colour.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, wrongUse } from '../errors.ts';
+import { styled } from '../print/colour.ts';
 import type { Perform, Session } from '../session.ts';
 
 export function define(alerts: Command, perform: Perform): void {

@@ -9,15 +9,15 @@ import { resumeRun } from '../../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { syncNamed } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { beginPlannedLoad } from '../../syncs/orders/begin.ts';
-import { carryAndReport, STOP_WORDS } from '../carry.ts';
+import { beginPlannedLoad } from '../../syncs/orders/begin-load.ts';
 import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import { reportFinished, resultsOf } from '../orders/load.ts';
 import { resultsDir } from '../orders/results-dir.ts';
-import { thisPerson } from '../person.ts';
 import { type GivenPlan, readPlan } from '../plan-file.ts';
 import type { Perform, Session } from '../session.ts';
-import type { Workspace } from '../wire.ts';
+import { thisPerson } from '../this-person.ts';
+import { STOP_WORDS, workAndReport } from '../work-on-run.ts';
+import type { Workspace } from '../workspace/open-workspace.ts';
 
 interface ApplyOptions {
   readonly results?: string;
@@ -68,7 +68,7 @@ async function apply(session: Session, name: string, options: ApplyOptions): Pro
   await joinOrRefuse(session, pool, run, plan);
   const isOurs = status === 'new' || status === 'started';
   session.out.say(`${isOurs ? 'Started' : 'Resuming'} run ${run.id} of ${run.title}: it applies the plan in ${name}.`);
-  return carryAndReport(session, workspace, run, {
+  return workAndReport(session, workspace, run, {
     signal,
     isOurs,
     ...(isLoad && { results: (ended: Run) => resultsOf(session, workspace, ended, results) }),

@@ -1,7 +1,7 @@
 /** Parsers for arguments that several commands take. Each throws an error that commander reports. */
 import { InvalidArgumentError } from 'commander';
 import { parseDurationMs } from '../../settings/durations.ts';
-import { didYouMean, oneOf, quote } from '../../settings/words.ts';
+import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
 
 /** Above 0. */
 export function wholeNumber(text: string): number {

@@ -5,11 +5,11 @@ import { closest } from '../../base/closest.ts';
 import type { Outcome } from '../../client/call/outcome.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { isOperationName, type OperationName, operationNames, operations } from '../../contract/operations.ts';
+import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import { didYouMean, oneOf, quote } from '../../settings/words.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED, wrongUse } from '../errors.ts';
-import { readJsonArgument } from '../json-argument.ts';
 import type { Perform, Session } from '../session.ts';
+import { readJsonArgument } from './json-argument.ts';
 
 interface CallOptions {
   readonly account?: string;

@@ -1,12 +1,17 @@
 /** `lockstep deliveries …`: lists, shows and replays deliveries to outside systems. */
 import { type Command, Option } from 'commander';
 import { remedyFor } from '../../base/reasons/reasons.ts';
-import { DELIVERY_STATES, type DeliveryFilter, type ListedDelivery, listDeliveries } from '../../mirror/outbox/list.ts';
+import {
+  DELIVERY_STATES,
+  type DeliveryFilter,
+  type ListedDelivery,
+  listDeliveries,
+} from '../../mirror/outbox/deliveries.ts';
 import { planReplay } from '../../mirror/outbox/replay.ts';
 import { enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import { planWords, readDelivery, replayHow, requireTarget, sendAgain, statusOf } from '../../operator/deliveries.ts';
-import { formatTime, plural } from '../../operator/words.ts';
-import { quote } from '../../settings/words.ts';
+import { formatTime, plural } from '../../operator/format.ts';
+import { quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';

@@ -6,18 +6,18 @@ import type { Command } from 'commander';
 import type pg from 'pg';
 import { LockstepError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/make-directory.ts';
-import type { RunReport } from '../../operator/run-result.ts';
-import { formatTook, plural } from '../../operator/words.ts';
+import { formatTook, plural } from '../../operator/format.ts';
+import type { RunReport } from '../../operator/run-report.ts';
 import type { SeededTenant } from '../../service/testbed/seed.ts';
 import { openReceiver } from '../demo/receiver.ts';
 import { sampleCsv } from '../demo/sample-csv.ts';
-import { carryToEnd, loadSample, mirrorSample } from '../demo/samples.ts';
+import { loadSample, mirrorSample, workToEnd } from '../demo/samples.ts';
 import { BUDGET, demoSettings } from '../demo/settings.ts';
-import { exampleLines, readTraits, tryNextLines, workspaceLines } from '../demo/words.ts';
-import { figures } from '../run-summary.ts';
+import { exampleLines, readTraits, tryNextLines, workspaceLines } from '../demo/texts.ts';
+import { figures } from '../print/run-summary.ts';
 import { completing, type Perform, type Session } from '../session.ts';
 import { aborted } from '../signals.ts';
-import type { Workspace } from '../wire.ts';
+import type { Workspace } from '../workspace/open-workspace.ts';
 
 const CONTACTS = 2_000;
 const ORDERS = 400;
@@ -104,7 +104,7 @@ async function seed(pool: pg.Pool): Promise<{ tenant: SeededTenant; neighbour: S
 /** Rows that need a person are no failure here: the sample contains them on purpose. */
 async function runSync(session: Session, workspace: Workspace, sync: string, signal: AbortSignal): Promise<RunReport> {
   const begun = await workspace.startSync(sync, { lane: 'interactive', dryRun: false });
-  const { run, report } = await carryToEnd(session, workspace, begun.run, signal);
+  const { run, report } = await workToEnd(session, workspace, begun.run, signal);
   session.out.say(...figures(report, run.notes));
   return report;
 }

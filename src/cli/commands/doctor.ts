@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import { LockstepError } from '../../base/errors.ts';
 import { attention } from '../../operator/doctor/examine.ts';
 import { examineAccount, type Report } from '../../operator/examination.ts';
-import { plural } from '../../operator/words.ts';
+import { plural } from '../../operator/format.ts';
 import { saveAccount } from '../../settings/save-dialect.ts';
 import { accountNamed, type Settings } from '../../settings/settings.ts';
-import { reportLines, settingLines } from '../doctor-report.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED, WRONG_USE } from '../errors.ts';
+import { reportLines, settingLines } from '../print/doctor-lines.ts';
 import type { Perform, Session } from '../session.ts';
 
 interface DoctorOptions {

@@ -2,10 +2,10 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
-import { allRuns, history } from '../../engine/ledger/archive.ts';
+import { allRuns, history } from '../../engine/ledger/retention/archive.ts';
 import { reportRows } from '../../engine/ledger/rows.ts';
-import { hintsFor } from '../../operator/reasons.ts';
-import { plural } from '../../operator/words.ts';
+import { plural } from '../../operator/format.ts';
+import { hintsFor } from '../../operator/hints.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { exportLines, FORCE, type Replacing, TO_STDOUT } from '../export-file.ts';
 import type { Perform, Session } from '../session.ts';

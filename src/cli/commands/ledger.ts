@@ -1,11 +1,11 @@
 /** `lockstep ledger …`: how much the ledger holds, deleting old data, and exporting runs and rows. */
 import type { Command } from 'commander';
-import { ledgerSize, type TableSize } from '../../engine/ledger/size.ts';
-import { formatBytes, formatCount } from '../../operator/words.ts';
+import { ledgerSize, type TableSize } from '../../engine/ledger/retention/size.ts';
+import { formatBytes, formatCount } from '../../operator/format.ts';
 import { formatDuration } from '../../settings/durations.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { type Pruned, planPrune, prune } from '../retention.ts';
 import type { Perform, Session } from '../session.ts';
+import { type Pruned, planPrune, prune } from '../workspace/retention.ts';
 import { addLedgerExport } from './ledger-export.ts';
 
 export function define(ledger: Command, perform: Perform): void {

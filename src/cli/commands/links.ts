@@ -1,6 +1,6 @@
 /** `lockstep links …`: which task is linked with which item of an outside system. */
 import type { Command } from 'commander';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import {
   describeRemoved,
   type LinkFilter,
@@ -9,10 +9,10 @@ import {
   removeLink,
 } from '../../mirror/links/list-links.ts';
 import { parseSource, SOURCE_WORDS } from '../../mirror/links/read-links.ts';
+import { formatCount, formatTime, plural } from '../../operator/format.ts';
 import { linkLines } from '../../operator/link-export.ts';
-import { formatCount, formatTime, plural } from '../../operator/words.ts';
+import { quote } from '../../settings/message-parts.ts';
 import { accountNamed, targetNamed } from '../../settings/settings.ts';
-import { quote } from '../../settings/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { wrongUse } from '../errors.ts';
 import { exportLines, FORCE, type Replacing, TO_STDOUT } from '../export-file.ts';

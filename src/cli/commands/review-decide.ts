@@ -1,8 +1,8 @@
 /** `lockstep review decide` and `lockstep review undo`. */
 import type { Command } from 'commander';
 import { CHOICES, listDecisions, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
-import { type ReviewItem, reviewItems } from '../../engine/ledger/review-items.ts';
-import { type AskNeeds, requirePossible } from '../../operator/chosen-records.ts';
+import { type ReviewItem, reviewItems } from '../../engine/ledger/views/review-items.ts';
+import { type AskNeeds, requirePossible } from '../../operator/check-decisions.ts';
 import { idMeant, oneNamed, reviewUnknown } from '../../operator/review.ts';
 import {
   decideAll,
@@ -14,12 +14,12 @@ import {
   undoneWords,
   wordsFor,
 } from '../../operator/review-decisions.ts';
-import { quote } from '../../settings/words.ts';
+import { quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { wrongUse } from '../errors.ts';
-import { thisPerson } from '../person.ts';
 import type { Perform, Session } from '../session.ts';
+import { thisPerson } from '../this-person.ts';
 
 interface Options {
   readonly use?: string;

@@ -1,12 +1,12 @@
 /** `lockstep review …`: lists what waits for a person, and takes decisions about it. */
 import type { Command } from 'commander';
 import { type Decision, listDecisions } from '../../engine/ledger/decisions.ts';
-import { type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/review-items.ts';
+import { type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/views/review-items.ts';
+import { formatCount, formatTime } from '../../operator/format.ts';
 import { idsOf, itemResult, waitWords } from '../../operator/review.ts';
 import { choiceWords, stateOf } from '../../operator/review-decisions.ts';
-import { formatCount, formatTime } from '../../operator/words.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import { groupLines } from '../review.ts';
+import { groupLines } from '../print/review-lines.ts';
 import type { Perform, Session } from '../session.ts';
 import { wholeNumber } from './arguments.ts';
 import { addDecide, addUndo } from './review-decide.ts';

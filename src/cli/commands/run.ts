@@ -4,19 +4,19 @@ import { LockstepError } from '../../base/errors.ts';
 import { LANES, type Lane } from '../../client/budget/budget.ts';
 import { AWAITS_CONFIRMATION, type Run } from '../../engine/ledger/runs.ts';
 import { pausedSyncs } from '../../engine/ledger/schedules.ts';
-import { hintsFor } from '../../operator/reasons.ts';
-import { reportRun } from '../../operator/run-result.ts';
+import { hintsFor } from '../../operator/hints.ts';
+import { reportRun } from '../../operator/run-report.ts';
 import { pausedWords } from '../../operator/sync-list.ts';
 import { syncNamed } from '../../settings/settings.ts';
-import { askForApproval } from '../approval.ts';
-import { carryAndReport, leaveToWorker, STOP_WORDS } from '../carry.ts';
+import { askForApproval } from '../ask-approval.ts';
 import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
 import type { Replacing } from '../export-file.ts';
 import { planPath, savedPlan } from '../plan-file.ts';
-import { problemLines } from '../problems.ts';
+import { problemLines } from '../print/problem-lines.ts';
 import type { Perform, Session } from '../session.ts';
-import type { StartHow } from '../start-sync.ts';
-import type { Workspace } from '../wire.ts';
+import { leaveToWorker, STOP_WORDS, workAndReport } from '../work-on-run.ts';
+import type { Workspace } from '../workspace/open-workspace.ts';
+import type { StartHow } from '../workspace/start-sync.ts';
 
 interface RunOptions extends Replacing {
   readonly dryRun?: boolean;
@@ -93,7 +93,7 @@ async function run(session: Session, name: string, options: RunOptions): Promise
   });
   if (isDetached) return leaveToWorker(session, workspace, begun.run);
   let isLeft = false;
-  return carryAndReport(session, workspace, begun.run, {
+  return workAndReport(session, workspace, begun.run, {
     signal,
     isOurs: begun.isOurs,
     told: () => (isLeft ? ['unknown'] : []),

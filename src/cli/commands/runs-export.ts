@@ -3,8 +3,8 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
+import { plural, prunedNote } from '../../operator/format.ts';
 import { csvLine, EXPORT_TITLES, exportedLines } from '../../operator/row-export.ts';
-import { plural, prunedNote } from '../../operator/words.ts';
 import { exportLines, FORCE, type Replacing, TO_STDOUT } from '../export-file.ts';
 import type { Perform, Session } from '../session.ts';
 

@@ -1,21 +1,21 @@
 /** `lockstep runs show`: the result of a run, or of one of its rows. */
 import type { Command } from 'commander';
 import { approvalOf } from '../../engine/ledger/approval.ts';
-import { reasonsOf } from '../../engine/ledger/row-groups.ts';
-import { readRowStory } from '../../engine/ledger/row-story.ts';
 import { PROBLEMS } from '../../engine/ledger/rows.ts';
-import { latestRun } from '../../engine/ledger/run-list.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
-import { waitsFor } from '../../engine/ledger/waiting.ts';
-import { hintsFor } from '../../operator/reasons.ts';
+import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
+import { readRowStory } from '../../engine/ledger/views/row-story.ts';
+import { latestRun } from '../../engine/ledger/views/run-list.ts';
+import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
+import { formatCount, formatTime, prunedNote } from '../../operator/format.ts';
+import { hintsFor } from '../../operator/hints.ts';
 import { storyResult } from '../../operator/row-words.ts';
-import { reportRun } from '../../operator/run-result.ts';
-import { formatCount, formatTime, prunedNote } from '../../operator/words.ts';
-import { quote } from '../../settings/words.ts';
+import { reportRun } from '../../operator/run-report.ts';
+import { quote } from '../../settings/message-parts.ts';
 import { wrongUse } from '../errors.ts';
-import { problemLines } from '../problems.ts';
-import { storyLines } from '../row-story.ts';
-import { figures, headline, plannedLines } from '../run-summary.ts';
+import { problemLines } from '../print/problem-lines.ts';
+import { storyLines } from '../print/row-lines.ts';
+import { figures, headline, plannedLines } from '../print/run-summary.ts';
 import type { Perform, Session } from '../session.ts';
 
 export function addShow(runs: Command, perform: Perform): void {

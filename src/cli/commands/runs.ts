@@ -1,24 +1,24 @@
 /** `lockstep runs …`: lists runs, and shows, cancels, resumes, retries or exports one. */
 import { type Command, Option } from 'commander';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
-import { pageOfRuns } from '../../engine/ledger/run-pages.ts';
 import { type RunStatus, readRun } from '../../engine/ledger/runs.ts';
+import { pageOfRuns } from '../../engine/ledger/views/run-list.ts';
+import { formatCount, formatTime, formatTook, plural, prunedNote } from '../../operator/format.ts';
 import { acknowledgeProblems, cancelRun, reopenRun, requireResumable, retryLoad } from '../../operator/run-actions.ts';
-import { reportRun, reportRuns } from '../../operator/run-result.ts';
+import { reportRun, reportRuns } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';
 import { countsLine, STYLE_OF } from '../../operator/run-words.ts';
 import { startsOf } from '../../operator/status.ts';
-import { formatCount, formatTime, formatTook, plural, prunedNote } from '../../operator/words.ts';
+import { didYouMean, quote } from '../../settings/message-parts.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { didYouMean, quote } from '../../settings/words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { carryAndReport, STOP_WORDS } from '../carry.ts';
-import { styled } from '../colour.ts';
 import { type ExitCode, wrongUse } from '../errors.ts';
 import { confirming } from '../orders/load.ts';
-import { thisPerson } from '../person.ts';
+import { styled } from '../print/colour.ts';
 import { rememberRuns } from '../recent-runs.ts';
 import type { Perform, Session } from '../session.ts';
+import { thisPerson } from '../this-person.ts';
+import { STOP_WORDS, workAndReport } from '../work-on-run.ts';
 import { toTime, wholeNumber } from './arguments.ts';
 import { startOrJoin } from './run.ts';
 import { addExport } from './runs-export.ts';
@@ -224,7 +224,7 @@ async function resume(
   await workspace.accounts.open(before.account);
   await reopenRun(pool, before, { by: thisPerson(), seen: plan ?? before.planId, first }, session.hint);
   session.out.say(`Resuming run ${id} of ${before.title}.`);
-  return carryAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true });
+  return workAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true });
 }
 
 async function retry(session: Session, id: string): Promise<ExitCode> {
@@ -238,7 +238,7 @@ async function retry(session: Session, id: string): Promise<ExitCode> {
   if (rows !== undefined) {
     const note = prunedNote(earlier);
     out.say(`Run ${id} of ${earlier.title} is open again: ${plural(rows, 'row')} to retry.`, ...note);
-    return carryAndReport(session, workspace, await readRun(pool, id), {
+    return workAndReport(session, workspace, await readRun(pool, id), {
       ...{ signal, isOurs: true, againSince },
       ...confirming(session, workspace, { isAsked: session.canAsk, signal }),
     });
@@ -246,5 +246,5 @@ async function retry(session: Session, id: string): Promise<ExitCode> {
   const { sync, lane, dryRun } = earlier;
   const { run, isOurs } = await startOrJoin(session, workspace, sync, { lane, dryRun });
   if (isOurs) out.say('It retries rows that were refused or not settled. Rows that succeeded are not sent again.');
-  return carryAndReport(session, workspace, run, { signal, isOurs });
+  return workAndReport(session, workspace, run, { signal, isOurs });
 }

@@ -1,6 +1,6 @@
 /** `lockstep service keys`: the API keys of a tenant. A key is shown once, when it is made. */
 import type { Command } from 'commander';
-import { formatTime } from '../../operator/words.ts';
+import { formatTime } from '../../operator/format.ts';
 import { keyHash } from '../../service/authentication.ts';
 import { createKey, type KeyEntry, listKeys, revokeKey } from '../../service/tenants.ts';
 import { wrongUse } from '../errors.ts';

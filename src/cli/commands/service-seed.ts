@@ -1,6 +1,6 @@
 /** `lockstep service seed`: makes sample records. */
 import type { Command } from 'commander';
-import { plural } from '../../operator/words.ts';
+import { plural } from '../../operator/format.ts';
 import { seedWorkspace } from '../../service/testbed/seed.ts';
 import type { Perform, Session } from '../session.ts';
 import { wholeNumber } from './arguments.ts';

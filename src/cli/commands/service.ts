@@ -4,11 +4,11 @@ import { type Command, Option } from 'commander';
 import { type BehaviourOptions, behaviourSchema } from '../../service/testbed/behaviour.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import { wrongUse } from '../errors.ts';
-import { readJsonArgument } from '../json-argument.ts';
-import { DEFAULT_PORT, warnBeyondLoopback } from '../roles.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
+import { DEFAULT_PORT, warnBeyondLoopback } from '../workspace/roles.ts';
 import { portNumber } from './arguments.ts';
+import { readJsonArgument } from './json-argument.ts';
 import { addAdministration } from './service-admin.ts';
 import { addSeed } from './service-seed.ts';
 

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { readPresets } from '../../csv/presets.ts';
 import type { CheckedSync, ContactsSync } from '../../operator/check-mapping.ts';
+import { plural } from '../../operator/format.ts';
 import { warningsOf } from '../../operator/settings-check.ts';
-import { plural } from '../../operator/words.ts';
 import { maskSettings } from '../../settings/mask.ts';
 import { renderJsonSchema, settingsJsonSchema } from '../../settings/schema.ts';
 import { readSecret } from '../../settings/secrets.ts';
@@ -105,7 +105,7 @@ async function schema({ out }: Session): Promise<void> {
 }
 
 async function hash({ out, env }: Session, { env: name }: { env: string }): Promise<void> {
-  const { hashPassword } = await import('../../console/passwords.ts');
+  const { hashPassword } = await import('../../console/access/passwords.ts');
   const hashed = await hashPassword(await readSecret({ from: 'env', name, where: 'the password' }, env));
   out.say(hashed);
   out.result({ hash: hashed });

@@ -1,11 +1,11 @@
 /** `lockstep start`: the long-running process, or one of several that share the roles. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ListenAddress, listenAddress } from '../../settings/fields.ts';
-import { didYouMean, oneOf, quote } from '../../settings/words.ts';
+import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
 import { logEvents } from '../log.ts';
-import { DEFAULT_PORT, defaultRoles, ROLES, type Role, startRoles, takeOverSettings } from '../roles.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
+import { DEFAULT_PORT, defaultRoles, ROLES, type Role, startRoles, takeOverSettings } from '../workspace/roles.ts';
 import { commaSeparated, portNumber } from './arguments.ts';
 
 interface StartOptions {

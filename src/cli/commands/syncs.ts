@@ -1,10 +1,10 @@
 /** `lockstep syncs …`: the syncs of the settings, when they start next, and how they ended; pauses and resumes them. */
 import type { Command } from 'commander';
 import { pausedSyncs, pauseSync, unpauseSync } from '../../engine/ledger/schedules.ts';
+import { formatTime } from '../../operator/format.ts';
 import { countsLine } from '../../operator/run-words.ts';
 import { conditionWords, scheduleWords, startWords, zoneOf } from '../../operator/schedule-words.ts';
 import { type ListedSync, listSyncs, pausedWords } from '../../operator/sync-list.ts';
-import { formatTime } from '../../operator/words.ts';
 import { syncNamed } from '../../settings/settings.ts';
 import type { Perform, Session } from '../session.ts';
 

@@ -4,10 +4,10 @@ import type { CallContext, Finding, HookAdmin, OutsideHook, Target } from '../..
 import { checkTargets } from '../../operator/target-check.ts';
 import { arrangeHook, hookAddress, listHooks } from '../../operator/target-hooks.ts';
 import { baseUrl, isLoopback } from '../../settings/fields.ts';
+import { quote } from '../../settings/message-parts.ts';
 import { targetNamed } from '../../settings/settings.ts';
-import { quote } from '../../settings/words.ts';
-import { styled } from '../colour.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, wrongUse } from '../errors.ts';
+import { styled } from '../print/colour.ts';
 import type { Perform, Session } from '../session.ts';
 
 interface HookOptions {

@@ -1,7 +1,7 @@
 /** The tenant of a command that administers the service. */
 import type pg from 'pg';
 import { listTenants, type Tenant } from '../../service/tenants.ts';
-import { didYouMean, oneOf, quote } from '../../settings/words.ts';
+import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
 import { wrongUse } from '../errors.ts';
 import type { Session } from '../session.ts';
 

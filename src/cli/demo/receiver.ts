@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import { signingKey, verifyStandardWebhook } from '../../mirror/targets/signature.ts';
+import { signingKey, verifyStandardWebhook } from '../../mirror/targets/calls/signature.ts';
 
 const told = z.object({
   type: z.string(),

@@ -3,26 +3,26 @@ import os from 'node:os';
 import path from 'node:path';
 import { LockstepError } from '../../base/errors.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
-import { hintsFor } from '../../operator/reasons.ts';
-import { type RunReport, reportRun } from '../../operator/run-result.ts';
-import { plural } from '../../operator/words.ts';
+import { plural } from '../../operator/format.ts';
+import { hintsFor } from '../../operator/hints.ts';
+import { type RunReport, reportRun } from '../../operator/run-report.ts';
 import { receiveLoad } from '../../syncs/orders/receive-load.ts';
-import { carryRun } from '../carry.ts';
 import { FAILED } from '../errors.ts';
-import { sheetLines } from '../orders/sheet-lines.ts';
-import { problemLines } from '../problems.ts';
-import { figures } from '../run-summary.ts';
+import { problemLines } from '../print/problem-lines.ts';
+import { figures } from '../print/run-summary.ts';
+import { sheetLines } from '../print/sheet-lines.ts';
 import type { Session } from '../session.ts';
-import type { Workspace } from '../wire.ts';
+import { workOnRun } from '../work-on-run.ts';
+import type { Workspace } from '../workspace/open-workspace.ts';
 import type { Receiver } from './receiver.ts';
 import { MIRROR } from './settings.ts';
 
 /** Works on a run until it is done. @throws LockstepError the error of the run, or DEMO_STOPPED */
-export async function carryToEnd(session: Session, workspace: Workspace, begun: Run, signal: AbortSignal) {
-  const carried = await carryRun(session, workspace, begun, { signal, isOurs: true });
-  const { status, error = 'The demo was stopped.', errorCode = 'DEMO_STOPPED' } = carried.run;
+export async function workToEnd(session: Session, workspace: Workspace, begun: Run, signal: AbortSignal) {
+  const stopped = await workOnRun(session, workspace, begun, { signal, isOurs: true });
+  const { status, error = 'The demo was stopped.', errorCode = 'DEMO_STOPPED' } = stopped.run;
   if (status !== 'done') throw new LockstepError(errorCode, error, { exitCode: FAILED });
-  return carried;
+  return stopped;
 }
 
 export async function loadSample(
@@ -47,7 +47,7 @@ export async function loadSample(
   });
   if (begun.status === 'finished') return reportRun(pool, begun.run, workspace.settings);
   out.say(...lines.map((line) => `  ${line}`));
-  const { run, report } = await carryToEnd(session, workspace, begun.run, signal);
+  const { run, report } = await workToEnd(session, workspace, begun.run, signal);
   out.say(...figures(report, run.notes), ...(await problemLines(pool, report, hintsFor(session.hint, run))));
   return report;
 }

@@ -7,24 +7,24 @@ import type { ResultKind } from '../../csv/result-files.ts';
 import { approveRun, awaitsApproval } from '../../engine/ledger/approval.ts';
 import { resumeRun } from '../../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
-import { hintsFor } from '../../operator/reasons.ts';
-import { reportRun } from '../../operator/run-result.ts';
+import { plural, prunedNote } from '../../operator/format.ts';
+import { hintsFor } from '../../operator/hints.ts';
+import { reportRun } from '../../operator/run-report.ts';
 import { countsLine, plannedWord } from '../../operator/run-words.ts';
-import { plural, prunedNote } from '../../operator/words.ts';
 import { isHeld } from '../../syncs/orders/load-approval.ts';
 import { notDoneAsAsked, type OrdersOptions } from '../../syncs/orders/options.ts';
 import { type FileLoad, type ReceivedLoad, receiveLoad } from '../../syncs/orders/receive-load.ts';
 import { writeResults } from '../../syncs/orders/results.ts';
-import { askForApproval } from '../approval.ts';
-import { auditDue, type Carrying, carryAndReport, leaveToWorker, STOP_WORDS, withViolations } from '../carry.ts';
+import { askForApproval } from '../ask-approval.ts';
 import { type ExitCode, exitCodeOf } from '../errors.ts';
-import { thisPerson } from '../person.ts';
 import { savedPlan } from '../plan-file.ts';
-import { problemLines } from '../problems.ts';
+import { planLines } from '../print/plan-lines.ts';
+import { problemLines } from '../print/problem-lines.ts';
+import { sheetLines } from '../print/sheet-lines.ts';
 import type { Session } from '../session.ts';
-import type { Workspace } from '../wire.ts';
-import { planLines } from './plan.ts';
-import { sheetLines } from './sheet-lines.ts';
+import { thisPerson } from '../this-person.ts';
+import { auditDue, leaveToWorker, STOP_WORDS, type WorkHow, withViolations, workAndReport } from '../work-on-run.ts';
+import type { Workspace } from '../workspace/open-workspace.ts';
 
 export interface LoadRequest {
   readonly account: string;
@@ -56,7 +56,7 @@ export async function loadFile(session: Session, source: string, request: LoadRe
   if (received.begun.status === 'finished') return reportFinished(session, workspace, run, request, signal);
   if (request.detach === true) return leaveToWorker(session, workspace, run);
   await resumeStopped(workspace, run);
-  return carryAndReport(session, workspace, run, {
+  return workAndReport(session, workspace, run, {
     signal,
     isOurs: received.begun.status === 'new',
     ...confirming(session, workspace, { isAsked, signal }),
@@ -77,7 +77,7 @@ export function confirming(
   session: Session,
   workspace: Workspace,
   how: { readonly isAsked: boolean; readonly signal: AbortSignal },
-): Pick<Carrying, 'told' | 'onPaused'> {
+): Pick<WorkHow, 'told' | 'onPaused'> {
   let hasShownPlan = false;
   return {
     told: () => (hasShownPlan ? ['invalid'] : []),

@@ -8,7 +8,7 @@
 
 import { elapsedMs } from '../../base/clock.ts';
 import { LockstepError, messageOf } from '../../base/errors.ts';
-import type { InSpan } from '../../base/in-span.ts';
+import type { InSpan } from '../../base/trace-span.ts';
 import type { Operation, Prefix } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
 import type { Budget, Lane, Taken } from '../budget/budget.ts';

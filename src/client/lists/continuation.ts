@@ -3,10 +3,11 @@
  * the id of its last record. All are read as numbered pages, so that the same passes read all lists. Source: our choice; the contract knows page
  * numbers only (docs/gaps.md, "unpaged-lists").
  */
-import type { Answers, Page } from './answers.ts';
+
 import type { Query } from './beside.ts';
 import { isPageRefused } from './missing-page.ts';
-import { isPageSize } from './page-size.ts';
+import type { Answers, Page } from './scan-pages.ts';
+import { isPageSize } from './whole-lists.ts';
 import { idsOf } from './window.ts';
 
 /** Reads the page of this number and size, or, with `instead`, the page that these parameters name. */

@@ -11,7 +11,6 @@
  */
 import { LockstepError } from '../../base/errors.ts';
 import type { Dialect } from '../call/dialect.ts';
-import { Answers } from './answers.ts';
 import type { Query } from './beside.ts';
 import {
   byOffset,
@@ -27,6 +26,7 @@ import { emptyPastEnd } from './missing-page.ts';
 import { overlappingPass, TINY } from './overlapping-pass.ts';
 import type { Kept, PassResult, PassSource, ScannedRecord } from './pass.ts';
 import { checkedKeep, idsNotUnique, rereadConflicts } from './repeated-ids.ts';
+import { Answers } from './scan-pages.ts';
 import { idsOf, isEcho } from './window.ts';
 
 export interface ScanSource<R extends ScannedRecord> {

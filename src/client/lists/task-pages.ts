@@ -3,13 +3,14 @@
  * first page is 0 or 1: the service chooses the page length, and the first pages show how pages are counted. Source: our
  * choice; the contract says only that `page` paginates (docs/contract.md, "Limits" 2 and 3).
  */
-import { Answers, type Page } from './answers.ts';
+
 import type { Query } from './beside.ts';
 import { type Continuation, findContinuation, oneByOne, passBy, unreachable } from './continuation.ts';
 import { fixedPass } from './fixed-pass.ts';
 import { emptyPastEnd } from './missing-page.ts';
 import type { Kept, PassResult, PassSource, ScannedRecord } from './pass.ts';
 import { checkedKeep, rereadConflicts } from './repeated-ids.ts';
+import { Answers, type Page } from './scan-pages.ts';
 import { idsOf, isEcho } from './window.ts';
 
 export interface TaskPages<R extends ScannedRecord> {

@@ -1,11 +1,11 @@
 /** The operations of the API about accounts. */
 import { z } from 'zod';
-import { budgetHistory } from '../../engine/ledger/budget-minutes.ts';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { budgetHistory } from '../../engine/ledger/scopes/budget-minutes.ts';
+import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { accountStates } from '../../operator/account-states.ts';
 import { lastExamination } from '../../operator/examination.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import { ACCOUNT_ACTIONS, actOnAccount } from '../actions.ts';
+import { ACCOUNT_ACTIONS, actOnAccount } from '../actions/actions.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { done } from './shapes.ts';
 

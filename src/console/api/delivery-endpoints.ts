@@ -1,10 +1,10 @@
 /** The operations of the API about deliveries and targets. */
 import { z } from 'zod';
-import { countDeliveries, listDeliveries } from '../../mirror/outbox/list.ts';
+import { countDeliveries, listDeliveries } from '../../mirror/outbox/deliveries.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';
 import { outboxNames, readDelivery } from '../../operator/deliveries.ts';
 import { targetNamed } from '../../settings/settings.ts';
-import { enableTarget, replayDeliveries, sendTest } from '../delivery-actions.ts';
+import { enableTarget, replayDeliveries, sendTest } from '../actions/delivery-actions.ts';
 import { checkNow } from '../pages/target.tsx';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { deliveryQuery, toDeliveryFilter } from './filters.ts';

@@ -2,9 +2,9 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { explainIssue } from '../../settings/issues.ts';
-import type { Taking } from '../actions.ts';
+import type { Taking } from '../actions/actions.ts';
 import type { Examinations } from '../examinations.ts';
-import type { Loads } from '../loads.ts';
+import type { Loads } from '../loads/loads.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 
 export type ApiNeeds = ConsoleNeeds & { readonly loads: Loads; readonly examinations: Examinations };

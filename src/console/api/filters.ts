@@ -1,12 +1,12 @@
 /** What lists can be filtered by, in pages and in the API. */
 import { z } from 'zod';
-import type { ReviewCursor } from '../../engine/ledger/review-items.ts';
-import type { RowFilter } from '../../engine/ledger/row-pages.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
-import type { RunFilter } from '../../engine/ledger/run-pages.ts';
 import { RUN_STATUSES } from '../../engine/ledger/runs.ts';
+import type { ReviewCursor } from '../../engine/ledger/views/review-items.ts';
+import type { RowFilter } from '../../engine/ledger/views/row-pages.ts';
+import type { RunFilter } from '../../engine/ledger/views/run-list.ts';
 import type { LinkCursor } from '../../mirror/links/list-links.ts';
-import { DELIVERY_STATES, type DeliveryFilter } from '../../mirror/outbox/list.ts';
+import { DELIVERY_STATES, type DeliveryFilter } from '../../mirror/outbox/deliveries.ts';
 import { afterPlace } from './shapes.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

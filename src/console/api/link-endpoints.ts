@@ -1,9 +1,9 @@
 /** The operations of the API about links. */
 import { z } from 'zod';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { listLinks } from '../../mirror/links/list-links.ts';
-import { importLinksFrom, unlink } from '../link-actions.ts';
-import { textAsFile } from '../link-forms.ts';
+import { importLinksFrom, unlink } from '../actions/link-actions.ts';
+import { textAsFile } from '../forms/link-forms.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { linkQuery } from './filters.ts';
 import { done, limit, next } from './shapes.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isRead } from '../../client/call/classify.ts';
 import { isOperationName, type OperationName } from '../../contract/operations.ts';
 import { callOnce } from '../records/read.ts';
-import { recordPath } from '../records/words.ts';
+import { recordPath } from '../records/record-words.ts';
 import { handCallOf, requireUsable, settleByHand, writeAgain, writeByHand } from '../records/write.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 

@@ -1,10 +1,10 @@
 /** The operations of the API about rows in review. */
 import { z } from 'zod';
 import { CHOICES } from '../../engine/ledger/decisions.ts';
-import { cursorOf, reviewPage } from '../../engine/ledger/review-items.ts';
+import { cursorOf, reviewPage } from '../../engine/ledger/views/review-items.ts';
 import { itemResult, longId } from '../../operator/review.ts';
 import { stateOf } from '../../operator/review-decisions.ts';
-import { decideItem, markOf, readReviewed, undoItem } from '../review-actions.ts';
+import { decideItem, markOf, readReviewed, undoItem } from '../actions/review-actions.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { reviewQuery } from './filters.ts';
 import { done, limit, next } from './shapes.ts';

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { LockstepError } from '../../base/errors.ts';
 import { failureOf } from '../failures.ts';
-import { UPLOAD_TIMEOUT_MS } from '../uploads.ts';
+import { UPLOAD_TIMEOUT_MS } from '../loads/uploads.ts';
 import type { ApiNeeds } from './endpoint.ts';
 import { endpoints } from './endpoints.ts';
 import { FILE_TYPES, openApiDocument } from './openapi.ts';

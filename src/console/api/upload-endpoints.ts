@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { statementOf } from '../../csv/column-errors.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import { keeping } from '../actions.ts';
-import { requireOperator } from '../guard.ts';
-import { type LoadForm, loadForm } from '../load-form.ts';
-import { atMostBytes, type Upload } from '../uploads.ts';
+import { requireOperator } from '../access/guard.ts';
+import { keeping } from '../actions/actions.ts';
+import { type LoadForm, loadForm } from '../loads/load-form.ts';
+import { atMostBytes, type Upload } from '../loads/uploads.ts';
 import { type ApiNeeds, defineEndpoint, type Endpoint } from './endpoint.ts';
 
 const ofUpload = z.object({ upload: z.string().describe('The `id` of the upload.') });

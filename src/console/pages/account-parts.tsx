@@ -1,10 +1,10 @@
 /** What the pages of accounts share: the state, what prevents calls, and the rate now. */
 import { safeLimits } from '../../client/budget/safe-limits.ts';
 import type { AccountState } from '../../operator/account-states.ts';
-import { formatRate } from '../../operator/words.ts';
+import { formatRate } from '../../operator/format.ts';
 import { budgetLimits } from '../../settings/settings.ts';
 import type { PageContext } from '../page.ts';
-import { Act, Chip, Foreign, Time } from '../parts.tsx';
+import { Act, Chip, Foreign, Time } from '../parts/parts.tsx';
 
 export function AccountChips({ state: { url, suspended, down } }: { readonly state: AccountState }) {
   return (

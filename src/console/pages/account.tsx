@@ -1,15 +1,15 @@
 /** One account: whether it may be called, its budget over time, its tenant and dialect, and what the doctor found. */
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
-import { type BudgetMinute, budgetHistory } from '../../engine/ledger/budget-minutes.ts';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { type BudgetMinute, budgetHistory } from '../../engine/ledger/scopes/budget-minutes.ts';
+import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { type AccountState, accountStates } from '../../operator/account-states.ts';
 import { lastExamination } from '../../operator/examination.ts';
-import { plural } from '../../operator/words.ts';
+import { plural } from '../../operator/format.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import { OverTime } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts.tsx';
+import { OverTime } from '../parts/charts.tsx';
+import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
 import { AccountChips, AccountProblems, RateNow } from './account-parts.tsx';
 import { Examined } from './examination.tsx';
 

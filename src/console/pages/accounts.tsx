@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type AccountState, accountStates } from '../../operator/account-states.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { Fact, Foreign } from '../parts.tsx';
+import { Fact, Foreign } from '../parts/parts.tsx';
 import { accountPath } from './account.tsx';
 import { AccountChips, AccountProblems, RateNow } from './account-parts.tsx';
 

@@ -1,8 +1,8 @@
 /** Activity: what people did here, and programs through the API. */
 import { z } from 'zod';
-import { listActions, type TakenAction } from '../../engine/ledger/console-actions.ts';
+import { listActions, type TakenAction } from '../../engine/ledger/console/console-actions.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Chip, Empty, Foreign, More, Table, Time } from '../parts.tsx';
+import { addressOf, Chip, Empty, Foreign, More, Table, Time } from '../parts/parts.tsx';
 
 const PER_PAGE = 100;
 

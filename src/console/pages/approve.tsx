@@ -1,11 +1,11 @@
 /** Asks for the number of writes before a large load is approved. */
 import { z } from 'zod';
 import { readRun } from '../../engine/ledger/runs.ts';
+import { formatCount } from '../../operator/format.ts';
 import { planOf, writesOf } from '../../operator/run-plan.ts';
-import { formatCount } from '../../operator/words.ts';
-import { requireOperator } from '../guard.ts';
+import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
-import { Foreign } from '../parts.tsx';
+import { Foreign } from '../parts/parts.tsx';
 import { Plan } from './plan.tsx';
 
 export const approve = definePage({

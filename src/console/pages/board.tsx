@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { CARD_MODULE } from '../../contract/records.ts';
 import type { Column } from '../../mirror/tasks/cards.ts';
 import { definePage } from '../page.ts';
-import { Foreign } from '../parts.tsx';
+import { Foreign } from '../parts/parts.tsx';
 import { accountOf, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
 import { type Board, readBoard } from '../records/read.ts';
-import { callCommand, recordPath, titleOf, valueWords } from '../records/words.ts';
+import { callCommand, recordPath, titleOf, valueWords } from '../records/record-words.ts';
 
 const SHOWN_COMMENTS = 20;
 

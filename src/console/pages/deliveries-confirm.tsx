@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
 import { planReplay } from '../../mirror/outbox/replay.ts';
 import { planWords, replayHow } from '../../operator/deliveries.ts';
+import { requireOperator } from '../access/guard.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
-import { requireOperator } from '../guard.ts';
 import { definePage } from '../page.ts';
-import { addressOf } from '../parts.tsx';
+import { addressOf } from '../parts/parts.tsx';
 
 export const deliveriesConfirm = definePage({
   path: '/deliveries/confirm',

@@ -1,13 +1,18 @@
 /** Deliveries: how each target is, and what is on its way to it. */
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
-import { lagOf } from '../../mirror/outbox/lag.ts';
-import { countDeliveries, DELIVERY_STATES, type ListedDelivery, listDeliveries } from '../../mirror/outbox/list.ts';
+import { lagOf } from '../../mirror/outbox/delays.ts';
+import {
+  countDeliveries,
+  DELIVERY_STATES,
+  type ListedDelivery,
+  listDeliveries,
+} from '../../mirror/outbox/deliveries.ts';
 import { outboxNames } from '../../operator/deliveries.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
-import { Lags } from '../charts.tsx';
 import { definePage } from '../page.ts';
-import { addressOf, Chip, Days, Empty, Foreign, More, Section, Select, Table, Time } from '../parts.tsx';
+import { Lags } from '../parts/charts.tsx';
+import { addressOf, Chip, Days, Empty, Foreign, More, Section, Select, Table, Time } from '../parts/parts.tsx';
 import { healthOf, Targets } from './target-parts.tsx';
 
 const PER_PAGE = 50;

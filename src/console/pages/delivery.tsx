@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
 import { printable } from '../../base/visible.ts';
-import type { ShownDelivery } from '../../mirror/outbox/list.ts';
+import type { ShownDelivery } from '../../mirror/outbox/deliveries.ts';
 import { readDelivery } from '../../operator/deliveries.ts';
-import { plural } from '../../operator/words.ts';
+import { plural } from '../../operator/format.ts';
 import { definePage } from '../page.ts';
-import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts.tsx';
+import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
 import { DeliveryState } from './deliveries.tsx';
 
 /** Characters of an answer or of the content that are shown, at most. */

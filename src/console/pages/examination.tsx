@@ -10,10 +10,10 @@ import {
   settingsYaml,
   verdictOf,
 } from '../../operator/examination-words.ts';
-import { plural } from '../../operator/words.ts';
+import { plural } from '../../operator/format.ts';
 import type { Examining } from '../examinations.ts';
 import type { PageContext } from '../page.ts';
-import { Chip, Command, Foreign, Table, Time, Words } from '../parts.tsx';
+import { Chip, Command, Foreign, Table, Time, Words } from '../parts/parts.tsx';
 
 interface ExaminedProps {
   readonly name: string;

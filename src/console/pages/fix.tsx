@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
 import { namelessColumn } from '../../csv/column-names.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { plural } from '../../operator/words.ts';
-import { correctionOf } from '../../syncs/orders/begin.ts';
-import { type BadOrders, badFile, badOrders, cellKey, isPlanDropped, MOST_COLUMNS } from '../fixes.ts';
-import { requireOperator } from '../guard.ts';
+import { plural } from '../../operator/format.ts';
+import { correctionOf } from '../../syncs/orders/begin-load.ts';
+import { requireOperator } from '../access/guard.ts';
+import { type BadOrders, badFile, badOrders, cellKey, isPlanDropped, MOST_COLUMNS } from '../loads/fixes.ts';
 import { definePage } from '../page.ts';
-import { Crumbs, Empty, Foreign, Section, Words } from '../parts.tsx';
+import { Crumbs, Empty, Foreign, Section, Words } from '../parts/parts.tsx';
 import { ColumnNames } from './load-columns.tsx';
 
 const SHOWN_ORDERS = 50;

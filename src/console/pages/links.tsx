@@ -1,13 +1,13 @@
 /** Links: which task is linked with which item of a target; import and removal. */
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
-import { scopeNamed } from '../../engine/ledger/scopes.ts';
+import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { type LinkCursor, type ListedLink, listLinks } from '../../mirror/links/list-links.ts';
+import { plural } from '../../operator/format.ts';
 import { linkableTargets } from '../../operator/link-import.ts';
-import { plural } from '../../operator/words.ts';
 import { linkQuery } from '../api/filters.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Empty, Foreign, More, Section, Select, Table, Time } from '../parts.tsx';
+import { addressOf, Empty, Foreign, More, Section, Select, Table, Time } from '../parts/parts.tsx';
 
 const PER_PAGE = 50;
 

@@ -6,8 +6,8 @@ import { CUSTOMER_REFERENCES, FIELDS, type Field } from '../../csv/fields.ts';
 import { lackNotes } from '../../csv/overview.ts';
 import { columnWords, fitWords, howWords, unusedWords } from '../../operator/sheet-words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
-import { columnOf, columnValue, type LoadForm, NO_COLUMN } from '../load-form.ts';
-import { Foreign, Head, Section, Words } from '../parts.tsx';
+import { columnOf, columnValue, type LoadForm, NO_COLUMN } from '../loads/load-form.ts';
+import { Foreign, Head, Section, Words } from '../parts/parts.tsx';
 
 const SHOWN_CELLS = 3;
 

@@ -1,8 +1,8 @@
 /** The first lines of a file as they are. */
 import type { Preview } from '../../syncs/orders/preview-load.ts';
-import type { LoadForm } from '../load-form.ts';
-import { addressOf, Foreign } from '../parts.tsx';
-import type { Upload } from '../uploads.ts';
+import type { LoadForm } from '../loads/load-form.ts';
+import type { Upload } from '../loads/uploads.ts';
+import { addressOf, Foreign } from '../parts/parts.tsx';
 
 interface FirstLinesProps {
   readonly upload: Upload;

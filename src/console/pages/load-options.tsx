@@ -4,8 +4,8 @@ import { ENCODINGS } from '../../csv/encoding.ts';
 import { DELIMITERS } from '../../csv/format.ts';
 import { NO_PRESET } from '../../csv/presets.ts';
 import { delimiterWords } from '../../operator/sheet-words.ts';
-import { columnValue, type LoadForm } from '../load-form.ts';
-import { Section } from '../parts.tsx';
+import { columnValue, type LoadForm } from '../loads/load-form.ts';
+import { Section } from '../parts/parts.tsx';
 
 const EXISTING_WORDS = {
   skip: 'leave it as it is',

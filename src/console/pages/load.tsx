@@ -1,8 +1,8 @@
 /** Load a file, first step: choose the account, and a file or its text. */
 import { z } from 'zod';
-import { requireOperator } from '../guard.ts';
+import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
-import { Empty } from '../parts.tsx';
+import { Empty } from '../parts/parts.tsx';
 
 export const load = definePage({
   path: '/load',

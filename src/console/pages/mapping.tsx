@@ -1,9 +1,9 @@
 /** What the mapping of a contact sync makes of ten contacts, which are read live. */
 import { z } from 'zod';
 import { type CheckedContact, checkMapping, mappedSync } from '../../operator/check-mapping.ts';
-import { plural } from '../../operator/words.ts';
+import { plural } from '../../operator/format.ts';
 import { definePage } from '../page.ts';
-import { Crumbs, Foreign, Section, Table, Words } from '../parts.tsx';
+import { Crumbs, Foreign, Section, Table, Words } from '../parts/parts.tsx';
 import { accountOf } from '../records/parts.tsx';
 import { limited } from '../records/read.ts';
 

@@ -1,14 +1,14 @@
 /** What a run would write, before it is approved: the plan on the page of the run, and all of its writes on a page of their own. */
 
 import { z } from 'zod';
-import { changesIn, pageOfShown, type ShownWrite } from '../../engine/ledger/matching/shown.ts';
+import { changesIn, pageOfShown, type ShownWrite } from '../../engine/ledger/matching/shown-writes.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { formatAmount, formatCount, formatTook, plural } from '../../operator/format.ts';
 import { type RunPlan, writesOf } from '../../operator/run-plan.ts';
 import { verdictWords } from '../../operator/run-words.ts';
-import { formatAmount, formatCount, formatTook, plural } from '../../operator/words.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Crumbs, Empty, Fact, Foreign, More, Section, Table } from '../parts.tsx';
+import { addressOf, Crumbs, Empty, Fact, Foreign, More, Section, Table } from '../parts/parts.tsx';
 
 const PAGE = 50;
 const SAMPLES = 5;

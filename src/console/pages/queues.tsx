@@ -1,10 +1,10 @@
 /** Queues: the jobs that workers share, by state. A job only names the run to work on; the work itself is in the ledger. */
 import { z } from 'zod';
 import { type ListedJob, QUEUE_STATES, type QueueState } from '../../engine/worker/queue.ts';
-import { phaseWords } from '../../operator/phases.ts';
-import { formatCount, plural } from '../../operator/words.ts';
+import { formatCount, plural } from '../../operator/format.ts';
+import { phaseWords } from '../../operator/phase-words.ts';
 import { definePage } from '../page.ts';
-import { Chip, Crumbs, Empty, Section, Table, Time } from '../parts.tsx';
+import { Chip, Crumbs, Empty, Section, Table, Time } from '../parts/parts.tsx';
 
 /** Jobs of one state that are listed. */
 const MOST = 50;

@@ -5,14 +5,14 @@ import type { JsonObject } from '../../client/call/json.ts';
 import { CONTACT_MODULE } from '../../contract/records.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { linksOf } from '../../engine/ledger/matching/contact-links.ts';
-import { requireOperator } from '../guard.ts';
+import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
-import { Foreign, Section } from '../parts.tsx';
+import { Foreign, Section } from '../parts/parts.tsx';
 import { hasKey } from '../records/import.ts';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
 import { accountOf, Fields, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
 import { type Listed, type Read, readRecord, readSubtasks } from '../records/read.ts';
-import { callCommand, recordPath, titleOf, valueWords } from '../records/words.ts';
+import { callCommand, recordPath, titleOf, valueWords } from '../records/record-words.ts';
 
 const params = z.object({ account: z.string(), kind: z.enum(RECORD_KINDS).exclude(['pipelines']) });
 

@@ -1,11 +1,11 @@
 /** Records: the contacts, customers, orders, tasks and pipelines of an account, read live. */
 import { z } from 'zod';
 import { definePage } from '../page.ts';
-import { addressOf, Empty, Foreign, More, Table } from '../parts.tsx';
+import { addressOf, Empty, Foreign, More, Table } from '../parts/parts.tsx';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
 import { accountOf, Kinds, openCallsOf, Unread } from '../records/parts.tsx';
 import { type Listed, type ListedPage, listRecords, PAGE } from '../records/read.ts';
-import { callCommand, recordPath, titleOf, valueWords } from '../records/words.ts';
+import { callCommand, recordPath, titleOf, valueWords } from '../records/record-words.ts';
 
 export const records = definePage({
   path: '/records',

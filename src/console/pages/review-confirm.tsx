@@ -1,11 +1,11 @@
 /** Asks before all rows of a reason are ignored, or kept for later. */
 import { z } from 'zod';
+import { plural } from '../../operator/format.ts';
 import { longId } from '../../operator/review.ts';
-import { plural } from '../../operator/words.ts';
-import { requireOperator } from '../guard.ts';
+import { requireOperator } from '../access/guard.ts';
+import { readGroup } from '../actions/review-actions.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Empty, Foreign } from '../parts.tsx';
-import { readGroup } from '../review-actions.ts';
+import { addressOf, Empty, Foreign } from '../parts/parts.tsx';
 import { itemAddress } from './review-parts.tsx';
 
 /** Rows that the page lists, at most. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { listDecisions } from '../../engine/ledger/decisions.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Crumbs, Empty, More } from '../parts.tsx';
+import { addressOf, Crumbs, Empty, More } from '../parts/parts.tsx';
 import { DecisionTable } from './review-parts.tsx';
 
 const PER_PAGE = 50;

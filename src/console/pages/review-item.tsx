@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { meaningOf } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
-import type { Keys, ReviewItem } from '../../engine/ledger/review-items.ts';
+import type { Keys, ReviewItem } from '../../engine/ledger/views/review-items.ts';
 import { choicesFor, KEY_WORDS, longId, recordsFor, statementOf } from '../../operator/review.ts';
 import { nameOf } from '../../operator/review-decisions.ts';
+import { markOf, type Reviewed, readReviewed } from '../actions/review-actions.ts';
 import { definePage } from '../page.ts';
-import { Chip, Crumbs, Empty, Foreign, Section, Words } from '../parts.tsx';
-import { markOf, type Reviewed, readReviewed } from '../review-actions.ts';
+import { Chip, Crumbs, Empty, Foreign, Section, Words } from '../parts/parts.tsx';
 import { DecisionTable, itemAddress } from './review-parts.tsx';
 
 /** Candidates with a key of their own. */

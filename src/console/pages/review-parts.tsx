@@ -2,8 +2,8 @@
 import type { Decision, listDecisions } from '../../engine/ledger/decisions.ts';
 import { longId } from '../../operator/review.ts';
 import { canUndo, stateOf } from '../../operator/review-decisions.ts';
-import { addressOf, Foreign, Table, Time } from '../parts.tsx';
-import type { Group, GroupChoice } from '../review-actions.ts';
+import type { Group, GroupChoice } from '../actions/review-actions.ts';
+import { addressOf, Foreign, Table, Time } from '../parts/parts.tsx';
 
 export function itemAddress(id: string): string {
   return `/review/items/${encodeURIComponent(id)}`;

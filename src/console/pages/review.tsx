@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { meaningOf } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
-import { cursorOf, type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/review-items.ts';
+import { cursorOf, type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/views/review-items.ts';
+import { plural } from '../../operator/format.ts';
 import { groupCount, longId, recordsFor, statementOf, waitWords } from '../../operator/review.ts';
-import { plural } from '../../operator/words.ts';
 import { reviewQuery } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Chip, Empty, Foreign, More, Section, Select, Words } from '../parts.tsx';
+import { addressOf, Chip, Empty, Foreign, More, Section, Select, Words } from '../parts/parts.tsx';
 import { groupAddress, itemAddress } from './review-parts.tsx';
 
 const PER_PAGE = 50;

@@ -4,17 +4,17 @@ import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
 import { type Hints, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
-import { type RowAttempt, type RowStory, type RowVerdict, readRowStory } from '../../engine/ledger/row-story.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
-import { hintsFor } from '../../operator/reasons.ts';
+import { type RowAttempt, type RowStory, type RowVerdict, readRowStory } from '../../engine/ledger/views/row-story.ts';
+import { formatTook } from '../../operator/format.ts';
+import { hintsFor } from '../../operator/hints.ts';
 import { longId } from '../../operator/review.ts';
 import { OUTCOME_WORDS, STATE_WORDS } from '../../operator/row-words.ts';
 import { verdictWords } from '../../operator/run-words.ts';
-import { formatTook } from '../../operator/words.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { definePage } from '../page.ts';
-import { Crumbs, Foreign, Section, Table, Time, Words } from '../parts.tsx';
-import { recordPath } from '../records/words.ts';
+import { Crumbs, Foreign, Section, Table, Time, Words } from '../parts/parts.tsx';
+import { recordPath } from '../records/record-words.ts';
 import { itemAddress } from './review-parts.tsx';
 
 export const row = definePage({

@@ -3,15 +3,15 @@
 import { z } from 'zod';
 import { statementFor } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
-import { reasonsOf } from '../../engine/ledger/row-groups.ts';
-import { type NumberedRow, pageOfRows } from '../../engine/ledger/row-pages.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
+import { type NumberedRow, pageOfRows } from '../../engine/ledger/views/row-pages.ts';
+import { formatCount, plural } from '../../operator/format.ts';
 import { verdictWords } from '../../operator/run-words.ts';
-import { formatCount, plural } from '../../operator/words.ts';
 import { rowQuery, toRowFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Crumbs, Empty, Foreign, More, Table } from '../parts.tsx';
+import { addressOf, Crumbs, Empty, Foreign, More, Table } from '../parts/parts.tsx';
 
 const PER_PAGE = 100;
 

@@ -1,8 +1,8 @@
 /** What an operator can do with a run. */
 import type { Run } from '../../engine/ledger/runs.ts';
-import { problemsIn, type RunReport } from '../../operator/run-result.ts';
-import type { RunAction } from '../actions.ts';
-import { Act, addressOf } from '../parts.tsx';
+import { problemsIn, type RunReport } from '../../operator/run-report.ts';
+import type { RunAction } from '../actions/actions.ts';
+import { Act, addressOf } from '../parts/parts.tsx';
 
 interface RunActsProps {
   readonly run: Run;

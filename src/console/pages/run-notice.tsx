@@ -1,10 +1,10 @@
 /** Why a run failed or does not continue, and what it waits for. */
 import type { Run } from '../../engine/ledger/runs.ts';
-import type { Suspension } from '../../engine/ledger/suspensions.ts';
-import { waitsFor } from '../../engine/ledger/waiting.ts';
-import type { RunReport } from '../../operator/run-result.ts';
+import type { Suspension } from '../../engine/ledger/scopes/suspensions.ts';
+import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
+import type { RunReport } from '../../operator/run-report.ts';
 import type { PageContext } from '../page.ts';
-import { Command, Foreign, Words } from '../parts.tsx';
+import { Command, Foreign, Words } from '../parts/parts.tsx';
 import { Health, type stuckTargets, targetPath } from './target-parts.tsx';
 
 /** A worker takes a new run sooner. */

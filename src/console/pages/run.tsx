@@ -1,18 +1,12 @@
 /** One run: what it does now, its counts, the rows that need a person, and what to do about it. */
 import { z } from 'zod';
-import { type BudgetMinute, budgetBetween } from '../../engine/ledger/budget-minutes.ts';
-import { listActions } from '../../engine/ledger/console-actions.ts';
-import { type ReasonCount, reasonsOf } from '../../engine/ledger/row-groups.ts';
+import { listActions } from '../../engine/ledger/console/console-actions.ts';
 import { PROBLEMS, type RowsLeft, rowsLeft, VERDICTS } from '../../engine/ledger/rows.ts';
-import { type Throughput, throughputOf } from '../../engine/ledger/run-figures.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
-import { suspensionOf } from '../../engine/ledger/suspensions.ts';
-import { kindOf } from '../../operator/phases.ts';
-import { exportCommand, type ProblemSection, problemSections } from '../../operator/problems.ts';
-import { hintsFor } from '../../operator/reasons.ts';
-import { planOf, type RunPlan } from '../../operator/run-plan.ts';
-import { type RunReport, reportRun } from '../../operator/run-result.ts';
-import { SCAN_WORDS } from '../../operator/run-words.ts';
+import { type BudgetMinute, budgetBetween } from '../../engine/ledger/scopes/budget-minutes.ts';
+import { suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
+import { type ReasonCount, reasonsOf } from '../../engine/ledger/views/row-groups.ts';
+import { type Throughput, throughputOf } from '../../engine/ledger/views/run-figures.ts';
 import {
   asSentence,
   formatCount,
@@ -21,18 +15,24 @@ import {
   formatTook,
   plural,
   prunedNote,
-} from '../../operator/words.ts';
-import { readLoad } from '../../syncs/orders/begin.ts';
-import { Speed } from '../charts.tsx';
+} from '../../operator/format.ts';
+import { hintsFor } from '../../operator/hints.ts';
+import { kindOf } from '../../operator/phase-words.ts';
+import { exportCommand, type ProblemSection, problemSections } from '../../operator/problem-rows.ts';
+import { planOf, type RunPlan } from '../../operator/run-plan.ts';
+import { type RunReport, reportRun } from '../../operator/run-report.ts';
+import { SCAN_WORDS } from '../../operator/run-words.ts';
+import { readLoad } from '../../syncs/orders/begin-load.ts';
+import { sharedRead } from '../live/shared-reads.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Command, Counts, CountsBar, Fact, Foreign, Section, State, Time, Words } from '../parts.tsx';
-import { Phases } from '../phases.tsx';
-import { ProblemGroups } from '../problem-groups.tsx';
-import { sharedRead } from '../shared-reads.ts';
+import { Speed } from '../parts/charts.tsx';
+import { addressOf, Command, Counts, CountsBar, Fact, Foreign, Section, State, Time, Words } from '../parts/parts.tsx';
+import { Phases } from '../parts/phases.tsx';
+import { ProblemGroups } from '../parts/problem-groups.tsx';
 import { ActionList } from './activity.tsx';
-import { ApproveFirst, isLarge, Results } from './load-plan.tsx';
 import { Plan, samplesOf } from './plan.tsx';
 import { RunActs } from './run-acts.tsx';
+import { ApproveFirst, isLarge, Results } from './run-load.tsx';
 import { StateNotice } from './run-notice.tsx';
 import { stuckTargets } from './target-parts.tsx';
 

@@ -2,13 +2,25 @@
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
-import { type ListedRun, pageOfRuns } from '../../engine/ledger/run-pages.ts';
 import { RUN_STATUSES } from '../../engine/ledger/runs.ts';
-import { type RunReport, reportRuns } from '../../operator/run-result.ts';
-import { formatCount, formatTook, plural } from '../../operator/words.ts';
+import { type ListedRun, pageOfRuns } from '../../engine/ledger/views/run-list.ts';
+import { formatCount, formatTook, plural } from '../../operator/format.ts';
+import { type RunReport, reportRuns } from '../../operator/run-report.ts';
 import { runQuery, toRunFilter } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Counts, CountsBar, Days, Empty, Foreign, More, Select, State, Table, Time } from '../parts.tsx';
+import {
+  addressOf,
+  Counts,
+  CountsBar,
+  Days,
+  Empty,
+  Foreign,
+  More,
+  Select,
+  State,
+  Table,
+  Time,
+} from '../parts/parts.tsx';
 
 const PER_PAGE = 50;
 

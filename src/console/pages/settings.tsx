@@ -3,9 +3,9 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { printable } from '../../base/visible.ts';
 import { maskSettings } from '../../settings/mask.ts';
+import { sharedRead } from '../live/shared-reads.ts';
 import { definePage } from '../page.ts';
-import { Foreign, Section } from '../parts.tsx';
-import { sharedRead } from '../shared-reads.ts';
+import { Foreign, Section } from '../parts/parts.tsx';
 
 const WIDTH = 120;
 /** Reading the file and its secrets takes longer than the page. */

@@ -1,13 +1,13 @@
 /** How a target is, for the list of targets and for its page. */
 import type pg from 'pg';
 import type { Run } from '../../engine/ledger/runs.ts';
-import type { DeliveryCounts } from '../../mirror/outbox/list.ts';
+import type { DeliveryCounts } from '../../mirror/outbox/deliveries.ts';
 import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import { type Undelivered, undelivered } from '../../mirror/outbox/undelivered.ts';
-import { formatCount, plural } from '../../operator/words.ts';
-import type { TargetSettings } from '../../settings/target.ts';
+import { formatCount, plural } from '../../operator/format.ts';
+import type { TargetSettings } from '../../settings/schema-target.ts';
 import type { PageContext } from '../page.ts';
-import { addressOf, Chip, Foreign, Section, Table, Time } from '../parts.tsx';
+import { addressOf, Chip, Foreign, Section, Table, Time } from '../parts/parts.tsx';
 
 export function targetPath(target: string): string {
   return `/targets/${encodeURIComponent(target)}`;

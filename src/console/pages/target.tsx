@@ -2,15 +2,15 @@
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
 import type { Finding } from '../../contract/target.ts';
-import { lagOf } from '../../mirror/outbox/lag.ts';
-import { countDeliveries } from '../../mirror/outbox/list.ts';
+import { lagOf } from '../../mirror/outbox/delays.ts';
+import { countDeliveries } from '../../mirror/outbox/deliveries.ts';
 import { channelIn } from '../../operator/alerts/channels/channel.ts';
 import { requireTarget } from '../../operator/deliveries.ts';
+import { formatCount } from '../../operator/format.ts';
 import { checkTargets } from '../../operator/target-check.ts';
-import { formatCount } from '../../operator/words.ts';
-import { Lags } from '../charts.tsx';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Chip, Crumbs, Fact, Section, Words } from '../parts.tsx';
+import { Lags } from '../parts/charts.tsx';
+import { Act, addressOf, Chip, Crumbs, Fact, Section, Words } from '../parts/parts.tsx';
 import { Health, healthOf, Signing, targetPath } from './target-parts.tsx';
 
 /** The time that a check may take. */

@@ -6,7 +6,7 @@ import type { Account } from '../../engine/account/account.ts';
 import { linksOf } from '../../engine/ledger/matching/contact-links.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { type ListedPage, listWhere, readRecord } from './read.ts';
-import { valueWords } from './words.ts';
+import { valueWords } from './record-words.ts';
 
 export type Prepared =
   | { readonly status: 'ready'; readonly body: unknown }

@@ -4,12 +4,12 @@ import type { Child } from 'hono/jsx';
 import type { JsonObject } from '../../client/call/json.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from '../../engine/account/account.ts';
-import { openHandCalls } from '../../engine/ledger/hand-calls.ts';
+import { openHandCalls } from '../../engine/ledger/console/hand-calls.ts';
 import type { PageContext } from '../page.ts';
-import { Foreign, Time, Words } from '../parts.tsx';
+import { Foreign, Time, Words } from '../parts/parts.tsx';
 import { type Field, fieldsOf } from './fields.ts';
 import { RECORD_KINDS, type RecordKind } from './kinds.ts';
-import { recordPath, valueWords } from './words.ts';
+import { recordPath, valueWords } from './record-words.ts';
 import { requireUsable } from './write.ts';
 
 type Opening = Pick<PageContext, 'pool' | 'openAccount'>;

@@ -7,7 +7,7 @@ import type { Outcome, StreamOutcome } from '../../client/call/outcome.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { columnsOf, type ReadColumns } from '../../mirror/tasks/cards.ts';
-import { formatTook } from '../../operator/words.ts';
+import { formatTook } from '../../operator/format.ts';
 import { KIND, type RecordKind } from './kinds.ts';
 
 export interface Listed {

@@ -1,6 +1,6 @@
 /** Looks at the service for what a create sent whose outcome is unknown. */
 import type { Account } from '../../engine/account/account.ts';
-import type { HandCall } from '../../engine/ledger/hand-calls.ts';
+import type { HandCall } from '../../engine/ledger/console/hand-calls.ts';
 import { customersLike } from './import.ts';
 import { RECORD_KINDS, type RecordKind } from './kinds.ts';
 import { isLike, type Listed, listLike, readRecord, readSubtasks } from './read.ts';

@@ -1,7 +1,7 @@
 /** The state of a write that a person made, and when its outcome can be looked up. Pure. */
 import type { Operation } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
-import type { HandCall } from '../../engine/ledger/hand-calls.ts';
+import type { HandCall } from '../../engine/ledger/console/hand-calls.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { MAX_WAIT_MS } from './read.ts';
 

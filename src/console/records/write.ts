@@ -17,11 +17,11 @@ import {
   type HandCallFound,
   readHandCall,
   settleHandCall,
-} from '../../engine/ledger/hand-calls.ts';
-import { suspensionOf } from '../../engine/ledger/suspensions.ts';
+} from '../../engine/ledger/console/hand-calls.ts';
+import { suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { keeping, type Taking } from '../actions.ts';
+import { keeping, type Taking } from '../actions/actions.ts';
 import { AccountSuspended } from '../failures.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { wireBody } from './fields.ts';

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { type Repeated, repeat } from '../../base/repeat.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { type AuditingRead, areAuditsDue, dueAudits, payDebts } from '../ledger/debts.ts';
+import { type AuditingRead, areAuditsDue, dueAudits, payDebts } from '../ledger/audit-debts.ts';
 import { type Run, startRun } from '../ledger/runs.ts';
 import type { Exclusive } from '../worker/exclusive.ts';
 import type { JobContext } from '../worker/job.ts';

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { CallEvent } from '../../client/call/client.ts';
-import { addBudgetUse } from '../ledger/budget-minutes.ts';
-import { scopeNamed } from '../ledger/scopes.ts';
+import { addBudgetUse } from '../ledger/scopes/budget-minutes.ts';
+import { scopeNamed } from '../ledger/scopes/scopes.ts';
 import type { Accounts } from './accounts.ts';
 
 export interface BudgetRecorder {

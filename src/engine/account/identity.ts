@@ -27,8 +27,8 @@ import {
   lockIdentities,
   newScope,
   whatIsKnown,
-} from '../ledger/scopes.ts';
-import { knownRecords } from '../ledger/witnesses.ts';
+} from '../ledger/scopes/scopes.ts';
+import { knownRecords } from '../ledger/scopes/witnesses.ts';
 import type { Account } from './account.ts';
 import { KeyRefused } from './failure.ts';
 import { lookUp } from './look-up.ts';

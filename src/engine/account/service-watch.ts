@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import { messageOf } from '../../base/errors.ts';
 import { healthIn } from '../../client/call/guarded-client.ts';
 import type { Outcome, StreamOutcome } from '../../client/call/outcome.ts';
-import { noteDown, noteUp } from '../ledger/service-states.ts';
+import { noteDown, noteUp } from '../ledger/scopes/down-services.ts';
 import type { Account } from './account.ts';
 import { lookAtContacts } from './key-check.ts';
 

@@ -4,7 +4,7 @@
  * by a filter or a limit, or, after the highest id, is newer than the read. Ids that count behind the same letters, such as
  * `ord_17` or `C-0017`, are numbers too.
  */
-import { evenly, Sample } from './sample.ts';
+import { evenly, Sample } from './list-sample.ts';
 
 /** Larger ids are not counted: a bit for each id takes 8 MB up to here. */
 const HIGHEST = 2 ** 26;

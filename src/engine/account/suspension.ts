@@ -6,7 +6,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Run } from '../ledger/runs.ts';
-import { askToProbe, liftSuspension, suspendAccount, suspensionOf } from '../ledger/suspensions.ts';
+import { askToProbe, liftSuspension, suspendAccount, suspensionOf } from '../ledger/scopes/suspensions.ts';
 import type { KeyFound } from './account.ts';
 import type { Accounts } from './accounts.ts';
 import { KeyRefused } from './failure.ts';

@@ -16,7 +16,6 @@ import { mayBeSame, type RecordKeys, recordKeys } from '../../client/lists/recor
 import { SeenIds } from '../../client/lists/seen-ids.ts';
 import { distrustList } from '../ledger/matching/first-created.ts';
 import { addNote, type RunProgress, recordProgress } from '../ledger/runs.ts';
-import { hasSent } from '../ledger/sent-counts.ts';
 import {
   keepTenant,
   keepWitnesses,
@@ -25,14 +24,14 @@ import {
   tenantOf,
   type Witness,
   wasRebound,
-} from '../ledger/witnesses.ts';
+} from '../ledger/scopes/witnesses.ts';
+import { hasSent, sentSoFar } from '../ledger/sent-so-far.ts';
 import type { JobContext } from '../worker/job.ts';
 import { RetryLater, RunPaused } from './failure.ts';
 import { waysOn } from './identity.ts';
+import { evenly, Sample, spread } from './list-sample.ts';
 import { isMarkedDeleted, lookUp } from './look-up.ts';
 import { namedCustomers } from './named-customers.ts';
-import { evenly, Sample, spread } from './sample.ts';
-import { sentSoFar } from './sent-so-far.ts';
 import { SkippedIds } from './skipped-ids.ts';
 
 export interface Witnessing {

@@ -1,16 +1,16 @@
 /**
  * Decisions of people about rows in review. A decision about a contact is applied by the next run of its sync
- * (matching/apply-decisions.ts); an ignored order is settled at once.
+ * (matching/apply-contact-decisions.ts); an ignored order is settled at once.
  */
 
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { CONTACT_LINK } from './matching/contact-links.ts';
 import { recount } from './recount.ts';
-import type { ReviewItem, Subject } from './review-items.ts';
 import { IN_FORCE, IS_LOAD } from './review-sql.ts';
 import type { Run } from './runs.ts';
 import { reviseRows } from './transitions.ts';
+import type { ReviewItem, Subject } from './views/review-items.ts';
 
 export const CHOICES = ['use', 'create', 'ignore', 'later'] as const;
 export type Choice = (typeof CHOICES)[number];

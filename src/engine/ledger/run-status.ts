@@ -1,9 +1,9 @@
 /** Ends, pauses and resumes runs. */
 import type { Queryable } from '../../storage/queryable.ts';
-import { IDLE_SINCE_MS } from './attended.ts';
-import { forgetReads, thinOut } from './forget.ts';
-import { recordFigures } from './run-figures.ts';
+import { IDLE_SINCE_MS } from './attended-runs.ts';
+import { forgetReads, thinOut } from './retention/forget.ts';
 import type { Run } from './runs.ts';
+import { recordFigures } from './views/run-figures.ts';
 
 /** Ends a run; false if it has already ended. Its counts are stored with it; only a failed run can be resumed. */
 export async function endRun(

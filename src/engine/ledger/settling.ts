@@ -1,8 +1,8 @@
 /** The common part of every read-back: missing rows, updates with an unknown outcome, open rows. */
 import { absenceAfterMs } from '../../base/absence.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { type AuditedResource, oweAudits } from './debts.ts';
-import { prepareSetWork } from './records.ts';
+import { type AuditedResource, oweAudits } from './audit-debts.ts';
+import { prepareSetWork } from './match-index.ts';
 import { MAX_SENDS } from './rows.ts';
 import type { Run } from './runs.ts';
 import { sendAgain, settleRows } from './transitions.ts';

@@ -7,7 +7,7 @@ import { type Claim, claimTtlMs, dropClaims, renewClaim, takeClaim } from '../le
 import { type Attempt, type ClaimedRow, claimRows, recordAttempts } from '../ledger/rows.ts';
 import { recordProgress } from '../ledger/runs.ts';
 import type { JobContext } from './job.ts';
-import { notSent, type SentRow } from './sent.ts';
+import { notSent, type SentRow } from './sent-row.ts';
 
 /** How one claimed row is sent. */
 export type SendRow = (row: ClaimedRow, how: SendRowHow) => Promise<SentRow>;

@@ -9,7 +9,7 @@ import { KeyRefused, RetryLater, RunFailed } from '../../engine/account/failure.
 import { readCall } from '../../engine/account/reads.ts';
 import { write } from '../../engine/account/writes.ts';
 import { toTaskState } from '../tasks/task-state.ts';
-import type { PutOff } from './waiting.ts';
+import type { PutOff } from './waiting-reports.ts';
 
 export type Later = { readonly status: 'later' } & Omit<PutOff, 'afterMs'> & { readonly afterMs: number | undefined };
 

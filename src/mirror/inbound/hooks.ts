@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { LockstepError } from '../../base/errors.ts';
 import type { HookRequest, Target } from '../../contract/target.ts';
-import { isOwnDelivery } from '../outbox/list.ts';
+import { isOwnDelivery } from '../outbox/deliveries.ts';
 import { keepHook } from './inbox.ts';
 
 export interface HookNeeds {

@@ -1,7 +1,7 @@
 /** Secrets that vendors make, in the ledger. */
 import type pg from 'pg';
 import { inTransaction } from '../../storage/transaction.ts';
-import type { KeptSecrets } from '../targets/kept-secrets.ts';
+import type { KeptSecrets } from '../targets/calls/kept-secrets.ts';
 
 export function keptSecretsOf(pool: pg.Pool, target: string): KeptSecrets {
   return {

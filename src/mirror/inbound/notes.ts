@@ -1,6 +1,6 @@
 /** Notes that arise between the runs of a sync are added to its next run, because people look at runs. */
 import { addNote, type Run } from '../../engine/ledger/runs.ts';
-import type { TaskScope } from '../../engine/ledger/task-versions.ts';
+import type { TaskScope } from '../../engine/ledger/tasks/task-versions.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 
 /** A run lists this many notes, and counts the others. */

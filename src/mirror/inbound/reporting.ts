@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../engine/dispatch/clock.ts';
 import { keepDispatching } from '../../engine/dispatch/keep-dispatching.ts';
 import type { TargetAccess } from '../../engine/worker/job.ts';
 import { openedOnce } from './opened-once.ts';
-import { HOLD_MS, type ReportSourceNeeds, reportSource } from './source.ts';
+import { HOLD_MS, type ReportSourceNeeds, reportSource } from './report-source.ts';
 
 const AT_ONCE = 4;
 

@@ -1,21 +1,21 @@
 /**
- * Compares one task with its item: reads the task at the service, chooses (choose.ts), and updates the task if it
+ * Compares one task with its item: reads the task at the service, chooses (choose-side.ts), and updates the task if it
  * follows the item. The changes to the ledger are returned, and written together with the end of the report.
  */
 import type pg from 'pg';
 import type { TaskState } from '../../contract/target.ts';
 import type { Account } from '../../engine/account/account.ts';
-import type { TaskScope } from '../../engine/ledger/task-versions.ts';
+import type { TaskScope } from '../../engine/ledger/tasks/task-versions.ts';
 import type { TargetAccess } from '../../engine/worker/job.ts';
 import type { TasksSync } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { queueDeliveries, type Recipient, recipientsOf } from '../outbox/outbox.ts';
 import { type Noted, noteStateAgain, noteStateHere } from '../tasks/note-state.ts';
 import { BUDGET_PATIENCE_MS, completeTask, findTask, type Later } from './at-service.ts';
-import { choose } from './choose.ts';
+import { choose } from './choose-side.ts';
 import { leaveNote } from './notes.ts';
 import { type LinkedTask, readSides, type Since, stateBefore } from './sides.ts';
-import { keepHolding, type Report, type ReportEnd } from './waiting.ts';
+import { keepHolding, type Report, type ReportEnd } from './waiting-reports.ts';
 
 export interface Settling {
   readonly pool: pg.Pool;

@@ -1,7 +1,7 @@
 /** The items that a task names in its own title and description, which may hold HTML. Pure. */
 
 import type { Target, TaskState } from '../../contract/target.ts';
-import { decodeEntities } from '../targets/item-text.ts';
+import { decodeEntities } from '../targets/items/item-text.ts';
 
 /** Tags that can be inside a word: the text before and after them is read as one word. */
 const WITHIN_WORDS = new Set(

@@ -5,9 +5,9 @@ import type { LinkCode } from '../../base/reasons/links.ts';
 import type { Facts } from '../../base/reasons/reason.ts';
 import { TASK_KINDS } from '../../contract/target.ts';
 import type { TextRow } from '../../csv/read.ts';
-import type { ItemNaming } from '../targets/item-naming.ts';
-import type { LinkColumn, LinkColumns } from './columns.ts';
+import type { ItemNaming } from '../targets/items/item-naming.ts';
 import { sourceIdOf } from './item-links.ts';
+import type { LinkColumn, LinkColumns } from './link-columns.ts';
 
 export type LinkRow =
   | { readonly status: 'good'; readonly line: number; readonly source: string; readonly itemId: string }

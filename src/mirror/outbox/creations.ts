@@ -2,7 +2,7 @@
 
 import type { Delivery, TaskState } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import type { Creating, DetailLog, LoggedCreation } from '../targets/creation-log.ts';
+import type { Creating, DetailLog, LoggedCreation } from '../targets/items/creation-log.ts';
 import { isSameTask } from './same-task.ts';
 
 const OF_TASK = 'scope = $1 and target = $2 and source_id = $3';

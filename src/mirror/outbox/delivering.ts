@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../engine/dispatch/clock.ts';
 import { keepDispatching } from '../../engine/dispatch/keep-dispatching.ts';
 import { ledgerNow } from '../../engine/ledger/set-clock.ts';
 import { dropDeadOutboxClaims } from './claims.ts';
-import { DeliverySource, type DeliverySourceNeeds, TTL_MS } from './source.ts';
+import { DeliverySource, type DeliverySourceNeeds, TTL_MS } from './delivery-source.ts';
 
 const LOOK_MS = 1_000;
 /** Outcomes that arrive within this time are recorded together. */

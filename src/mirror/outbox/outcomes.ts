@@ -3,7 +3,7 @@
 import type { TargetAnswer } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { DeliveryClaim } from './claims.ts';
-import type { Decision } from './schedule.ts';
+import type { Decision } from './retry-policy.ts';
 
 export interface Outcome {
   readonly id: string;

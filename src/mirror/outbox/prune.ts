@@ -1,6 +1,6 @@
 /** Deletes deliveries that ended long ago. */
 import type { Queryable } from '../../storage/queryable.ts';
-import { CHANGE_COMMENT } from '../targets/item-comments.ts';
+import { CHANGE_COMMENT } from '../targets/items/item-comments.ts';
 import { isSameTask } from './same-task.ts';
 
 /** Rows per statement, so that no statement takes long. */

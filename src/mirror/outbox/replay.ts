@@ -1,6 +1,6 @@
 /** Sends ended deliveries again, with the same ids. */
 import type { Queryable } from '../../storage/queryable.ts';
-import { conditionOf, type DeliveryFilter } from './list.ts';
+import { conditionOf, type DeliveryFilter } from './deliveries.ts';
 import { IS_NEWER } from './same-task.ts';
 
 export interface Replayed {

@@ -1,6 +1,6 @@
 /** Results of a check, for people. */
 import type { Finding, TargetFailure } from '../../contract/target.ts';
-import type { Missing } from './item-target.ts';
+import type { Missing } from './items/item-target.ts';
 
 export function fine(what: string, detail: string): Finding {
   return { what, status: 'ok', detail };

@@ -2,8 +2,8 @@
 import { messageOf } from '../../base/errors.ts';
 import type { Delivery, TargetFailure } from '../../contract/target.ts';
 import { type ChangeView, compileTemplate, type Place, type TemplateView } from '../../settings/template.ts';
-import { itemTextOf, titleOf, withoutMentions } from './item-text.ts';
-import { markerOf } from './marker.ts';
+import { itemTextOf, titleOf, withoutMentions } from './items/item-text.ts';
+import { markerOf } from './items/marker.ts';
 
 /** A change of no task, for calls that only try whether a search works. */
 export const SAMPLE: Delivery = {

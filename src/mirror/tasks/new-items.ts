@@ -1,7 +1,7 @@
 /**
  * Creates tasks from items that people have created at a target, each once. The description of such a task ends with the name of
  * its item and with a marker: a delivery that comes before the link finds the item by its name, and a creation that was
- * interrupted is found by its marker (targets/service-creation.ts).
+ * interrupted is found by its marker (targets/service/service-creation.ts).
  *
  * Items are read in the order of their changes. After each run the ledger has the time up to which they were read, and the items
  * that could not become tasks yet. So neither many changes nor an item that cannot become a task keep the others waiting.
@@ -14,10 +14,10 @@ import { addNote, type Run } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { keepItemLinks, linkKind } from '../links/item-links.ts';
 import { itemsNamedBy } from '../links/named-items.ts';
-import type { DetailLog } from '../targets/creation-log.ts';
-import { markerUuidOf } from '../targets/marker.ts';
-import { createCreations } from '../targets/service-creation.ts';
-import { createSharedLists } from '../targets/shared-lists.ts';
+import type { DetailLog } from '../targets/items/creation-log.ts';
+import { markerUuidOf } from '../targets/items/marker.ts';
+import { createCreations } from '../targets/service/service-creation.ts';
+import { createSharedLists } from '../targets/service/shared-lists.ts';
 
 export interface NewItemNeeds {
   readonly pool: pg.Pool;

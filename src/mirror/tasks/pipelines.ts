@@ -1,6 +1,6 @@
 /** Pipelines as a source of changes: each pipeline is read whole, and its cards are tasks whose status is their column. */
 import { idOf, toWireId } from '../../client/call/dialect.ts';
-import { isPart } from '../../client/lists/answers.ts';
+import { isPart } from '../../client/lists/scan-pages.ts';
 import type { TaskState } from '../../contract/target.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
 import { readCall } from '../../engine/account/reads.ts';
@@ -8,7 +8,7 @@ import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import { sourceIdOf } from '../links/item-links.ts';
 import { cardsOf } from './cards.ts';
-import { missingFrom } from './missing.ts';
+import { missingFrom } from './missing-tasks.ts';
 import type { TasksOptions } from './options.ts';
 import { taskListReader } from './read-lists.ts';
 import { keepSeen, type Watching } from './watching.ts';

@@ -6,17 +6,17 @@ import { listIn, whyNoRecords } from '../../client/call/decode.ts';
 import type { Kind } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import { shapeOf } from '../../client/call/shape.ts';
-import { isPart, type Page } from '../../client/lists/answers.ts';
+import { isPart, type Page } from '../../client/lists/scan-pages.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { TaskState } from '../../contract/target.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
+import { checkShape } from '../../engine/account/list-shapes.ts';
 import { readCall } from '../../engine/account/reads.ts';
-import { checkShape } from '../../engine/account/shapes.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
-import type { TaskRead } from '../targets/service.ts';
+import type { TaskRead } from '../targets/service/service.ts';
 
 export interface Asked {
   readonly path?: Readonly<Record<string, string | number>>;

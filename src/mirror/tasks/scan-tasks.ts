@@ -2,9 +2,9 @@
 import type { Json } from '../../client/call/json.ts';
 import type { LookedUp } from '../../engine/account/look-up.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
-import { missedAtLeast } from '../../engine/ledger/task-versions.ts';
+import { missedAtLeast } from '../../engine/ledger/tasks/task-versions.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
-import { lookUpTasks, missingFrom } from './missing.ts';
+import { lookUpTasks, missingFrom } from './missing-tasks.ts';
 import type { TasksOptions } from './options.ts';
 import { stateOf, taskListReader } from './read-lists.ts';
 import { type ListScanned, lookUpsFor, type ScannedTask, type Seen, scanTaskList } from './scan-list.ts';

@@ -3,15 +3,15 @@
  * answer is whole: a subtask is gone if two answers in a row do not hold it.
  */
 import { toWireId } from '../../client/call/dialect.ts';
-import { isPart } from '../../client/lists/answers.ts';
+import { isPart } from '../../client/lists/scan-pages.ts';
 import type { TaskState } from '../../contract/target.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
-import { noteAsked, type ParentTask, parentsToAsk } from '../../engine/ledger/task-lists.ts';
-import { childrenOf } from '../../engine/ledger/task-versions.ts';
+import { noteAsked, type ParentTask, parentsToAsk } from '../../engine/ledger/tasks/task-lists.ts';
+import { childrenOf } from '../../engine/ledger/tasks/task-versions.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import { sourceIdOf } from '../links/item-links.ts';
-import { keepMissing } from './missing.ts';
+import { keepMissing } from './missing-tasks.ts';
 import type { TasksOptions } from './options.ts';
 import { type ListReader, stateOf, taskListReader } from './read-lists.ts';
 import { toSubtaskState } from './task-state.ts';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { type Dialect, flagOf, idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import type { TaskState } from '../../contract/target.ts';
-import type { TaskRead } from '../targets/service.ts';
+import type { TaskRead } from '../targets/service/service.ts';
 
 const DONE_WORDS = new Set('completed, complete, done, closed, finished, resolved'.split(', '));
 const OPEN_WORDS = new Set(

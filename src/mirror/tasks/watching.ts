@@ -17,7 +17,7 @@ import {
   knownTasks,
   type NewVersion,
   seenAgain,
-} from '../../engine/ledger/task-versions.ts';
+} from '../../engine/ledger/tasks/task-versions.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { sourceIdOf } from '../links/item-links.ts';

@@ -1,6 +1,6 @@
 /** A message about a problem, as the outbox keeps it and channels send it, and its text. */
 import { z } from 'zod';
-import { ALERT_EVENTS, type AlertEvent } from '../../settings/alert.ts';
+import { ALERT_EVENTS, type AlertEvent } from '../../settings/schema-alert.ts';
 import type { Problem } from './problem.ts';
 
 /** Stable, because receivers read it. */

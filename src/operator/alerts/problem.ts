@@ -1,5 +1,5 @@
 /** What alerts are about: the problems that exist now. */
-import type { AlertEvent } from '../../settings/alert.ts';
+import type { AlertEvent } from '../../settings/schema-alert.ts';
 
 export interface Problem {
   readonly event: AlertEvent;

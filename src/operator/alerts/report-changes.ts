@@ -3,7 +3,7 @@
  * messages change in one transaction, so a crash loses no message, and no message is queued twice.
  */
 import { type AlertState, queueAlerts } from '../../mirror/outbox/outbox.ts';
-import type { AlertEvent, ChannelSettings } from '../../settings/alert.ts';
+import type { AlertEvent, ChannelSettings } from '../../settings/schema-alert.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { outboxName } from './channels/channel.ts';
 import { type AlertMessage, alertMessage, type Complete, messageOf, recoveredMessage } from './message.ts';

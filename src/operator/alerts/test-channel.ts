@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { LockstepError } from '../../base/errors.ts';
 import type { DeliveryOutcome } from '../../contract/target.ts';
-import type { ChannelSettings } from '../../settings/alert.ts';
+import type { ChannelSettings } from '../../settings/schema-alert.ts';
 import type { ChannelNeeds } from './channels/channel.ts';
 import { openChannel } from './channels/open-channel.ts';
 import { testMessage } from './message.ts';

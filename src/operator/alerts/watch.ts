@@ -6,7 +6,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { type Repeated, repeat } from '../../base/repeat.ts';
 import { type DeliveringNeeds, startDelivering } from '../../mirror/outbox/delivering.ts';
-import type { ChannelSettings } from '../../settings/alert.ts';
+import type { ChannelSettings } from '../../settings/schema-alert.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { asTarget, type ChannelNeeds, outboxName } from './channels/channel.ts';
 import { openChannel } from './channels/open-channel.ts';

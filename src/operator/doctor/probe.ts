@@ -4,7 +4,7 @@
  */
 import type { Kind } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
-import type { WholeKind } from '../../client/lists/page-size.ts';
+import type { WholeKind } from '../../client/lists/whole-lists.ts';
 import type { Caller } from './caller.ts';
 import type { ListSeen } from './lists.ts';
 import type { ProbedAccount } from './probed-account.ts';

@@ -1,7 +1,7 @@
 /** The options of a contact sync, as its runs keep them. */
 import { z } from 'zod';
 import { contactsOptions as inSettings } from '../../settings/schema-sync.ts';
-import { approvalOptions } from '../approval.ts';
+import { approvalOptions } from '../guards.ts';
 
 export const contactsOptions = z.object({ ...inSettings.shape, ...approvalOptions.shape });
 

@@ -6,7 +6,7 @@ import { type WriteOptions, write } from '../../engine/account/writes.ts';
 import { IMPORT_REFUSED } from '../../engine/ledger/matching/settle-contacts.ts';
 import type { ClaimedRow } from '../../engine/ledger/rows.ts';
 import type { SendRow } from '../../engine/worker/row-source.ts';
-import { SENDER_PATIENCE_MS, type SentRow, sent, toSent } from '../../engine/worker/sent.ts';
+import { SENDER_PATIENCE_MS, type SentRow, sent, toSent } from '../../engine/worker/sent-row.ts';
 import { createdId } from '../created-id.ts';
 import { afterRefusal, type ImportMode } from './import-mode.ts';
 

@@ -5,9 +5,9 @@
 
 import { KeyFilter } from '../../client/lists/key-filter.ts';
 import { SeenIds } from '../../client/lists/seen-ids.ts';
+import type { SeenRecord } from '../../engine/ledger/match-index.ts';
 import type { ContactLink, KnownCustomer } from '../../engine/ledger/matching/contact-links.ts';
 import type { Sightings } from '../../engine/ledger/matching/recall-contacts.ts';
-import type { SeenRecord } from '../../engine/ledger/records.ts';
 import type { ContactsLeftOut } from '../../engine/ledger/runs.ts';
 import type { MatchKey } from '../../settings/schema-sync.ts';
 import type { Keys } from '../customers/keys.ts';

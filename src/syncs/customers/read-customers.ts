@@ -3,25 +3,25 @@
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, LongInteger, storedForm } from '../../client/call/json.ts';
-import type { WholeKind } from '../../client/lists/page-size.ts';
 import type { ScanReport } from '../../client/lists/scan.ts';
+import type { WholeKind } from '../../client/lists/whole-lists.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
-import { isCutOff } from '../../engine/account/cut-off.ts';
-import { checkShape } from '../../engine/account/shapes.ts';
+import { isCutOff } from '../../engine/account/cut-off-lists.ts';
+import { checkShape } from '../../engine/account/list-shapes.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
 import { openWitnesses } from '../../engine/account/witnessing.ts';
-import { areAuditsDue } from '../../engine/ledger/debts.ts';
-import { SAME_CUSTOMER } from '../../engine/ledger/matching/customer-levels.ts';
-import { keepRecords, type SeenRecord } from '../../engine/ledger/records.ts';
+import { areAuditsDue } from '../../engine/ledger/audit-debts.ts';
+import { keepRecords, type SeenRecord } from '../../engine/ledger/match-index.ts';
+import { SAME_CUSTOMER } from '../../engine/ledger/matching/matching-keys.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import { beginReading } from '../begin-reading.ts';
 import { lookUpHidden } from '../read-back.ts';
 import { customerFieldsOf, keysOf, maskedIn } from './keys.ts';
-import { keysNotFound, memberWithMail } from './unread.ts';
+import { keysNotFound, memberWithMail } from './unread-fields.ts';
 
 /** The pass before the first write of a run. */
 export const BASELINE = 0;

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { approveRun, holdRest, releaseRest, type ShownPlan } from '../../engine/ledger/approval.ts';
 import { undecide } from '../../engine/ledger/matching/decide-orders.ts';
-import { keepShown } from '../../engine/ledger/matching/shown.ts';
+import { keepShown } from '../../engine/ledger/matching/shown-writes.ts';
 import { loadedBefore } from '../../engine/ledger/repeated-loads.ts';
 import { countRows } from '../../engine/ledger/rows.ts';
 import { pauseRun } from '../../engine/ledger/run-status.ts';
@@ -10,7 +10,7 @@ import { AWAITS_CONFIRMATION, addNote, type Run, readRun } from '../../engine/le
 import type { JobContext, JobResult } from '../../engine/worker/job.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
-import { exceeds, exceedsMessage, isGuarded } from '../approval.ts';
+import { exceeds, exceedsMessage, isGuarded } from '../guards.ts';
 import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from './load-checkpoint.ts';
 import { type OrdersOptions, ordersOptions } from './options.ts';
 import { repeatsWords } from './repeated-content.ts';

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Lane } from '../../client/budget/budget.ts';
-import { contentSha256 } from '../../csv/content.ts';
+import { contentSha256 } from '../../csv/content-hash.ts';
 import type { Received } from '../../csv/receive.ts';
 import type { Sheet, SheetChoices } from '../../csv/sheet.ts';
 import type { Account } from '../../engine/account/account.ts';
-import type { LoadSpec } from './begin.ts';
+import type { LoadSpec } from './begin-load.ts';
 import { storable } from './fields.ts';
 import type { OrdersOptions } from './options.ts';
 import { type TellingForm, tellingForm } from './remembered-columns.ts';

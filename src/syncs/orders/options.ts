@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { ordersOptions as inSettings } from '../../settings/schema-sync.ts';
-import { approvalOptions } from '../approval.ts';
+import { approvalOptions } from '../guards.ts';
 
 export const ordersOptions = z.object({
   existing: inSettings.shape.existing,

@@ -7,7 +7,7 @@ import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
 import { examineSheet, type Sheet } from '../../csv/sheet.ts';
 import { examineTable, type Table } from '../../csv/table.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
-import { findLoad } from './begin.ts';
+import { findLoad } from './begin-load.ts';
 import { fingerprintOf, type LoadIdentity, loadIdOf } from './load-spec.ts';
 import type { FileLoad } from './receive-load.ts';
 import { rememberedColumns } from './remembered-columns.ts';

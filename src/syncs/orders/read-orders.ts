@@ -9,13 +9,12 @@ import { amountOf, idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
-import { isCutOff } from '../../engine/account/cut-off.ts';
-import { sentSoFar } from '../../engine/account/sent-so-far.ts';
-import { checkShape } from '../../engine/account/shapes.ts';
+import { isCutOff } from '../../engine/account/cut-off-lists.ts';
+import { checkShape } from '../../engine/account/list-shapes.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
 import { openWitnesses } from '../../engine/account/witnessing.ts';
-import { areAuditsDue } from '../../engine/ledger/debts.ts';
+import { areAuditsDue } from '../../engine/ledger/audit-debts.ts';
 import {
   type KeepingOrders,
   keepOrders,
@@ -24,13 +23,14 @@ import {
   takeAsked,
 } from '../../engine/ledger/matching/order-records.ts';
 import { recordProgress } from '../../engine/ledger/runs.ts';
+import { sentSoFar } from '../../engine/ledger/sent-so-far.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { beginReading } from '../begin-reading.ts';
 import type { Baseline } from '../customers/baseline.ts';
 import { BASELINE, noteScan } from '../customers/read-customers.ts';
-import { fieldDisputed, fieldNotFound } from '../customers/unread.ts';
+import { fieldDisputed, fieldNotFound } from '../customers/unread-fields.ts';
 import { lookUpHidden } from '../read-back.ts';
 import { openWantedOrders, type WantedOrders } from './wanted-orders.ts';
 

@@ -14,7 +14,7 @@ import type { CheckedRow, Problem } from '../../csv/validate.ts';
 import { settleRepeats, sharedOrderIds } from '../../engine/ledger/matching/repeated-orders.ts';
 import { loadedBefore } from '../../engine/ledger/repeated-loads.ts';
 import { addNote, type Run, recordLeftOut } from '../../engine/ledger/runs.ts';
-import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin.ts';
+import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin-load.ts';
 import { storable } from './fields.ts';
 import { fingerprintOf, labelsFor, type Specified, specOf } from './load-spec.ts';
 import { rememberedColumns } from './remembered-columns.ts';

@@ -6,10 +6,10 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { FIELDS, type Field } from '../../csv/fields.ts';
 import type { Sheet } from '../../csv/sheet.ts';
-import { keepLearnt, readLearnt } from '../../engine/ledger/learnt.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
+import { keepLearnt, readLearnt } from '../../engine/ledger/scopes/learnt.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { type Load, readLoad } from './begin.ts';
+import { type Load, readLoad } from './begin-load.ts';
 
 const COLUMNS = 'columns:';
 

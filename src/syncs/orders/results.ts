@@ -10,7 +10,7 @@ import { resultsBase } from '../../csv/file-names.ts';
 import { ResultFiles, type ResultKind } from '../../csv/result-files.ts';
 import { type LoadedRow, loadedRows } from '../../engine/ledger/matching/staged-orders.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { readLoad } from './begin.ts';
+import { readLoad } from './begin-load.ts';
 
 /** What is needed to write a load's results, kept with the load; earlier versions kept less and wrote UTF-8. */
 const resultFormat = z.object({

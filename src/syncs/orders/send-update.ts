@@ -5,7 +5,7 @@ import type { Account } from '../../engine/account/account.ts';
 import { lookUp } from '../../engine/account/look-up.ts';
 import { type WriteOptions, type WriteReport, write } from '../../engine/account/writes.ts';
 import type { ClaimedRow } from '../../engine/ledger/rows.ts';
-import { type SentRow, sent, toSent } from '../../engine/worker/sent.ts';
+import { type SentRow, sent, toSent } from '../../engine/worker/sent-row.ts';
 import { fieldsOf } from './read-orders.ts';
 import type { UpdateMode } from './update-mode.ts';
 

@@ -4,7 +4,7 @@ import { type Kind, type LongIds, toBodyId } from '../../client/call/dialect.ts'
 import type { Account } from '../../engine/account/account.ts';
 import { write } from '../../engine/account/writes.ts';
 import type { SendRow } from '../../engine/worker/row-source.ts';
-import { SENDER_PATIENCE_MS, toSent } from '../../engine/worker/sent.ts';
+import { SENDER_PATIENCE_MS, toSent } from '../../engine/worker/sent-row.ts';
 import { createdId } from '../created-id.ts';
 import { sendUpdate } from './send-update.ts';
 import type { UpdateMode } from './update-mode.ts';

@@ -4,8 +4,8 @@
  * The contract does not say (docs/gaps.md), so the first such update is read back, and its result is learnt.
  */
 import type pg from 'pg';
-import { keepLearnt, readLearnt } from '../../engine/ledger/learnt.ts';
 import { fieldsBefore } from '../../engine/ledger/rows.ts';
+import { keepLearnt, readLearnt } from '../../engine/ledger/scopes/learnt.ts';
 
 type OrderFields = Readonly<Record<string, string>>;
 

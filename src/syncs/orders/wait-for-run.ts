@@ -4,9 +4,9 @@
  */
 
 import { RunPaused } from '../../engine/account/failure.ts';
-import { isAttended } from '../../engine/ledger/attended.ts';
+import { isAttended } from '../../engine/ledger/attended-runs.ts';
 import { addNote, type Run, readRun } from '../../engine/ledger/runs.ts';
-import { WAITS_FOR_RUN } from '../../engine/ledger/waiting.ts';
+import { WAITS_FOR_RUN } from '../../engine/ledger/waiting-runs.ts';
 import type { JobResult } from '../../engine/worker/job.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { LoadCheckpoint } from './load-checkpoint.ts';

@@ -4,8 +4,8 @@
  */
 
 import { KeyFilter } from '../../client/lists/key-filter.ts';
+import type { SeenRecord } from '../../engine/ledger/match-index.ts';
 import { namedCustomers } from '../../engine/ledger/matching/order-customers.ts';
-import type { SeenRecord } from '../../engine/ledger/records.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { MatchKey } from '../../settings/schema-sync.ts';
 import type { Queryable } from '../../storage/queryable.ts';

@@ -2,7 +2,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { openCaller } from '../../../src/mirror/targets/caller.ts';
+import { openCaller } from '../../../src/mirror/targets/calls/caller.ts';
 import { CERTIFICATE } from '../../support/certificate.ts';
 import { freeBudget } from '../../support/free-budget.ts';
 import { openClient } from './support.ts';

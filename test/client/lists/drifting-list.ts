@@ -1,9 +1,9 @@
 /** A numbered-page list that changes between reads, to check scans against. */
 import { LockstepError } from '../../../src/base/errors.ts';
 import { hashInto } from '../../../src/base/text-hash.ts';
-import type { Page } from '../../../src/client/lists/answers.ts';
 import type { Query } from '../../../src/client/lists/beside.ts';
 import type { Kept, ScannedRecord } from '../../../src/client/lists/pass.ts';
+import type { Page } from '../../../src/client/lists/scan-pages.ts';
 
 export interface ListOptions {
   readonly length: number;

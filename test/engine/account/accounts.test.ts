@@ -5,7 +5,7 @@ import { openPostgresStore } from '../../../src/client/budget/postgres-store.ts'
 import { type AccountAccess, createAccounts } from '../../../src/engine/account/accounts.ts';
 import { RetryLater } from '../../../src/engine/account/failure.ts';
 import { readCall } from '../../../src/engine/account/reads.ts';
-import { readLearnt } from '../../../src/engine/ledger/learnt.ts';
+import { readLearnt } from '../../../src/engine/ledger/scopes/learnt.ts';
 import { parseSettings } from '../../../src/settings/parse.ts';
 import { accountNamed } from '../../../src/settings/settings.ts';
 import type { FreshDatabase } from '../../support/database.ts';

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { KeyRefused } from '../../../src/engine/account/failure.ts';
 import { mayUse } from '../../../src/engine/account/suspension.ts';
-import { suspendAccount } from '../../../src/engine/ledger/suspensions.ts';
+import { suspendAccount } from '../../../src/engine/ledger/scopes/suspensions.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 
 let database: FreshDatabase;

@@ -2,7 +2,7 @@
 
 import { type Claim, takeClaim, thisWorker, type WorkerIdentity } from '../../../src/engine/ledger/claims.ts';
 import { type NewRun, type Run, startRun } from '../../../src/engine/ledger/runs.ts';
-import { bindAccount } from '../../../src/engine/ledger/scopes.ts';
+import { bindAccount } from '../../../src/engine/ledger/scopes/scopes.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { makeRowsWritable } from '../../support/writable-rows.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { keepRecords } from '../../../src/engine/ledger/records.ts';
+import { keepRecords } from '../../../src/engine/ledger/match-index.ts';
 import { countRows, type ReportedRow, reportRows, VERDICTS } from '../../../src/engine/ledger/rows.ts';
 import { endRun, resumeRun, supersedeRuns } from '../../../src/engine/ledger/run-status.ts';
 import {

@@ -1,16 +1,16 @@
 /** Waiting times in the ledger while the database's clock is set. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { unsettledForMs } from '../../../src/engine/ledger/baseline-wait.ts';
 import { dropDeadClaims, renewClaim } from '../../../src/engine/ledger/claims.ts';
-import { unsettledForMs } from '../../../src/engine/ledger/horizon.ts';
+import { beginRead, startOfRead } from '../../../src/engine/ledger/match-index.ts';
 import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
-import { beginRead, startOfRead } from '../../../src/engine/ledger/records.ts';
 import { claimRows, recordAttempts } from '../../../src/engine/ledger/rows.ts';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
+import { askToProbe, suspendAccount } from '../../../src/engine/ledger/scopes/suspensions.ts';
 import { ledgerNow } from '../../../src/engine/ledger/set-clock.ts';
 import { settleSent } from '../../../src/engine/ledger/settling.ts';
-import { askToProbe, suspendAccount } from '../../../src/engine/ledger/suspensions.ts';
 import { migrate } from '../../../src/storage/migrate.ts';
 import { makePool } from '../../../src/storage/pool.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';

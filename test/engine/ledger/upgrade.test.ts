@@ -1,10 +1,16 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { resolveScope } from '../../../src/engine/account/identity.ts';
 import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
-import { lateSyncs } from '../../../src/engine/ledger/needs.ts';
 import { claimRows, openRows } from '../../../src/engine/ledger/rows.ts';
 import { readRun, startRun } from '../../../src/engine/ledger/runs.ts';
-import { bindAccount, fingerprintOf, newScope, scopeNamed, whatIsKnown } from '../../../src/engine/ledger/scopes.ts';
+import {
+  bindAccount,
+  fingerprintOf,
+  newScope,
+  scopeNamed,
+  whatIsKnown,
+} from '../../../src/engine/ledger/scopes/scopes.ts';
+import { lateSyncs } from '../../../src/engine/ledger/views/runs-in-need.ts';
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
 import { migrate } from '../../../src/storage/migrate.ts';
 import { emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/database.ts';

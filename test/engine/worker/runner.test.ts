@@ -8,7 +8,7 @@ import type { Client } from '../../../src/client/call/client.ts';
 import { KeyRefused, RetryLater, RunFailed, RunPaused } from '../../../src/engine/account/failure.ts';
 import { endRun, resumeRun } from '../../../src/engine/ledger/run-status.ts';
 import { movePhase, type Run, readRun } from '../../../src/engine/ledger/runs.ts';
-import { probeSoon, suspensionOf } from '../../../src/engine/ledger/suspensions.ts';
+import { probeSoon, suspensionOf } from '../../../src/engine/ledger/scopes/suspensions.ts';
 import { exclusively } from '../../../src/engine/worker/exclusive.ts';
 import { defineJob, type Job, type JobContext, type JobResult } from '../../../src/engine/worker/job.ts';
 import { openQueue, type Queue } from '../../../src/engine/worker/queue.ts';

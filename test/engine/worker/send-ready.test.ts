@@ -9,7 +9,7 @@ import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import type { JobContext } from '../../../src/engine/worker/job.ts';
 import type { SendRow } from '../../../src/engine/worker/row-source.ts';
 import { sendRows } from '../../../src/engine/worker/send-ready.ts';
-import { notSent, sent } from '../../../src/engine/worker/sent.ts';
+import { notSent, sent } from '../../../src/engine/worker/sent-row.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../ledger/fresh-ledger.ts';
 import { anAccount, noTargets } from './an-account.ts';

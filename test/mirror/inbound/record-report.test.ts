@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { recordReport } from '../../../src/mirror/inbound/apply.ts';
+import { recordReport } from '../../../src/mirror/inbound/apply-report.ts';
 import { keepReports } from '../../../src/mirror/inbound/inbox.ts';
-import { letGo, type Report, takeDue } from '../../../src/mirror/inbound/waiting.ts';
+import { letGo, type Report, takeDue } from '../../../src/mirror/inbound/waiting-reports.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';

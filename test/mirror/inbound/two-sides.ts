@@ -5,14 +5,14 @@
 import type { Client } from '../../../src/client/call/client.ts';
 import type { Delivery, Target, TaskState } from '../../../src/contract/target.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
-import { applyReport, recordReport } from '../../../src/mirror/inbound/apply.ts';
+import { applyReport, recordReport } from '../../../src/mirror/inbound/apply-report.ts';
 import { keepHook } from '../../../src/mirror/inbound/inbox.ts';
-import { takeDue } from '../../../src/mirror/inbound/waiting.ts';
+import { takeDue } from '../../../src/mirror/inbound/waiting-reports.ts';
 import { linkKind } from '../../../src/mirror/links/item-links.ts';
 import { claimDue, dropOutboxClaims, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
 import { queueDeliveries, recipientsOf } from '../../../src/mirror/outbox/outbox.ts';
 import { writeOutcomes } from '../../../src/mirror/outbox/outcomes.ts';
-import { decide } from '../../../src/mirror/outbox/schedule.ts';
+import { decide } from '../../../src/mirror/outbox/retry-policy.ts';
 import { keepSeen } from '../../../src/mirror/tasks/watching.ts';
 import type { TasksSync } from '../../../src/settings/settings.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';

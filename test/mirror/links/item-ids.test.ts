@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { itemIdIn } from '../../../src/mirror/links/read-links.ts';
-import { itemNamingOf } from '../../../src/mirror/targets/item-naming.ts';
-import { target } from '../../../src/settings/target.ts';
+import { itemNamingOf } from '../../../src/mirror/targets/items/item-naming.ts';
+import { target } from '../../../src/settings/schema-target.ts';
 
 const TOKEN = { env: 'TOKEN' };
 

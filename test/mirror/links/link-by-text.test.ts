@@ -6,7 +6,7 @@ import { createLinker, type Linker } from '../../../src/mirror/links/link-by-tex
 import { listLinks } from '../../../src/mirror/links/list-links.ts';
 import { dropOutboxClaims, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
 import { startDelivering } from '../../../src/mirror/outbox/delivering.ts';
-import { jiraNaming } from '../../../src/mirror/targets/item-naming.ts';
+import { jiraNaming } from '../../../src/mirror/targets/items/item-naming.ts';
 import type { TaskChange } from '../../../src/mirror/tasks/task-change.ts';
 import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { itemsNamedBy } from '../../../src/mirror/links/named-items.ts';
-import { githubNaming, jiraNaming } from '../../../src/mirror/targets/item-naming.ts';
+import { githubNaming, jiraNaming } from '../../../src/mirror/targets/items/item-naming.ts';
 
 const { itemsIn: github } = githubNaming({ url: 'https://api.github.com', owner: 'acme', repo: 'app' });
 const { itemsIn: jira } = jiraNaming({ url: 'https://acme.atlassian.net', project: 'ABC' });

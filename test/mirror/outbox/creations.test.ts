@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
-import type { CreationLog } from '../../../src/mirror/targets/creation-log.ts';
+import type { CreationLog } from '../../../src/mirror/targets/items/creation-log.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { deliveryOf } from '../../support/item-vendor.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { claimDue, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
-import { listDeliveries } from '../../../src/mirror/outbox/list.ts';
+import { listDeliveries } from '../../../src/mirror/outbox/deliveries.ts';
 import { deliveryId, queueAlerts } from '../../../src/mirror/outbox/outbox.ts';
 import { writeOutcomes } from '../../../src/mirror/outbox/outcomes.ts';
 import { countOldDeliveries, pruneDeliveries } from '../../../src/mirror/outbox/prune.ts';

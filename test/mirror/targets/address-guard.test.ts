@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { addressProblem, guardedLookup, hostProblem } from '../../../src/mirror/targets/address-guard.ts';
-import { openCaller, type TargetCaller } from '../../../src/mirror/targets/caller.ts';
+import { addressProblem, guardedLookup, hostProblem } from '../../../src/mirror/targets/calls/address-guard.ts';
+import { openCaller, type TargetCaller } from '../../../src/mirror/targets/calls/caller.ts';
 import { freeBudget } from '../../support/free-budget.ts';
 import { startHttpServer, type TestServer } from '../../support/http-server.ts';
 

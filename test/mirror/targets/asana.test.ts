@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Target } from '../../../src/contract/target.ts';
-import { openAsana } from '../../../src/mirror/targets/asana.ts';
-import { ASANA } from '../../../src/mirror/targets/item-naming.ts';
+import { openAsana } from '../../../src/mirror/targets/asana/asana.ts';
+import { ASANA } from '../../../src/mirror/targets/items/item-naming.ts';
 import { type AsanaVendor, asanaSettings, startAsana } from '../../support/asana-standin.ts';
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
 import { detailSuite } from './detail-suite.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { type CallerConfig, openCaller, type TargetRequest } from '../../../src/mirror/targets/caller.ts';
+import { type CallerConfig, openCaller, type TargetRequest } from '../../../src/mirror/targets/calls/caller.ts';
 import { FREE_PERMIT, freeBudget } from '../../support/free-budget.ts';
 import { startHttpServer, startTcpServer } from '../../support/http-server.ts';
 

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Delivery, DeliveryOutcome, Target, TaskState } from '../../../src/contract/target.ts';
-import { openCaller } from '../../../src/mirror/targets/caller.ts';
-import { createGathering } from '../../../src/mirror/targets/gathering.ts';
-import { callerAtSecret } from '../../../src/mirror/targets/secret-url.ts';
-import { openSlack } from '../../../src/mirror/targets/slack.ts';
-import { openTeams } from '../../../src/mirror/targets/teams.ts';
+import { openCaller } from '../../../src/mirror/targets/calls/caller.ts';
+import { callerAtSecret } from '../../../src/mirror/targets/calls/secret-url.ts';
+import { createGathering } from '../../../src/mirror/targets/chat/gathering.ts';
+import { openSlack } from '../../../src/mirror/targets/chat/slack.ts';
+import { openTeams } from '../../../src/mirror/targets/chat/teams.ts';
+import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import { readSecret } from '../../../src/settings/secrets.ts';
-import type { SettingsOf } from '../../../src/settings/target.ts';
 import { documentedTarget } from '../../support/documented-targets.ts';
 import { freeBudget } from '../../support/free-budget.ts';
 import { type Reply, startHttpServer, type TestServer } from '../../support/http-server.ts';

@@ -1,11 +1,11 @@
 /** What `lockstep targets check` finds at each vendor, without writing. */
 import { expect, test } from 'vitest';
 import type { Finding, Target } from '../../../src/contract/target.ts';
-import { openAsana } from '../../../src/mirror/targets/asana.ts';
-import { openGithub } from '../../../src/mirror/targets/github.ts';
-import { openJira } from '../../../src/mirror/targets/jira.ts';
-import { openLinear } from '../../../src/mirror/targets/linear.ts';
-import { openTodoist } from '../../../src/mirror/targets/todoist.ts';
+import { openAsana } from '../../../src/mirror/targets/asana/asana.ts';
+import { openGithub } from '../../../src/mirror/targets/github/github.ts';
+import { openJira } from '../../../src/mirror/targets/jira/jira.ts';
+import { openLinear } from '../../../src/mirror/targets/linear/linear.ts';
+import { openTodoist } from '../../../src/mirror/targets/todoist/todoist.ts';
 import {
   startAsanaPlaces,
   startGithubPlaces,

@@ -1,7 +1,7 @@
 /** The behaviour of every target whose items have fields and comments, for all vendors. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Delivery, DeliveryOutcome, Target, TaskState } from '../../../src/contract/target.ts';
-import { markerUuidOf } from '../../../src/mirror/targets/marker.ts';
+import { markerUuidOf } from '../../../src/mirror/targets/items/marker.ts';
 import type { FieldTemplates, ItemField, ItemSettings } from '../../../src/settings/target-items.ts';
 import type { Reply } from '../../support/http-server.ts';
 import { context, type DetailedVendor, deliveryOf, type FakeLog, fakeLog, needsOf } from '../../support/item-vendor.ts';

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Delivery, Target } from '../../../src/contract/target.ts';
-import { openGithub } from '../../../src/mirror/targets/github.ts';
-import { githubNaming } from '../../../src/mirror/targets/item-naming.ts';
+import { openGithub } from '../../../src/mirror/targets/github/github.ts';
+import { githubNaming } from '../../../src/mirror/targets/items/item-naming.ts';
 import { type GithubVendor, githubSettings, startGithub } from '../../support/github-standin.ts';
 import {
   context,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { itemNamingOf } from '../../../src/mirror/targets/item-naming.ts';
+import { itemNamingOf } from '../../../src/mirror/targets/items/item-naming.ts';
 import { settingsOf } from '../../settings/problems-in.ts';
 import { ACCOUNTS, EXAMPLES } from '../../support/documented-targets.ts';
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';

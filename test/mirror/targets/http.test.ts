@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { DeliveryOutcome, Target } from '../../../src/contract/target.ts';
-import { openHttp } from '../../../src/mirror/targets/http.ts';
-import type { SettingsOf } from '../../../src/settings/target.ts';
+import { openHttp } from '../../../src/mirror/targets/http/http.ts';
+import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import type { HttpAnswers } from '../../../src/settings/target-http.ts';
 import { type Reply, startHttpServer, type TestServer } from '../../support/http-server.ts';
 import { context, deliveryOf, needsOf, TOKEN } from '../../support/item-vendor.ts';

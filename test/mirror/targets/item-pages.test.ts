@@ -8,7 +8,7 @@ import {
   type Pages,
   readChanges,
   readWhole,
-} from '../../../src/mirror/targets/item-pages.ts';
+} from '../../../src/mirror/targets/items/item-pages.ts';
 
 const timeOf = ({ createdAt }: { readonly createdAt: Date }) => createdAt;
 const REMEDY = { what: 'tags', remedy: 'delete some' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { itemTextOf, titleOf } from '../../../src/mirror/targets/item-text.ts';
-import { markerOf, markerUuidOf } from '../../../src/mirror/targets/marker.ts';
+import { itemTextOf, titleOf } from '../../../src/mirror/targets/items/item-text.ts';
+import { markerOf, markerUuidOf } from '../../../src/mirror/targets/items/marker.ts';
 import { deliveryOf } from '../../support/item-vendor.ts';
 
 const taskOf = (title: string, description = '') => deliveryOf({ title, description }).task;

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Delivery, TaskState } from '../../../src/contract/target.ts';
-import { jiraNaming } from '../../../src/mirror/targets/item-naming.ts';
-import { openJira } from '../../../src/mirror/targets/jira.ts';
-import type { SettingsOf } from '../../../src/settings/target.ts';
+import { jiraNaming } from '../../../src/mirror/targets/items/item-naming.ts';
+import { openJira } from '../../../src/mirror/targets/jira/jira.ts';
+import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { type JiraVendor, jiraSettings, startJira } from '../../support/jira-standin.ts';
 import { detailSuite } from './detail-suite.ts';

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Target } from '../../../src/contract/target.ts';
-import { linearNaming } from '../../../src/mirror/targets/item-naming.ts';
-import { openLinear } from '../../../src/mirror/targets/linear.ts';
+import { linearNaming } from '../../../src/mirror/targets/items/item-naming.ts';
+import { openLinear } from '../../../src/mirror/targets/linear/linear.ts';
 import { startHttpServer } from '../../support/http-server.ts';
 import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { graphqlError, type LinearVendor, linearSettings, startLinear } from '../../support/linear-standin.ts';

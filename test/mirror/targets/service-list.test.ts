@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { autoDialect } from '../../../src/client/call/dialect.ts';
 import type { StreamOutcome } from '../../../src/client/call/outcome.ts';
-import type { ServiceAccount } from '../../../src/mirror/targets/service-account.ts';
-import { readTaskList } from '../../../src/mirror/targets/service-list.ts';
+import type { ServiceAccount } from '../../../src/mirror/targets/service/service-account.ts';
+import { readTaskList } from '../../../src/mirror/targets/service/service-list.ts';
 
 interface Way {
   readonly tasks: number;

@@ -7,7 +7,7 @@ import {
   verifyBodyDigest,
   verifySharedSecret,
   verifyStandardWebhook,
-} from '../../../src/mirror/targets/signature.ts';
+} from '../../../src/mirror/targets/calls/signature.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const OLD_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';

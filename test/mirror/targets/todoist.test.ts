@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Delivery, Target } from '../../../src/contract/target.ts';
-import { TODOIST } from '../../../src/mirror/targets/item-naming.ts';
-import { openTodoist } from '../../../src/mirror/targets/todoist.ts';
+import { TODOIST } from '../../../src/mirror/targets/items/item-naming.ts';
+import { openTodoist } from '../../../src/mirror/targets/todoist/todoist.ts';
 import {
   context,
   deliveryOf,

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { keepVersions, knownTasks, type NewVersion, presentIds } from '../../../src/engine/ledger/task-versions.ts';
+import {
+  keepVersions,
+  knownTasks,
+  type NewVersion,
+  presentIds,
+} from '../../../src/engine/ledger/tasks/task-versions.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 
 const SCOPE = { scope: 'a', sync: 's' };

@@ -3,7 +3,7 @@ import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { disableTarget, enableTargets, targetStates } from '../../../src/mirror/outbox/target-states.ts';
 import { type AlertingNeeds, lookOnce, startAlerting } from '../../../src/operator/alerts/watch.ts';
-import { findProblems } from '../../../src/operator/needs.ts';
+import { findProblems } from '../../../src/operator/current-problems.ts';
 import { readSecret } from '../../../src/settings/secrets.ts';
 import { makePool } from '../../../src/storage/pool.ts';
 import { WORKER } from '../../engine/ledger/fresh-ledger.ts';

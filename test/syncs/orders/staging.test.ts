@@ -1,12 +1,12 @@
 /** A file's rows as rows of its load: their keys, their names, and whatever characters they hold. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LoadedRow, loadedRows } from '../../../src/engine/ledger/matching/staged-orders.ts';
-import { readRowStory } from '../../../src/engine/ledger/row-story.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
+import { readRowStory } from '../../../src/engine/ledger/views/row-story.ts';
 import { type StagedRow, stageRows } from '../../../src/syncs/orders/staging.ts';
 import { freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
+import { aSpec, beginNew, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { aSpec, beginNew, rowsWith } from './load-worlds.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {

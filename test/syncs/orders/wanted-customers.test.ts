@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { namedCustomers } from '../../../src/engine/ledger/matching/order-customers.ts';
 import { openWantedCustomers } from '../../../src/syncs/orders/wanted-customers.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
+import { aLoad, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { aLoad, rowsWith } from './load-worlds.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {

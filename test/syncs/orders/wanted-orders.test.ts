@@ -4,8 +4,8 @@ import { takeKeys } from '../../../src/engine/ledger/matching/order-keys.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { openWantedOrders } from '../../../src/syncs/orders/wanted-orders.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
+import { aLoad, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { aLoad, rowsWith } from './load-worlds.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {

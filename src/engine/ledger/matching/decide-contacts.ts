@@ -7,16 +7,16 @@
 import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { holdDecisions } from '../decisions.ts';
-import { prepareSetWork } from '../records.ts';
+import { prepareSetWork } from '../match-index.ts';
 import { addNote, type Run } from '../runs.ts';
 import { IS_ACKED, MAY_EXIST, MAY_HAVE_ARRIVED } from '../unsettled.ts';
-import { applyDecisions } from './apply-decisions.ts';
+import { applyDecisions } from './apply-contact-decisions.ts';
 import { checkLinks, type LinksDisagree, refreshLinks } from './check-links.ts';
 import { CONTACT_LINK } from './contact-links.ts';
 import { noteTwins } from './contact-notes.ts';
-import { IS_CUSTOMER, KEYS_OF_ROW, type Level, levelsFor, type RivalKey, SAME_PERSON } from './customer-levels.ts';
-import { duplicates } from './duplicates.ts';
+import { duplicates } from './duplicate-customers.ts';
 import { keepDecisions, keepLinks, reviewMasked } from './keep-contacts.ts';
+import { IS_CUSTOMER, KEYS_OF_ROW, type Level, levelsFor, type RivalKey, SAME_PERSON } from './matching-keys.ts';
 
 export interface DecideOptions {
   readonly matchBy: readonly MatchKey[];

@@ -5,14 +5,14 @@
 
 import type { EXISTING } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
-import { prepareSetWork } from '../records.ts';
+import { prepareSetWork } from '../match-index.ts';
 import { addNote, type Run } from '../runs.ts';
 import { planRows, settleRows, unplanRows } from '../transitions.ts';
 import { MAY_EXIST } from '../unsettled.ts';
+import { IS_CREATION_DECIDED_SINCE, OVERWRITTEN } from './apply-order-decisions.ts';
 import { differ, differences, HIDDEN_AMOUNTS } from './differences.ts';
-import { IS_CREATION_DECIDED_SINCE, OVERWRITTEN } from './order-decisions.ts';
 import { keyScopeOf } from './order-keys.ts';
-import { leaveOutUnshown } from './shown.ts';
+import { leaveOutUnshown } from './shown-writes.ts';
 import { CUSTOMER, IS_SETTLED, ORDERS, STAGED } from './staged-orders.ts';
 
 export interface Planned {

@@ -3,9 +3,9 @@
  * The others follow once the list shows the new one, and still every witness.
  */
 import type { Queryable } from '../../../storage/queryable.ts';
-import type { AuditedResource } from '../debts.ts';
-import { keepLearnt, readLearnt } from '../learnt.ts';
+import type { AuditedResource } from '../audit-debts.ts';
 import { addNote, type Run } from '../runs.ts';
+import { keepLearnt, readLearnt } from '../scopes/learnt.ts';
 import { planRows, settleRows, unplanRows } from '../transitions.ts';
 
 const SHOWS_CREATED = (kind: AuditedResource) => `shows-created:${kind}`;

@@ -1,12 +1,12 @@
 /** Keeps what was decided about contacts (decide-contacts.ts): links, matches, plans and verdicts. */
 import { MASK } from '../../../base/masked.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
-import { forgetRows } from '../forget.ts';
+import { forgetRows } from '../retention/forget.ts';
 import type { Run } from '../runs.ts';
 import { matchRows, planRows, settleRows } from '../transitions.ts';
 import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
-import { IS_CUSTOMER } from './customer-levels.ts';
 import { changesTo } from './differences.ts';
+import { IS_CUSTOMER } from './matching-keys.ts';
 
 /** Links each contact with its customer. */
 export async function keepLinks(db: Queryable, run: Run): Promise<void> {

@@ -4,14 +4,14 @@
  */
 
 import type { Queryable } from '../../../storage/queryable.ts';
-import { unsettledForMs } from '../horizon.ts';
-import { prepareSetWork } from '../records.ts';
+import { unsettledForMs } from '../baseline-wait.ts';
+import { prepareSetWork } from '../match-index.ts';
 import { type NewRun, type Run, startRun } from '../runs.ts';
 import { settleRows } from '../transitions.ts';
 import { IS_ACKED, MAY_EXIST, MAY_HAVE_ARRIVED } from '../unsettled.ts';
-import { oweForEarlierCustomers } from './customer-levels.ts';
+import { IS_CREATION_DECIDED_SINCE } from './apply-order-decisions.ts';
 import { planFirst, planStaged } from './first-created.ts';
-import { IS_CREATION_DECIDED_SINCE } from './order-decisions.ts';
+import { oweForEarlierCustomers } from './matching-keys.ts';
 import { CUSTOMER, ORDERS, STAGED } from './staged-orders.ts';
 
 /** SQL: the name of a row's customer in the run that creates it: all rows with the same name share one customer. */

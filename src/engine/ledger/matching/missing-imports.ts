@@ -1,7 +1,7 @@
 /** Imported contacts that are missing from a read of the customers while the read shows customers without a contact. */
 
 import type { Queryable } from '../../../storage/queryable.ts';
-import { startOfRead } from '../records.ts';
+import { startOfRead } from '../match-index.ts';
 import type { Run } from '../runs.ts';
 import { gatherSent } from '../settling.ts';
 import { NEW_CUSTOMER } from './settle-contacts.ts';

@@ -5,11 +5,11 @@
  */
 
 import type { Queryable } from '../../../storage/queryable.ts';
-import { prepareSetWork } from '../records.ts';
+import { prepareSetWork } from '../match-index.ts';
 import type { Run } from '../runs.ts';
 import { matchRows, settleRows } from '../transitions.ts';
 import { LINKED_CUSTOMER } from './contact-links.ts';
-import { KEYS_OF_ROW, type Level, levelsFor, type RivalKey } from './customer-levels.ts';
+import { KEYS_OF_ROW, type Level, levelsFor, type RivalKey } from './matching-keys.ts';
 import { STAGED } from './staged-orders.ts';
 
 /** SQL: two rows `a` and `b` name a customer with the same text. */

@@ -4,9 +4,9 @@
  */
 
 import type { Queryable } from '../../../storage/queryable.ts';
-import { oweForEarlierSends } from '../debts.ts';
-import { endedUnsettledForMs } from '../horizon.ts';
-import { prepareSetWork } from '../records.ts';
+import { oweForEarlierSends } from '../audit-debts.ts';
+import { endedUnsettledForMs } from '../baseline-wait.ts';
+import { prepareSetWork } from '../match-index.ts';
 import type { Run } from '../runs.ts';
 import { settleRows } from '../transitions.ts';
 import { MAY_EXIST } from '../unsettled.ts';

@@ -6,14 +6,14 @@
 
 import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
-import { readLearnt } from '../learnt.ts';
 import type { Run } from '../runs.ts';
+import { readLearnt } from '../scopes/learnt.ts';
 import { type ReadBack, type Settled, settleSent } from '../settling.ts';
 import { matchRows, reviseRows, sendAgain, settleRows } from '../transitions.ts';
 import type { ContactInput } from './contact-inputs.ts';
 import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
-import { levelsFor, SAME_PERSON } from './customer-levels.ts';
-import { duplicates } from './duplicates.ts';
+import { duplicates } from './duplicate-customers.ts';
+import { levelsFor, SAME_PERSON } from './matching-keys.ts';
 import { settleUpdated } from './updated-customers.ts';
 
 export interface SettleOptions extends ReadBack {

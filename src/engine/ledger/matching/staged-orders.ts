@@ -7,7 +7,7 @@ import { readCursor } from '../read-cursor.ts';
 import type { RowState, Verdict } from '../rows.ts';
 import { reopenRows, type Selection, unmatchRows } from '../transitions.ts';
 import { MAY_EXIST, OPEN_REASON } from '../unsettled.ts';
-import { applyOrderDecisions, IS_CREATION_DECIDED } from './order-decisions.ts';
+import { applyOrderDecisions, IS_CREATION_DECIDED } from './apply-order-decisions.ts';
 
 /** A row of a file, with the ledger's column names. */
 export interface StagedOrder {

@@ -5,10 +5,10 @@ import { connect, isIP, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { codeOf, messageOf } from '../../../base/errors.ts';
 import type { CallContext, DeliveryOutcome, TargetFailure } from '../../../contract/target.ts';
-import { addressProblem, guardedLookup } from '../../../mirror/targets/address-guard.ts';
-import { addressRefused, excerpt, withoutSecrets } from '../../../mirror/targets/answers.ts';
-import { secretUnread } from '../../../mirror/targets/secret-unread.ts';
-import type { ChannelOf } from '../../../settings/alert.ts';
+import { addressProblem, guardedLookup } from '../../../mirror/targets/calls/address-guard.ts';
+import { addressRefused, excerpt, withoutSecrets } from '../../../mirror/targets/calls/call-answers.ts';
+import { secretUnread } from '../../../mirror/targets/calls/secret-unread.ts';
+import type { ChannelOf } from '../../../settings/schema-alert.ts';
 import { bodyLines, subjectLine } from '../message.ts';
 import type { Alert, Channel, ChannelNeeds } from './channel.ts';
 

@@ -1,11 +1,11 @@
 /** Opens the channels of the settings. */
 import type { Permit } from '../../../client/budget/budget.ts';
-import { openCaller } from '../../../mirror/targets/caller.ts';
-import { chatPoster } from '../../../mirror/targets/chat.ts';
-import { callerAtSecret } from '../../../mirror/targets/secret-url.ts';
-import { simpleMessage } from '../../../mirror/targets/slack.ts';
-import { openPoster } from '../../../mirror/targets/webhook.ts';
-import type { ChannelSettings } from '../../../settings/alert.ts';
+import { openCaller } from '../../../mirror/targets/calls/caller.ts';
+import { callerAtSecret } from '../../../mirror/targets/calls/secret-url.ts';
+import { chatPoster } from '../../../mirror/targets/chat/chat.ts';
+import { simpleMessage } from '../../../mirror/targets/chat/slack.ts';
+import { openPoster } from '../../../mirror/targets/webhook/webhook.ts';
+import type { ChannelSettings } from '../../../settings/schema-alert.ts';
 import { bodyLines, subjectLine } from '../message.ts';
 import { type Alert, type Channel, type ChannelNeeds, outboxName } from './channel.ts';
 

@@ -1,8 +1,9 @@
 /** Does the address answer, with the protocol in the settings, and is the answer from the service? */
+
+import { answerWords, headerIn } from '../answer-words.ts';
 import type { Look } from '../caller.ts';
 import { isPage } from '../lists.ts';
 import { certain, type Examination, type Finding, type Probe } from '../probe.ts';
-import { answerWords, headerIn } from '../words.ts';
 
 const GAP = 'address';
 const DOES = 'sends every call to this address, and never follows a redirect, so the key is sent nowhere else';

@@ -1,10 +1,10 @@
 /** The envelope of an answer, the effect of only_body, and the answer for a record that does not exist. */
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, type Kind, toWireId } from '../../../client/call/dialect.ts';
+import { answerWords, bodyWords, inWords } from '../answer-words.ts';
 import type { Look } from '../caller.ts';
 import { getById, type ListSeen, readAgain } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe } from '../probe.ts';
-import { answerWords, bodyWords, inWords } from '../words.ts';
 
 export const envelope: Probe = {
   name: 'the envelope',

@@ -3,12 +3,12 @@
  * many rows a page has at most. The contract says that pages start at 0. A service that starts at 1 is detected by
  * reading two rows of pages 0, 1 and 2.
  */
-import { isPart } from '../../../client/lists/answers.ts';
-import { plural } from '../../words.ts';
+import { isPart } from '../../../client/lists/scan-pages.ts';
+import { plural } from '../../format.ts';
+import { whyNot } from '../answer-words.ts';
 import type { FoundList } from '../find-list.ts';
 import { besideIn, type FirstPage, findFirstPage, type Ids, type ListSeen, readAgain } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, nothingToSee, type Probe } from '../probe.ts';
-import { whyNot } from '../words.ts';
 
 const GAP = 'rows-per-page';
 const WISHED_ROWS = 1_000;

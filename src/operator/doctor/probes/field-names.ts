@@ -1,8 +1,8 @@
 /** Under which names the records have the fields of the contract, and which member of an order names its customer and its label. */
 import { fieldsElsewhere, rivalsOf } from '../../../client/call/contract-record.ts';
 import { type JsonObject, textOf } from '../../../client/call/json.ts';
+import { inWords } from '../answer-words.ts';
 import { certain, type Examination, type Finding, likely, type Probe, unknown } from '../probe.ts';
-import { inWords } from '../words.ts';
 
 const GAP = 'record-fields';
 const KINDS_READ = ['contacts', 'customers', 'orders', 'tasks'] as const;

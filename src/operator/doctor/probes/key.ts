@@ -7,9 +7,9 @@
  */
 import type { Credentials } from '../../../client/call/inspect.ts';
 import { isKeyRefused } from '../../../client/call/retry-policy.ts';
+import { answerWords, headerIn } from '../answer-words.ts';
 import type { Look } from '../caller.ts';
 import { certain, type Examination, type Finding, likely, type Probe, unknown } from '../probe.ts';
-import { answerWords, headerIn } from '../words.ts';
 
 const GAP = 'authentication';
 const KEY = 'the key';

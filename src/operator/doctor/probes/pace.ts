@@ -1,8 +1,8 @@
 /** What the calls of the examination showed besides their content: rate limits, the service's clock, and latency. */
-import { plural } from '../../words.ts';
+import { plural } from '../../format.ts';
+import { headerIn } from '../answer-words.ts';
 import type { Trace } from '../caller.ts';
 import { certain, type Examination, type Finding, type Probe, unknown } from '../probe.ts';
-import { headerIn } from '../words.ts';
 
 const SECOND = 1_000;
 /** A Date header has whole seconds, and a difference below a minute is harmless. */

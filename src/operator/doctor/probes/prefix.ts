@@ -1,9 +1,9 @@
 /** Which of the two documented prefixes does each kind of record answer under? */
 import type { Kind } from '../../../client/call/dialect.ts';
 import { PREFIXES, type Prefix } from '../../../contract/operation.ts';
+import { inWords, whyNot } from '../answer-words.ts';
 import { isAnswered, type ListSeen, listOf } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe, settingOf } from '../probe.ts';
-import { inWords, whyNot } from '../words.ts';
 
 const GAP = 'prefix';
 const ASKED: readonly Kind[] = ['contacts', 'customers', 'orders', 'tasks', 'pipelines'];

@@ -3,8 +3,8 @@ import type { Kind } from '../../../client/call/dialect.ts';
 import type { JsonObject } from '../../../client/call/json.ts';
 import type { Operation } from '../../../contract/operation.ts';
 import { operations } from '../../../contract/operations.ts';
+import { inWords } from '../answer-words.ts';
 import { certain, type Examination, type Finding, likely, type Probe } from '../probe.ts';
-import { inWords } from '../words.ts';
 
 const GAPS = ['record-fields', 'booleans', 'task-dates', 'import-link'];
 const KINDS_READ = ['contacts', 'customers', 'orders', 'tasks'] as const;

@@ -1,8 +1,8 @@
 /** How contacts.search matches: it is called with a part of a known contact's e-mail address or name. */
 import type { JsonObject } from '../../../client/call/json.ts';
+import { whyNot } from '../answer-words.ts';
 import { listFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, nothingToSee, type Probe, unknown } from '../probe.ts';
-import { whyNot } from '../words.ts';
 
 const GAP = 'search-match';
 const DOES = 'uses a search only as a hint, and compares the records itself';

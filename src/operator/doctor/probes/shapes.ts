@@ -3,6 +3,7 @@
  * record with it.
  */
 import { idOf, KINDS, toWireId } from '../../../client/call/dialect.ts';
+import { inWords, whyNot } from '../answer-words.ts';
 import type { Look } from '../caller.ts';
 import { likelyIdName, listPaths, pathText } from '../find-list.ts';
 import { getById, isGettable, type ListSeen, recordFrom } from '../lists.ts';
@@ -16,7 +17,6 @@ import {
   settingOf,
   unknown,
 } from '../probe.ts';
-import { inWords, whyNot } from '../words.ts';
 
 const PATH_DOES = 'reads the list at this path';
 const ID_DOES = 'uses it as the id; 7 and "7" are the same';

@@ -5,11 +5,11 @@
  * missing from the list.
  */
 import { idOf, toWireId } from '../../../client/call/dialect.ts';
-import { isPageSize, type WholeKind } from '../../../client/lists/page-size.ts';
-import { plural } from '../../words.ts';
+import { isPageSize, type WholeKind } from '../../../client/lists/whole-lists.ts';
+import { plural } from '../../format.ts';
+import { whyNot } from '../answer-words.ts';
 import { besideIn, getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, nothingToSee, type Probe, unknown } from '../probe.ts';
-import { whyNot } from '../words.ts';
 
 const GAP = 'unpaged-lists';
 const DOES = 'treats the answer as the whole list, and reads it as a stream';

@@ -4,11 +4,11 @@
  */
 import { idOf } from '../../../client/call/dialect.ts';
 import type { JsonObject } from '../../../client/call/json.ts';
+import { answerWords } from '../answer-words.ts';
 import type { Look } from '../caller.ts';
 import { listFrom, readAgain, recordFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe } from '../probe.ts';
 import { LONGEST_LAG_MS, leave, lookFor, mayHaveWritten, stopIfKeyRefused } from '../test-records.ts';
-import { answerWords } from '../words.ts';
 
 const SECOND = 1_000;
 const MANY_ROWS = 1_000;

@@ -5,11 +5,11 @@
 import { autoDialect, type Dialect, idOf, importBody, isJsonObject } from '../../../client/call/dialect.ts';
 import type { JsonObject } from '../../../client/call/json.ts';
 import { PREFIXES, type Prefix } from '../../../contract/operation.ts';
+import { answerWords, inWords } from '../answer-words.ts';
 import type { Look } from '../caller.ts';
 import { type ListSeen, readAgain } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe, settingOf, unknown } from '../probe.ts';
 import { leave, lookFor, mayHaveWritten, patienceMs, stopIfKeyRefused, testName } from '../test-records.ts';
-import { answerWords, inWords } from '../words.ts';
 import { emailOf } from './write-contact.ts';
 
 const GAPS = ['import-body', 'import-or-create', 'import-mapping', 'import-link'];

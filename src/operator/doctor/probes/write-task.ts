@@ -4,10 +4,10 @@
  */
 import { flagOf, idOf, toWireId } from '../../../client/call/dialect.ts';
 import type { JsonObject } from '../../../client/call/json.ts';
+import { answerWords } from '../answer-words.ts';
 import { getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe, settingOf, unknown } from '../probe.ts';
 import { leave, lookFor, mayHaveWritten, patienceMs, stopIfKeyRefused, testName } from '../test-records.ts';
-import { answerWords } from '../words.ts';
 
 const METHOD = 'complete-method';
 const GAPS = [METHOD, 'completion-default', 'hidden-marker'];

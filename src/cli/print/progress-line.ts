@@ -1,0 +1,110 @@
+/** The progress of a run in one line, computed from earlier reads of the ledger. */
+import type { RowsLeft } from '../../engine/ledger/rows.ts';
+import type { Run } from '../../engine/ledger/runs.ts';
+import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
+import { formatCount, formatShare, formatTook, plural } from '../../operator/format.ts';
+import { kindOf, phaseWords } from '../../operator/phase-words.ts';
+
+export interface Look {
+  /** On a monotonic clock. */
+  readonly atMs: number;
+  /** The run, or its part that works for it now. */
+  readonly run: Run;
+  readonly left: RowsLeft;
+}
+
+/** The rate of calls is computed over this time. */
+export const RATE_WINDOW_MS = 4_000;
+const MIN_RATE_SPAN_MS = 1_000;
+
+/**
+ * `looks`: the reads of the last RATE_WINDOW_MS, the newest last; undefined if there are none. On a terminal of `columns`, with
+ * a bar while the end is known, and without the parts that do not fit.
+ */
+export function progressLine(
+  looks: readonly Look[],
+  allowedPerSecond: number | undefined,
+  columns?: number,
+): string | undefined {
+  const look = looks.at(-1);
+  if (look === undefined) return undefined;
+  const { id, phase } = look.run;
+  const ofPhase = looks.filter(({ run }) => run.id === id && run.phase === phase);
+  const rate = ratePerSecond(ofPhase);
+  const other = waitsFor(look.run);
+  const doing = phaseWords(phase);
+  const words = other === undefined ? doing : `waiting for run ${other}`;
+  const [rows, failure] = [rowsPart(ofPhase, look), failurePart(look)];
+  const left = leftPart(look, rate && Math.min(rate, allowedPerSecond ?? rate));
+  const line = (...parts: readonly (readonly string[])[]) => `${partWords(look)}${parts.flat().join(' · ')}`;
+  const full = line([words], rows, ratePart(rate, allowedPerSecond), left, failure);
+  if (columns === undefined) return full;
+  const [bar, short] = [barPart(ofPhase, look, 20), barPart(ofPhase, look, 10)];
+  const shorter = [
+    line(bar, [words], rows, ratePart(rate, allowedPerSecond), left, failure),
+    line(bar, [words], rows, ratePart(rate, undefined), left, failure),
+    line(bar, rows, ratePart(rate, undefined), left, failure),
+    line(short, rows, ratePart(rate, undefined), left, failure),
+    ...(short.length > 0 ? [line(short, ratePart(rate, undefined), left, failure)] : []),
+  ];
+  return shorter.find(({ length }) => length < columns) ?? line(bar, rows, left, failure);
+}
+
+/** `█████░░░░░  25%` of the rows to send; nothing while their number is not known. */
+function barPart(looks: readonly Look[], look: Look, width: number): readonly string[] {
+  const { run } = look;
+  if (kindOf(run) !== 'sending') return [];
+  const total = Math.max(...looks.map(rowsToSend));
+  if (total === 0) return [];
+  const share = Math.min(1, run.rowsSettled / total);
+  const full = Math.floor(share * width);
+  return [`${'█'.repeat(full)}${'░'.repeat(width - full)} ${String(Math.floor(share * 100)).padStart(3)}%`];
+}
+
+/** A part creates the missing customers of a load. */
+function partWords({ run }: Look): string {
+  return run.partOf === undefined ? '' : 'customers: ';
+}
+
+function ratePerSecond(looks: readonly Look[]): number | undefined {
+  const [first, last] = [looks[0], looks.at(-1)];
+  if (first === undefined || last === undefined || last.atMs - first.atMs < MIN_RATE_SPAN_MS) return undefined;
+  return ((last.run.calls - first.run.calls) * 1_000) / (last.atMs - first.atMs);
+}
+
+function rowsPart(looks: readonly Look[], { run, left }: Look): readonly string[] {
+  switch (kindOf(run)) {
+    case 'sending':
+      return [`${formatCount(run.rowsSettled)} of ${formatCount(Math.max(...looks.map(rowsToSend)))} sent`];
+    case 'settling':
+      return [`${formatCount(left.toSettle)} to settle`];
+    default:
+      return [plural(run.rowsSeen, 'row')];
+  }
+}
+
+/** The run is read before its rows: a row that was settled in between is counted in neither. */
+function rowsToSend({ run, left }: Look): number {
+  return run.rowsSettled + left.toSend;
+}
+
+function ratePart(rate: number | undefined, allowedPerSecond: number | undefined): readonly string[] {
+  if (rate === undefined || rate === 0) return [];
+  const share =
+    allowedPerSecond === undefined ? '' : ` (${formatShare(Math.min(1, rate / allowedPerSecond))} of the budget)`;
+  return [`${rate < 10 ? rate.toFixed(1) : formatCount(rate)} calls/s${share}`];
+}
+
+/** Known only while rows are sent, one call each. */
+function leftPart({ run, left: { toSend } }: Look, rate: number | undefined): readonly string[] {
+  if (kindOf(run) !== 'sending' || rate === undefined || rate < 0.1 || toSend === 0) return [];
+  const leftMs = Math.ceil(toSend / rate) * 1_000;
+  return [`about ${formatTook(leftMs).replace('.0 s', ' s')} left`];
+}
+
+/** The newest note, while calls fail or before the first one was answered. */
+function failurePart({ run }: Look): readonly string[] {
+  const note = run.notes.at(-1);
+  if (note === undefined || (run.failingSince === undefined && run.calls > 0)) return [];
+  return [note];
+}

@@ -1,0 +1,54 @@
+/** Prints what waits for a person, with the evidence side by side. */
+import { meaningOf } from '../../base/reasons/reasons.ts';
+import { visible } from '../../base/visible.ts';
+import type { Keys, ReviewItem } from '../../engine/ledger/views/review-items.ts';
+import { plural } from '../../operator/format.ts';
+import { KEY_WORDS, MOST_CUSTOMERS, optionsFor, statementOf } from '../../operator/review.ts';
+import { styled } from './colour.ts';
+import { table } from './output.ts';
+
+/** Items of the same reason, with what the reason means. */
+export function groupLines(
+  reason: string,
+  items: readonly (readonly [id: string, item: ReviewItem])[],
+  hint: (command: string) => string,
+): readonly string[] {
+  const meaning = meaningOf(reason);
+  return [
+    styled('strong', `${reason}: ${plural(items.length, 'item')}`),
+    ...(meaning === undefined ? [] : [meaning]),
+    ...items.flatMap(([id, item]) => ['', ...itemLines(id, item, hint)]),
+    '',
+  ];
+}
+
+function itemLines(id: string, item: ReviewItem, hint: (command: string) => string): readonly string[] {
+  const label = item.label === null ? '' : `  ${visible(item.label)}`;
+  const later = item.isLater ? '  (later)' : '';
+  return [
+    `  ${id}${label}${later}`,
+    `    ${visible(statementOf(item, hint))}`,
+    ...evidenceTable(item).map((line) => `    ${line}`),
+    `    ${hint(`review decide ${id}`)} ${optionsFor(item).join(' | ')}`,
+  ];
+}
+
+/** The keys of the item beside the keys of each customer that it may belong to. */
+function evidenceTable({ kind, keys, customers }: ReviewItem): readonly string[] {
+  const all = Object.entries(customers);
+  const shown = all.slice(0, MOST_CUSTOMERS);
+  if (shown.length === 0) return [];
+  const cell = (of: Keys | null, key: string) => (of === null ? 'id only' : visible(of[key] ?? '-'));
+  const rows = Object.entries(KEY_WORDS)
+    .filter(([key]) => [keys, ...shown.map(([, of]) => of)].some((of) => of?.[key] !== undefined))
+    .map(([key, word]) => [word, cell(keys, key), ...shown.map(([, of]) => cell(of, key))]);
+  const more = all.length > shown.length ? [`and ${plural(all.length - shown.length, 'more customer')}`] : [];
+  return [...table(['', kind, ...shown.map(([customer]) => `customer ${customer}`)], rows), ...more];
+}
+
+/** The same in one line, for a cell of a file: `customer 15: ann lee, ann@example.com; customer 16: id only`. */
+export function evidenceLine({ keys, customers }: ReviewItem): string {
+  const words = (of: Keys | null) => (of === null ? 'id only' : Object.keys(KEY_WORDS).flatMap((key) => of[key] ?? []));
+  const line = (name: string, of: Keys | null) => `${name}: ${[words(of)].flat().join(', ')}`;
+  return [line('row', keys), ...Object.entries(customers).map(([id, of]) => line(`customer ${id}`, of))].join('; ');
+}

@@ -1,0 +1,160 @@
+/** The summary of a run: the results of its rows, the rows that need a person, and what to do next. */
+
+import type { Difference } from '../../base/reasons/reason.ts';
+import { PROBLEMS, type ReportedRow, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
+import type { Run } from '../../engine/ledger/runs.ts';
+import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from '../../operator/format.ts';
+import { hintsFor } from '../../operator/hints.ts';
+import { exportCommand } from '../../operator/problem-rows.ts';
+import { firstRows, type RunReport } from '../../operator/run-report.ts';
+import { SCAN_WORDS, STYLE_OF, unconfirmedWords, unsentWords, verdictWords } from '../../operator/run-words.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { styled } from './colour.ts';
+import { problemLines } from './problem-lines.ts';
+
+const SHOWN_PLANS = 20;
+const SHOWN_CHANGES = 5;
+
+/** `Run X of SYNC is done after 12.3 s` */
+export function headline(report: RunReport, title: string): string {
+  const what = report.dryRun ? 'Dry run' : 'Run';
+  const took = formatTook(report.durationMs);
+  const when = report.state === 'running' ? `, for ${took} so far` : ` after ${took}`;
+  return `${what} ${report.run} of ${title} ${styled(STYLE_OF[report.state], headlineWords(report))}${when}.`;
+}
+
+function headlineWords({ state, stateWords: words }: RunReport): string {
+  switch (state) {
+    case 'done':
+    case 'auditing':
+      return 'is done';
+    case 'failed':
+      return 'failed';
+    case 'cancelled':
+      return 'was cancelled';
+    case 'not-approved':
+      return 'was not approved';
+    case 'interrupted':
+      return 'is interrupted';
+    case 'awaiting-approval':
+      return 'awaits approval';
+    default:
+      return `is ${words}`;
+  }
+}
+
+/** Counts, calls and the proof of the scan, one per line. */
+export function figures(report: RunReport, notes: readonly string[]): readonly string[] {
+  const { counts, calls, callsMissed, budget, error } = report;
+  const lines: (readonly [string, string])[] = [
+    [formatCount(counts.in), counts.in === 1 ? 'row in all' : 'rows in all'],
+  ];
+  for (const verdict of VERDICTS) {
+    if (verdict !== 'unknown' && counts[verdict] > 0)
+      lines.push([formatCount(counts[verdict]), verdictWords(verdict, report)]);
+  }
+  const { sent = 0, neverSent = 0 } = report.unsettled ?? {};
+  if (sent > 0) lines.push([formatCount(sent), unconfirmedWords(report)]);
+  if (neverSent > 0) lines.push([formatCount(neverSent), unsentWords(report)]);
+  const allowed =
+    budget.allowedPerSecond === null || budget.used === null
+      ? ''
+      : `, ${formatShare(budget.used)} of the ${formatRate(budget.allowedPerSecond)} allowed`;
+  const limited = budget.limited === 0 ? '' : `; the service said "slow down" ${plural(budget.limited, 'time')}`;
+  lines.push([
+    formatCount(calls),
+    `${calls === 1 ? 'call' : 'calls'} ${callsMissed ? 'counted; more were made: a process was killed, or a read got no answer' : 'made'}${allowed}${limited}`,
+  ]);
+  const width = Math.max(...lines.map(([n]) => n.length));
+  const scan = report.scan === null ? [] : [`The scan is ${SCAN_WORDS[report.scan]}.`];
+  return [
+    ...lines.map(([n, words]) => `  ${n.padStart(width)}  ${words}`),
+    ...leftOutLines(report),
+    ...scan,
+    ...auditLines(report),
+    ...notes
+      .map((note) => note.replace(/\.+$/, ''))
+      .flatMap((note) => (error?.message.includes(note) ? [] : [`Note: ${note}.`])),
+  ];
+}
+
+function leftOutLines({ leftOut }: RunReport): readonly string[] {
+  if (!leftOut || 'orders' in leftOut) return []; // a load has a note about its filter
+  const { contacts, linked } = leftOut;
+  if (contacts === 0) return ['The filter (where) leaves out no contact.'];
+  const were =
+    linked === 1 ? 'was imported before, and its customer stays' : 'were imported before, and their customers stay';
+  const before =
+    linked === 0 ? '' : `; ${formatCount(linked)} of them ${were} as ${linked === 1 ? 'it is' : 'they are'}`;
+  return [`The filter (where) leaves out ${plural(contacts, 'more contact')}${before}.`];
+}
+
+function auditLines(report: RunReport): readonly string[] {
+  const { open = 0, violations = 0, dueAt } = report.audit ?? {};
+  const rows = (n: number) => `${plural(n, 'row')} ${n === 1 ? 'was' : 'were'}`;
+  return [
+    ...(violations > 0
+      ? [`An audit after the run: ${rows(violations)} found more than once or not found any more.`]
+      : []),
+    ...(open > 0
+      ? [
+          `The audit of the run is due${dueAt ? ` at ${formatTime(dueAt)}` : ''}: ${rows(open)} sent again after an unknown outcome. A worker (\`lockstep start\`) ` +
+            'makes it then, and so does the next command that writes to the account.',
+        ]
+      : []),
+  ];
+}
+
+/** The first rows that a dry run would write, and what it would change in the first ones. */
+export async function plannedLines(
+  db: Queryable,
+  report: RunReport,
+  hint: (command: string) => string,
+): Promise<readonly string[]> {
+  const rows: ReportedRow[] = [];
+  for (const verdict of ['created', 'updated'] as const)
+    rows.push(
+      ...(await firstRows(db, report.run, report.counts[verdict] === 0 ? 0 : SHOWN_PLANS - rows.length, verdict)),
+    );
+  const detailed = rows.filter(({ facts }) => facts?.changes !== undefined).slice(0, SHOWN_CHANGES);
+  const lines = rows.flatMap((row) => [
+    `  ${row.action ?? row.verdict}  ${row.label ?? row.sourceId}`,
+    ...(detailed.includes(row) ? changeLines(row) : []),
+  ]);
+  const planned = report.counts.created + report.counts.updated;
+  if (planned === 0) return ['', 'Nothing would be written.'];
+  const more = planned > rows.length ? [`  … and ${formatCount(planned - rows.length)} more`] : [];
+  const verdict = report.counts.created > 0 ? 'created' : 'updated';
+  return ['', 'It would write:', ...lines, ...more, `To see all: ${exportCommand(report, verdict, hint)}`];
+}
+
+/** `phone_number: "030 555" → "+4930555"` */
+function changeLines({ facts }: ReportedRow): readonly string[] {
+  const changes = (facts?.changes ?? []) as readonly Difference[]; // safe: the decision writes them so
+  if (changes.length === 0) return ['    the customer has these values already'];
+  const shown = (value: string | number = '') => (value === '' ? '(empty)' : JSON.stringify(value));
+  return changes.map(({ field, is, expected }) => `    ${field}: ${shown(is)} → ${shown(expected)}`);
+}
+
+/** The whole summary of a run that has ended or that this command stopped following. `told`: its rows were listed before. */
+export async function summaryLines(
+  db: Queryable,
+  run: Run,
+  report: RunReport,
+  hint: (command: string) => string,
+  told: readonly Verdict[] = [],
+): Promise<readonly string[]> {
+  // The plan of a load has its own lines.
+  const hasPlan = report.dryRun && report.status === 'done' && run.job !== 'orders';
+  const plans = hasPlan ? await plannedLines(db, report, hint) : [];
+  const problems =
+    report.status === 'running'
+      ? []
+      : await problemLines(
+          db,
+          report,
+          hintsFor(hint, run),
+          PROBLEMS.filter((verdict) => !told.includes(verdict)),
+        );
+  return [headline(report, run.title), ...figures(report, run.notes), ...plans, ...problems];
+}

@@ -1,0 +1,66 @@
+/** Starts a run of a sync as the settings describe it. */
+import { catalog } from '../../../jobs/catalog.ts';
+import type { Lane } from '../../client/budget/budget.ts';
+import type { Accounts } from '../../engine/account/accounts.ts';
+import { type AppliedPlan, bindToPlan } from '../../engine/ledger/approval.ts';
+import { startRun } from '../../engine/ledger/runs.ts';
+import { isBound, scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
+import { type Settings, type SyncSettings, syncNamed } from '../../settings/settings.ts';
+import type { Database } from '../../storage/open.ts';
+import { inTransaction } from '../../storage/transaction.ts';
+
+export interface StartHow {
+  readonly lane: Lane;
+  readonly dryRun: boolean;
+  /** For a sync of tasks: reads the items of its targets back, even if its settings do not enable that. */
+  readonly reconcile?: boolean;
+  /** For a dry run of contacts: stores what it would write, for a plan file. */
+  readonly savePlan?: boolean;
+  /** For a sync of contacts: the plan that the run applies. */
+  readonly plan?: AppliedPlan;
+}
+
+export async function startSyncRun(
+  { database, settings, accounts }: { database: Database; settings: Settings; accounts: Accounts },
+  name: string,
+  { reconcile = false, savePlan = false, plan, lane, dryRun }: StartHow,
+) {
+  const sync = syncNamed(settings, name);
+  // An account that was never opened has no scope yet. If it cannot be opened here, the run's worker reports why.
+  if (!(await isBound(database.pool, sync.account))) await accounts.open(sync.account).catch(() => undefined);
+  const type = catalog.syncTypes[sync.type];
+  const scope = await scopeNamed(database.pool, sync.account);
+  return inTransaction(database.pool, async (db) => {
+    const begun = await startRun(db, {
+      sync: name,
+      job: sync.type,
+      account: sync.account,
+      scope,
+      resource: type.resource ?? `sync:${name}`,
+      options: {
+        ...optionsOf(sync, settings, reconcile),
+        ...(savePlan && { savePlan }),
+        ...(plan && { plan: plan.id }),
+      },
+      phase: type.firstJob,
+      lane,
+      dryRun,
+    });
+    if (plan && begun.status === 'started') await bindToPlan(db, begun.run.id, plan);
+    return begun;
+  });
+}
+
+/** The options of a sync, and what its job needs from other parts of the settings. */
+function optionsOf(sync: SyncSettings, { presets }: Settings, reconcile: boolean): Readonly<Record<string, unknown>> {
+  switch (sync.type) {
+    case 'tasks':
+      return { ...sync.options, targets: sync.targets, ...(reconcile && { reconcile }) };
+    case 'orders':
+      return { ...sync.options, presets };
+    case 'contacts':
+      return sync.options;
+    default:
+      return sync satisfies never;
+  }
+}

@@ -1,0 +1,72 @@
+/** The targets of the settings in one process: opened for jobs, delivered to, and asked for reports. */
+import type { Target } from '../../contract/target.ts';
+import type { Runner } from '../../engine/worker/runner.ts';
+import { type ReportingNeeds, startReporting } from '../../mirror/inbound/reporting.ts';
+import { type DeliveringNeeds, startDelivering } from '../../mirror/outbox/delivering.ts';
+import { type OpenTargets, openTargets, type TargetsNeeds } from '../../mirror/targets/open-targets.ts';
+import { type Settings, targetNamed } from '../../settings/settings.ts';
+
+export interface TargetWork {
+  /** Opens a target as the settings are now; the caller closes it. */
+  open(name: string): Promise<Target>;
+  filterOf: OpenTargets['filterOf'];
+  /** Delivers to these targets, and applies what they report, until closed. Targets that are served already stay so. */
+  deliver(names: readonly string[], runner: Pick<Runner, 'worker' | 'attended'>): void;
+  /**
+   * Finishes what is in flight and stops delivering; after that targets are opened from the settings as they are then. Jobs
+   * keep the targets they have opened.
+   */
+  renew(): Promise<void>;
+  /** Finishes what is in flight and stops delivering. */
+  stopDelivering(): Promise<void>;
+  /** Closes the budgets; call it when the targets are closed. */
+  close(): Promise<void>;
+}
+
+type Needs = Omit<TargetsNeeds, 'settings'> &
+  Pick<DeliveringNeeds, 'pool' | 'log' | 'onAttempt'> &
+  Pick<ReportingNeeds, 'accounts'> & { readonly settings: () => Settings };
+
+export function createTargetWork(needs: Needs): TargetWork {
+  const { pool, log, accounts, onAttempt, settings } = needs;
+  const openNow = (): OpenTargets => openTargets({ ...needs, settings: settings().targets });
+  const opened = [openNow()];
+  let targets = opened[0] as OpenTargets; // safe: of one
+  const served = new Set<string>();
+  let atWork: { close(): Promise<void> }[] = [];
+
+  async function stopDelivering(): Promise<void> {
+    const stopping = atWork;
+    atWork = [];
+    served.clear();
+    await Promise.all(stopping.map((part) => part.close()));
+  }
+
+  return {
+    open: (name) => targets.open(name),
+    filterOf: (name) => targets.filterOf(name),
+    deliver(wanted, { worker, attended: runs }) {
+      for (const name of wanted) targetNamed(settings(), name);
+      const names = wanted.filter((name) => !served.has(name));
+      if (names.length === 0) return;
+      for (const name of names) served.add(name);
+      const { open } = targets;
+      // Twice the calls in flight: the other half waits at the target's budget, so that every token is used at once.
+      const concurrencyOf = (name: string) => 2 * targets.concurrencyOf(name);
+      const syncs = Object.values(settings().syncs).filter((sync) => sync.type === 'tasks');
+      atWork.push(
+        startDelivering({ pool, worker, runs, targets: { open, concurrencyOf }, names, onAttempt, log }),
+        startReporting({ pool, accounts, syncs, targets, names, runs, log }),
+      );
+    },
+    async renew() {
+      await stopDelivering();
+      targets = openNow();
+      opened.push(targets);
+    },
+    stopDelivering,
+    async close() {
+      await Promise.all(opened.map((one) => one.close()));
+    },
+  };
+}

@@ -1,0 +1,213 @@
+/** What people do through the console. Each action is allowed to operators only, and is kept with who did it and when. */
+import type pg from 'pg';
+import { codeOf } from '../../base/errors.ts';
+import type { Lane } from '../../client/budget/budget.ts';
+import { keepAction } from '../../engine/ledger/console/console-actions.ts';
+import { AWAITS_CONFIRMATION, type Run, readRun } from '../../engine/ledger/runs.ts';
+import { pauseSync, unpauseSync } from '../../engine/ledger/schedules.ts';
+import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
+import { probeSoon, resumeAccount, suspendByHand, suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
+import { formatCount, plural } from '../../operator/format.ts';
+import { acknowledgeProblems, cancelRun, reopenRun, retryLoad } from '../../operator/run-actions.ts';
+import { planOf, writesOf } from '../../operator/run-plan.ts';
+import { accountNamed, type Settings, syncNamed } from '../../settings/settings.ts';
+import { requireOperator } from '../access/guard.ts';
+import type { Person } from '../access/people.ts';
+
+export interface ActionNeeds {
+  readonly pool: pg.Pool;
+  readonly settings: () => Settings;
+  /** Starts a run of a sync, or returns the unfinished run that blocks it. */
+  readonly startSync: (
+    name: string,
+    how: { lane: Lane; dryRun: boolean },
+  ) => Promise<{ readonly status: 'started' | 'busy'; readonly run: Run }>;
+  /** Completes a command with the options of this process. */
+  readonly hint: (command: string) => string;
+}
+
+/** What was done, in a sentence, and the run to look at next. */
+export interface Done {
+  readonly said: string;
+  readonly run?: string;
+  /** A code, if nothing was done. */
+  readonly refused?: string;
+  /** What it was about, if that is known only now. */
+  readonly about?: string;
+}
+
+interface How {
+  readonly reason?: string | undefined;
+  /** Who does it. */
+  readonly by: string;
+  /** The name of the plan to approve, as it was seen; default: the plan of the moment. */
+  readonly seen?: string | undefined;
+  /** How many orders of the plan of a load to approve; default: all. */
+  readonly first?: number | undefined;
+}
+
+type Perform = (needs: ActionNeeds, about: string, how: How) => Promise<Done>;
+
+export const RUN_ACTIONS = ['cancel', 'resume', 'retry', 'acknowledge'] as const;
+export type RunAction = (typeof RUN_ACTIONS)[number];
+export const SYNC_ACTIONS = ['run', 'dry-run', 'pause', 'resume'] as const;
+export type SyncAction = (typeof SYNC_ACTIONS)[number];
+export const ACCOUNT_ACTIONS = ['try-key', 'suspend', 'resume'] as const;
+export type AccountAction = (typeof ACCOUNT_ACTIONS)[number];
+
+const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
+  async cancel({ pool }, id, { by }) {
+    const run = await readRun(pool, id);
+    await cancelRun(pool, run, by);
+    const isDeclined = run.errorCode === AWAITS_CONFIRMATION;
+    const what = isDeclined ? 'is not approved' : 'is stopped for good';
+    return { said: `Run ${id} ${what}: nothing more is sent.`, run: id };
+  },
+  async resume({ pool, hint }, id, { by, seen, first }) {
+    const run = await readRun(pool, id);
+    await reopenRun(pool, run, { by, seen: seen ?? run.planId, first }, hint);
+    const then =
+      first === undefined ? '' : ` It writes ${plural(first, 'order')}, and then waits for approval of the others.`;
+    return { said: `Run ${id} continues as soon as a worker is free.${then}`, run: id };
+  },
+  async retry(needs, id) {
+    const { pool, hint } = needs;
+    const run = await readRun(pool, id);
+    const rows = await retryLoad(pool, run, hint);
+    if (rows !== undefined) return { said: `Run ${id} is open again: ${plural(rows, 'row')} to retry.`, run: id };
+    return start(needs, run.sync, run.dryRun);
+  },
+  async acknowledge({ pool, hint }, id, { by }) {
+    await acknowledgeProblems(pool, await readRun(pool, id), by, hint);
+    return { said: `Run ${id} is acknowledged: Home and alerts leave it out.`, run: id };
+  },
+};
+
+const ON_SYNCS: Readonly<Record<SyncAction, Perform>> = {
+  run: (needs, name) => start(needs, name, false),
+  'dry-run': (needs, name) => start(needs, name, true),
+  async pause({ pool, settings }, name, { reason }) {
+    syncNamed(settings(), name);
+    await pauseSync(pool, name, reason);
+    return { said: `${name} is paused: no scheduler starts it.` };
+  },
+  async resume({ pool, settings }, name) {
+    if (!(await unpauseSync(pool, name))) syncNamed(settings(), name); // one that left the settings may still be paused
+    return { said: `${name} starts on schedule again.` };
+  },
+};
+
+const ON_ACCOUNTS: Readonly<Record<AccountAction, Perform>> = {
+  async 'try-key'({ pool }, account) {
+    const scope = await scopeNamed(pool, account);
+    if ((await suspensionOf(pool, scope))?.code !== 'KEY_REFUSED')
+      return { said: `The key of ${account} is not refused; nothing has changed.`, refused: 'NOT_REFUSED' };
+    await probeSoon(pool, scope);
+    return {
+      said: `A worker with a run of ${account} tries the key now. If the service accepts it, the account resumes.`,
+    };
+  },
+  async suspend({ pool, settings }, account, { by, reason }) {
+    accountNamed(settings(), account);
+    await suspendByHand(pool, await scopeNamed(pool, account), { by, reason });
+    return { said: `${account} is suspended: its runs wait until someone resumes it.` };
+  },
+  async resume({ pool }, account) {
+    if (await resumeAccount(pool, await scopeNamed(pool, account)))
+      return { said: `${account} is resumed: its runs continue.` };
+    return { said: `${account} was not suspended by a person; nothing has changed.`, refused: 'NOT_SUSPENDED' };
+  },
+};
+
+async function start({ startSync }: ActionNeeds, name: string, dryRun: boolean): Promise<Done> {
+  const { status, run } = await startSync(name, { lane: 'interactive', dryRun });
+  if (status === 'busy') {
+    const said = `Nothing was started: run ${run.id} of ${run.title} is unfinished.`;
+    return { said, run: run.id, refused: 'RUN_IN_THE_WAY' };
+  }
+  return { said: `${dryRun ? 'A dry run' : 'A run'} of ${name} has begun: ${run.id}.`, run: run.id };
+}
+
+export interface Taking {
+  readonly person: Person;
+  readonly via: 'page' | 'api';
+}
+
+/** Who decides or approves, for the ledger. */
+export function byWords({ person }: Taking): string {
+  return `${person.name} in the console`;
+}
+
+/** @throws LockstepError of the action, CONSOLE_NOT_ALLOWED */
+export function actOnRun(
+  needs: ActionNeeds,
+  taking: Taking,
+  action: RunAction,
+  id: string,
+  how: Pick<How, 'seen' | 'first'> = {},
+): Promise<Done> {
+  return keeping(needs, taking, `${action}-run`, id, () => ON_RUNS[action](needs, id, { ...how, by: byWords(taking) }));
+}
+
+/** Approves a large load if `typed` is the number of orders that it writes. @throws like actOnRun */
+export function approveTyped(
+  needs: ActionNeeds,
+  taking: Taking,
+  id: string,
+  { typed, seen }: Pick<How, 'seen'> & { readonly typed: string },
+): Promise<Done> {
+  return keeping(needs, taking, 'resume-run', id, async () => {
+    const plan = await planOf(needs.pool, await readRun(needs.pool, id), needs.settings());
+    if (typed.replaceAll(/\D/g, '') === String(writesOf(plan)))
+      return ON_RUNS.resume(needs, id, { by: byWords(taking), seen });
+    const said = `Nothing was approved: the number of orders to write is ${formatCount(writesOf(plan))}.`;
+    return { said, refused: 'NUMBER_DIFFERS' };
+  });
+}
+
+/** @throws LockstepError of the action, CONSOLE_NOT_ALLOWED, SETTINGS_NAME_UNKNOWN */
+export function actOnSync(
+  needs: ActionNeeds,
+  taking: Taking,
+  action: SyncAction,
+  name: string,
+  how: Pick<How, 'reason'> = {},
+): Promise<Done> {
+  const named = action === 'run' || action === 'dry-run' ? action : `${action}-sync`;
+  return keeping(needs, taking, named, name, () => ON_SYNCS[action](needs, name, { ...how, by: byWords(taking) }));
+}
+
+/** @throws LockstepError CONSOLE_NOT_ALLOWED, SETTINGS_NAME_UNKNOWN */
+export function actOnAccount(
+  needs: ActionNeeds,
+  taking: Taking,
+  action: AccountAction,
+  account: string,
+  how: Pick<How, 'reason'> = {},
+): Promise<Done> {
+  const named = action === 'try-key' ? action : `${action}-account`;
+  return keeping(needs, taking, named, account, () =>
+    ON_ACCOUNTS[action](needs, account, { ...how, by: byWords(taking) }),
+  );
+}
+
+/** Does what only operators may do, and keeps it with who did it. @throws LockstepError CONSOLE_NOT_ALLOWED */
+export async function keeping(
+  { pool }: Pick<ActionNeeds, 'pool'>,
+  { person, via }: Taking,
+  action: string,
+  about: string,
+  work: () => Promise<Done>,
+): Promise<Done> {
+  const keep = (refused?: string, known = about) =>
+    keepAction(pool, { who: person.name, via, action, about: known, refused });
+  try {
+    requireOperator(person);
+    const done = await work();
+    await keep(done.refused, done.about);
+    return done;
+  } catch (error) {
+    await keep(codeOf(error) ?? 'UNEXPECTED');
+    throw error;
+  }
+}

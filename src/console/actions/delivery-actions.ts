@@ -1,0 +1,65 @@
+/** What people do in the console with deliveries and targets. */
+
+import type { DeliveryFilter } from '../../mirror/outbox/deliveries.ts';
+import { enableTargets } from '../../mirror/outbox/target-states.ts';
+import { channelIn } from '../../operator/alerts/channels/channel.ts';
+import { testChannel } from '../../operator/alerts/test-channel.ts';
+import { readDelivery, replayHow, requireTarget, sendAgain } from '../../operator/deliveries.ts';
+import { plural } from '../../operator/format.ts';
+import { channelNamed } from '../../settings/settings.ts';
+import { inTransaction } from '../../storage/transaction.ts';
+import type { ConsoleNeeds } from '../needs.ts';
+import { type ActionNeeds, type Done, keeping, type Taking } from './actions.ts';
+
+/** Sends ended deliveries again, and one that waits for its retry if its id is given. @throws LockstepError DELIVERY_UNKNOWN, CONSOLE_NOT_ALLOWED */
+export function replayDeliveries(needs: ActionNeeds, taking: Taking, filter: DeliveryFilter): Promise<Done> {
+  const { pool, settings, hint } = needs;
+  const { ids = [], target, verdict, since, until } = filter;
+  const times = [since, until].map((at) => at?.toISOString());
+  const about = [...ids, target, verdict, ...times].filter((one) => one !== undefined).join(' ');
+  return keeping(needs, taking, 'replay-deliveries', about, async () => {
+    for (const id of ids) await readDelivery(pool, id, hint);
+    const { again, superseded, enabled } = await inTransaction(pool, (db) =>
+      sendAgain(db, filter, replayHow(settings())),
+    );
+    if (again + superseded === 0)
+      return { said: 'Nothing is sent again: no delivery that has ended or waits matches.', refused: 'NOTHING_ENDED' };
+    const words = [
+      `${plural(again, 'delivery is', 'deliveries are')} due now. A worker sends ${again === 1 ? 'it' : 'them'} at once, ` +
+        `or within a minute while ${again === 1 ? 'its' : 'their'} target is failing.`,
+    ];
+    if (superseded > 0)
+      words.push(
+        `${plural(superseded, 'old state is', 'old states are')} not sent: the newest state of a task counts.`,
+      );
+    if (enabled.length > 0) words.push(`Enabled: ${enabled.join(', ')}.`);
+    return { said: words.join(' ') };
+  });
+}
+
+/** @throws LockstepError SETTINGS_NAME_UNKNOWN, CONSOLE_NOT_ALLOWED */
+export function enableTarget(needs: ActionNeeds, taking: Taking, target: string): Promise<Done> {
+  return keeping(needs, taking, 'enable-target', target, async () => {
+    const isChanged = (await enableTargets(needs.pool, [target])).length > 0;
+    if (isChanged) return { said: `${target} is enabled: the deliveries that waited are sent.` };
+    requireTarget(needs.settings(), target);
+    return { said: `${target} was not disabled; nothing has changed.`, refused: 'NOT_DISABLED' };
+  });
+}
+
+/** The time that a channel has to accept a test message. */
+const TEST_MS = 20_000;
+
+/** Sends a test message through a channel for alerts. @throws LockstepError SETTINGS_NAME_UNKNOWN, CONSOLE_NOT_ALLOWED */
+export function sendTest(
+  needs: Pick<ConsoleNeeds, 'pool' | 'settings' | 'readSecret'>,
+  taking: Taking,
+  target: string,
+): Promise<Done> {
+  return keeping(needs, taking, 'test-channel', target, async () => {
+    const channel = channelNamed(needs.settings(), channelIn(target) ?? target);
+    const { isSent, reason, detail } = await testChannel(channel, needs, AbortSignal.timeout(TEST_MS));
+    if (isSent) return { said: `${target} accepted a test message.` };
+    return { said: `${target} did not accept the test message: ${detail ?? reason}`, refused: reason ?? 'NOT_SENT' };
+  });
+}

@@ -1,0 +1,81 @@
+/** The forms that act on runs, syncs and accounts. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { LockstepError } from '../../base/errors.ts';
+import { awaitsApproval } from '../../engine/ledger/approval.ts';
+import { readRun } from '../../engine/ledger/runs.ts';
+import { plural } from '../../operator/format.ts';
+import { planOf } from '../../operator/run-plan.ts';
+import { readLoad } from '../../syncs/orders/begin-load.ts';
+import { ACCOUNT_ACTIONS, actOnAccount, actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions/actions.ts';
+import type { Examinations } from '../examinations.ts';
+import type { ConsoleNeeds } from '../needs.ts';
+import { accountPath } from '../pages/account.tsx';
+import { isLarge } from '../pages/run-load.tsx';
+import { say } from './flash-message.ts';
+import { formOf, onForm, tell } from './forms.ts';
+
+const ofRun = z.object({ run: z.string(), action: z.enum(RUN_ACTIONS) });
+const ofSync = z.object({ sync: z.string(), action: z.enum(SYNC_ACTIONS) });
+const ofAccount = z.object({ account: z.string() });
+const ofRuns = z.object({ action: z.enum(['cancel', 'retry']) });
+const firstOrders = z.coerce.number().int().min(1).optional();
+const why = z.object({ reason: z.string().trim().max(200).optional() });
+
+export function addActionForms(
+  app: FastifyInstance,
+  needs: ConsoleNeeds & { readonly examinations: Examinations },
+): void {
+  onForm(app, '/runs/:run/:action', async ({ taking, params, given, reply }) => {
+    const { run, action } = ofRun.parse(params);
+    const first = firstOrders.parse(given.first);
+    const isAsked = action === 'resume' && first === undefined && (await isTyped(needs, run));
+    if (isAsked) return `/runs/${encodeURIComponent(run)}/approve`;
+    await tell(reply, needs, () => actOnRun(needs, taking, action, run, { seen: given.plan ?? '', first }));
+    return `/runs/${encodeURIComponent(run)}`;
+  });
+  onForm(app, '/syncs/:sync/:action', async ({ taking, params, given, reply }) => {
+    const { sync, action } = ofSync.parse(params);
+    const done = await tell(reply, needs, () => actOnSync(needs, taking, action, sync, why.parse(given)));
+    return done?.run === undefined ? '/syncs' : `/runs/${done.run}`;
+  });
+  onForm(app, '/accounts/:account/examine', async ({ taking, params, reply }) => {
+    const { account } = ofAccount.parse(params);
+    await tell(reply, needs, () => needs.examinations.begin(account, taking));
+    return accountPath(account);
+  });
+  onForm(app, '/accounts/:account/:action', async ({ taking, params, given, reply }) => {
+    const { account, action } = ofAccount.extend({ action: z.enum(ACCOUNT_ACTIONS) }).parse(params);
+    await tell(reply, needs, () => actOnAccount(needs, taking, action, account, why.parse(given)));
+    return accountPath(account);
+  });
+  onForm(app, '/confirm/:action', async ({ taking, params, request, reply }) => {
+    const { action } = ofRuns.parse(params);
+    const [first = '', ...rest] = formOf(request).getAll('run');
+    if (rest.length === 0) {
+      const done = await tell(reply, needs, () => actOnRun(needs, taking, action, first));
+      return `/runs/${encodeURIComponent(done?.run ?? first)}`;
+    }
+    const refused: string[] = [];
+    for (const id of [first, ...rest]) {
+      try {
+        const done = await actOnRun(needs, taking, action, id);
+        if (done.refused !== undefined) refused.push(done.said);
+      } catch (error) {
+        if (!(error instanceof LockstepError)) throw error;
+        refused.push(error.message);
+      }
+    }
+    const words = { cancel: 'cancelled', retry: 'retried' }[action];
+    const text = [`${plural(1 + rest.length - refused.length, 'run')} ${words}.`, ...refused].join(' ');
+    say(reply, { tone: refused.length === 0 ? 'good' : 'bad', text });
+    return '/runs';
+  });
+}
+
+/** Whether a person approves the run only by typing how many orders it writes: a page that is open since before may not ask. */
+async function isTyped({ pool, settings }: ConsoleNeeds, id: string): Promise<boolean> {
+  const run = await readRun(pool, id);
+  if (!awaitsApproval(run) || (await readLoad(pool, id)) === undefined) return false;
+  return isLarge(await planOf(pool, run, settings()));
+}

@@ -1,0 +1,43 @@
+/** The forms of the pages about deliveries and targets. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { DELIVERY_STATES } from '../../mirror/outbox/deliveries.ts';
+import { enableTarget, replayDeliveries, sendTest } from '../actions/delivery-actions.ts';
+import type { ConsoleNeeds } from '../needs.ts';
+import { targetPath } from '../pages/target-parts.tsx';
+import { onForm, tell } from './forms.ts';
+
+const time = z.iso.datetime().transform((text) => new Date(text));
+const replayed = z.object({
+  target: z.string().optional(),
+  verdict: z.enum(DELIVERY_STATES).optional(),
+  since: time.optional(),
+  until: time,
+});
+const asSeen = z.object({ seen: time.optional() });
+const ofDelivery = z.object({ id: z.string() });
+const ofTarget = z.object({ target: z.string() });
+
+export function addDeliveryForms(app: FastifyInstance, needs: ConsoleNeeds): void {
+  onForm(app, '/deliveries/replay', async ({ taking, given, reply }) => {
+    const filter = replayed.parse(given);
+    await tell(reply, needs, () => replayDeliveries(needs, taking, { ...filter, seenAt: filter.until }));
+    return '/deliveries';
+  });
+  onForm(app, '/deliveries/:id/replay', async ({ taking, params, request, reply }) => {
+    const { id } = ofDelivery.parse(params);
+    const { seen: seenAt } = asSeen.parse(request.query);
+    await tell(reply, needs, () => replayDeliveries(needs, taking, { ids: [id], seenAt }));
+    return `/deliveries/${encodeURIComponent(id)}`;
+  });
+  onForm(app, '/targets/:target/enable', async ({ taking, params, reply }) => {
+    const { target } = ofTarget.parse(params);
+    await tell(reply, needs, () => enableTarget(needs, taking, target));
+    return targetPath(target);
+  });
+  onForm(app, '/targets/:target/test', async ({ taking, params, reply }) => {
+    const { target } = ofTarget.parse(params);
+    await tell(reply, needs, () => sendTest(needs, taking, target));
+    return targetPath(target);
+  });
+}

@@ -1,0 +1,48 @@
+/** What the routes of forms share: who sends what, where it leads, and the message on the next page. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { LockstepError } from '../../base/errors.ts';
+import { requirePerson } from '../access/guard.ts';
+import type { Done, Taking } from '../actions/actions.ts';
+import { failureOf } from '../failures.ts';
+import type { ConsoleNeeds } from '../needs.ts';
+import { filledIn } from '../page.ts';
+import { say } from './flash-message.ts';
+
+export interface SentForm {
+  readonly taking: Taking;
+  readonly params: unknown;
+  /** The fields that are filled in; of fields with the same name the last one. */
+  readonly given: Readonly<Record<string, string>>;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** A form at `path`. `answer` returns the address of the next page. @throws LockstepError CONSOLE_SIGN_IN */
+export function onForm(app: FastifyInstance, path: string, answer: (form: SentForm) => Promise<string>): void {
+  app.post(path, async (request, reply) => {
+    const taking = { person: requirePerson(request), via: 'page' } as const;
+    const given = filledIn(Object.fromEntries(formOf(request)));
+    return reply.redirect(await answer({ taking, params: request.params, given, request, reply }), 303);
+  });
+}
+
+/** Says what was done, or why it was not. Undefined if it was not. */
+export async function tell(
+  reply: FastifyReply,
+  needs: Pick<ConsoleNeeds, 'database'>,
+  work: () => Promise<Done>,
+): Promise<Done | undefined> {
+  try {
+    const done = await work();
+    say(reply, { tone: done.refused === undefined ? 'good' : 'bad', text: done.said });
+    return done;
+  } catch (error) {
+    if (!(error instanceof LockstepError) || failureOf(error, needs.database).httpStatus < 409) throw error;
+    say(reply, { tone: 'bad', text: error.message });
+    return undefined;
+  }
+}
+
+export function formOf({ body }: FastifyRequest): URLSearchParams {
+  return body instanceof URLSearchParams ? body : new URLSearchParams();
+}

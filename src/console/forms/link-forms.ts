@@ -1,0 +1,73 @@
+/** The forms of the page of links. */
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { makeDirectory } from '../../base/make-directory.ts';
+import type { OpenedFile } from '../../csv/receive.ts';
+import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
+import { linkLines } from '../../operator/link-export.ts';
+import { requireOperator, requirePerson } from '../access/guard.ts';
+import { importLinksFrom, unlink } from '../actions/link-actions.ts';
+import { linkQuery } from '../api/filters.ts';
+import type { Loads } from '../loads/loads.ts';
+import { readParts } from '../loads/multipart.ts';
+import { UPLOAD_TIMEOUT_MS } from '../loads/uploads.ts';
+import type { ConsoleNeeds } from '../needs.ts';
+import { filledIn } from '../page.ts';
+import { onForm, tell } from './forms.ts';
+
+const removed = z.object({ target: z.string(), account: z.string(), task: z.string() });
+const imported = z.object({
+  target: z.string(),
+  account: z.string(),
+  text: z.string().prefault(''),
+  replace: z.literal('yes').optional(),
+  dry: z.literal('yes').optional(),
+});
+
+export function addLinkForms(app: FastifyInstance, needs: ConsoleNeeds & { readonly loads: Loads }): void {
+  const { uploads, maxBytes } = needs.loads;
+  onForm(app, '/links/remove', async ({ taking, given, reply }) => {
+    const link = removed.parse(given);
+    await tell(reply, needs, () => unlink(needs, taking, link));
+    return '/links';
+  });
+  app.post('/links/import', { config: { bodyTimeoutMs: UPLOAD_TIMEOUT_MS } }, async (request, reply) => {
+    const taking = { person: requirePerson(request), via: 'page' } as const;
+    await tell(reply, needs, async () => {
+      requireOperator(taking.person);
+      const { given, file } = await readParts(request, uploads, maxBytes);
+      try {
+        const { target, account, text, replace, dry } = imported.parse(given);
+        const form = { target, account, isReplacing: replace === 'yes', isDryRun: dry === 'yes' };
+        const open = () => (file ? uploads.open(file) : textAsFile(needs.dataDir, text));
+        return await importLinksFrom(needs, taking, open, form);
+      } finally {
+        if (file) await uploads.remove(file.id);
+      }
+    });
+    return reply.redirect('/links', 303);
+  });
+  app.get('/links.csv', async (request, reply) => {
+    requirePerson(request);
+    const { target, account, q } = linkQuery.parse(filledIn(Object(request.query)));
+    const scope = account === undefined ? undefined : await scopeNamed(needs.pool, account);
+    const lines = linkLines(needs.pool, { target, scope, text: q });
+    reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="links.csv"');
+    return reply.send(Readable.from(lines));
+  });
+}
+
+/** A file with this text that is gone once it is closed. */
+export async function textAsFile(dataDir: string, text: string): Promise<OpenedFile> {
+  const dir = path.join(dataDir, 'received');
+  await makeDirectory(dir, { mode: 0o700 });
+  const file = path.join(dir, randomUUID());
+  await fs.writeFile(file, text, { mode: 0o600, flag: 'wx' });
+  const handle = await fs.open(file, 'r');
+  await fs.rm(file);
+  return { name: 'links.csv', handle };
+}

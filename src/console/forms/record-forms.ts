@@ -1,0 +1,69 @@
+/** The forms of the pages of records. */
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { isOperationName, type OperationName } from '../../contract/operations.ts';
+import type { HandCall } from '../../engine/ledger/console/hand-calls.ts';
+import type { ConsoleNeeds } from '../needs.ts';
+import { bodyFrom } from '../records/fields.ts';
+import { settleByHand, writeAgain, writeByHand } from '../records/write.ts';
+import { say } from './flash-message.ts';
+import { formOf, onForm } from './forms.ts';
+
+const target = z.object({
+  account: z.string(),
+  operation: z.custom<OperationName>((name) => isOperationName(String(name))),
+});
+const sent = z.looseObject({
+  once: z.uuid(),
+  page: z.string().regex(/^\/records\/[^\\]*$/),
+  filled: z.string().optional(),
+});
+const ofCall = z.object({ call: z.uuid() });
+const ofOnce = z.object({ once: z.uuid() });
+
+export function addRecordForms(app: FastifyInstance, needs: ConsoleNeeds): void {
+  onForm(app, '/records/:account/call/:operation', async ({ taking, params, request, reply }) => {
+    const { account, operation } = target.parse(params);
+    const given = withMove(Object.fromEntries(formOf(request)));
+    const { once, page, filled = '' } = sent.parse(given);
+    const path = Object.fromEntries(
+      Object.entries(given).flatMap(([name, value]) => (name.startsWith('path.') ? [[name.slice(5), value]] : [])),
+    );
+    const body = bodyFrom(operation, given, filled.split(','));
+    return after(reply, await writeByHand(needs, taking, { id: once, account, operation, path, body, page }));
+  });
+  onForm(app, '/calls/:call/again', async ({ taking, params, given, reply }) => {
+    const { call } = ofCall.parse(params);
+    const { once } = ofOnce.parse(given);
+    return after(reply, await writeAgain(needs, taking, call, once));
+  });
+  onForm(app, '/calls/:call/applied', async ({ taking, params, reply }) => {
+    const { call } = ofCall.parse(params);
+    return after(reply, await settleByHand(needs, taking, call, 'applied'));
+  });
+}
+
+/** A button of a card names the column and the position to move to. */
+function withMove(given: Record<string, string>): Record<string, string> {
+  const { to, ...rest } = given;
+  const at = to?.lastIndexOf(':') ?? -1;
+  return to === undefined || at < 0 ? rest : { ...rest, column_id: to.slice(0, at), position: to.slice(at + 1) };
+}
+
+/** By the operation's name without the kind of record. */
+const SAID: Readonly<Record<string, string>> = {
+  create: 'It was created.',
+  update: 'It was saved.',
+  complete: 'It was saved.',
+  import: 'The contact was imported as a customer.',
+  comment: 'The comment was added.',
+  moveCard: 'The card was moved.',
+};
+
+/** Back to the page, or to the page of the call if there is more to say. */
+function after(reply: FastifyReply, { id, operation, status, found, page }: HandCall): string {
+  const isDone = status === 'applied' || found === 'applied';
+  if (!isDone) return `/calls/${id}`;
+  say(reply, { tone: 'good', text: SAID[operation.slice(operation.indexOf('.') + 1)] ?? 'The service applied it.' });
+  return page;
+}

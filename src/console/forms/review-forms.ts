@@ -1,0 +1,59 @@
+/** The forms of the pages about review. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { CHOICES, type Choice } from '../../engine/ledger/decisions.ts';
+import { decideGroup, decideItem, nextAfter, readReviewed, undoItem } from '../actions/review-actions.ts';
+import type { ConsoleNeeds } from '../needs.ts';
+import { groupAddress, itemAddress } from '../pages/review-parts.tsx';
+import { onForm, tell } from './forms.ts';
+
+const MOST_NOTE = 1_000;
+const item = z.object({ id: z.string() });
+const note = z.string().trim().max(MOST_NOTE).optional();
+const text = z.string().optional();
+const decided = z.object({ choice: z.string(), record: text, note, mark: z.string() });
+const undone = z.object({ entry: z.coerce.number().int() });
+const bulk = z.object({
+  choice: z.enum(['ignore', 'later']),
+  reason: text,
+  account: text,
+  sync: text,
+  note,
+  mark: z.string(),
+});
+
+export function addReviewForms(app: FastifyInstance, needs: ConsoleNeeds): void {
+  onForm(app, '/review/items/:id/decide', async ({ taking, params, given, reply }) => {
+    const { id } = item.parse(params);
+    const { choice: button, record, ...rest } = decided.parse(given);
+    const chosen = { ...rest, ...choiceOf(button, record) };
+    const before = (await readReviewed(needs.pool, id)).item;
+    const done = await tell(reply, needs, () => decideItem(needs, taking, id, chosen));
+    if (!done || !before) return itemAddress(id);
+    const next = await nextAfter(needs.pool, before);
+    return next === undefined ? '/review' : itemAddress(next);
+  });
+  onForm(app, '/review/items/:id/undo', async ({ taking, params, given, reply }) => {
+    const { id } = item.parse(params);
+    const { entry } = undone.parse(given);
+    await tell(reply, needs, () => undoItem(needs, taking, id, entry));
+    return itemAddress(id);
+  });
+  onForm(app, '/review/confirm', async ({ taking, given, reply }) => {
+    const { reason, account, sync, ...chosen } = bulk.parse(given);
+    const group = { reason, account, sync };
+    const done = await tell(reply, needs, () => decideGroup(needs, taking, group, chosen));
+    return done ? '/review' : groupAddress(group, chosen.choice);
+  });
+}
+
+/** A button says its choice; that of a candidate also its record: `use:15`. */
+function choiceOf(button: string, record: string | undefined): { readonly choice: Choice; readonly record?: string } {
+  const [word, ...rest] = button.split(':');
+  const choice = z.enum(CHOICES).parse(word);
+  if (choice !== 'use') return { choice };
+  return {
+    choice,
+    record: z.string('enter the id of the record').parse(rest.length > 0 ? rest.join(':') : record?.trim()),
+  };
+}

@@ -1,0 +1,87 @@
+/** A page as server-sent events, while it is open. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { personOf, requirePerson } from '../access/guard.ts';
+import { type Failure, failureOf } from '../failures.ts';
+import { renderBody } from '../layout.tsx';
+import type { Page, PagesNeeds } from '../page.ts';
+import { eventOf, type Live, type News, type Reading } from './live.ts';
+import { sharedRead } from './shared-reads.ts';
+
+/** How often an open page is read: one on which something is under way, another one, and one that could not be read. */
+const BUSY_MS = 1_000;
+const IDLE_MS = 5_000;
+const AWAY_MS = 2_000;
+/** Reading an open page takes at most this share of the time. */
+const READ_SHARE = 0.1;
+const AWAY = 'The database is unavailable.';
+/** A proxy passes each event on at once. */
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+};
+
+export interface Asked {
+  readonly page: Page;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+export function follow(needs: PagesNeeds, live: Live, { page, request, reply }: Asked): FastifyReply {
+  const person = requirePerson(request);
+  const { params, query } = request;
+  const path = pathOf(request);
+  const { seen = '' } = z.object({ seen: z.string().optional() }).parse(query);
+  const key = `${person.role} ${path}`;
+  const stream = live.follow(key, read, { seen, refusal });
+  return reply.headers(HEADERS).send(stream);
+
+  async function read(): Promise<Reading> {
+    const startedAtMs = performance.now();
+    try {
+      const { settings } = needs;
+      const shown = await page.show({ ...needs, settings: settings(), person }, { params, query });
+      if ('path' in shown) return { news: { go: shown.path }, nextMs: 0 };
+      const { isBusy = false, isStill = false } = shown;
+      const leastMs = (performance.now() - startedAtMs) / READ_SHARE;
+      return { news: { ...renderBody(shown), isStill }, nextMs: Math.max(isBusy ? BUSY_MS : IDLE_MS, leastMs) };
+    } catch (error) {
+      return { news: newsOf(failureOf(error, needs.database), path), nextMs: AWAY_MS };
+    }
+  }
+
+  /** A session that has ended, or that may now do something else, sees the page as it is then. */
+  async function refusal(): Promise<News | undefined> {
+    const { people, database } = needs;
+    const { authorization, cookie } = request.headers;
+    try {
+      const now = await sharedRead(people, `${authorization} ${cookie}`, () => personOf(request, people), {
+        freshMs: BUSY_MS,
+      });
+      return now?.role === person.role ? undefined : { go: path };
+    } catch (error) {
+      return newsOf(failureOf(error, database), path);
+    }
+  }
+}
+
+export function failedStream(request: FastifyRequest, reply: FastifyReply, failure: Failure): FastifyReply {
+  return reply.headers(HEADERS).send(eventOf(newsOf(failure, pathOf(request))));
+}
+
+/** What an open page does about a failure: it waits, or shows the page that says what is wrong. */
+function newsOf({ httpStatus, message }: Failure, path: string): News {
+  return httpStatus >= 500 ? { away: httpStatus === 503 ? AWAY : message } : { go: path };
+}
+
+/** The address of a page, without what its stream adds. */
+function pathOf({ url }: FastifyRequest): string {
+  const { pathname, searchParams } = new URL(url, 'http://console');
+  searchParams.delete('seen');
+  return searchParams.size === 0 ? pathname : `${pathname}?${searchParams}`;
+}
+
+export function isStream({ headers }: FastifyRequest): boolean {
+  return headers.accept === 'text/event-stream';
+}

@@ -1,0 +1,128 @@
+/**
+ * The lines of a load that were not accepted, and a new file made of them with corrected cells. Before a load is approved, the new
+ * file also has all other lines that are not written. The loaded file stays as it is.
+ */
+import path from 'node:path';
+import type pg from 'pg';
+import { LockstepError } from '../../base/errors.ts';
+import { PLAIN_HINTS, sentenceFor } from '../../base/reasons/reasons.ts';
+import { resultsBase } from '../../csv/file-names.ts';
+import { guarded } from '../../csv/formulas.ts';
+import { LABEL_COLUMN } from '../../csv/result-files.ts';
+import { awaitsApproval, NOT_APPROVED } from '../../engine/ledger/approval.ts';
+import { firstRefused, type RefusedOrder, unappliedOrders } from '../../engine/ledger/matching/refused-orders.ts';
+import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { type Load, readLoad } from '../../syncs/orders/begin-load.ts';
+
+export interface BadLine {
+  readonly line: number;
+  readonly cells: readonly string[];
+  /** Why it was not accepted, for people. */
+  readonly why: string;
+  /** The order_id of its order, or the one that Lockstep gave it. */
+  readonly label: string;
+  /** The column of the cell that is wrong, from 0; undefined if it is not one cell of this line. */
+  readonly column: number | undefined;
+}
+
+/** Replaces a text in all cells of a column; an empty `find` fills the empty cells. */
+export interface Replacement {
+  /** From 0. */
+  readonly column: number;
+  readonly find: string;
+  readonly put: string;
+}
+
+export interface Fixes {
+  /** Corrected cells, by line and column (from 0). */
+  readonly cells: ReadonlyMap<string, string>;
+  readonly replacement: Replacement | undefined;
+}
+
+/** Of the columns that can be corrected. */
+export const MOST_COLUMNS = 40;
+
+export const cellKey = (line: number, column: number): string => `cell.${line}.${column}`;
+
+/** Whether no more lines of it are refused, so that a new file has all that are. */
+export function isCorrectable(run: Pick<Run, 'status' | 'errorCode'>): boolean {
+  return awaitsApproval(run) || (run.status !== 'running' && run.status !== 'paused');
+}
+
+/** Whether nothing more of it is written, so that the new file has its other lines too. */
+export function isPlanDropped(run: Pick<Run, 'status' | 'errorCode'>): boolean {
+  return awaitsApproval(run) || run.errorCode === NOT_APPROVED;
+}
+
+/** @throws LockstepError RUN_IS_NO_LOAD, LOAD_NOT_ENDED */
+export async function badFile(
+  pool: pg.Pool,
+  run: string,
+): Promise<{ readonly name: string; readonly columns: readonly string[]; readonly load: Load }> {
+  const load = await readLoad(pool, run);
+  if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${run} is not a load of a file.`, { exitCode: 2 });
+  if (!isCorrectable(await readRun(pool, run))) {
+    const message = `Load ${run} has not ended, and more of its lines may be refused. Correct them all once it has ended.`;
+    throw new LockstepError('LOAD_NOT_ENDED', message, { exitCode: 2 });
+  }
+  return { name: `${resultsBase(path.basename(load.fileName))}.corrected.csv`, columns: load.header, load };
+}
+
+export interface BadOrders {
+  /** Their lines: an order may have several. */
+  readonly lines: readonly BadLine[];
+  /** The orders of `lines`, and of all lines. */
+  readonly shown: number;
+  readonly count: number;
+}
+
+/** The first orders that were never applied, in the order of the file. */
+export async function badOrders(pool: pg.Pool, run: string, limit: number): Promise<BadOrders> {
+  const { orders, count } = await firstRefused(pool, run, limit);
+  return { lines: orders.flatMap(badLines), shown: orders.length, count };
+}
+
+function badLines({ lines, label, reason, facts }: RefusedOrder): readonly BadLine[] {
+  const why = sentenceFor(reason, facts, PLAIN_HINTS);
+  const { line: wrong, columnNumber } = facts ?? {};
+  return lines.map(({ line, cells }) => {
+    const column = line === wrong && typeof columnNumber === 'number' ? columnNumber - 1 : undefined;
+    return { line, cells, label: label ?? '', why, column };
+  });
+}
+
+/**
+ * The new file, in UTF-8 with commas: the header, and all lines that were not accepted, or not written, without those whose cells were all emptied. It is read as a file of
+ * results: each order keeps its identity, so an order is created once however often it is corrected.
+ */
+export async function* fixedFile(pool: pg.Pool, run: string, fixes: Fixes): AsyncGenerator<Uint8Array> {
+  const { columns } = await badFile(pool, run);
+  yield Buffer.from(csv([LABEL_COLUMN, ...columns]));
+  const which = isPlanDropped(await readRun(pool, run)) ? 'unwritten' : 'refused';
+  for await (const order of unappliedOrders(pool, run, which))
+    for (const bad of badLines(order))
+      if (!isEmptied(bad, fixes)) yield Buffer.from(csv([bad.label, ...fixed(bad, fixes)]));
+}
+
+function isEmptied(line: BadLine, { cells }: Fixes): boolean {
+  return fixed(line, { cells, replacement: undefined }).every((cell) => cell.trim() === '');
+}
+
+/** A line that lacks cells gets those that are filled in, and the ones before them. */
+function fixed({ line, cells }: BadLine, { cells: corrected, replacement }: Fixes): readonly string[] {
+  let width = MOST_COLUMNS;
+  while (width > cells.length && !corrected.get(cellKey(line, width - 1))) width -= 1;
+  const all = Array.from({ length: Math.max(width, cells.length) }, (_, column) => cells[column] ?? '');
+  return all.map((cell, column) => {
+    const own = corrected.get(cellKey(line, column));
+    if (own !== undefined && own !== cell) return own;
+    if (replacement?.column !== column) return cell;
+    const { find, put } = replacement;
+    if (find === '') return cell.trim() === '' ? put : cell;
+    return cell.replaceAll(find, () => put);
+  });
+}
+
+function csv(cells: readonly string[]): string {
+  return `${cells.map((cell) => `"${guarded(cell).replaceAll('"', '""')}"`).join(',')}\r\n`;
+}

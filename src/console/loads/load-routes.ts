@@ -1,0 +1,123 @@
+/** The forms that upload a file and load it. A file is written to disk while it arrives. */
+import multipart from '@fastify/multipart';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { LockstepError } from '../../base/errors.ts';
+import { RESULT_KINDS } from '../../csv/result-files.ts';
+import { awaitsApproval } from '../../engine/ledger/approval.ts';
+import { readRun } from '../../engine/ledger/runs.ts';
+import { cancelRun } from '../../operator/run-actions.ts';
+import { accountNamed, type Settings } from '../../settings/settings.ts';
+import { refuseCorrected } from '../../syncs/orders/begin-load.ts';
+import { ordersOptions } from '../../syncs/orders/options.ts';
+import { requireOperator, requirePerson } from '../access/guard.ts';
+import { approveTyped, byWords, keeping } from '../actions/actions.ts';
+import { say } from '../forms/flash-message.ts';
+import { formOf, onForm, tell } from '../forms/forms.ts';
+import type { ConsoleNeeds } from '../needs.ts';
+import { addressOf } from '../parts/parts.tsx';
+import { badFile, type Fixes, fixedFile } from './fixes.ts';
+import { formOfLoad, loadForm } from './load-form.ts';
+import type { Loads } from './loads.ts';
+import { MAX_TEXT_BYTES, readParts } from './multipart.ts';
+import { nothingSent, UPLOAD_TIMEOUT_MS, type Upload } from './uploads.ts';
+
+const ofRun = z.object({ run: z.string() });
+const fields = z.object({ account: z.string().min(1), text: z.string().prefault('') });
+
+export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { readonly loads: Loads }): Promise<void> {
+  const { loads, settings } = needs;
+  await app.register(multipart, {
+    throwFileSizeLimit: false,
+    limits: { files: 1, fields: 5, parts: 6, fieldSize: MAX_TEXT_BYTES, fileSize: loads.maxBytes },
+  });
+
+  app.post('/load', { config: { bodyTimeoutMs: UPLOAD_TIMEOUT_MS } }, async (request, reply) => {
+    const taking = { person: requirePerson(request), via: 'page' } as const;
+    let upload: Upload | undefined;
+    try {
+      await keeping(needs, taking, 'upload-file', 'a file', async () => {
+        await loads.uploads.sweep();
+        upload = await take(request, loads, settings());
+        const { name, account } = upload;
+        return { said: `${name} was uploaded.`, about: `${name} for ${account}` };
+      });
+    } catch (error) {
+      if (!(error instanceof LockstepError) || error.code === 'CONSOLE_NOT_ALLOWED') throw error;
+      say(reply, { tone: 'bad', text: error.message });
+    }
+    return reply.redirect(upload === undefined ? '/load' : `/load/${upload.id}`, 303);
+  });
+
+  onForm(app, '/load/:upload', async ({ taking, params, given }) => {
+    requireOperator(taking.person);
+    const { upload: id } = z.object({ upload: z.string() }).parse(params);
+    await loads.begin(await loads.uploads.read(id), loadForm.parse(given), taking);
+    return `/load/${id}?${new URLSearchParams(given)}`;
+  });
+
+  onForm(app, '/runs/:run/approve', async ({ taking, params, given, reply }) => {
+    const { run: id } = ofRun.parse(params);
+    const typed = { typed: given.writes ?? '', seen: given.plan ?? '' };
+    const done = await tell(reply, needs, () => approveTyped(needs, taking, id, typed));
+    return done?.refused === undefined ? `/runs/${id}` : `/runs/${id}/approve`;
+  });
+
+  onForm(app, '/runs/:run/fix', async ({ taking, params, request }) => {
+    const { run: id } = ofRun.parse(params);
+    const fixes = fixesIn(formOf(request));
+    let page = '/load';
+    await keeping(needs, taking, 'upload-file', id, async () => {
+      const run = await readRun(needs.pool, id);
+      const { account, options } = run;
+      const { name, load } = await badFile(needs.pool, id);
+      await refuseCorrected(needs.pool, id);
+      if (awaitsApproval(run)) await cancelRun(needs.pool, run, byWords(taking));
+      const written = await loads.uploads.write(fixedFile(needs.pool, id, fixes));
+      const upload = await loads.uploads.keep(written, { name, account, corrects: id });
+      page = addressOf(`/load/${upload.id}`, formOfLoad(load, ordersOptions.parse(options)));
+      return { said: `${name} was uploaded.`, about: `${name} for ${account}` };
+    });
+    return page;
+  });
+
+  app.get('/runs/:run/results/:kind', async (request, reply) => {
+    requirePerson(request);
+    const { run: id, kind } = ofRun.extend({ kind: z.enum(RESULT_KINDS) }).parse(request.params);
+    const { name, handle } = await loads.resultOf(id, kind);
+    reply.type('text/csv').header('content-disposition', `attachment; filename*=UTF-8''${headerWord(name)}`);
+    return reply.send(handle.createReadStream());
+  });
+}
+
+function fixesIn(form: URLSearchParams): Fixes {
+  const { column, find, put } = z
+    .object({ column: z.coerce.number().int().min(0).optional(), find: z.string(), put: z.string() })
+    .parse({ column: form.get('column') || undefined, find: form.get('find') ?? '', put: form.get('put') ?? '' });
+  const cells = new Map([...form].filter(([name]) => name.startsWith('cell.')));
+  return { cells, replacement: column === undefined ? undefined : { column, find, put } };
+}
+
+/** As RFC 8187 writes values of headers. */
+function headerWord(text: string): string {
+  return encodeURIComponent(text).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** @throws LockstepError UPLOAD_TOO_LARGE, UPLOAD_EMPTY, DISK_FULL, SETTINGS_NAME_UNKNOWN */
+async function take(request: FastifyRequest, { uploads, maxBytes }: Loads, settings: Settings): Promise<Upload> {
+  const { given, file } = await readParts(request, uploads, maxBytes);
+  try {
+    const { account: asked, text } = fields.parse(given);
+    const account = accountNamed(settings, asked).name;
+    if (file) return await uploads.keep(file.id, { name: file.name, account });
+    if (text.trim() === '') throw nothingSent();
+    return await uploads.keep(await uploads.write(asBytes(text)), { name: 'pasted.csv', account });
+  } catch (error) {
+    if (file) await uploads.remove(file.id);
+    throw error;
+  }
+}
+
+async function* asBytes(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}

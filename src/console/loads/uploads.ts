@@ -1,0 +1,143 @@
+/**
+ * Files that people uploaded. Each is kept in the data directory under an id of its own until it is loaded, at most a day, so
+ * that a closed tab or a restart loses nothing. Its own name is only shown.
+ */
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { codeOf, LockstepError } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/make-directory.ts';
+import { visibleName } from '../../base/visible.ts';
+import { shortName } from '../../csv/file-names.ts';
+import type { OpenedFile } from '../../csv/receive.ts';
+
+const KEPT_MS = 24 * 3_600_000;
+/** The time in which an uploaded file must arrive whole. */
+export const UPLOAD_TIMEOUT_MS = 10 * 60_000;
+
+const checked = z.object({
+  run: z.string(),
+  /** `new`, or that the file was loaded before. */
+  status: z.enum(['new', 'unfinished', 'finished']),
+  rows: z.number(),
+  /** Sentences about rows that are valid but look odd. */
+  warnings: z.array(z.string()),
+});
+const kept = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  account: z.string(),
+  corrects: z.string().optional(),
+  checked: checked.optional(),
+});
+
+/** `corrects`: the run whose refused lines it has, corrected. `checked` is set once all its rows are in the ledger; the file itself is then deleted. */
+export type Upload = z.output<typeof kept>;
+export type Checked = z.output<typeof checked>;
+
+export interface Uploads {
+  readonly dir: string;
+  /** Writes a file to disk; it counts once it is kept. Nothing of it is left if it fails. @throws LockstepError DISK_FULL */
+  write(bytes: AsyncIterable<Uint8Array>): Promise<string>;
+  /** `name`: as the browser gave it, without a path. */
+  keep(id: string, about: Pick<Upload, 'name' | 'account' | 'corrects'>): Promise<Upload>;
+  /** @throws LockstepError UPLOAD_UNKNOWN */
+  read(id: string): Promise<Upload>;
+  /** @throws LockstepError UPLOAD_UNKNOWN */
+  open(upload: Pick<Upload, 'id' | 'name'>): Promise<OpenedFile>;
+  finish(upload: Upload, checked: Checked): Promise<void>;
+  remove(id: string): Promise<void>;
+  /** Deletes what is older than a day. */
+  sweep(): Promise<void>;
+}
+
+export function createUploads(dir: string): Uploads {
+  const content = (id: string) => path.join(dir, `${id}.csv`);
+  const about = (id: string) => path.join(dir, `${id}.json`);
+  const save = async (upload: Upload): Promise<Upload> => {
+    const aside = path.join(dir, `${upload.id}.${randomUUID()}`);
+    await fs.writeFile(aside, JSON.stringify(upload), { mode: 0o600 });
+    await fs.rename(aside, about(upload.id));
+    return upload;
+  };
+  const remove = async (id: string): Promise<void> => {
+    await fs.rm(content(id), { force: true });
+    await fs.rm(about(id), { force: true });
+  };
+  return {
+    dir,
+    async write(bytes) {
+      await makeDirectory(dir, { mode: 0o700 });
+      const id = randomUUID();
+      try {
+        await pipeline(bytes, createWriteStream(content(id), { mode: 0o600, flags: 'wx' }));
+        return id;
+      } catch (error) {
+        await remove(id);
+        if (codeOf(error) !== 'ENOSPC') throw error;
+        const message = `There is no space left in ${dir} to keep the file. Free some space and load it again.`;
+        throw new LockstepError('DISK_FULL', message, { cause: error });
+      }
+    },
+    keep: (id, { name, ...about }) => save({ id, name: shortName(visibleName(name)) || 'orders.csv', ...about }),
+    async read(id) {
+      try {
+        return kept.parse(JSON.parse(await fs.readFile(about(z.uuid().parse(id)), 'utf8')));
+      } catch (cause) {
+        throw unknown(cause);
+      }
+    },
+    async open({ id, name }) {
+      try {
+        return { name, handle: await fs.open(content(id), 'r') };
+      } catch (cause) {
+        throw unknown(cause);
+      }
+    },
+    async finish(upload, checked) {
+      await save({ ...upload, checked });
+      await fs.rm(content(upload.id), { force: true });
+    },
+    remove,
+    async sweep() {
+      const files = await fs.readdir(dir).catch(() => []); // no file was uploaded yet
+      for (const file of files.map((name) => path.join(dir, name))) {
+        const stat = await fs.stat(file).catch(() => undefined); // another process deletes too
+        if (stat && Date.now() - stat.mtimeMs > KEPT_MS) await fs.rm(file, { force: true, recursive: true });
+      }
+    },
+  };
+}
+
+function unknown(cause: unknown): LockstepError {
+  const message =
+    'This file is not here: it is deleted a day after it was uploaded. Choose it again under "Load a file"';
+  return new LockstepError('UPLOAD_UNKNOWN', message, { cause });
+}
+
+/** UPLOAD_EMPTY */
+export function nothingSent(): LockstepError {
+  const message =
+    'Nothing was sent, or the file is empty. Choose a CSV with a header and at least one row, or paste its lines.';
+  return new LockstepError('UPLOAD_EMPTY', message);
+}
+
+/** UPLOAD_TOO_LARGE */
+export function tooLarge(what: string, maxBytes: number): LockstepError {
+  const message = `${what} has more than ${Math.floor(maxBytes / 1024 / 1024)} MiB, which is the most that can be uploaded. Load it with lockstep orders load FILE, or split it.`;
+  return new LockstepError('UPLOAD_TOO_LARGE', message);
+}
+
+/** The same bytes, as long as they are not too many. @throws LockstepError UPLOAD_TOO_LARGE, UPLOAD_EMPTY */
+export async function* atMostBytes(bytes: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
+  let sent = 0;
+  for await (const chunk of bytes) {
+    sent += chunk.length;
+    if (sent > most) throw tooLarge('The file', most);
+    yield chunk;
+  }
+  if (sent === 0) throw nothingSent();
+}

@@ -1,0 +1,200 @@
+/** One write that a person made: what was sent, its outcome, and what to do if it is unknown. */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { HandCall } from '../../engine/ledger/console/hand-calls.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { definePage } from '../page.ts';
+import { Chip, Crumbs, Foreign, Section, Time } from '../parts/parts.tsx';
+import { accountOf, Unread } from '../records/parts.tsx';
+import { callCommand, recordPath, titleOf } from '../records/record-words.ts';
+import { findSent, type Sent } from '../records/sent.ts';
+import { type CallState, isRepeatable, lookFrom, stateOf } from '../records/state.ts';
+import { handCallOf } from '../records/write.ts';
+
+export const handCall = definePage({
+  path: '/calls/:call',
+  params: z.object({ call: z.string() }),
+  query: z.object({ look: z.literal('1').optional() }),
+  async show(context, { params, query }) {
+    const call = await handCallOf(context.pool, params.call);
+    const { operation, account, path, body, page } = call;
+    const state = stateOf(context.settings, call);
+    const canAct = context.person.role === 'operator';
+    const sent =
+      query.look && state === 'unknown' ? await findSent(await accountOf(context, account), call) : undefined;
+    return {
+      title: operation,
+      tab: 'records',
+      command: callCommand({ operation, account, params: path, body }),
+      isBusy: state === 'under way',
+      isStill: state !== 'under way',
+      body: (
+        <>
+          <Crumbs to={{ [page]: 'Back to where it was entered' }} />
+          <h1>
+            {operation} <Chip tone={TONE[state]}>{state}</Chip>
+          </h1>
+          <p class="dim">
+            <Foreign text={call.who} most={60} />, <Time at={call.at} />, account {account}
+          </p>
+          <p>{meaningOf(call, state)}</p>
+          {call.message !== null && (
+            <p>
+              <Foreign text={call.message} most={800} />
+            </p>
+          )}
+          <Content call={call} />
+          {canAct && state === 'unknown' && <Unknown {...{ call, sent }} settings={context.settings} />}
+          {canAct && AGAIN.includes(state) && <Again call={call} label="Send it again" />}
+        </>
+      ),
+    };
+  },
+});
+
+const AGAIN: readonly CallState[] = ['refused', 'limited', 'not-sent', 'was not applied'];
+
+const TONE = {
+  applied: 'good',
+  'was applied': 'good',
+  'was not applied': 'dim',
+  refused: 'bad',
+  limited: 'warn',
+  'not-sent': 'warn',
+  unknown: 'bad',
+  'under way': 'busy',
+} as const;
+
+function meaningOf(call: HandCall, state: CallState): string {
+  switch (state) {
+    case 'under way':
+      return 'It is being sent.';
+    case 'applied':
+      return 'The service applied it.';
+    case 'was applied':
+      return 'A person looked: the service applied it.';
+    case 'was not applied':
+      return 'A person looked: the service did not apply it.';
+    case 'refused':
+      return `The service refused it (HTTP ${call.httpStatus}), so nothing changed there.`;
+    case 'limited':
+      return 'The service asked for a pause and did not apply it. Send it again later.';
+    case 'not-sent':
+      return 'It was not sent, so nothing changed at the service.';
+    case 'unknown':
+      return isRepeatable(call.operation)
+        ? 'It is unknown whether the service applied it. Sending it again has the same effect as sending it once.'
+        : 'It is unknown whether the service applied it. Sending it again could make it twice, so look first.';
+    default:
+      return state satisfies never;
+  }
+}
+
+function Content({ call: { path, body } }: { readonly call: HandCall }) {
+  const pairs = Object.entries({ ...path, ...z.record(z.string(), z.unknown()).catch({}).parse(body) });
+  return (
+    <Section title="What was sent">
+      <dl class="facts">
+        {pairs.map(([name, value]) => (
+          <>
+            <dt>
+              <Foreign text={name} most={60} />
+            </dt>
+            <dd>
+              <Foreign text={typeof value === 'string' ? value : JSON.stringify(value)} most={600} />
+            </dd>
+          </>
+        ))}
+      </dl>
+    </Section>
+  );
+}
+
+interface UnknownProps {
+  readonly call: HandCall;
+  readonly sent: Sent | undefined;
+  readonly settings: Settings;
+}
+
+function Unknown({ call, sent, settings }: UnknownProps) {
+  if (isRepeatable(call.operation)) return <Again call={call} label="Send it again" />;
+  const from = lookFrom(settings, call);
+  if (Date.now() < from.getTime()) {
+    return (
+      <p class="notice warn">
+        The service may still apply it. Look from <Time at={from} /> on: by then it has applied it or dropped it, by the
+        setting <code>budget.settle</code> of the account.
+      </p>
+    );
+  }
+  if (sent === undefined) {
+    return (
+      <p class="more">
+        <a class="button" href={`/calls/${call.id}?look=1`}>
+          Look for it at the service
+        </a>
+      </p>
+    );
+  }
+  return (
+    <>
+      <Found call={call} sent={sent} />
+      <div class="acts more">
+        <form method="post" action={`/calls/${call.id}/applied`}>
+          <button type="submit">It was applied</button>
+        </form>
+        <Again call={call} label="It was not applied: send it again" />
+      </div>
+    </>
+  );
+}
+
+function Found({ call: { account, operation, page }, sent }: { readonly call: HandCall; readonly sent: Sent }) {
+  if (sent.status === 'not-listed') {
+    return (
+      <p class="notice warn">
+        The contract has no list that shows it. <a href={page}>Look at the page where it was entered</a>, then say what
+        you saw.
+      </p>
+    );
+  }
+  const { kind, records, isWhole, problem } = sent;
+  return (
+    <>
+      <Unread why={problem} />
+      {records.length === 0 ? (
+        <p class="notice">
+          {isWhole
+            ? 'The list was read to its end, and has no record with this content.'
+            : 'No record with this content so far, but the list was not read to its end: look at the service too.'}
+        </p>
+      ) : (
+        <div class="notice">
+          <p>{operation === 'customers.import' ? 'Customers like the contact:' : 'Records with this content:'}</p>
+          <ul>
+            {records.map(({ id, record }) => (
+              <li>
+                {kind === 'subtasks' ? (
+                  `subtask ${id}`
+                ) : (
+                  <a href={recordPath(account, kind, id)}>
+                    <Foreign text={titleOf(kind, id, record)} most={80} />, id {id}
+                  </a>
+                )}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Again({ call, label }: { readonly call: HandCall; readonly label: string }) {
+  return (
+    <form method="post" action={`/calls/${call.id}/again`}>
+      <input type="hidden" name="once" value={randomUUID()} />
+      <button type="submit">{label}</button>
+    </form>
+  );
+}

@@ -1,0 +1,84 @@
+/** How a load is approved in part, and the files of its results: parts of the page of its run. */
+import type { Run } from '../../engine/ledger/runs.ts';
+import { formatCount, plural } from '../../operator/format.ts';
+import { type RunPlan, writesOf } from '../../operator/run-plan.ts';
+import type { RunReport } from '../../operator/run-report.ts';
+import { isCorrectable } from '../loads/fixes.ts';
+import { Section } from '../parts/parts.tsx';
+
+/** What a person may approve before the rest. */
+const FIRST = 10;
+/** A plan with so many writes is approved by typing their number. */
+const MANY_WRITES = 1_000;
+
+export function isLarge(plan: RunPlan): boolean {
+  return writesOf(plan) >= MANY_WRITES;
+}
+
+/** Approves the first orders alone, to look at them at the service before the others. */
+export function ApproveFirst({ run, plan }: { readonly run: Run; readonly plan: RunPlan }) {
+  const writes = writesOf(plan);
+  if (writes <= FIRST) return null;
+  return (
+    <form class="filters" method="post" action={`/runs/${run.id}/resume`}>
+      <input type="hidden" name="plan" value={run.planId} />
+      <label>
+        Try it with the first orders
+        <input type="number" name="first" value={FIRST} min={1} max={writes} required />
+      </label>
+      <button type="submit">Approve only these</button>
+      <span class="dim">The load then waits again, until you approve the others.</span>
+    </form>
+  );
+}
+
+/** The lines of the file with their results: all of them, and those of each verdict. */
+export function Results({ run, report, canAct }: { run: Run; report: RunReport; canAct: boolean }) {
+  const { counts, unsettled = { sent: 0, neverSent: 0 } } = report;
+  const refused = counts.invalid + counts.rejected;
+  const kinds = [
+    ['created', counts.created],
+    ['updated', counts.updated],
+    ['existing', counts.existing + counts.unchanged],
+    ['invalid', counts.invalid],
+    ['rejected', counts.rejected],
+    ['review', counts.review],
+    ['unknown', unsettled.sent],
+    ['unprocessed', unsettled.neverSent],
+  ] as const;
+  return (
+    <Section
+      title="Results as files"
+      side={
+        canAct &&
+        refused > 0 &&
+        (isCorrectable(run) ? (
+          <a id="fix" class="button" href={`/runs/${run.id}/fix`}>
+            Correct the {plural(refused, 'row')} that failed
+          </a>
+        ) : (
+          <span class="dim">When the load has ended, you can correct the rows that failed here</span>
+        ))
+      }
+    >
+      <p class="dim">
+        To correct rows in a spreadsheet, download them, and load the corrected file. The columns that Lockstep adds are
+        skipped.
+      </p>
+      <ul class="inline">
+        <li>
+          <a href={`/runs/${run.id}/results/results`}>all lines with their results</a>
+        </li>
+        {kinds
+          .filter(([, count]) => count > 0)
+          .map(([kind, count]) => (
+            <li>
+              <a href={`/runs/${run.id}/results/${kind}`}>
+                {kind} ({formatCount(count)})
+              </a>
+            </li>
+          ))}
+      </ul>
+    </Section>
+  );
+}

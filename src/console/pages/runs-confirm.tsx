@@ -1,0 +1,91 @@
+/** Asks before runs are cancelled or retried: one, or several that were selected in the list. */
+import { z } from 'zod';
+import { readRun } from '../../engine/ledger/runs.ts';
+import { plural } from '../../operator/format.ts';
+import { reportRun } from '../../operator/run-report.ts';
+import { requireOperator } from '../access/guard.ts';
+import { definePage } from '../page.ts';
+import { Command, Counts, Empty, Foreign, State } from '../parts/parts.tsx';
+
+const WORDS = {
+  cancel: {
+    button: 'Stop for good',
+    means:
+      'Nothing more is sent, and the run cannot be resumed. The next run of the sync reads before it writes, so it finds what was being sent.',
+  },
+  decline: {
+    button: 'Do not approve',
+    means: 'Nothing more is written. You can load the file or run the sync again later.',
+  },
+  retry: {
+    button: 'Retry',
+    means:
+      'A load of a file is opened again for the rows that failed; for a sync a new run starts. Rows that succeeded are not sent again.',
+  },
+} as const;
+
+export const confirm = definePage({
+  path: '/confirm',
+  params: z.object({}),
+  query: z.object({
+    action: z.enum(['cancel', 'retry']),
+    run: z.union([z.string().transform((one) => [one]), z.array(z.string()).max(100)]).prefault([]),
+  }),
+  async show({ pool, settings, person, hint }, { query: { action, run: ids } }) {
+    requireOperator(person);
+    const runs = await Promise.all(ids.map((id) => readRun(pool, id)));
+    const reports = await Promise.all(runs.map((run) => reportRun(pool, run, settings)));
+    const isDeclined = action === 'cancel' && reports.every(({ state }) => state === 'awaiting-approval');
+    const { button, means } = WORDS[isDeclined ? 'decline' : action];
+    if (runs.length === 0) {
+      const body = (
+        <Empty title="No run is selected" isPage>
+          <p>
+            <a href="/runs">Select runs in the list</a>
+          </p>
+        </Empty>
+      );
+      return { title: button, tab: 'runs', body };
+    }
+    return {
+      title: button,
+      tab: 'runs',
+      head: (
+        <>
+          <h1>
+            {button}: {plural(runs.length, 'run')}?
+          </h1>
+          <p>{means}</p>
+          <form class="acts" method="post" action={`/confirm/${action}`}>
+            {runs.map(({ id }) => (
+              <input type="hidden" name="run" value={id} />
+            ))}
+            <button type="submit" class={action === 'cancel' ? 'danger' : 'primary'}>
+              {button}
+            </button>
+            <a class="button" href={runs.length === 1 ? `/runs/${ids[0]}` : '/runs'}>
+              Back
+            </a>
+          </form>
+        </>
+      ),
+      body: (
+        <ul class="cards">
+          {reports.map((report, i) => (
+            <li class="card">
+              <div class="card-head">
+                <a href={`/runs/${report.run}`}>
+                  <Foreign text={runs[i]?.title ?? report.sync} most={60} />
+                </a>
+                <State report={report} />
+                <small class="id">{report.run}</small>
+              </div>
+              <Counts report={report} />
+              <Command line={hint(`runs ${action} ${report.run}`)} />
+            </li>
+          ))}
+        </ul>
+      ),
+    };
+  },
+});

@@ -1,0 +1,76 @@
+/** The phases of a run in their order: which are over, which one is under way and what it waits for, and which follow. */
+import type { RowsLeft } from '../../engine/ledger/rows.ts';
+import type { Run } from '../../engine/ledger/runs.ts';
+import type { Throughput } from '../../engine/ledger/views/run-figures.ts';
+import { formatCount, plural } from '../../operator/format.ts';
+import { kindOf, phasesOf, phaseWords } from '../../operator/phase-words.ts';
+import type { RunReport } from '../../operator/run-report.ts';
+import { Progress, Time } from './parts.tsx';
+
+interface PhasesOf {
+  readonly run: Run;
+  readonly report: RunReport;
+  /** Undefined while the run neither sends nor settles. */
+  readonly left: RowsLeft | undefined;
+  readonly throughput: Throughput | undefined;
+}
+
+export function Phases({ run, report, left, throughput }: PhasesOf) {
+  const phases = phasesOf(run);
+  const now = run.phase === undefined ? phases.length : phases.indexOf(run.phase);
+  const isOver = run.status === 'done';
+  const hasStopped = run.status === 'cancelled' && run.phase === undefined;
+  return (
+    <ol class="phases" aria-label="Phases">
+      {phases.map((phase, i) => {
+        const step = hasStopped ? 'unknown' : isOver || i < now ? 'over' : i === now ? 'now' : 'next';
+        return (
+          <li class={`phase ${step}`} aria-current={step === 'now' ? 'step' : undefined}>
+            <strong>{capital(phaseWords(phase))}</strong>
+            {step === 'now' && <NowWords run={run} report={report} left={left} />}
+            {step === 'next' && <span class="dim">not begun</span>}
+            {step === 'over' && i === 0 && <span class="dim">{plural(run.rowsSeen, 'row')} read</span>}
+            {step === 'over' && kindOf({ phase }) === 'sending' && throughput && (
+              <span class="dim">
+                from <Time at={throughput.startedAt} exact />
+              </span>
+            )}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function NowWords({ run, report, left }: Omit<PhasesOf, 'throughput'>) {
+  const waiting =
+    report.state !== 'running' ? (
+      <span class="wait">{report.stateWords}</span>
+    ) : run.failingSince === undefined ? null : (
+      <span class="wait">
+        the service is unavailable since <Time at={run.failingSince} exact />
+      </span>
+    );
+  return (
+    <>
+      <Doing run={run} left={left} />
+      {waiting}
+    </>
+  );
+}
+
+/** How far an unfinished run is in its phase. `before`: words before that. */
+export function Doing({ run, left, before = '' }: Pick<PhasesOf, 'run' | 'left'> & { readonly before?: string }) {
+  if (run.endedAt !== undefined) return null;
+  if (left === undefined || kindOf(run) !== 'sending') {
+    const words = left ? `${formatCount(left.toSettle)} to settle` : `${plural(run.rowsSeen, 'row')} so far`;
+    return <span class="dim">{before + words}</span>;
+  }
+  const all = run.rowsSettled + left.toSend;
+  const words = `${before}${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
+  return all === 0 ? null : <Progress share={run.rowsSettled / all} words={words} />;
+}
+
+function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,80 @@
+/** Rows that need a person, by reason and column, each group with what to do. */
+
+import { formatCount } from '../../operator/format.ts';
+import {
+  exampleName,
+  examplesOf,
+  moreOf,
+  type ProblemGroup,
+  type ProblemSection,
+} from '../../operator/problem-rows.ts';
+import { addressOf, Foreign, Words } from './parts.tsx';
+
+/** Longer sentences are cut: the page of the row has them whole. */
+const MOST = 600;
+
+export function ProblemGroups({ run, section }: { readonly run: string; readonly section: ProblemSection }) {
+  return (
+    <ul class="groups">
+      {section.groups.map((group) => (
+        <li>
+          <p class="group-head">
+            <strong class="number">{formatCount(group.count)}</strong>
+            <a href={addressOf(`/runs/${run}/rows`, { verdict: section.verdict, reason: group.reason ?? undefined })}>
+              <code>{group.reason ?? 'NO_REASON'}</code>
+            </a>
+            {group.column !== null && (
+              <span>
+                in column <Foreign text={group.column} most={60} />
+              </span>
+            )}
+          </p>
+          <Said run={run} group={group} />
+          {group.remedy !== undefined && (
+            <p class="fix">
+              <b>Fix</b> <Words text={group.remedy} most={MOST} />
+            </p>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The sentence about the only row of a group begins with its line. */
+function saysWhere({ count, column, examples }: ProblemGroup): boolean {
+  return count === 1 && column === null && examples[0]?.facts?.line !== undefined;
+}
+
+function Said({ run, group }: { readonly run: string; readonly group: ProblemGroup }) {
+  const [only] = group.said;
+  if (group.said.length === 1) {
+    return (
+      <>
+        <p>
+          <Words text={only ?? ''} most={MOST} />
+        </p>
+        {!saysWhere(group) && (
+          <p class="dim">
+            <Foreign text={examplesOf(group)} most={200} />
+          </p>
+        )}
+      </>
+    );
+  }
+  return (
+    <ul class="examples">
+      {group.examples.map((one, i) => (
+        <li>
+          <a href={`/runs/${run}/rows/${encodeURIComponent(one.sourceId)}`}>
+            <Foreign text={exampleName(one)} most={80} />
+          </a>
+          : <Words text={group.said[i] ?? ''} most={MOST} />
+        </li>
+      ))}
+      {moreOf(group).map((words) => (
+        <li class="dim">{words}</li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,55 @@
+/**
+ * Lists that the service cuts off without a sign. The doctor finds some of them and tells the ledger; a run then treats the
+ * list as incomplete, and says what the doctor said. A list that was only ever seen with as many records as a page is
+ * incomplete as well, unless its ids are numbers: then only if there is a record with the number after the highest;
+ * witnessing.ts asks for the one before the lowest.
+ */
+import type pg from 'pg';
+import { isPageSize, type WholeKind } from '../../client/lists/whole-lists.ts';
+import { addNote } from '../ledger/runs.ts';
+import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/scopes/learnt.ts';
+import type { JobContext } from '../worker/job.ts';
+import { EMBEDDED } from './account.ts';
+import { lookUp } from './look-up.ts';
+import type { WholeListRead } from './whole-list.ts';
+
+const NAME = (kind: WholeKind) => `cut-off:${kind}`;
+/** The first length of a list that is no page size. */
+const LENGTH = (kind: WholeKind) => `list-length:${kind}`;
+
+/** Keeps what the doctor found about a list; undefined: it is not cut off. */
+export async function keepCutOff(pool: pg.Pool, scope: string, kind: WholeKind, found?: string): Promise<void> {
+  if (found === undefined) await forgetLearnt(pool, scope, NAME(kind));
+  else await keepLearnt(pool, scope, NAME(kind), found);
+}
+
+/**
+ * Whether the list is cut off, or may be. Notes that in the run, and also if its length is suspicious; lists of the embedded
+ * service are whole, whatever their length.
+ */
+export async function isCutOff(
+  { pool, run, account, signal }: Pick<JobContext<unknown>, 'pool' | 'run' | 'account' | 'signal'>,
+  kind: WholeKind,
+  { records, hasEnd, highestId }: Pick<WholeListRead, 'records' | 'hasEnd' | 'highestId'>,
+): Promise<boolean> {
+  const learnt = await readLearnt(pool, run.scope);
+  const found = learnt.get(NAME(kind));
+  if (typeof found === 'string') {
+    const safe = `records missing from it may exist, so none of them are created. Run \`lockstep doctor --account ${run.account}\` again once the list is complete`;
+    await addNote(pool, run.id, `the doctor found that the list of ${kind} is ${found}; ${safe}`);
+    return true;
+  }
+  if (records === undefined || hasEnd || account.service === EMBEDDED) return false;
+  if (!isPageSize(records)) {
+    if (!run.dryRun && !learnt.has(LENGTH(kind))) await keepLearnt(pool, run.scope, LENGTH(kind), records);
+    return false;
+  }
+  const hasNext = async (id: number) =>
+    (await lookUp(account, kind, String(id + 1), { lane: run.lane, signal })).status === 'found';
+  const isUnclear = !learnt.has(LENGTH(kind)) && (highestId === undefined || (await hasNext(highestId)));
+  const check = isUnclear
+    ? `nothing shows that it is complete, so none of the records missing from it are created. If it has more, set the name of the page parameter in the account’s dialect.pageParam. If it is complete, create one more ${kind.slice(0, -1)} at the service, and start again`
+    : `check on the service’s platform whether it has more: Lockstep would create the records that the list does not show again`;
+  await addNote(pool, run.id, `the list of ${kind} has ${records} records, which looks like a page size: ${check}`);
+  return isUnclear;
+}

@@ -1,0 +1,85 @@
+/** Witnesses: records that an earlier list of a scope has shown, used to check a later list. */
+import type { Queryable } from '../../../storage/queryable.ts';
+
+export type Resource = 'contacts' | 'customers' | 'orders';
+
+export interface Witness {
+  readonly id: string;
+  /** Its keys, such as e-mail and name. */
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+export async function readWitnesses(db: Queryable, scope: string, resource: Resource): Promise<readonly Witness[]> {
+  const found = await db.query<Witness>(
+    'select record_id as id, keys from ledger.witnesses where scope = $1 and resource = $2',
+    [scope, resource],
+  );
+  return found.rows;
+}
+
+/** Whether the operator has confirmed the tenant since its records changed: what its lists do not show was deleted. */
+export async function wasRebound(db: Queryable, scope: string): Promise<boolean> {
+  const found = await db.query(`select from ledger.scopes where id = $1 and rebound_at > '-infinity'`, [scope]);
+  return found.rowCount === 1;
+}
+
+/** Some known records of a scope, of every kind that can be looked up by id. */
+export async function knownRecords(
+  db: Queryable,
+  scope: string,
+  most: number,
+): Promise<readonly (Witness & { readonly kind: Resource | 'tasks' })[]> {
+  const found = await db.query<Witness & { kind: Resource | 'tasks' }>(
+    `select * from (
+       select resource as kind, record_id as id, keys,
+         row_number() over (partition by resource order by hashtext(record_id)) as nth
+       from ledger.witnesses where scope = $1
+       union all
+       select 'tasks', task_id, jsonb_build_object('title', lower(state->>'title')), row_number() over (order by hashtext(task_id))
+       from (select distinct on (task_id) task_id, state from ledger.tasks
+         where scope = $1 and kind = 'task' and not is_gone and state->>'title' <> '' order by task_id, version desc) t
+     ) known order by nth, kind limit $2`,
+    [scope, most],
+  );
+  return found.rows.map(({ kind, id, keys }) => ({ kind, id, keys }));
+}
+
+/** Replaces the stored witnesses with these. */
+export async function keepWitnesses(
+  db: Queryable,
+  scope: string,
+  resource: Resource,
+  witnesses: readonly Witness[],
+): Promise<void> {
+  await db.query(
+    `with kept as (select * from unnest($3::text[], $4::jsonb[]) as t(record_id, keys)), gone as (
+       delete from ledger.witnesses w where scope = $1 and resource = $2
+         and not exists (select 1 from kept where kept.record_id = w.record_id))
+     insert into ledger.witnesses (scope, resource, record_id, keys) select $1, $2, record_id, keys from kept
+     on conflict (scope, resource, record_id) do update set keys = excluded.keys, seen_at = clock_timestamp()
+       where ledger.witnesses.keys <> excluded.keys`,
+    [scope, resource, witnesses.map(({ id }) => id), witnesses.map(({ keys }) => JSON.stringify(keys))],
+  );
+}
+
+/** The tenant that the records of a scope name; undefined: they name none. */
+export async function tenantOf(db: Queryable, scope: string): Promise<string | undefined> {
+  const found = await db.query<{ tenant: string | null }>('select tenant from ledger.scopes where id = $1', [scope]);
+  return found.rows[0]?.tenant ?? undefined;
+}
+
+/**
+ * Stores the tenant of a scope; returns another scope at the same address whose records name the same tenant, if there
+ * is one.
+ */
+export async function keepTenant(db: Queryable, scope: string, tenant: string): Promise<string | undefined> {
+  const other = await db.query<{ id: string }>(
+    `select s.id from ledger.scopes s join ledger.identities theirs on theirs.scope = s.id
+       join ledger.identities ours on ours.scope = $1 and ours.origin = theirs.origin
+     where s.tenant = $2 and s.id <> $1 limit 1`,
+    [scope, tenant],
+  );
+  if (other.rows[0]) return other.rows[0].id;
+  await db.query('update ledger.scopes set tenant = $2 where id = $1 and tenant is distinct from $2', [scope, tenant]);
+  return undefined;
+}

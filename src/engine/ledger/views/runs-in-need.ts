@@ -1,0 +1,125 @@
+/** Runs and schedules that may need a person. */
+import type { Queryable } from '../../../storage/queryable.ts';
+import { NOT_APPROVED } from '../approval.ts';
+import { IS_IN_LATER_LOAD } from '../review-sql.ts';
+import type { Verdict } from '../rows.ts';
+import { type Run, runsWhere } from '../runs.ts';
+import { WAITS_FOR } from '../schedules.ts';
+
+/** How long an ended run counts as the latest of its sync or file. */
+const LATEST_DAYS = 7;
+/** A sync that found at least so many rows before should not find none. */
+const MANY_ROWS = 10;
+
+/** SQL: of each sync and loaded file, the latest run that is done, and the latest that failed. */
+const LATEST = `select distinct on (sync, scope, status) id, sync, scope, status, counts, created_at,
+    acknowledged_revision is not distinct from revision as is_acknowledged from ledger.runs
+  where status in ('done', 'failed') and not dry_run and part_of is null
+    and (ended_at > now() - interval '${LATEST_DAYS} days' or id = any($2))
+  order by sync, scope, status, created_at desc`;
+
+/** SQL: the counts of run `u`; of a load whose refused lines were loaded again, corrected, without these. */
+const UNCORRECTED = `(case when exists (select from ledger.loads l join ledger.runs c on c.id = l.run_id
+    where l.form->>'corrects' is not null and l.form->>'corrects' = u.id and l.is_received and c.error_code is distinct from '${NOT_APPROVED}')
+  then u.counts - array['invalid', 'rejected'] else u.counts end)`;
+
+/**
+ * The unfinished runs, and of each sync and loaded file: the latest ended run, if it failed, and the latest run that is done, if
+ * it has rows with one of these verdicts or an audit found a violation in it. A failed run says nothing about earlier rows; what a
+ * person has acknowledged counts no more, except a violation. `kept`: runs that count however long ago they ended. The newest come first.
+ */
+export async function runsInNeed(
+  db: Queryable,
+  { verdicts, kept }: { readonly verdicts: readonly Verdict[]; readonly kept: readonly string[] },
+): Promise<readonly Run[]> {
+  const runs = await runsWhere(
+    db,
+    `part_of is null and id = any(array(select id from ledger.runs where status in ('running', 'paused')
+       union all (with latest as materialized (${LATEST}) select u.id from latest u where case status
+         when 'failed' then not is_acknowledged and not exists (select from latest o where o.sync = u.sync and o.scope = u.scope and o.created_at > u.created_at)
+         else not is_acknowledged and ${UNCORRECTED} ?| $1 or exists (
+           select from ledger.audit_debts d left join ledger.runs part on part.id = d.run_id
+           where d.violation is not null and (d.run_id = u.id or part.part_of = u.id)) end)))`,
+    [verdicts, kept],
+  );
+  return runs.toReversed();
+}
+
+/** More rows are not compared with later loads. */
+const MOST_COMPARED = 1_000;
+
+/** Those of these loads whose rows with one of these verdicts are all in later loads, which say what became of them. */
+export async function supersededLoads(
+  db: Queryable,
+  runs: readonly Run[],
+  verdicts: readonly Verdict[],
+): Promise<ReadonlySet<string>> {
+  const few = runs.filter(({ job, counts }) => {
+    const rows = verdicts.reduce((sum, verdict) => sum + (counts?.[verdict] ?? 0), 0);
+    return job === 'orders' && rows > 0 && rows <= MOST_COMPARED;
+  });
+  if (few.length === 0) return new Set();
+  const found = await db.query<{ id: string }>(
+    `select u.id from ledger.runs u where u.id = any($1) and not exists (
+       select from ledger.verdicts v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
+       where v.run_id = u.id and v.verdict = any($2) and not ${IS_IN_LATER_LOAD})`,
+    [few.map(({ id }) => id), verdicts],
+  );
+  return new Set(found.rows.map(({ id }) => id));
+}
+
+export interface EmptyRun {
+  readonly sync: string;
+  readonly run: string;
+  readonly scope: string;
+  readonly endedAt: Date;
+  /** How many rows the last run with many rows had. */
+  readonly before: number;
+}
+
+/** Syncs of contacts whose latest run found no row, although an earlier one found many. */
+export async function emptyRuns(db: Queryable): Promise<readonly EmptyRun[]> {
+  const found = await db.query<EmptyRun>(
+    `select u.sync, u.id as run, u.scope, u.ended_at as "endedAt", earlier.n as before
+     from (select distinct on (scope, sync) id from ledger.runs
+         where job = 'contacts' and status = 'done' and not dry_run and part_of is null
+         order by scope, sync, created_at desc, id desc) newest
+       join ledger.runs u on u.id = newest.id
+       cross join lateral (select ${ROWS('e')} as n from ledger.runs e
+         where e.sync = u.sync and e.scope = u.scope and e.status = 'done' and not e.dry_run and ${ROWS('e')} >= ${MANY_ROWS}
+         order by e.created_at desc limit 1) earlier
+     where ${ROWS('u')} = 0 order by u.sync`,
+  );
+  return found.rows;
+}
+
+/** SQL: how many rows a run that is done had. */
+function ROWS(run: string): string {
+  return `(select coalesce(sum(value::bigint), 0)::float8 from jsonb_each_text(coalesce(${run}.counts, '{}')))`;
+}
+
+export interface LateSync {
+  readonly sync: string;
+  /** When it should have started. */
+  readonly dueAt: Date;
+  /** The unfinished run of another sync that it waits for. */
+  readonly waitsFor: string | null;
+}
+
+/**
+ * Syncs that were due longer than `graceMs` ago and have not started a run since. A sync that is paused, or has an
+ * unfinished run, is not late.
+ */
+export async function lateSyncs(db: Queryable, graceMs: number): Promise<readonly LateSync[]> {
+  const found = await db.query<LateSync>(
+    `select s.sync, d.at as "dueAt", ${WAITS_FOR} as "waitsFor" from ledger.schedules s
+       cross join lateral (select max(at) as at from unnest(array[s.unmet_since, s.due_at]) at
+         where at < clock_timestamp() - $1 * interval '1 ms') d
+     where d.at is not null and not exists (select from ledger.paused_syncs p where p.sync = s.sync)
+       and not exists (select from ledger.runs u where u.sync = s.sync and not u.dry_run
+         and (u.created_at >= d.at or u.status in ('running', 'paused')))
+     order by s.sync`,
+    [graceMs],
+  );
+  return found.rows;
+}

@@ -1,0 +1,168 @@
+/**
+ * The transport of every HTTP call to an outside system: its budget, checked addresses, capped answers. Redirects are not
+ * followed, except, if asked, on the same origin.
+ */
+import { lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { messageOf } from '../../../base/errors.ts';
+import type { Permit, Taken } from '../../../client/budget/budget.ts';
+import { exchange } from '../../../client/http/exchange.ts';
+import { openPool } from '../../../client/http/pool.ts';
+import { retryAfterMs } from '../../../client/http/retry-after.ts';
+import type { CallContext, TargetFailure } from '../../../contract/target.ts';
+import { guardedLookup, hostProblem } from './address-guard.ts';
+import { type Answered, addressRefused, type Head, toAnswered, withoutSecrets } from './call-answers.ts';
+
+export interface TargetRequest {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Appended to the target's base address: begins with a slash or is a query; empty for that address itself. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Follow answers that the resource has another address (301, 307, 308) on the same origin; for reads only. */
+  readonly followsMoves?: boolean;
+  /** Secrets that no answer may show; texts of fewer than four characters are not secret, and may occur in any answer. */
+  readonly secrets?: readonly string[];
+}
+
+/** The pause in milliseconds that an answer asks of all calls to the target; undefined if it asks for none. */
+export type LimitOf = (answered: Extract<Answered, { status: 'answered' }>) => number | undefined;
+
+export interface TargetCaller {
+  /**
+   * Never rejects. Details name the method and the origin only: the path of a webhook may be a secret. `limitOf`: for a
+   * target that asks for pauses in other ways than by a 429.
+   */
+  send(request: TargetRequest, context: CallContext, limitOf?: LimitOf): Promise<Answered>;
+  /** Ends when the calls in flight have. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface CallerConfig {
+  /** The target's name in the settings, for messages. */
+  readonly name: string;
+  /** Checked by the settings. It may have a path and a query, which count as secrets. */
+  readonly baseUrl: string;
+  /** Whether addresses of this machine and of private networks may be called. */
+  readonly allowPrivate: boolean;
+  /** For a whole call, connecting included, however slowly the answer arrives. */
+  readonly timeoutMs: number;
+  /** The largest body of an answer. Default: 1 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** Takes a token of the target's own budget before every call, and releases it after the call. */
+  readonly take: (signal: AbortSignal) => Promise<Taken>;
+  /** Default: the system's. */
+  readonly lookup?: LookupFunction;
+}
+
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const MIN_SECRET_LENGTH = 4;
+const MOST_MOVES = 3;
+
+export function openCaller(config: CallerConfig): TargetCaller {
+  const base = new URL(config.baseUrl);
+  const { allowPrivate, timeoutMs, lookup: given = lookup } = config;
+  const pool = openPool(base.origin, { timeoutMs, lookup: allowPrivate ? given : guardedLookup(given) });
+  let closing: Promise<void> | undefined;
+
+  async function send(request: TargetRequest, context: CallContext, limitOf?: LimitOf): Promise<Answered> {
+    let path = join(base, request.path);
+    let answered = await sendOnce({ ...request, path }, context, limitOf);
+    for (let moves = 0; request.followsMoves && moves < MOST_MOVES; moves++) {
+      const moved = movedTo(answered, new URL(path, base));
+      if (moved === undefined) break;
+      path = moved;
+      answered = await sendOnce({ ...request, path }, context, limitOf);
+    }
+    return answered;
+  }
+
+  /** `path`: below the origin. */
+  async function sendOnce(request: TargetRequest, { signal }: CallContext, limitOf?: LimitOf): Promise<Answered> {
+    const { method, path, body, secrets = [] } = request;
+    const label = `${method} ${base.origin}`;
+    const problem = allowPrivate ? undefined : hostProblem(base);
+    if (problem !== undefined) return { status: 'failed', failure: addressRefused(label, `the address is ${problem}`) };
+    const taken = await takePermit(label, signal);
+    if (taken.status !== 'taken') return { status: 'failed', failure: taken };
+    const { permit } = taken;
+    try {
+      const wire = { method, path, headers: withAgent(request.headers), ...(body !== undefined && { body }) };
+      const { maxAnswerBytes = MAX_ANSWER_BYTES } = config;
+      const exchanged = await exchange(pool, wire, { timeoutMs, maxBodyBytes: maxAnswerBytes, signal });
+      const answered = withoutSecretsIn(toAnswered(exchanged, label), secrets);
+      await report(answered, permit, limitOf);
+      return answered;
+    } finally {
+      permit.release();
+    }
+  }
+
+  async function takePermit(label: string, signal: AbortSignal) {
+    const aborted = { status: 'later', reason: 'ABORTED', detail: `${label}: not sent: aborted` } as const;
+    // Our own budget is not a failure of the target: no attempt is spent.
+    const later = (why: string): TargetFailure => {
+      return { status: 'later', reason: 'BUDGET', detail: `${label}: not sent: ${why}`, isLimited: true };
+    };
+    if (signal.aborted) return aborted;
+    try {
+      const taken = await config.take(signal);
+      if (taken.status === 'taken') return taken;
+      const why = `the budget of target ${config.name} granted no token in time`;
+      return { ...later(why), retryAfterMs: taken.retryAfterMs };
+    } catch (error) {
+      if (signal.aborted) return aborted;
+      // Fails closed: without its store, this process cannot know what the other processes have used.
+      return later(`the budget of target ${config.name} cannot be read: ${messageOf(error)}`);
+    }
+  }
+
+  return {
+    send,
+    async close() {
+      closing ??= pool.close();
+      await closing;
+    },
+  };
+}
+
+/** Reports the result of the call to the budget: all processes stop after a limit. */
+async function report(answered: Answered, permit: Permit, limitOf: LimitOf = () => undefined): Promise<void> {
+  if (answered.status === 'failed') return;
+  const waitMs = (answered.status === 'answered' ? limitOf(answered) : undefined) ?? waitOfStatus(answered);
+  const { httpStatus } = answered;
+  if (waitMs === undefined && httpStatus >= 200 && httpStatus < 300) permit.succeeded();
+  if (waitMs === undefined) return;
+  await permit.limited(waitMs).catch(() => {
+    // The store is unavailable: the next `take` reports it, and the result of this call is known anyway.
+  });
+}
+
+function waitOfStatus({ httpStatus, headers }: Head): number | undefined {
+  if (httpStatus !== 429) return undefined;
+  return retryAfterMs({ retryAfter: headers['retry-after'], date: headers.date }, Date.now());
+}
+
+/** Receivers often echo what they received. Before the text is read or cut: a part of a secret is secret, too. */
+function withoutSecretsIn(answered: Answered, secrets: readonly string[]): Answered {
+  if (answered.status !== 'answered') return answered;
+  return { ...answered, text: withoutSecrets(answered.text, secrets, MIN_SECRET_LENGTH) };
+}
+
+/** The path on the same origin that the resource has moved to; undefined if it has not. */
+function movedTo(answered: Answered, from: URL): string | undefined {
+  if (answered.status !== 'answered' || ![301, 307, 308].includes(answered.httpStatus)) return undefined;
+  const { location } = answered.headers;
+  const to = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+  return to?.origin === from.origin ? `${to.pathname}${to.search}` : undefined;
+}
+
+function join(base: URL, path: string): string {
+  if (path === '') return `${base.pathname}${base.search}`;
+  return `${path.startsWith('?') ? base.pathname : base.pathname.replace(/\/+$/, '')}${path}`;
+}
+
+/** Some systems refuse calls without a user agent: https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api#user-agent */
+function withAgent(headers: TargetRequest['headers']): Record<string, string> {
+  return { 'user-agent': 'lockstep', ...headers };
+}

@@ -1,0 +1,189 @@
+/**
+ * How vendors issue tokens: to an installed GitHub App, and by OAuth to a client (RFC 6749, 4.4 and 6). What differs between
+ * vendors of OAuth is data.
+ */
+import { createPrivateKey, createSign, type KeyObject } from 'node:crypto';
+import { z } from 'zod';
+import type { CallContext, TargetFailure } from '../../../contract/target.ts';
+import type { SettingsOf, TargetSettings } from '../../../settings/schema-target.ts';
+import { githubVendor } from '../github/github-answers.ts';
+import { connect, type TargetNeeds } from '../items/item-calls.ts';
+import { tokenRefused, type VendorAnswers } from '../items/item-outcome.ts';
+import type { Asked } from '../items/item-target.ts';
+import type { TargetCaller } from './caller.ts';
+import type { Grant, IssuedToken } from './token-source.ts';
+
+type GrantNeeds = Pick<TargetNeeds, 'caller' | 'readSecret' | 'now'>;
+
+/** Undefined if the settings have a token. `callerAt`: opens a caller at another address, which is closed with `close`. */
+export function grantOf(
+  target: TargetSettings,
+  needs: GrantNeeds,
+  callerAt: (baseUrl: string) => TargetCaller,
+): (Grant & { close(): Promise<void> }) | undefined {
+  if (target.type === 'github' && target.app) {
+    return { ...githubAppGrant(target, target.app, needs), close: async () => undefined };
+  }
+  if ((target.type !== 'jira' && target.type !== 'linear') || target.oauthClient === undefined) return undefined;
+  const caller = callerAt(target.oauthClient.tokenUrl);
+  return { ...oauthGrant(OAUTH[target.type], target.oauthClient, { ...needs, caller }), close: caller.close };
+}
+
+/** GitHub accepts ten minutes; clocks may differ by one. */
+const JWT_MS = 9 * 60_000;
+const CLOCKS_MS = 60_000;
+
+const installationToken = z
+  .object({ token: z.string(), expires_at: z.coerce.date() })
+  .transform(({ token, expires_at }): IssuedToken => ({ token, expiresAt: expires_at }));
+
+/**
+ * The token of an installation, which GitHub issues for an hour.
+ * docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app
+ */
+function githubAppGrant(
+  { owner, repo }: SettingsOf<'github'>,
+  app: NonNullable<SettingsOf<'github'>['app']>,
+  needs: GrantNeeds,
+): Grant {
+  const where = app.privateKey.where;
+  const remedy = `check ${where.replace(/\.privateKey$/, '')}: the id of the app, its private key, and that it is installed for the repository with the permission Issues: read and write`;
+  return {
+    secret: () => needs.readSecret(app.privateKey),
+    async issue(secret, _, context) {
+      const key = privateKey(secret);
+      if (key === undefined) return keyUnreadable(where);
+      const jwt = signedJwt(app.id, key, needs.now?.() ?? new Date());
+      const vendor = githubVendor(remedy);
+      const asApp = { ...vendor, headersOf: () => vendor.headersOf(jwt) };
+      const calls = await connect(asApp, undefined, needs, context);
+      if ('status' in calls) return calls;
+      const installation =
+        app.installation === undefined
+          ? await calls.ask(
+              { method: 'GET', path: `/repos/${owner}/${repo}/installation` },
+              z.object({ id: z.int() }).transform(({ id }) => id),
+            )
+          : ({ status: 'ok', value: app.installation } as const);
+      if (installation.status !== 'ok') return issuedOr(installation, remedy);
+      const path = `/app/installations/${installation.value}/access_tokens`;
+      return issuedOr(await calls.ask({ method: 'POST', path, body: {} }, installationToken), remedy);
+    },
+  };
+}
+
+/** A key in one line, as an environment variable has it, is accepted too. */
+function privateKey(secret: string): KeyObject | undefined {
+  try {
+    return createPrivateKey(secret.replaceAll('\\n', '\n'));
+  } catch {
+    return undefined;
+  }
+}
+
+function keyUnreadable(where: string): TargetFailure {
+  const detail = `${where} is not a private key in PEM format: use the file that GitHub made for the app`;
+  return { status: 'disabled', reason: 'TOKEN_REFUSED', detail };
+}
+
+function signedJwt(issuer: string, key: KeyObject, now: Date): string {
+  const seconds = (ms: number) => Math.floor((now.getTime() + ms) / 1000);
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const claims = { iat: seconds(-CLOCKS_MS), exp: seconds(JWT_MS), iss: issuer };
+  const text = `${part({ alg: 'RS256', typ: 'JWT' })}.${part(claims)}`;
+  return `${text}.${createSign('RSA-SHA256').update(text).sign(key, 'base64url')}`;
+}
+
+/** What is known about the token endpoint of a vendor. */
+interface OAuthVendor {
+  readonly name: string;
+  /** Of a token that the client gets for itself. */
+  readonly scope?: string;
+  readonly sends: 'form' | 'json';
+  /** How long a token is valid if the answer does not say. */
+  readonly usualMs: number;
+}
+
+const HOUR_MS = 60 * 60_000;
+
+/**
+ * Jira: support.atlassian.com/user-management/docs/create-oauth-2-0-credential-for-service-accounts and
+ * developer.atlassian.com/cloud/jira/platform/oauth-2-3lo-apps. Linear: linear.app/developers/oauth-2-0-authentication.
+ */
+const OAUTH: Readonly<Record<'jira' | 'linear', OAuthVendor>> = {
+  jira: { name: 'Atlassian', sends: 'json', usualMs: HOUR_MS },
+  linear: { name: 'Linear', sends: 'form', usualMs: 24 * HOUR_MS, scope: 'read,write' },
+};
+
+const oauthToken = z.object({
+  access_token: z.string().min(1),
+  expires_in: z.number().positive().optional(),
+  refresh_token: z.string().min(1).optional(),
+});
+
+const oauthError = z
+  .object({ error: z.string(), error_description: z.string().optional() })
+  .transform(({ error, error_description }) => (error_description ? `${error} (${error_description})` : error));
+
+/** With a refresh token for the user who gave it; otherwise for the client itself. `needs`: its caller is at the address of the tokens. */
+function oauthGrant(
+  { name, scope, sends, usualMs }: OAuthVendor,
+  client: NonNullable<SettingsOf<'jira' | 'linear'>['oauthClient']>,
+  needs: GrantNeeds,
+): Grant {
+  const where = client.secret.where.replace(/\.secret$/, '');
+  const remedy =
+    client.refreshToken === undefined
+      ? `check ${where}: its id and secret, and that ${name} allows client credentials for it`
+      : `authorise the client again, and put the new refresh token where ${where}.refreshToken says`;
+  const vendor: VendorAnswers = {
+    name,
+    tokenRemedy: remedy,
+    message: oauthError,
+    // RFC 6749, 5.2: a refused client or refresh token is a 400 or a 401.
+    judge: ({ httpStatus, body }) => {
+      if (httpStatus !== 400 && httpStatus !== 401 && httpStatus !== 403) return undefined;
+      const said = oauthError.safeParse(body).data;
+      return tokenRefused(
+        remedy,
+        `${name} issues no token: HTTP ${httpStatus}${said === undefined ? '' : `: ${said}`}`,
+      );
+    },
+  };
+  const given = async () => {
+    const { secret, refreshToken } = client;
+    return { secret: await needs.readSecret(secret), refresh: refreshToken && (await needs.readSecret(refreshToken)) };
+  };
+
+  return {
+    // A new refresh token in the settings replaces what was kept with the former one.
+    secret: async () => JSON.stringify(await given()),
+    async issue(_, kept, context: CallContext) {
+      const { secret, refresh } = await given();
+      const refreshToken = kept ?? refresh;
+      const grant: Readonly<Record<string, string>> =
+        refreshToken === undefined
+          ? { grant_type: 'client_credentials', ...(scope !== undefined && { scope }) }
+          : { grant_type: 'refresh_token', refresh_token: refreshToken };
+      const body = { ...grant, client_id: client.id, client_secret: secret };
+      const calls = await connect({ ...vendor, headersOf: () => ({}) }, undefined, needs, context);
+      if ('status' in calls) return calls;
+      const now = needs.now?.() ?? new Date();
+      const issued = oauthToken.transform(({ access_token, expires_in, refresh_token }): IssuedToken => {
+        const lifeMs = expires_in === undefined ? usualMs : expires_in * 1000;
+        return { token: access_token, expiresAt: new Date(now.getTime() + lifeMs), refreshToken: refresh_token };
+      });
+      const form = { json: new URLSearchParams(body).toString(), headers: FORM };
+      const sent = sends === 'form' ? form : { body };
+      return issuedOr(await calls.ask({ method: 'POST', path: '', ...sent }, issued), remedy);
+    },
+  };
+}
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+/** A vendor that refuses to issue a token refuses everything. */
+function issuedOr<T>(asked: Asked<T>, remedy: string): { readonly status: 'ok'; readonly value: T } | TargetFailure {
+  const isRefused = asked.status === 'missing' || asked.status === 'refused';
+  return isRefused ? tokenRefused(remedy, asked.detail) : asked;
+}

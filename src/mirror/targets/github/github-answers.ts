@@ -1,0 +1,60 @@
+/** How GitHub is called, and what its answers mean: for issues, hooks and tokens. */
+import { z } from 'zod';
+import type { TargetFailure } from '../../../contract/target.ts';
+import { limited, type Reply, waitOf } from '../items/item-outcome.ts';
+
+const explanation = z.union([
+  z.string(),
+  z.object({ message: z.string() }).transform((error) => error.message),
+  z.object({ field: z.string(), code: z.string() }).transform(({ field, code }) => `${field}: ${code}`),
+]);
+/** `errors` says what "Validation Failed" means. */
+const message = z
+  .object({ message: z.string(), errors: z.array(explanation).catch([]) })
+  .transform((body) => [body.message, ...body.errors].join('; '));
+
+export function githubVendor(tokenRemedy: string) {
+  return {
+    name: 'GitHub',
+    followsMoves: true, // of a renamed repository, or an issue that was transferred
+    tokenRemedy,
+    judge,
+    message,
+    headersOf: (token: string) => ({
+      authorization: `Bearer ${token}`,
+      accept: 'application/vnd.github+json',
+      'x-github-api-version': '2022-11-28',
+    }),
+  };
+}
+
+function judge(reply: Reply, nowMs: number): TargetFailure | undefined {
+  const said = message.safeParse(reply.body).data ?? '';
+  const limit = limitOf(reply, said, nowMs);
+  if (limit !== undefined) return limited(`GitHub limits the calls of this token: ${said}`, limit.ms);
+  if ([301, 307, 308].includes(reply.httpStatus)) {
+    const remedy =
+      "set owner and repo of this target to the new name of the repository (or the target's url), then replay";
+    return { status: 'refused', reason: 'MOVED', detail: `GitHub: HTTP ${reply.httpStatus}: ${said}; ${remedy}` };
+  }
+  if (reply.httpStatus === 410 && /disabled/i.test(said)) {
+    const remedy = 'enable Issues in the settings of the repository, then replay';
+    return { status: 'refused', reason: 'ISSUES_DISABLED', detail: `GitHub: ${said}; ${remedy}` };
+  }
+  if (reply.httpStatus !== 403 || !/archived|read-only|is locked/i.test(said)) return undefined;
+  const remedy = 'take the repository out of the archive, unlock the issue, or link an issue elsewhere, then replay';
+  return { status: 'refused', reason: 'READ_ONLY', detail: `GitHub: ${said}; ${remedy}` };
+}
+
+function limitOf(reply: Reply, said: string, nowMs: number): { readonly ms: number | undefined } | undefined {
+  const { httpStatus, headers } = reply;
+  if (httpStatus !== 403 && httpStatus !== 429) return undefined;
+  const wait = waitOf(reply, nowMs);
+  if (wait !== undefined) return { ms: wait };
+  const reset = Number(headers['x-ratelimit-reset']);
+  if (headers['x-ratelimit-remaining'] === '0' && Number.isFinite(reset)) {
+    return { ms: Math.max(reset * 1000 - nowMs, 1000) };
+  }
+  const isLimit = httpStatus === 429 || /rate limit|abuse detection/i.test(said);
+  return isLimit ? { ms: undefined } : undefined;
+}

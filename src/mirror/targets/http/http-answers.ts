@@ -1,0 +1,55 @@
+/** What the answers of a system mean, by the rules in the settings of an http target. Pure. */
+import { z } from 'zod';
+import type { TargetFailure } from '../../../contract/target.ts';
+import type { HttpAnswers } from '../../../settings/target-http.ts';
+import { limited, type Reply, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
+import type { Missing } from '../items/item-target.ts';
+import { valueAt } from './json-pointer.ts';
+
+/** `name`: the host of the system. `target`: the target's name in the settings. */
+export function httpAnswers(rules: HttpAnswers, name: string, target: string): VendorAnswers {
+  const message = z.unknown().transform((body, context): string => {
+    const said = rules.message === undefined ? undefined : valueAt(body, rules.message);
+    if (said === undefined || said === null) {
+      context.addIssue({ code: 'custom', message: 'no explanation' });
+      return z.NEVER;
+    }
+    return typeof said === 'string' ? said : JSON.stringify(said);
+  });
+
+  function judge(reply: Reply, nowMs: number): TargetFailure | Missing | { readonly status: 'ok' } | undefined {
+    const { httpStatus, body } = reply;
+    const code = rules.code === undefined ? undefined : valueAt(body, rules.code);
+    const isOneOf = (list: HttpAnswers['applied']) =>
+      list.some((one) => one === httpStatus || one === String(code ?? ''));
+    const said = message.safeParse(body).data;
+    const shown = `${name}: HTTP ${httpStatus}${isScalar(code) ? `, ${code}` : ''}${said === undefined ? '' : `: ${said}`}`;
+    const by = (rule: string) => `${shown} (answers.${rule} of ${target})`;
+    const wait = waitOf(reply, nowMs);
+    if (isOneOf(rules.applied)) return { status: 'ok' };
+    if (isOneOf(rules.missing)) return { status: 'missing', detail: by('missing') };
+    if (isOneOf(rules.limited)) return limited(by('limited'), wait);
+    if (isOneOf(rules.retry)) {
+      const after = wait !== undefined && { retryAfterMs: wait };
+      return { status: 'later', reason: 'SERVER_ERROR', detail: by('retry'), ...after };
+    }
+    if (isOneOf(rules.refused)) return { status: 'refused', reason: 'REJECTED', detail: by('refused') };
+    if (httpStatus < 200 || httpStatus > 299) return undefined;
+    const isError = rules.error !== undefined && isSet(valueAt(body, rules.error));
+    const isFailure = rules.success !== undefined && valueAt(body, rules.success) === false;
+    if (!isError && !isFailure) return { status: 'ok' };
+    return { status: 'refused', reason: 'REJECTED', detail: by(isError ? 'error' : 'success') };
+  }
+
+  return { name, tokenRemedy: `check the secrets in targets.${target}.headers`, judge, message };
+}
+
+/** Many systems always have the member, and leave it empty. */
+function isSet(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return value !== undefined && value !== null && value !== false && value !== '';
+}
+
+function isScalar(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
+}

@@ -1,0 +1,184 @@
+/**
+ * Any system with an HTTP API, whose calls and answers the settings describe: it receives each change by one call (`send`), or
+ * has items whose state follows the task (`items`).
+ */
+import { z } from 'zod';
+import { LongInteger } from '../../../client/call/json.ts';
+import type { DeliveryOutcome, Finding, ItemState, Target } from '../../../contract/target.ts';
+import type { SettingsOf } from '../../../settings/schema-target.ts';
+import type { HttpItems, HttpRequest } from '../../../settings/target-http.ts';
+import { answerOf } from '../calls/call-answers.ts';
+import { withHeaders } from '../calls/with-headers.ts';
+import { reach } from '../check-address.ts';
+import { failed, fine } from '../findings.ts';
+import { type Calls, type ItemNeeds, mapAsked, moved, sendJudged } from '../items/item-calls.ts';
+import { httpNaming } from '../items/item-naming.ts';
+import { unreadable, type VendorAnswers } from '../items/item-outcome.ts';
+import type { Asked } from '../items/item-target.ts';
+import { endsWith } from '../items/item-text.ts';
+import { markerOf } from '../items/marker.ts';
+import { type VendorItems, vendorTarget } from '../items/vendor-target.ts';
+import { SAMPLE, viewOf } from '../render.ts';
+import { httpAnswers } from './http-answers.ts';
+import { requestFiller } from './http-request.ts';
+import { isAbsent, valueAt } from './json-pointer.ts';
+
+type HttpSettings = SettingsOf<'http'>;
+
+export function openHttp(settings: HttpSettings, given: ItemNeeds): Target {
+  const needs = withHeaders(given, settings.headers);
+  const answers = httpAnswers(settings.answers, new URL(settings.url).host, settings.name);
+  const { items, send } = settings;
+  if (items !== undefined) return itemsTarget(settings, items, answers, needs);
+  if (send !== undefined) return sendTarget(settings, send, answers, needs);
+  throw new TypeError('the settings have either items or send');
+}
+
+/** The status of the answer decides, and its body only if the rules read it. */
+function sendTarget(
+  { name, answers: rules }: HttpSettings,
+  send: HttpRequest,
+  answers: VendorAnswers,
+  needs: ItemNeeds,
+): Target {
+  const label = `${send.method} of ${answers.name}`;
+  const where = `targets.${name}.send`;
+  const requestFor = requestFiller(send, where);
+  const readsBody = rules.error !== undefined || rules.success !== undefined;
+
+  return {
+    async deliver(delivery, context): Promise<DeliveryOutcome> {
+      const request = requestFor(viewOf(delivery));
+      if (request.status !== 'ok') return request;
+      const { json, headers, ...call } = request.value;
+      const type = json !== undefined && { 'content-type': 'application/json' };
+      const all = { accept: 'application/json', ...type, ...headers };
+      const sent = { ...call, ...(json !== undefined && { body: json }), headers: all };
+      const judged = await sendJudged(answers, label, sent, context, needs);
+      if (judged.status !== 'judged') return judged;
+      const { reply, failure, cutOff } = judged;
+      if (cutOff !== undefined && readsBody) return cutOff;
+      if (failure?.status === 'missing') {
+        const detail = `${failure.detail}; check the url and ${where}.path`;
+        return { status: 'refused', reason: 'PLACE_MISSING', detail };
+      }
+      if (failure !== undefined) return failure;
+      if (readsBody && reply.body === undefined) return unreadable(reply, label);
+      return { status: 'delivered', answer: answerOf(reply.httpStatus, reply.text) };
+    },
+    check: (context) => reach(needs.caller, context),
+    close: () => needs.caller.close(),
+  };
+}
+
+function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAnswers, needs: ItemNeeds): Target {
+  const { name, columns } = settings;
+  const { noun, state, create, find } = items;
+  const naming = httpNaming(items);
+  const filler = <Key extends 'read' | 'complete' | 'reopen'>(key: Key) =>
+    requestFiller(items[key], `targets.${name}.items.${key}`);
+  const [read, complete, reopen] = [filler('read'), filler('complete'), filler('reopen')];
+  const creation = create && { ...create, fill: requestFiller(create, `targets.${name}.items.create`) };
+  const search = find && { ...find, fill: requestFiller(find, `targets.${name}.items.find`) };
+
+  /** An item by its record; undefined if the record does not show the state. */
+  function itemOf(record: unknown, itemId: string): ItemState | undefined {
+    const value = valueAt(record, state.at);
+    if (value === undefined || (typeof value === 'object' && value !== null)) return undefined;
+    const isCompleted = state.completed.some((one) => one === value);
+    const isNamed = typeof value === 'string' || typeof value === 'number';
+    return { itemId, isCompleted, status: isNamed ? String(value) : isCompleted ? 'completed' : 'open' };
+  }
+
+  const itemsBy = (calls: Calls): VendorItems<ItemState> => ({
+    async read(itemId) {
+      const request = read({ item: itemId });
+      if (request.status !== 'ok') return request;
+      const { record } = items.read;
+      const answer = reading((body) => {
+        return isAbsent(body, record) ? { item: undefined } : some(itemOf(valueAt(body, record), itemId));
+      });
+      const asked = await calls.ask(request.value, answer);
+      if (asked.status !== 'ok') return asked;
+      const { item } = asked.value;
+      return item
+        ? { status: 'ok', value: item }
+        : { status: 'missing', detail: `${answers.name} has no ${noun} ${itemId}` };
+    },
+    async write({ itemId }, wanted, delivery) {
+      const isCompleting = wanted.status === 'completed';
+      const request = (isCompleting ? complete : reopen)({ ...viewOf(delivery), item: itemId });
+      if (request.status !== 'ok') return request;
+      return calls.ask(request.value, moved(isCompleting ? 'completed' : 'open'));
+    },
+    async find(delivery) {
+      if (search === undefined) return { status: 'ok', value: undefined }; // a repeated creation creates nothing
+      const request = search.fill(viewOf(delivery));
+      if (request.status !== 'ok') return request;
+      const marker = markerOf(delivery);
+      const answer = reading((body) => {
+        const records = valueAt(body, search.list);
+        if (!Array.isArray(records)) return undefined;
+        const found: unknown = records.find((record) => carries(valueAt(record, search.marker), marker));
+        if (found === undefined) return { item: undefined };
+        const id = idAt(found, search.itemId);
+        return id === undefined ? undefined : some(itemOf(found, id));
+      });
+      return mapAsked(calls.ask(request.value, answer), ({ item }) => item);
+    },
+    async add(delivery) {
+      if (creation === undefined) throw new TypeError('without create no item is added');
+      const request = creation.fill(viewOf(delivery));
+      if (request.status !== 'ok') return request;
+      return calls.ask(
+        request.value,
+        reading((body) => idAt(body, creation.newId)),
+      );
+    },
+  });
+
+  function idAt(record: unknown, pointer: string): string | undefined {
+    const id = valueAt(record, pointer);
+    const text = id instanceof LongInteger || Number.isSafeInteger(id) ? String(id) : id;
+    return typeof text === 'string' && naming.isItemId(text) ? text : undefined;
+  }
+
+  const target = vendorTarget({ name, columns, create: create !== undefined }, needs, {
+    ...answers,
+    ...naming,
+    noun,
+    headersOf: () => ({}),
+    itemsBy,
+    container: 'such address for new items',
+    settleMs: find?.settleMs ?? 0,
+    ...(search && { admin: { check: async (calls) => [searchFinding(await itemsBy(calls).find(SAMPLE), name)] } }),
+  });
+  return search === undefined ? { ...target, check: (context) => reach(needs.caller, context) } : target;
+}
+
+/** A search for an item of no task reads with the credentials of every call. */
+function searchFinding(asked: Asked<unknown>, name: string): Finding {
+  const what = 'find';
+  return asked.status === 'ok'
+    ? fine(what, 'the search for created items works')
+    : failed(what, asked, `check the url and targets.${name}.items.find.path`);
+}
+
+/** What `read` finds in an answer; if it finds nothing, the answer is unreadable. */
+function reading<T>(read: (body: unknown) => T | undefined) {
+  return z.unknown().transform((body, context): T => {
+    const found = read(body);
+    if (found !== undefined) return found;
+    context.addIssue({ code: 'custom', message: 'not the expected answer' });
+    return z.NEVER;
+  });
+}
+
+/** Distinguishes an item without a readable state, which is undefined, from no item. */
+function some(item: ItemState | undefined) {
+  return item && { item };
+}
+
+function carries(value: unknown, marker: string): boolean {
+  return typeof value === 'string' ? endsWith(value, marker) : (JSON.stringify(value) ?? '').includes(marker);
+}

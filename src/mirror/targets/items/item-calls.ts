@@ -1,0 +1,187 @@
+/** Calls to a vendor with its token: JSON both ways, answers checked, and no secret in anything that comes back. */
+import { z } from 'zod';
+import type { CallContext, TargetFailure } from '../../../contract/target.ts';
+import type { SecretRef } from '../../../settings/fields.ts';
+import type { AnswerHeaders, Head } from '../calls/call-answers.ts';
+import type { TargetCaller, TargetRequest } from '../calls/caller.ts';
+import { jsonOf } from '../calls/json.ts';
+import type { KeptSecrets } from '../calls/kept-secrets.ts';
+import { type TokenSource, tokenFrom } from '../calls/token-source.ts';
+import type { DetailLog } from './creation-log.ts';
+import { itemFailureOf, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
+import type { Asked, Missing } from './item-target.ts';
+
+export interface TargetNeeds {
+  readonly caller: TargetCaller;
+  /** Read at each use, so a rotated secret needs no restart. */
+  readSecret(ref: SecretRef): Promise<string>;
+  /** For a target whose token expires. Default: the token of the settings. */
+  readonly tokens?: TokenSource;
+  /** For a vendor that makes secrets. */
+  readonly kept?: KeptSecrets;
+  /** Default: the system's. */
+  readonly now?: () => Date;
+}
+
+export interface ItemNeeds extends TargetNeeds {
+  readonly log: DetailLog;
+}
+
+/** Shorter words of the header, such as Bearer, are not secret and may occur in any answer. */
+const MIN_TOKEN_LENGTH = 8;
+
+interface ItemRequest extends Omit<TargetRequest, 'headers' | 'body'> {
+  readonly headers?: TargetRequest['headers'];
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** The body as JSON already, instead of `body`. */
+  readonly json?: string | undefined;
+}
+
+export interface Calls {
+  /** The answer, as `schema` reads it. */
+  ask<T>(request: ItemRequest, schema: z.ZodType<T>): Promise<Asked<T>>;
+  /** The same, with the headers of the answer. */
+  askWhole<T>(request: ItemRequest, schema: z.ZodType<T>): Promise<Asked<WithHeaders<T>>>;
+  /** The vendor's time in its first answer; undefined if it has none. */
+  vendorTime(): Date | undefined;
+}
+
+interface WithHeaders<T> {
+  readonly value: T;
+  readonly headers: AnswerHeaders;
+}
+
+/** An answer, changed by `of`; a failure stays. */
+export async function mapAsked<From, To>(
+  asking: Asked<From> | Promise<Asked<From>>,
+  of: (value: From) => To,
+): Promise<Asked<To>> {
+  const asked = await asking;
+  return asked.status === 'ok' ? { status: 'ok', value: of(asked.value) } : asked;
+}
+
+/** For an answer whose content does not matter: the call succeeded, and the item is in the state `to`. */
+export function moved(to: string, note?: string) {
+  return z.unknown().transform(() => ({ to, ...(note !== undefined && { note }) }));
+}
+
+/** For an answer that may show the item: which state it has now. */
+export function movedAs(to: string, state: z.ZodType<string>) {
+  return z.unknown().transform((answer) => {
+    const shown = state.safeParse(answer).data;
+    return { to, ...(shown !== undefined && { shown }) };
+  });
+}
+
+/** For a call whose answer does not matter. */
+export const accepted = z.unknown().transform(() => undefined);
+
+export type Speaker = VendorAnswers & { headersOf(token: string): TargetRequest['headers'] };
+
+/** Calls with this token, if there is one; a failure if it cannot be read, because that may be fixed while the delivery waits. */
+export async function connect(
+  vendor: Speaker,
+  ref: SecretRef | undefined,
+  needs: TargetNeeds,
+  context: CallContext,
+): Promise<Calls | TargetFailure> {
+  const tokens = needs.tokens ?? tokenFrom(ref, needs.readSecret);
+  const first = await tokens.read(context);
+  if (typeof first !== 'string') return first;
+  let token = first;
+  let vendorTime: Date | undefined;
+
+  const askWhole: Calls['askWhole'] = async (request, schema) => {
+    const asked = await askWith(vendor, token, needs, context, request, schema);
+    if (asked.status === 'ok') vendorTime ??= dateOf(asked.value.headers);
+    if (asked.status !== 'disabled' || asked.reason !== 'TOKEN_REFUSED') return asked;
+    // A refused call changed nothing. A token that was issued may have been withdrawn before its time.
+    const renewed = await tokens.renew(token, context);
+    if (renewed === undefined) return asked;
+    if (typeof renewed !== 'string') return renewed;
+    token = renewed;
+    return askWith(vendor, token, needs, context, request, schema);
+  };
+  return {
+    askWhole,
+    vendorTime: () => vendorTime,
+    async ask(request, schema) {
+      const asked = await askWhole(request, schema);
+      return asked.status === 'ok' ? { status: 'ok', value: asked.value.value } : asked;
+    },
+  };
+}
+
+async function askWith<T>(
+  vendor: Speaker,
+  token: string,
+  needs: TargetNeeds,
+  context: CallContext,
+  { method, path, headers: own, body, json }: ItemRequest,
+  schema: z.ZodType<T>,
+): Promise<Asked<WithHeaders<T>>> {
+  const headers = vendor.headersOf(token);
+  const secrets = [token, ...(headers.authorization ?? '').split(' ')].filter(
+    ({ length }) => length >= MIN_TOKEN_LENGTH,
+  );
+  const call = `${method} ${path.replace(/\?.*$/, '')} of ${vendor.name}`;
+  const written = json ?? (body === undefined ? undefined : JSON.stringify(body));
+  const type: TargetRequest['headers'] = written === undefined ? {} : { 'content-type': 'application/json' };
+  const all = { accept: 'application/json', ...headers, ...type, ...own };
+  const sent = written === undefined ? {} : { body: written };
+  const followsMoves = method === 'GET' && vendor.followsMoves === true;
+  const request = { method, path, headers: all, followsMoves, secrets, ...sent };
+  const judged = await sendJudged(vendor, call, request, context, needs);
+  if (judged.status !== 'judged') return judged;
+  const { reply, failure, cutOff = failure } = judged;
+  if (cutOff !== undefined) return cutOff;
+  // An empty answer may be complete; a page of HTML with a 200 is not the vendor's answer.
+  const isReadable = reply.body !== undefined || reply.text.trim() === '';
+  const read = schema.safeParse(reply.body);
+  if (!isReadable || !read.success) return unreadable(reply, call);
+  return { status: 'ok', value: { value: read.data, headers: reply.headers } };
+}
+
+interface Judged {
+  readonly status: 'judged';
+  /** Its text is empty if the body is incomplete. */
+  readonly reply: Reply;
+  readonly failure: TargetFailure | Missing | undefined;
+  /** Why the body is incomplete. */
+  readonly cutOff?: TargetFailure;
+}
+
+/** A failure if there is no answer. `call`: for messages. All calls pause if the answer asks for it, in whatever way. */
+export async function sendJudged(
+  answers: VendorAnswers,
+  call: string,
+  request: TargetRequest,
+  context: CallContext,
+  { caller, now = () => new Date() }: Pick<TargetNeeds, 'caller' | 'now'>,
+): Promise<Judged | TargetFailure> {
+  let judged: Judged | undefined;
+  const judge = ({ httpStatus, headers }: Head, text: string): Judged => {
+    const reply: Reply = { httpStatus, headers, text, body: jsonOf(text) };
+    return { status: 'judged', reply, failure: itemFailureOf(answers, reply, call, now().getTime()) };
+  };
+  const answered = await caller.send(request, context, (whole) => {
+    judged = judge(whole, whole.text);
+    const { failure } = judged;
+    return failure?.status === 'later' && failure.isLimited ? failure.retryAfterMs : undefined;
+  });
+  if (answered.status === 'failed') return answered.failure;
+  if (answered.status === 'cut-off') return { ...judge(answered, ''), cutOff: answered.failure };
+  return judged ?? judge(answered, answered.text);
+}
+
+/** The vendor's time in an answer. */
+export function dateOf({ date }: AnswerHeaders): Date | undefined {
+  const ms = Date.parse(date ?? '');
+  return Number.isNaN(ms) ? undefined : new Date(ms);
+}
+
+/** A time in whole seconds, `2026-03-01T12:00:00Z`: the one form that every vendor reads. */
+export function isoSeconds(time: Date): string {
+  return time.toISOString().replace(/\.\d+Z$/, 'Z');
+}

@@ -1,0 +1,61 @@
+/**
+ * Comments on items, each written once. A comment carries a marker, and the ledger records that it is about to be sent. After
+ * a crash or a lost answer, the comment is searched for by its marker. It is sent again only if the target must show it by then
+ * and does not.
+ */
+import type { Delivery, TargetFailure } from '../../../contract/target.ts';
+import { type CreationNeeds, createUnlessUnseen } from './create-once.ts';
+import type { Creating } from './creation-log.ts';
+import type { Asked, Missing } from './item-target.ts';
+import { commentMarker } from './marker.ts';
+
+/** The kinds under which the ledger records comments: of links, kept with them, and of single deliveries. */
+const LINK_COMMENT = 'link-comment';
+export const CHANGE_COMMENT = 'change-comment';
+
+export interface CommentItems<Item> {
+  hasComment(item: Item, marker: string): Promise<Asked<boolean>>;
+  /** The comment has the marker at its end, or is created under an id that is made of it. */
+  addComment(item: Item, text: string, marker: string): Promise<Asked<unknown>>;
+}
+
+export interface Comment {
+  /** `link`: once for each item of a task; `change`: once for each delivery. */
+  readonly about: 'link' | 'change';
+  readonly text: string;
+}
+
+type Commented = { readonly status: 'ok'; readonly isNew: boolean } | Missing | TargetFailure;
+
+export async function commentOnce<Item extends { readonly itemId: string }>(
+  items: CommentItems<Item>,
+  item: Item,
+  delivery: Delivery,
+  { about, text }: Comment,
+  needs: CreationNeeds,
+): Promise<Commented> {
+  const { log } = needs;
+  const marker = commentMarker(about === 'link' ? `${keyOf(delivery)}/${item.itemId}` : delivery.id);
+  const what: Creating = {
+    account: delivery.account,
+    task: { kind: about === 'link' ? LINK_COMMENT : CHANGE_COMMENT, id: marker },
+  };
+  const last = await log.lastOf(what);
+  if (last?.isTaken) return { status: 'ok', isNew: false };
+  const shown = await items.hasComment(item, marker);
+  if (shown.status !== 'ok') return shown;
+  if (shown.value) {
+    await log.noteTaken(what);
+    return { status: 'ok', isNew: false };
+  }
+  const send = () => items.addComment(item, text, marker);
+  const sent = await createUnlessUnseen(
+    { what, noun: `a comment on ${item.itemId}`, last, send, resultOf: () => undefined },
+    needs,
+  );
+  return sent.status === 'ok' ? { status: 'ok', isNew: true } : sent;
+}
+
+function keyOf({ account, task }: Delivery): string {
+  return `${account}/${task.kind}/${task.id}`;
+}

@@ -1,0 +1,55 @@
+/** Calls that come in from a vendor: whether they are genuine, and the JSON in them. */
+import type { z } from 'zod';
+import { LockstepError } from '../../../base/errors.ts';
+import type { HookRequest, HookVerdict, ReportedItem, Target } from '../../../contract/target.ts';
+import type { SecretRef } from '../../../settings/fields.ts';
+import { jsonOf } from '../calls/json.ts';
+import type { Verified } from '../calls/signature.ts';
+import type { TargetNeeds } from './item-calls.ts';
+
+export interface Hook<Payload> {
+  readonly payload: z.ZodType<Payload>;
+  verify(request: HookRequest, secret: string, now: Date): Verified;
+  /** When it happened, from the signed part; undefined if the payload does not say. */
+  happenedAt(payload: Payload): Date | undefined;
+  /** Undefined if the call is about something else. */
+  itemsOf(payload: Payload, request: HookRequest): readonly ReportedItem[];
+}
+
+/**
+ * Calls without a time of sending are remembered for seven days (inbox.ts), so that none is stored twice; an older call
+ * may no longer be remembered. Vendors let people send a call again for at most three days.
+ */
+const MAX_AGE_MS = 6 * 24 * 60 * 60 * 1000;
+
+export function hookReader<Payload>(
+  { payload, verify, happenedAt, itemsOf }: Hook<Payload>,
+  secret: SecretRef | undefined,
+  { readSecret }: TargetNeeds,
+): NonNullable<Target['readHook']> {
+  return async (request, now) => {
+    if (secret === undefined) return refused(401, 'this target accepts no calls: set its hookSecret in the settings');
+    const key = await readSecret(secret).catch((error: unknown) => {
+      if (error instanceof LockstepError) return undefined;
+      throw error;
+    });
+    // The settings check says why it cannot be read; the caller must not learn it.
+    if (key === undefined) return refused(401, 'the hookSecret of this target cannot be read');
+    const verified = verify(request, key, now);
+    if (verified.status === 'refused') return verified;
+    const json = jsonOf(request.body);
+    if (json === undefined) return refused(400, 'the body is not JSON: choose the content type application/json');
+    const read = payload.safeParse(json);
+    // Genuine, but about something else that the vendor sends too: the vendor must not send it again.
+    if (!read.success) return { status: 'accepted', items: [] };
+    const items = itemsOf(read.data, request);
+    const at = happenedAt(read.data)?.getTime();
+    if (at === undefined) return { status: 'accepted', items, isUndated: true };
+    if (now.getTime() - at > MAX_AGE_MS) return refused(401, 'it reports something that is more than six days old');
+    return { status: 'accepted', items };
+  };
+}
+
+function refused(httpStatus: 400 | 401, reason: string): HookVerdict {
+  return { status: 'refused', httpStatus, reason };
+}

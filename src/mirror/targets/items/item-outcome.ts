@@ -1,0 +1,116 @@
+/**
+ * What a failed call to a vendor means for a delivery, by the HTTP status. Pure. A vendor's `judge` decides first about answers
+ * that are specific to the vendor, such as a rate limit with status 403.
+ */
+import type { z } from 'zod';
+import { retryAfterMs } from '../../../client/http/retry-after.ts';
+import type { TargetFailure } from '../../../contract/target.ts';
+import { answerOf, excerpt, type Head } from '../calls/call-answers.ts';
+import type { Missing } from './item-target.ts';
+
+export interface Reply extends Head {
+  /** Without secrets. */
+  readonly text: string;
+  /** The parsed JSON; undefined if it is not JSON. */
+  readonly body: unknown;
+}
+
+/** How a vendor says that something went wrong. */
+export interface VendorAnswers {
+  readonly name: string;
+  /** Whether a moved item is read at its new address. */
+  readonly followsMoves?: boolean;
+  /** What to do if the token is refused: which setting, which permission. */
+  readonly tokenRemedy: string;
+  /** Decides about answers that only this vendor gives; `ok`: the call succeeded; undefined: the HTTP status decides. */
+  judge?(reply: Reply, nowMs: number): TargetFailure | Missing | { readonly status: 'ok' } | undefined;
+  /** The vendor's explanation, as the body of an error holds it. */
+  readonly message: z.ZodType<string>;
+}
+
+/** The pause if a limit names no time: what GitHub asks for, and long enough for the others. */
+const LIMITED_MS = 60_000;
+
+/** Failures with an unknown outcome: the call may have been applied. */
+const UNSURE: ReadonlySet<string> = new Set(['TIMEOUT', 'BROKEN_OFF', 'TOO_LARGE', 'SERVER_ERROR', 'UNREADABLE']);
+
+export function mayHaveHappened(failure: TargetFailure): boolean {
+  return UNSURE.has(failure.reason);
+}
+
+/** Undefined for a 2xx without an explanation of an error. */
+export function itemFailureOf(
+  vendor: VendorAnswers,
+  reply: Reply,
+  call: string,
+  nowMs: number,
+): TargetFailure | Missing | undefined {
+  const judged = vendor.judge?.(reply, nowMs);
+  if (judged?.status === 'ok') return undefined;
+  if (judged !== undefined)
+    return judged.status === 'missing' ? judged : { ...judged, answer: answerOf(reply.httpStatus, reply.text) };
+  const { httpStatus } = reply;
+  const isSuccess = httpStatus >= 200 && httpStatus < 300;
+  if (isSuccess && !vendor.message.safeParse(reply.body).success) return undefined;
+  const detail = `${call}: ${explain(vendor, reply)}`;
+  if (isSuccess) return { ...unreadable(reply, call), detail: `${detail}: an error in a successful answer` };
+  if (httpStatus === 404 || httpStatus === 410) return { status: 'missing', detail };
+  return { ...byStatus(vendor, reply, detail, nowMs), answer: answerOf(reply.httpStatus, reply.text) };
+}
+
+/** A limit of the vendor: no attempt is spent, and all deliveries to the target wait. */
+export function limited(detail: string, waitMs: number | undefined): TargetFailure {
+  return { status: 'later', reason: 'LIMITED', detail, retryAfterMs: waitMs ?? LIMITED_MS, isLimited: true };
+}
+
+/** The wait in Retry-After; undefined without one. */
+export function waitOf({ headers }: Pick<Head, 'headers'>, nowMs: number): number | undefined {
+  const retryAfter = headers['retry-after'];
+  return retryAfter === undefined ? undefined : retryAfterMs({ retryAfter, date: headers.date }, nowMs);
+}
+
+/** A 2xx with an unexpected body. */
+export function unreadable(reply: Reply, call: string): TargetFailure {
+  const looks = /^\s*</.test(reply.text) ? 'markup (a login or error page?)' : 'not the expected JSON';
+  return {
+    status: 'later',
+    reason: 'UNREADABLE',
+    detail: `${call}: the answer is ${looks}`,
+    answer: answerOf(reply.httpStatus, reply.text),
+  };
+}
+
+export function tokenRefused(remedy: string, detail: string): TargetFailure {
+  return { status: 'disabled', reason: 'TOKEN_REFUSED', detail: `${detail}; ${remedy}` };
+}
+
+const NOT_FOLLOWED =
+  'this redirect is not followed: if the place has a new name (a repository that was renamed), set that name in the settings';
+
+function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: number): TargetFailure {
+  const { httpStatus } = reply;
+  const wait = waitOf(reply, nowMs);
+  if (httpStatus === 429) return limited(detail, wait);
+  if (httpStatus === 401) return tokenRefused(vendor.tokenRemedy, detail);
+  // The refusal may concern this item alone, so other deliveries must not wait for it.
+  if (httpStatus === 403)
+    return { status: 'refused', reason: 'NOT_ALLOWED', detail: `${detail}; ${vendor.tokenRemedy}` };
+  if (httpStatus >= 500 || httpStatus === 408) {
+    return { status: 'later', reason: 'SERVER_ERROR', detail, ...(wait !== undefined && { retryAfterMs: wait }) };
+  }
+  if (httpStatus === 409) return { status: 'later', reason: 'CONFLICT', detail };
+  if (httpStatus === 301 || httpStatus === 308) {
+    return {
+      status: 'refused',
+      reason: 'MOVED',
+      detail: `${detail}; link it by its new name, or set the target's url`,
+    };
+  }
+  if (httpStatus < 400) return { status: 'later', reason: 'REDIRECTED', detail: `${detail}; ${NOT_FOLLOWED}` };
+  return { status: 'refused', reason: 'REJECTED', detail };
+}
+
+function explain(vendor: VendorAnswers, { httpStatus, body }: Reply): string {
+  const message = vendor.message.safeParse(body).data;
+  return message === undefined ? `HTTP ${httpStatus}` : `HTTP ${httpStatus}: ${excerpt(message)}`;
+}

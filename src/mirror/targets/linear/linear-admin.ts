@@ -1,0 +1,104 @@
+/** The check and the webhooks of a Linear target: packages/sdk/src/schema.graphql in linear/linear. */
+import { z } from 'zod';
+import type { Finding, OutsideHook } from '../../../contract/target.ts';
+import type { SettingsOf } from '../../../settings/schema-target.ts';
+import { failed, fine, problem } from '../findings.ts';
+import { type NamedValues, namedFindings } from '../items/custom-fields.ts';
+import { type Calls, mapAsked } from '../items/item-calls.ts';
+import type { Asked } from '../items/item-target.ts';
+import type { VendorAdmin } from '../items/vendor-admin.ts';
+import { isSameName } from '../items/wanted-state.ts';
+import { ask, findTeam, query, STATES } from './linear-graphql.ts';
+
+const hook = z
+  .object({
+    id: z.string(),
+    url: z.string().nullable(),
+    enabled: z.boolean(),
+    resourceTypes: z.array(z.string()),
+  })
+  .transform(({ id, url, enabled, resourceTypes }): OutsideHook => {
+    const off = enabled ? undefined : 'it is disabled';
+    return { id, url: url ?? '', problem: resourceTypes.includes(ISSUE) ? off : 'it does not report issues' };
+  });
+const ISSUE = 'Issue';
+const HOOK = 'id url enabled resourceTypes';
+const changed = z.object({ success: z.literal(true) });
+
+const VIEWER = query('query Viewer { viewer { displayName } }', { viewer: z.object({ displayName: z.string() }) });
+const HOOKS = query(`query Webhooks { webhooks(first: 250) { nodes { ${HOOK} } } }`, {
+  webhooks: z.object({ nodes: z.array(hook) }),
+});
+const CREATE_HOOK = query(
+  `mutation CreateWebhook($input: WebhookCreateInput!) { webhookCreate(input: $input) { success } }`,
+  { webhookCreate: changed },
+);
+const UPDATE_HOOK = query(
+  `mutation UpdateWebhook($id: String!, $input: WebhookUpdateInput!) { webhookUpdate(id: $id, input: $input) { success } }`,
+  { webhookUpdate: changed },
+);
+const DELETE_HOOK = query('mutation DeleteWebhook($id: String!) { webhookDelete(id: $id) { success } }', {
+  webhookDelete: changed,
+});
+
+export function linearAdmin(settings: SettingsOf<'linear'>, named: NamedValues): VendorAdmin {
+  const { team } = settings;
+  return {
+    async check(calls) {
+      const viewer = await ask(calls, VIEWER);
+      if (viewer.status !== 'ok') return [failed('token', viewer, 'correct the url of this target')];
+      const token = fine('token', `it belongs to ${viewer.value.viewer.displayName}`);
+      return team === undefined ? [token] : [token, ...(await teamFindings(calls, team, settings, named))];
+    },
+    hooks: {
+      missing: 'webhooks need a token of an administrator of the workspace (OAuth: the scope admin)',
+      list: (calls) => mapAsked(ask(calls, HOOKS), ({ webhooks }) => webhooks.nodes),
+      async put(calls, url, existing, secret) {
+        const common = { url, secret, enabled: true, resourceTypes: [ISSUE], label: 'Lockstep' };
+        if (existing !== undefined) {
+          const { id } = existing;
+          return ask(calls, UPDATE_HOOK, { id, input: common });
+        }
+        const of = await scopeOf(calls, team);
+        if (of.status !== 'ok') return of;
+        const input = { ...common, ...of.value };
+        return ask(calls, CREATE_HOOK, { input });
+      },
+      remove: (calls, { id }) => ask(calls, DELETE_HOOK, { id }),
+    },
+  };
+}
+
+/** Links may lead to issues of any team; without a team, to those of all public teams. */
+async function scopeOf(calls: Calls, team: string | undefined): Promise<Asked<object>> {
+  if (team === undefined) return { status: 'ok', value: { allPublicTeams: true } };
+  return mapAsked(findTeam(calls, team), (teamId) => ({ teamId }));
+}
+
+async function teamFindings(
+  calls: Calls,
+  team: string,
+  { columns, fields }: SettingsOf<'linear'>,
+  named: NamedValues,
+): Promise<readonly Finding[]> {
+  const what = `team ${team}`;
+  const remedy = 'correct the team, or give the user of the token access to it';
+  const found = await findTeam(calls, team);
+  if (found.status !== 'ok') return [failed(what, found, remedy)];
+  const asked = await ask(calls, STATES, { id: found.value });
+  if (asked.status !== 'ok') return [failed(what, asked, remedy)];
+  const states = asked.value.team.states.nodes;
+  const known = states.map(({ name }) => name).join(', ');
+  const wrong = Object.entries(columns).filter(
+    ([, name]) => name !== 'completed' && name !== 'open' && !states.some((state) => isSameName(state.name, name)),
+  );
+  const findings = wrong.map(([column, name]) => {
+    const detail = `columns.${column} names the state ${name}, which the team does not have (available: ${known})`;
+    return problem('states', detail, 'correct the settings, or add the state to the team');
+  });
+  if (!states.some(({ type }) => type === 'completed')) {
+    findings.push(problem('states', 'the team has no state of the type completed', 'add one to the team'));
+  }
+  const ofStates = findings.length > 0 ? findings : [fine('states', `the team has ${known}`)];
+  return [fine(what, 'found'), ...ofStates, ...(await namedFindings(named, fields, calls))];
+}

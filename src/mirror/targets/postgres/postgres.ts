@@ -1,0 +1,155 @@
+/**
+ * A table of a Postgres, for other programs to join on: one row per task with its present state, or one row per version of a
+ * task. Rows are never deleted; the row of a task that is gone says so. A state older than the stored one changes nothing,
+ * whichever process sends it; a stored version is never changed.
+ *
+ * The address is not checked like the addresses of webhooks: an operator writes it into the settings to name their own
+ * database, which is usually in a private network, and no one else can change the name.
+ */
+import type pg from 'pg';
+import { codeOf } from '../../../base/errors.ts';
+import type { Delivery, DeliveryOutcome, Target } from '../../../contract/target.ts';
+import type { SettingsOf } from '../../../settings/schema-target.ts';
+import { maskedUrl } from '../../../storage/address.ts';
+import { makePool } from '../../../storage/pool.ts';
+import { secretUnread } from '../calls/secret-unread.ts';
+import { unlessAborted } from '../calls/unless-aborted.ts';
+import { failed } from '../findings.ts';
+import type { TargetNeeds } from '../items/item-calls.ts';
+import { checkTable } from './postgres-check.ts';
+import { COLUMN_MISSING, postgresFailure, TABLE_MISSING } from './postgres-outcome.ts';
+import { rowOf, type TaskRow, type TaskTable, taskTable } from './postgres-table.ts';
+
+interface Upserted {
+  readonly written: number;
+  readonly sequence: string | null;
+}
+
+/** Another process has created the table, or a part of it, at the same moment. */
+const CREATED_MEANWHILE: ReadonlySet<string | undefined> = new Set(['23505', '42P07', '42710']);
+
+export function openPostgres(settings: SettingsOf<'postgres'>, needs: Pick<TargetNeeds, 'readSecret'>): Target {
+  const table = taskTable(settings.table, settings);
+  const pools = createPools(settings);
+
+  return {
+    async deliver(delivery, { signal }) {
+      const url = await readUrl(settings, needs.readSecret);
+      if (typeof url !== 'string') return url;
+      const row = rowOf(table, delivery);
+      try {
+        // An aborted statement continues on the server: its sequence prevents it from undoing a newer state.
+        const { written, sequence } = await unlessAborted(signal, () => write(pools.at(url), table, row, settings));
+        return written === 0 ? already(delivery, table, sequence) : delivered(delivery, table, row);
+      } catch (error) {
+        if (signal.aborted)
+          return { status: 'later', reason: 'ABORTED', detail: 'Postgres: interrupted by a shutdown' };
+        return postgresFailure(error, table, {
+          url: settings.url.where,
+          missing: await missingIn(pools.at(url), table, error),
+        });
+      }
+    },
+    async check({ signal }) {
+      const url = await readUrl(settings, needs.readSecret);
+      if (typeof url !== 'string') return [failed('address', url, '')];
+      try {
+        return await unlessAborted(signal, () => checkTable(pools.at(url), table, settings.createTable));
+      } catch (error) {
+        return [failed('database', postgresFailure(error, table, { url: settings.url.where, missing: [] }), '')];
+      }
+    },
+    close: () => pools.close(),
+  };
+}
+
+/** A URL that cannot be used may be fixed while the delivery waits. */
+async function readUrl({ url: ref }: SettingsOf<'postgres'>, readSecret: TargetNeeds['readSecret']) {
+  const url = await readSecret(ref).catch(secretUnread);
+  if (typeof url !== 'string') return url;
+  try {
+    maskedUrl(url);
+    return url;
+  } catch (error) {
+    const detail = `${ref.where} is not of the form postgres://user:password@host:5432/database; characters such as #, / and @ in the password have to be percent-encoded`;
+    return { ...secretUnread(error), reason: 'URL_INVALID', detail };
+  }
+}
+
+async function write(
+  pool: pg.Pool,
+  table: TaskTable,
+  row: TaskRow,
+  { createTable }: SettingsOf<'postgres'>,
+): Promise<Upserted> {
+  try {
+    return await upsert(pool, table, row);
+  } catch (error) {
+    // Not earlier: `create table if not exists` needs the permission to create even if the table exists.
+    if (!createTable || codeOf(error) !== TABLE_MISSING) throw error;
+    await pool.query(table.create).catch((cause: unknown) => {
+      if (!CREATED_MEANWHILE.has(codeOf(cause))) throw cause;
+    });
+    return upsert(pool, table, row);
+  }
+}
+
+/** The columns that the table lacks, if the error says that it lacks one. */
+async function missingIn(pool: pg.Pool, { findMissing }: TaskTable, error: unknown): Promise<readonly string[]> {
+  if (codeOf(error) !== COLUMN_MISSING) return [];
+  const found = await pool.query<{ missing: string[] }>(findMissing).catch(() => undefined);
+  return found?.rows[0]?.missing ?? [];
+}
+
+async function upsert(pool: pg.Pool, table: TaskTable, { values }: TaskRow): Promise<Upserted> {
+  const { rows } = await pool.query<Upserted>(table.upsert, [...values]);
+  const [row] = rows;
+  if (row === undefined) throw new TypeError('a select without a from answers one row');
+  return row;
+}
+
+function delivered({ sequence }: Delivery, { name }: TaskTable, { unreadable }: TaskRow): DeliveryOutcome {
+  const dates = unreadable.map((text) => JSON.stringify(text.slice(0, 40))).join(' and ');
+  const note = dates === '' ? '' : `; ${dates} is not a valid date and is stored as null`;
+  return { status: 'delivered', detail: `${name}: state ${sequence}${note}` };
+}
+
+function already({ sequence }: Delivery, { name }: TaskTable, there: string | null): DeliveryOutcome {
+  // Null: another process writes the row at this moment.
+  const found = there === null ? 'a newer state' : `state ${there}`;
+  return { status: 'already', detail: `${name} already has ${found}, and this is state ${sequence}` };
+}
+
+/** One pool at a time: opened at first use, and again if the address has changed. */
+function createPools({ timeoutMs, concurrency }: SettingsOf<'postgres'>) {
+  const closing: Promise<void>[] = [];
+  let current: { readonly url: string; readonly pool: pg.Pool } | undefined;
+
+  function retire(): void {
+    if (current) closing.push(current.pool.end());
+    current = undefined;
+  }
+
+  return {
+    at(url: string): pg.Pool {
+      if (current?.url !== url) {
+        retire();
+        const pool = makePool({
+          connectionString: url,
+          application_name: 'lockstep',
+          max: concurrency,
+          connectionTimeoutMillis: timeoutMs,
+          // Not statement_timeout: poolers such as PgBouncer refuse connections that set it.
+          query_timeout: timeoutMs,
+          keepAlive: true,
+        });
+        current = { url, pool };
+      }
+      return current.pool;
+    },
+    async close() {
+      retire();
+      await Promise.all(closing);
+    },
+  };
+}

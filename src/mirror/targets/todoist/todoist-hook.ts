@@ -1,0 +1,24 @@
+/**
+ * Webhooks of a Todoist app: a task that was completed or reopened. developer.todoist.com/api/v1, Webhooks: the header
+ * X-Todoist-Hmac-SHA256 holds the HMAC-SHA256 of the body, made with the app's client secret, in base64.
+ */
+import { z } from 'zod';
+import { verifyBodyDigest } from '../calls/signature.ts';
+import type { Hook } from '../items/item-hook.ts';
+
+const payload = z.object({
+  event_name: z.enum(['item:completed', 'item:uncompleted']),
+  /** A recurring task that was completed stays open. */
+  event_data: z.object({ id: z.string().min(1), checked: z.boolean().optional() }),
+  triggered_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
+});
+
+export const todoistHook: Hook<z.output<typeof payload>> = {
+  payload,
+  verify: (request, secret) =>
+    verifyBodyDigest(request, secret, { header: 'x-todoist-hmac-sha256', prefix: '', encoding: 'base64' }),
+  happenedAt: ({ triggered_at }) => (triggered_at === undefined ? undefined : new Date(triggered_at)),
+  itemsOf({ event_name, event_data: { id, checked = event_name === 'item:completed' } }) {
+    return [{ itemId: id, isCompleted: checked, status: checked ? 'completed' : 'open' }];
+  },
+};

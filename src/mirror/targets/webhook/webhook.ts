@@ -1,0 +1,137 @@
+/** Webhooks, as Standard Webhooks specifies them: signed POSTs, and signed calls back about a task. */
+import { z } from 'zod';
+import { LongInteger } from '../../../client/call/json.ts';
+import type { CallContext, DeliveryOutcome, HookRequest, HookVerdict, Target } from '../../../contract/target.ts';
+import type { SettingsOf } from '../../../settings/schema-target.ts';
+import { answerOf, type Head } from '../calls/call-answers.ts';
+import { jsonOf } from '../calls/json.ts';
+import { secretUnread } from '../calls/secret-unread.ts';
+import { partsOf } from '../calls/secret-url.ts';
+import { signatureHeaders, signingKey, verifyStandardWebhook } from '../calls/signature.ts';
+import { withHeaders } from '../calls/with-headers.ts';
+import { reach } from '../check-address.ts';
+import type { TargetNeeds } from '../items/item-calls.ts';
+import { limited, waitOf } from '../items/item-outcome.ts';
+import { type Content, contents } from './webhook-content.ts';
+
+interface Secrets {
+  readonly keys: readonly Buffer[];
+  /** The secrets as written, with their prefix. */
+  readonly texts: readonly string[];
+}
+
+/** A call back may be about anything; only calls about a task are read. */
+const aboutTask = z.object({ data: z.object({ task: z.unknown().refine((task) => task !== undefined) }) });
+const hookTask = z.object({
+  id: z.union([z.string().min(1), z.int(), z.instanceof(LongInteger)]).transform(String),
+  isCompleted: z.boolean(),
+});
+
+/** Throws SECRET_MISSING, SECRET_INVALID, TARGET_SECRET_SHORT or TARGET_SECRET_INVALID, exit code 2. */
+export async function openWebhook(settings: SettingsOf<'webhook'>, needs: TargetNeeds): Promise<Target> {
+  const where = `targets.${settings.name}`;
+  const { post, readSecrets } = await openPoster(settings, withHeaders(needs, settings.headers), where);
+  const contentOf = contents(settings);
+  return {
+    async deliver(delivery, context) {
+      const content = contentOf(delivery);
+      return content.status === 'ok' ? post(delivery.id, content, context) : content;
+    },
+    async readHook(request, at) {
+      const { keys } = await readSecrets();
+      const verified = verifyStandardWebhook(request, keys, at);
+      if (verified.status === 'refused') return verified;
+      const verdict = readItems(request);
+      const id = request.headers['webhook-id'];
+      return verdict.status === 'accepted' && id !== undefined ? { ...verdict, id } : verdict;
+    },
+    check: (context) => reach(needs.caller, context),
+    hooks: {
+      byHand: (url) => [
+        `Let your program call POST ${url} when it completes or reopens a task.`,
+        `  Sign the call with the secret of ${where}, as Standard Webhooks specifies.`,
+        '  Body: {"data": {"task": {"id": "12", "isCompleted": true}}}',
+      ],
+    },
+    close: () => needs.caller.close(),
+  };
+}
+
+export interface Poster {
+  /** Sends a signed message; never rejects for the receiver's answer. `id`: the same in all attempts. */
+  post(id: string, content: Omit<Content, 'status'>, context: CallContext): Promise<DeliveryOutcome>;
+  readSecrets(): Promise<Secrets>;
+}
+
+/** `where`: the settings that name the receiver, such as targets.ops-hook. Throws as `openWebhook`. */
+export async function openPoster(
+  settings: Pick<SettingsOf<'webhook'>, 'url' | 'secret' | 'previousSecret'>,
+  needs: TargetNeeds,
+  where: string,
+): Promise<Poster> {
+  const { caller, now = () => new Date() } = needs;
+  /** Read at each use, so a rotated secret needs no restart. */
+  const readSecrets = async (): Promise<Secrets> => {
+    const refs = [settings.secret, ...(settings.previousSecret === undefined ? [] : [settings.previousSecret])];
+    const texts = await Promise.all(refs.map((ref) => needs.readSecret(ref)));
+    return { texts, keys: texts.map((text, index) => signingKey(text, refs[index]?.where ?? '')) };
+  };
+  const urlSecrets = partsOf(settings.url.reveal());
+  // A secret that cannot be used is reported when the worker starts, not by each delivery.
+  await readSecrets();
+
+  return {
+    readSecrets,
+    async post(id, { headers: own, body }, context) {
+      const secrets = await readSecrets().catch(secretUnread); // the delivery waits, because the secret may be put back
+      if ('status' in secrets) return secrets;
+      const headers = { ...own, ...signatureHeaders({ id, timestamp: now(), body }, secrets.keys) };
+      const hidden = [...secrets.texts, ...urlSecrets];
+      const answered = await caller.send({ method: 'POST', path: '', headers, body, secrets: hidden }, context);
+      // The status is the answer, however the body ends: the body is not needed, and it may be endless.
+      if (answered.status === 'failed') return answered.failure;
+      const text = answered.status === 'answered' ? answered.text : '';
+      return { ...outcomeOf(answered, where), answer: answerOf(answered.httpStatus, text) };
+    },
+  };
+}
+
+/**
+ * The meaning of the receiver's answer. Standard Webhooks: 2xx is a success, 410 is the end, and everything else is retried,
+ * because a receiver's 404 or 401 is more often a failed deployment than a verdict on the event.
+ */
+function outcomeOf({ httpStatus, headers }: Head, where: string): DeliveryOutcome {
+  const says = `the receiver answers HTTP ${httpStatus}`;
+  if (httpStatus >= 200 && httpStatus < 300) return { status: 'delivered' };
+  if (httpStatus === 410) {
+    const detail = `${says}: it accepts no more deliveries; set ${where}.url to its new address, or remove it`;
+    return { status: 'disabled', reason: 'GONE', detail };
+  }
+  const wait = waitOf({ headers }, Date.now());
+  if (httpStatus === 429) return limited(says, wait);
+  const later = { status: 'later', ...(wait !== undefined && { retryAfterMs: wait }) } as const;
+  if (httpStatus >= 300 && httpStatus < 400) {
+    const detail = `${says}, a redirect, which is never followed: set ${where}.url to the address that it leads to`;
+    return { ...later, reason: 'REDIRECTED', detail };
+  }
+  if (httpStatus === 408 || httpStatus >= 500) return { ...later, reason: 'SERVER_ERROR', detail: says };
+  return { ...later, reason: 'NOT_ACCEPTED', detail: `${says}${remedyOf(httpStatus, where)}` };
+}
+
+function remedyOf(httpStatus: number, where: string): string {
+  if (httpStatus === 401 || httpStatus === 403) return `: check that it has the secret in ${where}.secret`;
+  if (httpStatus === 404 || httpStatus === 405) return `: check ${where}.url`;
+  return '';
+}
+
+function readItems({ body }: HookRequest): HookVerdict {
+  const refused = (reason: string) => ({ status: 'refused', httpStatus: 400, reason }) as const;
+  const parsed = jsonOf(body);
+  if (parsed === undefined) return refused('the body is not JSON');
+  const about = aboutTask.safeParse(parsed);
+  if (!about.success) return { status: 'accepted', items: [] };
+  const task = hookTask.safeParse(about.data.data.task);
+  if (!task.success) return refused('data.task is not { "id": …, "isCompleted": true or false }');
+  const { id, isCompleted } = task.data;
+  return { status: 'accepted', items: [{ itemId: id, isCompleted, status: isCompleted ? 'completed' : 'open' }] };
+}

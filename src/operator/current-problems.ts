@@ -1,0 +1,278 @@
+/**
+ * The problems that exist now, derived from the ledger: what `lockstep status` shows as "needs a person", and what alerts
+ * report.
+ */
+
+import { meaningOf } from '../base/reasons/reasons.ts';
+import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
+import { PROBLEMS } from '../engine/ledger/rows.ts';
+import type { Run } from '../engine/ledger/runs.ts';
+import { downServices } from '../engine/ledger/scopes/down-services.ts';
+import { suspendedAccounts } from '../engine/ledger/scopes/suspensions.ts';
+import { groupRows, splitUnsettled } from '../engine/ledger/views/row-groups.ts';
+import { emptyRuns, lateSyncs, runsInNeed, supersededLoads } from '../engine/ledger/views/runs-in-need.ts';
+import { type TargetState, targetStates } from '../mirror/outbox/target-states.ts';
+import { type Undelivered, undelivered } from '../mirror/outbox/undelivered.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Queryable } from '../storage/queryable.ts';
+import { type ChannelState, channelStates } from './alerts/channel-states.ts';
+import { outboxName } from './alerts/channels/channel.ts';
+import type { Problem } from './alerts/problem.ts';
+import { openAlerts, PASSING_MS } from './alerts/report-changes.ts';
+import { formatCount, plural } from './format.ts';
+import { applyCommand, type Counted, countedOf, problemsIn } from './run-report.ts';
+import { stateOf, stateWords } from './run-state.ts';
+import { countsLine } from './run-words.ts';
+
+/** Reasons that the detail of a message names. */
+const MOST_REASONS = 5;
+
+export interface States {
+  readonly targets: readonly TargetState[];
+  /** By account. */
+  readonly suspended: Awaited<ReturnType<typeof suspendedAccounts>>;
+}
+
+export async function readStates(db: Queryable, { accounts }: Pick<Settings, 'accounts'>): Promise<States> {
+  const [targets, suspended] = await Promise.all([targetStates(db), suspendedAccounts(db, Object.keys(accounts))]);
+  return { targets, suspended };
+}
+
+/**
+ * The newest runs come first, then syncs, accounts and targets. Runs with an open alert count however long ago they ended. Reads
+ * at the same time, so `db` is no single connection.
+ */
+export async function findProblems(db: Queryable, settings: Settings, known?: States): Promise<readonly Problem[]> {
+  const { targets: states, suspended } = known ?? (await readStates(db, settings));
+  const channels = Object.keys(settings.alerts).map(outboxName);
+  const [ofRuns, ofSyncs, ofServices, left, channelsNow] = await Promise.all([
+    runProblems(db),
+    syncProblems(db),
+    ofAccounts(db, settings, suspended),
+    undelivered(db, Object.keys(settings.targets)),
+    channelStates(db, channels),
+  ]);
+  const names = [...new Set([...states, ...left].map(({ target }) => target))].sort();
+  const reported = names.flatMap((name) =>
+    ofTarget(
+      name,
+      states.find(({ target }) => target === name),
+      left.find(({ target }) => target === name),
+    ),
+  );
+  const stopped = new Set(reported.map(({ target }) => target));
+  const refusing = channelsNow.filter(({ target }) => !stopped.has(target)).flatMap(ofChannel);
+  return [...ofRuns, ...ofSyncs, ...ofServices, ...reported, ...refusing];
+}
+
+async function runProblems(db: Queryable): Promise<readonly Problem[]> {
+  const kept = (await openAlerts(db)).flatMap(({ message: { run } }) => run ?? []);
+  const runs = await runsInNeed(db, { verdicts: PROBLEMS, kept });
+  const done = runs.filter(({ status }) => status === 'done');
+  const [audits, counted, superseded] = await Promise.all([
+    auditsOf(
+      db,
+      runs.map(({ id }) => id),
+    ),
+    countedOf(db, done),
+    supersededLoads(db, done, PROBLEMS),
+  ]);
+  const known = ({ id }: Run) => ({
+    audit: audits.get(id),
+    counted: counted.get(id),
+    isSuperseded: superseded.has(id),
+  });
+  const each = await Promise.all(runs.map((run) => ofRun(db, run, known(run))));
+  return each.flat();
+}
+
+interface KnownOfRun {
+  readonly audit: Audit | undefined;
+  /** Undefined unless it is done. */
+  readonly counted: Counted | undefined;
+  /** Later loads have its rows. */
+  readonly isSuperseded: boolean;
+}
+
+async function syncProblems(db: Queryable): Promise<readonly Problem[]> {
+  const [empty, late] = await Promise.all([emptyRuns(db), lateSyncs(db, PASSING_MS)]);
+  const ofEmpty = empty.map(({ sync, run, scope, endedAt, before }) => {
+    const why = `found no contacts; an earlier run found ${formatCount(before)}`;
+    const about = { event: 'no-rows', sync, run, since: endedAt, cause: 'NO_ROWS', why } as const;
+    return lasting({
+      ...about,
+      ...subjectOf(sync, sync, scope),
+      what: whatRun(run, sync),
+      command: `runs show ${run}`,
+    });
+  });
+  const ofLate = late.map(({ sync, dueAt, waitsFor }) => {
+    const about = { event: 'sync-late', subject: sync, sync, since: dueAt, what: `sync ${sync}` } as const;
+    if (waitsFor === null) {
+      const why = 'it was due and has not started: no scheduler runs, or the log of lockstep start says why';
+      return lasting({ ...about, cause: 'LATE', why, command: 'syncs' });
+    }
+    const why = `it was due and waits until run ${waitsFor}, which writes the same records, has ended`;
+    return lasting({ ...about, cause: 'RUN_IN_THE_WAY', why, command: `runs show ${waitsFor}` });
+  });
+  return [...ofEmpty, ...ofLate];
+}
+
+async function ofRun(
+  db: Queryable,
+  run: Run,
+  { audit, counted, isSuperseded }: KnownOfRun,
+): Promise<readonly Problem[]> {
+  const state = await stateOf(db, run, audit);
+  const about = {
+    ...subjectOf(run.title, run.sync, run.scope),
+    what: whatRun(run.id, run.title),
+    sync: run.sync,
+    run: run.id,
+    account: run.account,
+    command: `runs show ${run.id}`,
+    cause: run.errorCode ?? state.toUpperCase(),
+  };
+  const detail = async () => run.error ?? meaningOf(run.errorCode ?? null) ?? '';
+  switch (state) {
+    case 'awaiting-approval': {
+      const why = 'awaits approval: nothing is sent until then';
+      return [lasting({ ...about, event: 'awaits-approval', why, since: run.attendedAt, detail })];
+    }
+    case 'interrupted': {
+      const since = run.attendedAt ?? run.createdAt;
+      const command = `runs resume ${run.id}`;
+      const why = 'interrupted: no process works on it';
+      return [{ ...about, event: 'run-paused', why, since, command, isPassing: true }];
+    }
+    case 'paused': {
+      const command = `runs resume ${run.id}`;
+      const why = stateWords(state, run, audit);
+      return [lasting({ ...about, event: 'run-paused', why, since: run.attendedAt, command, detail })];
+    }
+    case 'failed': {
+      const why = stateWords(state, run, audit);
+      return [lasting({ ...about, event: 'run-failed', why, since: run.endedAt, detail })];
+    }
+    case 'done':
+    case 'auditing': {
+      if (counted === undefined) return []; // counted above: it is done
+      const { counts, decided } = counted;
+      const unsettled = counts.unknown === 0 ? undefined : await splitUnsettled(db, run, counts.unknown);
+      const waiting = counts.review - (decided ?? 0);
+      const violations = audit?.undecided ?? 0;
+      const rows = lasting({
+        ...about,
+        event: 'needs-review',
+        why: countsLine({ counts, unsettled, decided, state }),
+        since: run.endedAt,
+        cause: 'REVIEW',
+        inReview: waiting,
+        ...(decided !== undefined && { command: waiting > 0 ? 'review' : applyCommand(run) }),
+        detail: () => reasonsOf(db, run.id),
+      });
+      const found = lasting({
+        ...about,
+        event: 'audit-violation',
+        why: `its audit found ${plural(violations, 'violation')}: a record exists twice, or is gone`,
+        since: run.endedAt,
+        cause: 'VIOLATION',
+      });
+      // What became of a change of a task is known from its delivery: a run ends before its retries do.
+      const hasRows = problemsIn(counts) > 0 && run.job !== 'tasks' && !isSuperseded && !run.isAcknowledged;
+      return [...(hasRows ? [rows] : []), ...(violations > 0 ? [found] : [])];
+    }
+    default:
+      return [];
+  }
+}
+
+/** `2 × SEVERAL_CUSTOMERS: meaning.` for each reason. It names no row, because messages hold no content of records. */
+async function reasonsOf(db: Queryable, run: string): Promise<string> {
+  const counts = new Map<string, number>();
+  for (const { reason, count } of await groupRows(db, run, PROBLEMS))
+    counts.set(reason ?? 'NO_REASON', (counts.get(reason ?? 'NO_REASON') ?? 0) + count);
+  const words = [...counts].map(([reason, n]) => `${formatCount(n)} × ${reason}: ${meaningOf(reason) ?? ''}`.trim());
+  const more = words.length > MOST_REASONS ? [`And ${plural(words.length - MOST_REASONS, 'other reason')}.`] : [];
+  return [...words.slice(0, MOST_REASONS), ...more].join(' ');
+}
+
+async function ofAccounts(
+  db: Queryable,
+  { accounts }: Settings,
+  suspended: States['suspended'],
+): Promise<readonly Problem[]> {
+  const problems: Problem[] = [];
+  const down = new Map((await downServices(db)).map((service) => [service.account, service]));
+  for (const account of Object.keys(accounts)) {
+    const about = { subject: `account ${account}`, account, command: `doctor --account ${account}` };
+    const suspension = suspended.get(account);
+    if (suspension) {
+      const { code: cause, message: why, since } = suspension;
+      const command = cause === 'KEY_REFUSED' ? about.command : `accounts resume ${account}`;
+      problems.push(
+        lasting({ ...about, event: 'account-suspended', what: `account ${account}`, why, since, cause, command }),
+      );
+    }
+    const service = down.get(account);
+    if (service) {
+      const { message: why, since } = service;
+      const what = `service of account ${account}`;
+      problems.push({ ...about, event: 'service-down', what, why, since, cause: 'SERVICE_DOWN', isPassing: true });
+    }
+  }
+  return problems;
+}
+
+function ofTarget(
+  target: string,
+  { disabled, failing }: Partial<TargetState> = {},
+  { retried, dead }: Partial<Undelivered> = {},
+): readonly Problem[] {
+  const what = `target ${target}`;
+  const about = { subject: what, what, target };
+  const problems: Problem[] = [];
+  if (disabled) {
+    const { reason: cause, detail, at: since } = disabled;
+    const command = `deliveries enable ${target}`;
+    problems.push(lasting({ ...about, event: 'target-disabled', why: `disabled: ${detail}`, since, cause, command }));
+  } else if (failing || retried) {
+    const command = `deliveries --target ${target}`;
+    const since = new Date(Math.min(...[failing, retried].flatMap((each) => each?.since.getTime() ?? [])));
+    const next = retried && `${plural(retried.count, 'delivery', 'deliveries')} failed and will be retried`;
+    const why = [`failing: ${failing?.detail ?? retried?.detail}`, ...(next ? [next] : [])].join('; ');
+    problems.push({ ...about, event: 'target-failing', why, since, cause: 'FAILING', command, isPassing: true });
+  }
+  if (dead) {
+    const { count, since, detail } = dead;
+    const command = `deliveries --target ${target} --verdict dead`;
+    const why = `${plural(count, 'dead letter')}, which will not be retried: ${detail}`;
+    const key = `${what} dead`;
+    problems.push(lasting({ ...about, key, event: 'target-failing', why, since, cause: 'DEAD', command }));
+  }
+  return problems;
+}
+
+/** A channel has few messages, so each that it does not accept counts. */
+function ofChannel({ target, refused }: ChannelState): readonly Problem[] {
+  if (refused === null) return [];
+  const { isDead, detail, since } = refused;
+  const what = `target ${target}`;
+  const command = `deliveries --target ${target}`;
+  const why = isDead ? `its newest alert is a dead letter: ${detail}` : `its newest alert is not sent yet: ${detail}`;
+  const cause = isDead ? 'DEAD' : 'FAILING';
+  return [{ event: 'target-failing', subject: what, what, target, why, since, cause, command, isPassing: !isDead }];
+}
+
+function lasting(problem: Omit<Problem, 'isPassing'>): Problem {
+  return { ...problem, isPassing: false };
+}
+
+/** A sync that worked on another tenant before has the problems of both. */
+function subjectOf(subject: string, sync: string, scope: string) {
+  return { subject, key: `${sync}:${scope}` };
+}
+
+function whatRun(run: string, title: string): string {
+  return `run ${run} of ${title}`;
+}

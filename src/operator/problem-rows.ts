@@ -1,0 +1,116 @@
+/** The rows of a run that need a person, grouped by reason, with what to do about each group. */
+import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/reasons.ts';
+import { PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
+import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/views/row-groups.ts';
+import type { Queryable } from '../storage/queryable.ts';
+import { formatCount } from './format.ts';
+import { problemsIn, type RunReport } from './run-report.ts';
+import { unconfirmedWords, unsentWords, verdictWords } from './run-words.ts';
+
+export interface ProblemSection {
+  readonly verdict: Verdict;
+  /** What its rows have in common, such as `never sent`. */
+  readonly words: string;
+  readonly count: number;
+  /** The largest first. */
+  readonly groups: readonly ProblemGroup[];
+}
+
+export interface ProblemGroup extends RowGroup {
+  /** What is wrong with each example: one sentence if it is the same for all. */
+  readonly said: readonly string[];
+  readonly remedy: string | undefined;
+}
+
+/** While a process works on the run, or is about to, a row without a verdict is no problem yet. */
+function problemVerdicts({ state }: RunReport): readonly Verdict[] {
+  const isWorking = state === 'queued' || state === 'running' || state === 'waiting';
+  return PROBLEMS.filter((verdict) => !isWorking || verdict !== 'unknown');
+}
+
+/** Sections per verdict. `of`: which verdicts; default: all that need a person. */
+export async function problemSections(
+  db: Queryable,
+  report: RunReport,
+  hints: Hints,
+  of: readonly Verdict[] = problemVerdicts(report),
+): Promise<readonly ProblemSection[]> {
+  if (problemsIn(report.counts) === 0) return [];
+  const groups = await groupRows(
+    db,
+    report.run,
+    of.filter((verdict) => report.counts[verdict] > 0),
+  );
+  const sections = new Map<string, ProblemGroup[]>();
+  for (const group of groups) {
+    const words = wordsOf(group, report);
+    sections.set(words, [...(sections.get(words) ?? []), worded(group, hints)]);
+  }
+  return [...sections].map(([words, groups]) => ({
+    words,
+    groups,
+    verdict: groups[0]?.verdict ?? 'unknown',
+    count: groups.reduce((sum, { count }) => sum + count, 0),
+  }));
+}
+
+const UNSENT: readonly string[] = ['NEVER_SENT', 'AWAITS_APPROVAL', 'NOT_APPROVED_YET'];
+
+/** Rows without a verdict are either sent or not; the other verdicts have one name each. */
+function wordsOf({ verdict, reason }: RowGroup, report: RunReport): string {
+  if (verdict !== 'unknown') return verdictWords(verdict, report);
+  return UNSENT.includes(reason ?? '') ? unsentWords(report) : unconfirmedWords(report);
+}
+
+/** The title of the section says that the rows were not sent. */
+function statementOf({ verdict, reason }: RowGroup, facts: GroupExample['facts'], hints: Hints): string {
+  return verdict === 'unknown' && reason === 'NEVER_SENT' ? '' : statementFor(reason, facts, hints);
+}
+
+function worded(group: RowGroup, hints: Hints): ProblemGroup {
+  const { reason, column, count, examples } = group;
+  // About a cell, the column and the lines say all that differs.
+  const said = examples.map(({ facts }) =>
+    column === null ? statementOf(group, facts, hints) : (meaningOf(reason) ?? ''),
+  );
+  return {
+    ...group,
+    said: new Set(said).size === 1 ? said.slice(0, 1) : said,
+    // One delivery is named by its id; several are replayed by their target.
+    remedy: unique(
+      examples.map(({ facts }) => remedyFor(reason, count === 1 ? facts : { ...facts, delivery: null }, hints)),
+    ),
+  };
+}
+
+function unique(texts: readonly (string | undefined)[]): string | undefined {
+  return [...new Set(texts.filter((text) => text !== undefined))].join(' ') || undefined;
+}
+
+export function exampleName({ sourceId, label }: GroupExample): string {
+  return label === null || label === '' ? sourceId : label;
+}
+
+/** `line 4`, `e.g. lines 4 ("12,5"), 7 (order A-7), 9` */
+export function examplesOf({ examples, count }: Pick<RowGroup, 'examples' | 'count'>): string {
+  const isFile = examples.every(({ facts }) => facts?.line !== undefined);
+  const names = examples.map((one) => (isFile ? lineName(one) : exampleName(one)));
+  const words = isFile ? `${names.length === 1 ? 'line' : 'lines'} ` : '';
+  return `${count > examples.length ? 'e.g. ' : ''}${words}${names.join(', ')}`;
+}
+
+function lineName({ facts }: GroupExample): string {
+  const { line, order, cell } = facts ?? {};
+  const about = [order && `order ${order}`, cell && JSON.stringify(cell)].filter(Boolean).join(': ');
+  return `${line}${about === '' ? '' : ` (${about})`}`;
+}
+
+/** `… and 12 more`; nothing if all rows of the group are shown. */
+export function moreOf({ examples, count }: Pick<RowGroup, 'examples' | 'count'>): readonly string[] {
+  return count > examples.length ? [`… and ${formatCount(count - examples.length)} more`] : [];
+}
+
+/** The command that writes all rows of a verdict to a file. */
+export function exportCommand(report: Pick<RunReport, 'run'>, verdict: string, hint: Hints['command']): string {
+  return hint(`runs export ${report.run} --verdict ${verdict} --out ${verdict}.csv`);
+}

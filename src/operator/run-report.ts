@@ -1,0 +1,205 @@
+/** The report of a run: the object that --json prints. */
+import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
+import { decidedRows } from '../engine/ledger/decisions.ts';
+import {
+  type Counts,
+  countRows,
+  PROBLEMS,
+  type ReportedRow,
+  reportRows,
+  VERDICTS,
+  type Verdict,
+} from '../engine/ledger/rows.ts';
+import { type Calls, callsWithParts } from '../engine/ledger/run-parts.ts';
+import type { LeftOut, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
+import { splitUnsettled, type Unsettled } from '../engine/ledger/views/row-groups.ts';
+import { type AccountSettings, budgetLimits, type Settings } from '../settings/settings.ts';
+import type { Queryable } from '../storage/queryable.ts';
+import { formatRate } from './format.ts';
+import { type RunState, stateOf, stateWords } from './run-state.ts';
+
+/** Stable, because scripts read it. */
+export interface RunReport {
+  readonly run: string;
+  readonly sync: string;
+  /** Of the sync: contacts, tasks or orders. */
+  readonly type: string;
+  readonly status: RunStatus;
+  /** What the status means for people now, such as `interrupted`. */
+  readonly state: RunState;
+  /** The same in words, such as `waiting for run-1`. */
+  readonly stateWords: string;
+  readonly dryRun: boolean;
+  /** `in` is the sum of the others. For a dry run: what would happen. */
+  readonly counts: Counts;
+  /** Of the rows counted as `unknown`: how many may have arrived at the service. */
+  readonly unsettled?: Unsettled;
+  /** Of the rows counted as `review`: how many a person has decided; the next run of the sync, or a retry of the load, applies it. */
+  readonly decided?: number;
+  /** With those of its parts, such as the run that creates a load's customers. */
+  readonly calls: number;
+  /** It has made more calls than these: of a process that was killed, or of reads that got no answer. */
+  readonly callsMissed: boolean;
+  /** While a process worked on it. Waiting for a person or a worker is not included. */
+  readonly durationMs: number;
+  readonly budget: {
+    /** Null if the settings no longer name the account, or if its limit is discovered. */
+    readonly allowedPerSecond: number | null;
+    /** The share of the calls allowed in this time that was used, 0 to 1; null if it is not known. */
+    readonly used: number | null;
+    /** Answers that said "slow down". */
+    readonly limited: number;
+  };
+  /** Null until the scan has ended. */
+  readonly scan: ScanProof | null;
+  /** Contacts or orders that a filter left out. They are not in `counts`. Only if the sync or the load has a filter. */
+  readonly leftOut?: LeftOut;
+  readonly results: Readonly<Record<string, string>>;
+  /** About rows that were sent again after an unknown outcome: what is still to be checked, and what was wrong. */
+  readonly audit?: Audit;
+  readonly error?: { readonly code: string; readonly message: string };
+  /** The name of the plan that awaits approval: an approval names it. */
+  readonly plan?: string;
+}
+
+/** Reads at the same time, so `db` is no single connection. */
+export async function reportRun(db: Queryable, run: Run, settings: Settings): Promise<RunReport> {
+  const [reported] = await reportRuns(db, [run], settings);
+  return (reported as NonNullable<typeof reported>).report; // safe: one for each run
+}
+
+/** These runs, each with its report. Reads at the same time, so `db` is no single connection. */
+export async function reportRuns(
+  db: Queryable,
+  runs: readonly Run[],
+  settings: Settings,
+): Promise<readonly { readonly run: Run; readonly report: RunReport }[]> {
+  const ids = runs.map(({ id }) => id);
+  const [audits, calls, counted] = await Promise.all([auditsOf(db, ids), callsWithParts(db, ids), countedOf(db, runs)]);
+  return Promise.all(
+    runs.map(async (run) => {
+      const ofRun = { audit: audits.get(run.id), ...(calls.get(run.id) ?? { calls: 0, callsMissed: false }) };
+      return { run, report: await report(db, run, settings, { ...ofRun, ...(counted.get(run.id) as Counted) }) }; // safe: one for each run
+    }),
+  );
+}
+
+async function report(
+  db: Queryable,
+  run: Run,
+  settings: Settings,
+  { audit, calls, callsMissed, counts, decided }: Calls & Counted & { readonly audit: Audit | undefined },
+): Promise<RunReport> {
+  const allowedPerSecond = allowedFor(run, settings);
+  const [state, unsettled] = await Promise.all([
+    stateOf(db, run, audit),
+    counts.unknown === 0 ? undefined : splitUnsettled(db, run, counts.unknown),
+  ]);
+  const durationMs = workedMs(run, state);
+  return {
+    run: run.id,
+    sync: run.sync,
+    type: run.job,
+    status: run.status,
+    state,
+    stateWords: stateWords(state, run, audit),
+    dryRun: run.dryRun,
+    counts,
+    unsettled,
+    decided,
+    calls,
+    callsMissed,
+    durationMs,
+    budget: {
+      allowedPerSecond: allowedPerSecond ?? null,
+      used: allowedPerSecond === undefined || callsMissed ? null : shareUsed(calls, allowedPerSecond, durationMs),
+      limited: run.limited,
+    },
+    scan: run.scan ?? null,
+    leftOut: run.leftOut,
+    results: {},
+    audit,
+    plan: state === 'awaiting-approval' ? run.planId : undefined,
+    error: run.error === undefined ? undefined : { code: run.errorCode ?? 'RUN_FAILED', message: run.error },
+  };
+}
+
+/** The command that applies what people decided about rows of a run. */
+export function applyCommand({ id, job, sync }: Pick<Run, 'id' | 'job' | 'sync'>): string {
+  return job === 'orders' ? `runs retry ${id}` : `run ${sync}`;
+}
+
+export interface Counted {
+  readonly counts: Counts;
+  /** Of its rows in review: how many a person has decided. Undefined if nothing in it can be decided. */
+  readonly decided: number | undefined;
+}
+
+/** The rows of these runs, by run. */
+export async function countedOf(db: Queryable, runs: readonly Run[]): Promise<ReadonlyMap<string, Counted>> {
+  const each = await Promise.all(runs.map(async (run) => ({ run, counts: await countsOf(db, run) })));
+  const inReview = each.filter(({ run, counts }) => counts.review > 0 && run.job !== 'tasks' && !run.dryRun);
+  const decided = await decidedRows(
+    db,
+    inReview.map(({ run }) => run),
+  );
+  return new Map(each.map(({ run, counts }) => [run.id, { counts, decided: decided.get(run.id) }]));
+}
+
+/** While a process works on the run, until now. */
+function workedMs(run: Run, state: RunState): number {
+  const isNow = run.status === 'running' && (state === 'running' || state === 'waiting');
+  const until = run.endedAt ?? (isNow ? new Date() : (run.attendedAt ?? run.createdAt));
+  return Math.max(0, Math.round(until.getTime() - run.createdAt.getTime() - run.idleMs));
+}
+
+/**
+ * Rows by verdict. An ended run has its counts saved, because unchanged rows of older runs are deleted; for any other
+ * run the rows are counted.
+ */
+async function countsOf(db: Queryable, run: Run): Promise<Counts> {
+  if (run.status === 'running' || run.status === 'paused') return countRows(db, run.id);
+  const byVerdict = Object.fromEntries(VERDICTS.map((verdict) => [verdict, run.counts?.[verdict] ?? 0]));
+  const total = Object.values(byVerdict).reduce((sum, n) => sum + n, 0);
+  return { in: total, ...byVerdict } as Counts; // safe: every verdict was put in above
+}
+
+/** Calls a second that the account of a run is allowed; undefined if the settings do not say, or if it is discovered. */
+export function allowedFor(run: Run, settings: Settings): number | undefined {
+  const account = settings.accounts[run.account];
+  return account === undefined || account.budget.mode === 'discover' ? undefined : budgetLimits(account).ratePerSecond;
+}
+
+/** `20 calls a second`, or that the rate is discovered. */
+export function budgetWords(account: AccountSettings): string {
+  const { ratePerSecond } = budgetLimits(account);
+  const most = `at most ${formatRate(ratePerSecond)}`;
+  return account.budget.mode === 'discover' ? `found out while calling, ${most}` : most;
+}
+
+/** At most 1: a burst after a pause may exceed the rate. */
+function shareUsed(calls: number, allowedPerSecond: number, durationMs: number): number {
+  const allowed = (allowedPerSecond * durationMs) / 1_000;
+  return allowed === 0 ? 0 : Math.min(1, Math.round((calls / allowed) * 1_000) / 1_000);
+}
+
+/** How many rows need a person. */
+export function problemsIn(counts: Counts): number {
+  return PROBLEMS.reduce((sum, verdict) => sum + counts[verdict], 0);
+}
+
+/** The first rows of a run, or the first ones with the given verdict. */
+export async function firstRows(
+  db: Queryable,
+  runId: string,
+  limit: number,
+  verdict?: Verdict,
+): Promise<readonly ReportedRow[]> {
+  const rows: ReportedRow[] = [];
+  if (limit <= 0) return rows;
+  for await (const row of reportRows(db, runId, verdict)) {
+    rows.push(row);
+    if (rows.length === limit) break;
+  }
+  return rows;
+}

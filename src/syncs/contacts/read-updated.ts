@@ -1,0 +1,35 @@
+/** The customers that a run has updated, read again: a service may accept an update without storing it. */
+import { lookUp } from '../../engine/account/look-up.ts';
+import { keepRecords, type SeenRecord } from '../../engine/ledger/match-index.ts';
+import { type RunProgress, recordProgress } from '../../engine/ledger/runs.ts';
+import type { Exclusive } from '../../engine/worker/exclusive.ts';
+import type { JobContext } from '../../engine/worker/job.ts';
+import { beginReading } from '../begin-reading.ts';
+import { toSeenRecord } from '../customers/read-customers.ts';
+
+/** The list is read if there are more. */
+const MOST = 100;
+
+/**
+ * Reads these customers by their ids, as pass `pass`. False if there are too many, or the service does not return each of
+ * them: then the list has to be read. @throws Stop
+ */
+export async function readUpdated(
+  context: JobContext<unknown>,
+  exclusive: Exclusive,
+  pass: number,
+  ids: readonly string[],
+): Promise<boolean> {
+  if (ids.length > MOST) return false;
+  const { pool, run, account, signal } = context;
+  await beginReading(context, exclusive, { kind: 'customer', pass });
+  const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
+  const customers: SeenRecord[] = [];
+  for (const id of ids) {
+    const found = await lookUp(account, 'customers', id, { lane: run.lane, signal, onCalls });
+    if (found.status !== 'found') return false;
+    customers.push(toSeenRecord(found.record, account));
+  }
+  await exclusive.transaction((db) => keepRecords(db, run.id, pass, customers));
+  return true;
+}

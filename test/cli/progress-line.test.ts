@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { type Look, progressLine } from '../../src/cli/print/progress-line.ts';
+import type { RowsLeft } from '../../src/engine/ledger/rows.ts';
+import type { Run } from '../../src/engine/ledger/runs.ts';
+
+const RUN: Run = {
+  id: 'run-1',
+  sync: 'nightly',
+  job: 'contacts',
+  account: 'acme',
+  scope: 'acme',
+  resource: 'customers',
+  lane: 'batch',
+  dryRun: false,
+  partOf: undefined,
+  title: 'nightly',
+  options: {},
+  status: 'running',
+  phase: 'import-customers',
+  checkpoint: {},
+  notes: [],
+  scan: 'proven',
+  leftOut: undefined,
+  rowsSeen: 2_000,
+  counts: undefined,
+  rowsPruned: 0,
+  rowsSettled: 500,
+  calls: 504,
+  callsMissed: false,
+  limited: 0,
+  isAcknowledged: false,
+  errorCode: undefined,
+  error: undefined,
+  failingSince: undefined,
+  createdAt: new Date(),
+  endedAt: undefined,
+  attendedAt: undefined,
+  idleMs: 0,
+  isBound: false,
+  planId: undefined,
+};
+
+function look(atMs: number, run: Partial<Run> = {}, left: Partial<RowsLeft> = {}): Look {
+  return { atMs, run: { ...RUN, ...run }, left: { toSend: 0, toSettle: 0, ...left } };
+}
+
+const CASES: readonly (readonly [string, readonly Look[], string])[] = [
+  ['reading', [look(0, { phase: 'scan-contacts', calls: 3 })], 'reading contacts · 2,000 rows'],
+  [
+    'sending',
+    [look(0, { calls: 104 }), look(1_000, {}, { toSend: 1_500 })],
+    'sending · 500 of 2,000 sent · 400 calls/s (100% of the budget) · about 4 s left',
+  ],
+  [
+    'creating customers for a load',
+    [
+      look(0, { id: 'load', phase: 'load-orders' }),
+      look(9, { partOf: 'load', calls: 104 }),
+      look(1_009, { partOf: 'load' }, { toSend: 1_500 }),
+    ],
+    'customers: sending · 500 of 2,000 sent · 400 calls/s (100% of the budget) · about 4 s left',
+  ],
+  ['checking', [look(0, { phase: 'settle-customers' }, { toSettle: 9 })], 'reading back what was sent · 9 to settle'],
+  [
+    'while its calls fail',
+    [look(0, { phase: 'scan-contacts', failingSince: new Date(), notes: ['old', 'the connection was refused'] })],
+    'reading contacts · 2,000 rows · the connection was refused',
+  ],
+  [
+    'done with an earlier note',
+    [look(0, { phase: 'scan-contacts', notes: ['waited'] })],
+    'reading contacts · 2,000 rows',
+  ],
+];
+
+test.each(CASES)('shows a run that is %s in one line', (_, looks, line) => {
+  expect(progressLine(looks, 400)).toBe(line);
+});
+
+test('on a terminal, names the customers that a load creates, once', () => {
+  const looks = [look(0, { partOf: 'load', calls: 104 }), look(1_000, { partOf: 'load' }, { toSend: 1_500 })];
+  expect(progressLine(looks, 400, 80)).toBe(
+    'customers: ██░░░░░░░░  25% · 500 of 2,000 sent · 400 calls/s · about 4 s left',
+  );
+  expect(progressLine(looks, 400, 120)).toContain('customers: █████░░░░░░░░░░░░░░░  25% · sending · 500');
+});
+
+test('on a terminal of 80 columns shows the rate and the time left of a long load too', () => {
+  const load = (rowsSettled: number, total: number) =>
+    progressLine([look(0, { calls: 484 }), look(1_000, { rowsSettled }, { toSend: total - rowsSettled })], 20, 80);
+  expect(load(500, 2_000)).toBe('██░░░░░░░░  25% · 500 of 2,000 sent · 20 calls/s · about 1 min 15 s left');
+  expect(load(123_456, 1_000_000)).toBe('█░░░░░░░░░  12% · 20 calls/s · about 12 h 10 min left');
+});
+
+test('expects no more calls a second for what is left than the budget allows', () => {
+  const burst = [look(0, { calls: 464 }), look(1_000, {}, { toSend: 1_500 })];
+  expect(progressLine(burst, 20)).toContain('40 calls/s (100% of the budget) · about 1 min 15 s left');
+});
+
+test('on a terminal of 80 columns shows a bar, the rate and the time left', () => {
+  const looks = [look(0, { calls: 104 }), look(1_000, {}, { toSend: 1_500 })];
+  const line = progressLine(looks, 400, 80);
+  expect(line).toBe('█████░░░░░░░░░░░░░░░  25% · 500 of 2,000 sent · 400 calls/s · about 4 s left');
+  expect(progressLine(looks, 400, 40)).toBe('█████░░░░░░░░░░░░░░░  25% · 500 of 2,000 sent · about 4 s left');
+  expect(progressLine(looks, 400, 120)).toContain('sending · 500 of 2,000 sent · 400 calls/s (100% of the budget)');
+});

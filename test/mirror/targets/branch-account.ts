@@ -1,0 +1,145 @@
+/** The account of a harness as a target: its tasks, and targets that deliver to them. */
+import { LockstepError } from '../../../src/base/errors.ts';
+import { type Client, createClient } from '../../../src/client/call/client.ts';
+import { type Dialect, dialectSchema } from '../../../src/client/call/dialect.ts';
+import type { OperationName } from '../../../src/contract/operations.ts';
+import type { Target } from '../../../src/contract/target.ts';
+import { creationLog } from '../../../src/mirror/outbox/creations.ts';
+import { openService } from '../../../src/mirror/targets/service/service.ts';
+import type { ServiceAccount } from '../../../src/mirror/targets/service/service-account.ts';
+import { toTaskState } from '../../../src/mirror/tasks/task-state.ts';
+import { ensureTenant } from '../../../src/service/tenants.ts';
+import type { BehaviourOptions } from '../../../src/service/testbed/behaviour.ts';
+import type { SettingsOf } from '../../../src/settings/schema-target.ts';
+import { freeBudget } from '../../support/free-budget.ts';
+import { type Harness, TEST_KEY } from '../../support/harness/harness.ts';
+
+export interface ThereTask {
+  readonly id: string;
+  readonly taskName: string;
+  readonly description: string;
+  readonly isCompleted: boolean;
+  readonly startDate?: string;
+}
+
+export interface BranchOptions {
+  readonly behaviour?: BehaviourOptions;
+  readonly dialect?: Partial<Dialect>;
+  readonly settleMs?: number;
+  readonly timeoutMs?: number;
+  readonly lookAfterMs?: readonly number[];
+}
+
+export type Branch = Awaited<ReturnType<typeof openBranch>>;
+
+/** Empties the harness first; another tenant has one task. */
+export async function openBranch(harness: Harness, options: BranchOptions = {}) {
+  const { behaviour = {}, settleMs = 60_000, timeoutMs = 5_000, lookAfterMs = [0] } = options;
+  const { pool } = harness.database;
+  await harness.reset();
+  const service = await harness.anotherService(behaviour);
+  const putInto = async (tenantId: number, tasks: readonly Record<string, unknown>[]): Promise<string[]> => {
+    const { rows } = await pool.query<{ id: string }>(
+      `insert into service.tasks (tenant_id, fields) select $1, fields from unnest($2::jsonb[]) as t(fields)
+       returning id::text as id`,
+      [tenantId, tasks.map((task) => JSON.stringify(task))],
+    );
+    return rows.map(({ id }) => id);
+  };
+  const other = await ensureTenant(pool, 'other');
+  await putInto(other.id, [{ taskName: 'of another tenant', isCompleted: false }]);
+  const dialect = dialectSchema.parse(options.dialect ?? {});
+  const clients: Client[] = [];
+  const opened: Target[] = [];
+  let apiKey = TEST_KEY;
+
+  const openAccount = (): ServiceAccount => {
+    const prefix = '/api/v1' as const;
+    const budget = freeBudget();
+    const client = createClient({
+      account: 'branch',
+      baseUrl: service.url,
+      apiKey,
+      prefix,
+      timeoutMs,
+      concurrency: 8,
+      budget,
+      dialect,
+    });
+    clients.push(client);
+    return {
+      name: 'branch',
+      client,
+      dialect,
+      settleMs,
+      keySource: 'accounts.branch.apiKey',
+      takeRetry: budget.retry,
+      async checkKey() {
+        const looked = await client.call('contacts.getall', { lane: 'interactive' });
+        return {
+          status: looked.status === 'applied' ? 'accepted' : looked.status === 'refused' ? 'refused' : 'unclear',
+        };
+      },
+    };
+  };
+
+  return {
+    pool,
+    /** Only calls of the target are counted. */
+    calls: (operation: OperationName) => service.traffic.total(operation),
+    /** A target as a new process opens it: with no memory of an earlier one. */
+    open(given: Partial<SettingsOf<'service'>> = {}): Target {
+      const settings: SettingsOf<'service'> = {
+        name: 'out',
+        type: 'service',
+        account: 'branch',
+        create: true,
+        columns: {},
+        concurrency: 100,
+        ...given,
+      };
+      let account: ServiceAccount | undefined;
+      const target = openService(settings, {
+        accounts: {
+          async open(name) {
+            if (name !== 'branch') throw new LockstepError('SECRET_MISSING', `no key of ${name}`);
+            account ??= openAccount();
+            return account;
+          },
+          async reopen() {
+            account = openAccount();
+            return account;
+          },
+        },
+        readTask: toTaskState,
+        creations: creationLog(pool, 'out'),
+        lookAfterMs,
+      });
+      opened.push(target);
+      return target;
+    },
+    /** Makes the key that the target's account uses wrong, or right again. */
+    useKey(key: 'right' | 'wrong'): void {
+      apiKey = key === 'right' ? TEST_KEY : 'canary-wrong-key';
+    },
+    /** Adds tasks to the account and returns their ids. */
+    put: (tasks: readonly Record<string, unknown>[]) => putInto(harness.tenantId, tasks),
+    /** The tasks of the account, the oldest first. */
+    async there(): Promise<readonly ThereTask[]> {
+      const { rows } = await pool.query(
+        'select id::text as id, fields from service.tasks where tenant_id = $1 order by id',
+        [harness.tenantId],
+      );
+      return rows.map(({ id, fields }) => ({ id, ...fields }));
+    },
+    /** Makes the creations in the ledger this much older. */
+    async age(ms: number): Promise<void> {
+      await pool.query(`update ledger.creations set at = at - $1 * interval '1 ms'`, [ms]);
+    },
+    async close(): Promise<void> {
+      await Promise.all(opened.map((target) => target.close()));
+      await Promise.all(clients.map((client) => client.close()));
+      await service.close();
+    },
+  };
+}

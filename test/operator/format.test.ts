@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { formatCount, formatShare, formatTook, plural } from '../../src/operator/format.ts';
+
+test.each([
+  [400, '0.4 s'],
+  [12_340, '12.3 s'],
+  [59_990, '1 min'],
+  [200_000, '3 min 20 s'],
+  [3_599_900, '1 h'],
+  [7_500_000, '2 h 5 min'],
+])('%i ms took %s', (ms, words) => {
+  expect(formatTook(ms)).toBe(words);
+});
+
+test('groups digits, rounds shares, and uses the singular for one row', () => {
+  expect([formatCount(1_234_567), formatShare(0.974), formatShare(0.001), formatShare(0)]).toEqual([
+    '1,234,567',
+    '97%',
+    '<1%',
+    '0%',
+  ]);
+  expect([plural(1, 'row'), plural(2, 'row')]).toEqual(['1 row', '2 rows']);
+});
