@@ -31,7 +31,7 @@ export interface Cause {
 }
 
 /**
- * Texts are Markdown. `sentence` and `remedy` may contain `{fact}`. `[…]` is left out if one of its facts is missing,
+ * Texts are Markdown. `sentence` and `remedy` may contain `{fact}`, and for a list of which one applies `{fact or}`. `[…]` is left out if one of its facts is missing,
  * `[?fact …]` if that fact is missing or false, and `[!fact …]` if it is present and true. Commands are in backticks; a fact
  * that is missing there is printed in capitals.
  */

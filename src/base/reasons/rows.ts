@@ -93,7 +93,7 @@ export const ROW_REASONS = {
   AMBIGUOUS_MATCH: {
     meaning: 'The contact matches several customers, or shares its customer with other contacts. Nothing was written.',
     sentence:
-      'By {by} it could be customer {customers}[?owners , which a person has linked with contact {owners}][!owners ; other contacts or customers have the same values].',
+      'By {by} it could be customer {customers or}[?owners , which a person has linked with contact {owners}][!owners ; other contacts or customers have the same values].',
     remedy:
       'Decide it with `lockstep review`; or make the contact or the customers distinguishable, or merge duplicates at the service, then run the sync again.',
   },
@@ -225,7 +225,7 @@ export const ROW_REASONS = {
   },
   AMBIGUOUS_CUSTOMER: {
     meaning: 'The row may mean several customers. Nothing was written.',
-    sentence: 'By {by} it could be one of the customers {customers}.',
+    sentence: 'By {by} it could be customer {customers or}.',
     remedy:
       'Decide it with `lockstep review`; or add to the row what tells the customers apart: an id (client_id), e-mail or phone.',
   },

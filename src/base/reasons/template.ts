@@ -12,9 +12,9 @@ export interface Filling {
 /** Names at most so many items of a list. */
 const MOST_NAMED = 10;
 const PART = /\[(?:([?!])(\w+) ?)?([^\]]*)\]/g;
-const NAME = /\{(\w+)\}/g;
+const NAME = /\{(\w+)(?: or)?\}/g;
 const COMMAND = /`lockstep [^`]*`/g;
-const NAME_OR_COMMAND = /`lockstep ([^`]*)`|\{(\w+)\}/g;
+const NAME_OR_COMMAND = /`lockstep ([^`]*)`|\{(\w+)( or)?\}/g;
 
 /** If a command needs a fact that is missing, its name is printed in capitals, for the reader to fill in. */
 export function fill(template: string, filling: Filling): string {
@@ -23,8 +23,10 @@ export function fill(template: string, filling: Filling): string {
     const isWanted = sign === undefined || isSet(facts[name]) === (sign === '?');
     return isWanted && namesIn(part.replace(COMMAND, '')).every((one) => isSet(facts[one])) ? part : '';
   });
-  return text.replace(NAME_OR_COMMAND, (_, command: string | undefined, name: string) =>
-    command === undefined ? wordsOf(facts[name], filling) : `\`${filling.command(argumentsOf(command, facts))}\``,
+  return text.replace(NAME_OR_COMMAND, (_, command: string | undefined, name: string, or?: string) =>
+    command === undefined
+      ? wordsOf(facts[name], filling, or ? 'or' : 'and')
+      : `\`${filling.command(argumentsOf(command, facts))}\``,
   );
 }
 
@@ -57,13 +59,13 @@ function isSet(fact: Fact | undefined): boolean {
   return fact !== undefined && fact !== null && fact !== false && fact !== '';
 }
 
-function wordsOf(fact: Fact | undefined, filling: Filling): string {
+/** `joint`: before the last item of a list; a list that is complete needs no "and". */
+function wordsOf(fact: Fact | undefined, filling: Filling, joint: 'and' | 'or' = 'and'): string {
   if (Array.isArray(fact)) {
-    const more = fact.length > MOST_NAMED ? ` and ${fact.length - MOST_NAMED} more` : '';
-    return `${fact
-      .slice(0, MOST_NAMED)
-      .map((one) => wordsOf(one, filling))
-      .join(', ')}${more}`;
+    const items = fact.slice(0, MOST_NAMED).map((one) => wordsOf(one, filling));
+    const more = fact.length > MOST_NAMED ? `${fact.length - MOST_NAMED} more` : undefined;
+    const last = more ?? (joint === 'or' && items.length > 1 ? items.pop() : undefined);
+    return `${items.join(', ')}${last === undefined ? '' : ` ${joint} ${last}`}`;
   }
   if (typeof fact !== 'object' || fact === null) return String(fact ?? '');
   return 'code' in fact ? filling.said(fact) : inWords(fact as Difference); // of the objects, only these two are facts

@@ -11,7 +11,7 @@ const cases: readonly (readonly [string | null, Facts, string])[] = [
   [
     'AMBIGUOUS_MATCH',
     { by: 'e-mail', customers: ['12', '15'] },
-    'By e-mail it could be customer 12, 15; other contacts',
+    'By e-mail it could be customer 12 or 15; other contacts',
   ],
   [
     'DIFFERS',
