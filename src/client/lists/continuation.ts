@@ -7,6 +7,7 @@ import type { Answers, Page } from './answers.ts';
 import type { Query } from './beside.ts';
 import { isPageRefused } from './missing-page.ts';
 import { isPageSize } from './page-size.ts';
+import type { PassSource, ScannedRecord } from './pass.ts';
 import { idsOf } from './window.ts';
 
 /** Reads the page of this number and size, or, with `instead`, the page that these parameters name. */
@@ -75,8 +76,17 @@ export function unreachable(rows: number): string {
 const ONE_BY_ONE = 'each page of the list is found by the page before, so pages cannot overlap';
 
 /** What a pass over a list knows that continues in this way: pages by offset may share records. */
-export function passBy(by: Continuation['by'] | undefined): { readonly reason?: string; readonly mayOverlap: boolean } {
-  return { mayOverlap: by === 'offset', ...((by === 'links' || by === 'id') && { reason: ONE_BY_ONE }) };
+export function passBy(by: Continuation['by'] | undefined): Pick<
+  PassSource<ScannedRecord>,
+  'mayOverlap' | 'isNumbered'
+> & {
+  readonly reason?: string;
+} {
+  return {
+    mayOverlap: by === 'offset',
+    isNumbered: by === undefined,
+    ...((by === 'links' || by === 'id') && { reason: ONE_BY_ONE }),
+  };
 }
 
 /** Pages of exactly the requested size, or the rest of the list: windows may overlap. */

@@ -52,9 +52,9 @@ export async function passOverTasks<R extends ScannedRecord>({
     return kept;
   };
   const pass = (readPage: PassSource<R>['read'], by?: Continuation['by']) => {
-    const { reason, mayOverlap } = passBy(by);
+    const { reason, ...how } = passBy(by);
     const saysMore = (records: readonly R[]) => answers.next(records) !== undefined;
-    return fixedPass({ ...checkedKeep(readPage, keepCounted), saysMore, rowsPerPage: ANY_SIZE, mayOverlap }, reason);
+    return fixedPass({ ...checkedKeep(readPage, keepCounted), saysMore, rowsPerPage: ANY_SIZE, ...how }, reason);
   };
   const readAll = async (): Promise<PassResult> => {
     const begin = firstPage === 'auto' ? await findBeginning(ahead) : firstPage;
