@@ -11,7 +11,8 @@ const ACCEPTED_SIZES = [100, 50, 20, 10, 5];
 /** The share of the wanted size that is tried if the service fails: it may not finish a larger page in time. */
 const QUICK_SHARE = 1 / 5;
 /** The message of a failing envelope has to be about sizes: with HTTP 200, a service reports every error. */
-const SIZE_WORDS = /per[ _-]?page|page[ _-]?size|\b(rows|limit|max(imum)?|at most|too (large|big|many|high))\b/i;
+const SIZE_WORDS =
+  /per[ _-]?page|page[ _-]?size|\b(rows|limit|max(imum)?|at most|too (large|big|many|high|long)|timed? ?out)\b/i;
 
 export interface FittingSource<R extends ScannedRecord> extends ScanSource<R> {
   /** Whether the service gave no answer that can be used, after retries. */

@@ -33,6 +33,7 @@ test.each([
   ['with a 422', 20, refused(422, 'invalid')],
   ['in an envelope that names it', 10, refused(200, 'rows_per_page must be at most 10')],
   ['by failing', 100, failed],
+  ['by failing in an envelope', 100, refused(200, 'upstream timed out')],
 ])('smaller pages are requested from a service that refuses the wanted size %s', async (_how, most, error) => {
   const { source, seen } = listWithPages(most, error);
   expect((await fittingScan(source)).proof).toBe('proven');
