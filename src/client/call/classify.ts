@@ -134,9 +134,9 @@ function classifyDoubt(call: Call, head: Head): Unknown {
   const { httpStatus } = head;
   if (httpStatus >= 300 && httpStatus < 400) {
     const called = call.label.slice(call.label.indexOf(' ') + 1);
-    const { words, wantsSlash } = redirectOf(call.operation, called, headerOf(head, 'location'));
+    const { words, wantsSlash, wantsPrefix } = redirectOf(call.operation, called, headerOf(head, 'location'));
     const answered = unknown(call, 'redirect', `answers HTTP ${httpStatus}, ${shorten(words)}`, httpStatus);
-    return wantsSlash ? { ...answered, wantsSlash: true } : answered;
+    return { ...answered, ...(wantsSlash && { wantsSlash }), ...(wantsPrefix && { wantsPrefix }) };
   }
   return unknown(call, 'server-error', `answers HTTP ${httpStatus}`, httpStatus);
 }

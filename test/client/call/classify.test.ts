@@ -149,6 +149,10 @@ test('a redirect to the same operation elsewhere names the address to set', () =
   });
   for (const location of ['/login', '/app/api/v1/orders/getall', ''])
     expect(to(location)).toMatchObject({ message: expect.stringMatching(/not followed: check the base URL$/) });
+  expect(to('/app/v1/orders/getall')).toMatchObject({
+    wantsPrefix: '/v1',
+    message: expect.stringMatching(/set the account’s prefix to \/v1$/),
+  });
   const all = [to('/app/api/v1/orders/getall/'), moved, to('//else.example/app/api/v1/orders/getall/')];
   expect(all.map((outcome) => 'wantsSlash' in outcome)).toEqual([true, false, false]);
 });
