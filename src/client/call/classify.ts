@@ -100,7 +100,8 @@ function classifySuccess(call: Call, exchanged: Exchanged, head: Head): Outcome 
   const decoded = decodeBody(exchanged.body);
   if (decoded.status === 'empty') return { status: 'applied', httpStatus, content: undefined };
   if (decoded.status === 'unreadable') {
-    const words = `answers ${decoded.looks} where JSON was expected: check the base URL`;
+    const remedy = decoded.isAlmostJson ? 'fix the answers of the service' : 'check the base URL';
+    const words = `answers ${decoded.looks} where JSON was expected: ${remedy}`;
     return unknown(call, decoded.html ? 'html' : 'unreadable', words, httpStatus);
   }
   const message = failureIn(decoded.value);

@@ -71,6 +71,17 @@ test.each(limits)('a refusal that reports a rate limit by %s', (_, status, messa
     expect(classify(call, answered(status, { status: 'error', message }, headers)).status).toBe(outcome);
 });
 
+test.each([
+  [
+    JSON.stringify('{"content":[]}'),
+    /JSON as a text within JSON \(it is encoded twice\).*: fix the answers of the service$/,
+  ],
+  ['{"content":[]}\n<!-- 3 ms -->', /JSON that is truncated, or followed by other text.*: fix the answers/],
+  ['<html>', /an HTML page.*: check the base URL$/],
+])('the message about the body %s says what to fix', (body, message) => {
+  expect(classify(read, answered(200, body))).toMatchObject({ message: expect.stringMatching(message) });
+});
+
 test('a list answered with 204 is empty, and one answered with an empty 200 is not', () => {
   expect(classify(read, answered(204))).toMatchObject({ status: 'applied', content: null });
   expect(classify(read, answered(200))).toMatchObject({ status: 'applied', content: undefined });
