@@ -7,9 +7,10 @@ import { listIn, whyNoRecords } from '../src/client/call/decode.ts';
 import { type LongIds, longIdsOf } from '../src/client/call/dialect.ts';
 import type { Json } from '../src/client/call/json.ts';
 import { shapeOf } from '../src/client/call/shape.ts';
-import { pageQuery, scan } from '../src/client/lists/scan.ts';
+import { fittingScan } from '../src/client/lists/fitting-scan.ts';
+import { pageQuery } from '../src/client/lists/scan.ts';
 import type { Account } from '../src/engine/account/account.ts';
-import { RunFailed, RunPaused } from '../src/engine/account/failure.ts';
+import { RetryLater, RunFailed, RunPaused } from '../src/engine/account/failure.ts';
 import { waysOn } from '../src/engine/account/identity.ts';
 import { checkShape } from '../src/engine/account/list-shapes.ts';
 import { readCall } from '../src/engine/account/reads.ts';
@@ -161,8 +162,9 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
     const shape = shapeOf(path, list[0], 'contacts', account.dialect);
     await checkShape(context, 'contacts', { ...shape, ...(areNew && { longIds: areNew }) });
   };
-  const report = await scan<ScannedContact>({
+  const report = await fittingScan<ScannedContact>({
     rowsPerPage: options.rowsPerPage,
+    hasFailed: (error) => error instanceof RetryLater && error.isFailure,
     read: async (...asked) => {
       const query = pageQuery(account.dialect, ...asked);
       const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);

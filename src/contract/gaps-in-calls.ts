@@ -26,7 +26,7 @@ export const gapsInCalls: readonly Gap[] = [
     question: 'What does an update of an order do to members that it does not send?',
     ourService: 'They stay as they are.',
     clientDoes:
-      'It sends what the file has and reads the first such order back. If the other members have changed, it restores them and sends whole orders from then on.',
+      'It sends what the file has and reads the first such order back. If the other members have changed, it restores them and sends whole orders from then on; it sends them whole as well if the first one was refused.',
   },
   {
     id: 'envelope-values',
@@ -66,7 +66,7 @@ export const gapsInCalls: readonly Gap[] = [
     ourService:
       'The default is 100 and the maximum is 1,000. A larger value is reduced to 1,000; a value below 1 is an HTTP 400. Beyond the last page the list is empty.',
     clientDoes:
-      'It asks for the page size that it wants and counts the rows it receives. A page with fewer rows is not the end: it reads until a page is empty. A scan that found fewer records than the service reports is unproven. A refused page (404, 400, 410, 422, or HTTP 200 with a failing envelope) counts as empty if the page after it has no records, a second request for it is refused too, and the first page is still answered.',
+      'It asks for the page size that it wants and counts the rows it receives. If that size is refused, or the service fails, and no page was answered, it asks for smaller pages. A page with fewer rows is not the end: it reads until a page is empty, or until three page numbers in a row give the same page again after a short one. A scan that found fewer records than the service reports is unproven. A refused page (404, 400, 410, 422, or HTTP 200 with a failing envelope) counts as empty if the page after it has no records, a second request for it is refused too, and the first page is still answered.',
     override: 'syncs.*.options.rowsPerPage',
   },
   {
@@ -85,7 +85,7 @@ export const gapsInCalls: readonly Gap[] = [
     question: 'Are lists of customers, orders, subtasks and search results complete, whatever their size?',
     ourService: 'Yes, and they are streamed. A list has everything that was committed before the read began.',
     clientDoes:
-      'It reads them as a stream, with a limit on the bytes. Then it asks for a later page: if that page has records that the list did not have, or if the answer reports a larger total, several pages or a next page, the list is paged, and the client scans it: by page numbers, or else by an offset, or by the cursor or link of each answer. A list that is null, or missing from a successful answer, is empty.',
+      'It reads them as a stream, with a limit on the bytes. Then it asks for a later page: if that page has records that the list did not have, or if the answer reports a larger total, several pages or a next page, the list is paged, and the client scans it: by page numbers, or else by an offset, or by the cursor or link of each answer. A list that is null, or missing from a successful answer, or answered with HTTP 204, is empty.',
   },
   {
     id: 'search-match',
@@ -143,7 +143,7 @@ export const gapsInCalls: readonly Gap[] = [
     question: 'How many requests may a key make?',
     ourService: 'Any number.',
     clientDoes:
-      'It keeps to the configured budget, follows 429 and Retry-After, and slows down after them. RateLimit headers can only lower its rate. With budget.mode discover it finds the limit itself.',
+      'It keeps to the configured budget, follows 429 and Retry-After, also if a 403 or a failing envelope with HTTP 200 reports the limit, and slows down after them. RateLimit headers can only lower its rate. With budget.mode discover it finds the limit itself.',
     override: 'accounts.*.budget.requests',
   },
   {

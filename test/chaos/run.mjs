@@ -1,7 +1,8 @@
 /**
  * `npm run chaos -- --seed N --minutes M [--workers W] [--too-late]`: one day at random (day.test.ts). `--too-late`: the service commits
  * later than `settle`, and each record that is doubled has to be reported. As root on Linux the data directory is a small disk that fills up.
- * `npm run worlds -- --seeds A..B`: services drawn by these seeds (worlds.test.ts).
+ * `npm run worlds -- --seeds A..B [--habit NAME]`: services drawn by these seeds (worlds.test.ts). `--habit` gives each of them a habit of
+ * test/support/habits.ts; `--habit each` goes through them by seed.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -14,6 +15,7 @@ const { values, positionals } = parseArgs({
     workers: { type: 'string', default: '2' },
     'too-late': { type: 'boolean', default: false },
     seeds: { type: 'string', default: '1..60' },
+    habit: { type: 'string', default: 'none' },
   },
 });
 const [what] = positionals;
@@ -33,6 +35,7 @@ const env = {
   MINUTES: values.minutes,
   WORKERS: values.workers,
   SEEDS: values.seeds,
+  HABIT: values.habit,
   ...(values['too-late'] && { TOO_LATE: '1' }),
   ...(hasMounts && { OWN_MOUNTS: '1' }),
 };

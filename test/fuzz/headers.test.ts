@@ -70,7 +70,7 @@ fuzz('says where a redirect leads, without its secrets', {
   ),
   check(location) {
     const { words, wantsSlash } = redirectOf('contacts.getall', CALLED, location);
-    expect(words).toMatch(/check the base URL$|set the account’s url to https?:\/\/\S*$/);
+    expect(words).toMatch(/check the base URL$|set the account’s (url to https?:\/\/\S*|prefix to \S*)$/);
     if (/[?#].*S3CRET/.test(location)) expect(words).not.toContain('S3CRET');
     if (wantsSlash) expect(new URL(location.split(/[?#]/, 1)[0] ?? '', CALLED).href).toBe(`${CALLED}/`);
   },

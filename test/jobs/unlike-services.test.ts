@@ -16,6 +16,7 @@ const fromOne = (pastEnd: PastEnd, isSizeHonoured: boolean): Paging => ({
   pastEnd,
   zero: 'refused',
 });
+const sized: Paging = { ...(fromOne('empty', true) as Extract<Paging, { kind: 'pages' }>), first: 0 };
 const allInPages = (of: Paging): Partial<Drawn> => ({ paging: { contacts: of, customers: of, orders: of, tasks: of } });
 const continuing = (kind: 'cursor' | 'offset' | 'starting_after'): Partial<Drawn> => allInPages({ kind, cap: 7 });
 const ALL: readonly Step[] = ['contacts', 'orders', 'tasks'];
@@ -65,6 +66,22 @@ const cases: readonly (readonly [string, Partial<Drawn>, ...Step[]])[] = [
     { ...allInPages(fromOne('empty', true)), emptyAs: 'null', beside: 'total' },
     ...ALL,
   ],
+  ['that answers 204 for an empty list', { habit: 'answers 204 for an empty list', sizes: fresh }, ...ALL],
+  [
+    'whose members come in another order each time',
+    { ...continuing('cursor'), habit: 'shuffles members', hiddenEvery: 3 },
+    ...(['contacts', 'orders'] as const),
+  ],
+  ['that stamps every answer', { ...continuing('cursor'), habit: 'stamps every answer' }, ...ALL],
+  ['that lists deleted records', { habit: 'lists deleted records' }, ...(['contacts', 'orders'] as const)],
+  ['that wants all members in an update', { habit: 'refuses updates that are not whole' }, 'orders'],
+  ['that shows an update late', { habit: 'empties what an update leaves out', lagMs: 100 }, 'orders'],
+  ['that refuses large pages', { ...allInPages(sized), habit: 'refuses large pages' }, 'contacts'],
+  ['that fails on large pages', { ...allInPages(sized), habit: 'fails on large pages' }, 'contacts'],
+  ['that returns to the first page', allInPages({ ...fromOne('the first', false), first: 0 } as Paging), ...ALL],
+  ['that repeats the last page', allInPages(fromOne('the last', false)), ...ALL],
+  ['that reports its limit in an envelope', { habit: 'limits with an envelope', mostPerSecond: 40 }, ...ALL],
+  ['that reports its limit with a 403', { habit: 'limits with 403', mostPerSecond: 40 }, ...ALL],
 ];
 /** Without faults: with them a run may rightly stop, or leave a row for a person. */
 const SEEDS = [3, 9, 318, 8002, 8004, 8005, 8013, 8018, 8019, 8020, 8024, 8028, 8034, 8038, 8041, 8042, 8051, 8054];
@@ -91,6 +108,16 @@ beforeAll(async () => {
     { drawn: plainService({ seed: 0, oddity: 'masks e-mails' }) },
     { drawn: plainService({ seed: CUT, oddity: 'lists only the oldest', ...cutOff }), steps: ['contacts'] },
     { drawn: plainService({ seed: CUT, oddity: 'lists only the newest', ...cutOff }), steps: ['contacts'] },
+    {
+      drawn: plainService({
+        ...cutOff,
+        seed: CUT,
+        oddity: 'lists only the newest',
+        idForm: 'number',
+        habit: 'has no single reads',
+      }),
+      steps: ['contacts'],
+    },
   ]);
 }, 240_000);
 
@@ -107,12 +134,12 @@ describe('a service', () => {
     );
   });
 
-  test('that hides customers from its list, and has random ids, gets one customer before that is noticed', () => {
+  test('that hides customers from its list, and has random ids or no reads by id, gets one customer before that is noticed', () => {
     const cut = checked.filter(({ drawn }) => drawn.seed === CUT);
     const alone = 'created one customer first, to see whether the list of customers shows it';
     for (const { status, why } of cut)
       expect([status, why.join()]).toEqual(['refused', expect.stringContaining(alone)]);
-    expect(cut).toHaveLength(2);
+    expect(cut).toHaveLength(3);
   });
 
   test.each(SEEDS)('drawn by the seed %i is handled', (seed) => {

@@ -1,6 +1,7 @@
 /** How an unknown service answers: every choice that the contract leaves open, made at random from a seed. */
 
 import { FRAMEWORKS, type Framework } from './framework-forms.ts';
+import { type Habit, REFUSABLE_HABITS } from './habits.ts';
 
 export interface Random {
   /** From 0 to below `below`. */
@@ -26,7 +27,7 @@ export type ListedKind = 'contacts' | 'customers' | 'orders' | 'tasks';
 
 export type IdForm = 'number' | 'digits' | 'uuid' | 'long number' | 'long digits';
 export type EmptyAs = '[]' | 'null' | 'absent';
-export type PastEnd = 'empty' | 404 | 400 | 'failing 200';
+export type PastEnd = 'empty' | 404 | 400 | 'failing 200' | 'the last' | 'the first';
 export type DateForm = 'iso' | 'with a space' | 'seconds' | 'milliseconds' | 'none';
 export type Encoding = 'identity' | 'gzip' | 'deflate' | 'br';
 
@@ -67,7 +68,7 @@ export const ODDITIES = [
 const CUTS = ['lists only the oldest', 'lists only the newest'] as const;
 export type Oddity = (typeof ODDITIES)[number] | (typeof CUTS)[number];
 
-export const REFUSABLE: ReadonlySet<Oddity | 'none'> = new Set([
+const REFUSABLE: ReadonlySet<Oddity | 'none'> = new Set([
   'ignores updates',
   'capitalizes labels',
   'renames states',
@@ -77,9 +78,15 @@ export const REFUSABLE: ReadonlySet<Oddity | 'none'> = new Set([
   ...CUTS,
 ]);
 
+export function isRefusable({ oddity, habit }: Drawn): boolean {
+  return REFUSABLE.has(oddity) || REFUSABLE_HABITS.has(habit);
+}
+
 /** Whether its lists hide records, and its ids do not tell which: then the first record that is created may exist. */
-export function mayHideTheFirst({ oddity, idForm }: Drawn): boolean {
-  return (oddity === CUTS[0] || oddity === CUTS[1]) && idForm !== 'number' && idForm !== 'digits';
+export function mayHideTheFirst({ oddity, idForm, habit }: Drawn): boolean {
+  const hasLookUp = habit !== 'has no single reads' && habit !== 'answers the first record for every id';
+  const isAsked = (idForm === 'number' || idForm === 'digits') && hasLookUp;
+  return (oddity === CUTS[0] || oddity === CUTS[1]) && !isAsked;
 }
 
 export interface Drawn {
@@ -125,6 +132,7 @@ export interface Drawn {
   readonly callsPerConnection: number;
   readonly prefix: 'both' | '/api/v1' | '/v1';
   readonly oddity: Oddity | 'none';
+  readonly habit: Habit | 'none';
   /** Records in a list of customers or orders, at most. */
   readonly mostListed: number;
   /** Share of the calls that end in a fault. */
@@ -168,6 +176,7 @@ export function plainService(otherwise: Partial<Drawn> = {}): Drawn {
     callsPerConnection: 0,
     prefix: 'both',
     oddity: 'none',
+    habit: 'none',
     mostListed: Number.POSITIVE_INFINITY,
     faults: 0,
     sizes: { contacts: 17, customers: 9, orders: 9, tasks: 8 },
@@ -268,6 +277,7 @@ function drawContractService(seed: number): Drawn {
     }),
     ...drawContinuing(seed),
     ...drawOddity(seed),
+    habit: 'none',
     order: pick(['oldest', 'newest', 'scattered']),
     encoding: pick(['identity', 'identity', 'gzip', 'deflate', 'br']),
     isChunked: chance(0.5),

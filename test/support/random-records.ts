@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DateForm, Drawn, ListedKind } from './drawn-service.ts';
 import { FORMS } from './framework-forms.ts';
+import { membersAs, textAs } from './habit-forms.ts';
 
 export interface Kept {
   /** As the service calls it, whatever its form on the wire. */
@@ -9,6 +10,9 @@ export interface Kept {
   /** By the contract's names. */
   fields: Record<string, unknown>;
   readonly madeAtMs: number;
+  changedAtMs: number;
+  /** Lists show it, with a member that says so. */
+  readonly isDeleted?: boolean;
   /** What is shown until `fields` may be; undefined: nothing of it. */
   lagging?: { readonly fields: Record<string, unknown> | undefined; readonly untilMs: number };
 }
@@ -29,7 +33,15 @@ export class Refusal extends Error {
 
 /** What the service makes of what it was sent. */
 export function stored(drawn: Drawn, kind: ListedKind, fields: Record<string, unknown>): Record<string, unknown> {
-  if (kind !== 'customers') return fields;
+  if (kind !== 'customers' && kind !== 'orders') return fields;
+  const texts = Object.entries(fields).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? textAs(drawn, name, value) : value,
+  ]);
+  return kind === 'orders' ? Object.fromEntries(texts) : storedCustomer(drawn, Object.fromEntries(texts));
+}
+
+function storedCustomer(drawn: Drawn, fields: Record<string, unknown>): Record<string, unknown> {
   const { phone_number: phone, email, full_name: name } = fields;
   return {
     ...fields,
@@ -89,8 +101,8 @@ export function incoming({ idForm }: Drawn, value: unknown): string {
 }
 
 /** What is shown of a record now; undefined: it is not shown yet. */
-export function shownFields({ fields, lagging }: Kept): Record<string, unknown> | undefined {
-  return lagging !== undefined && Date.now() < lagging.untilMs ? lagging.fields : fields;
+export function shownFields({ fields, lagging }: Kept, isCurrent = false): Record<string, unknown> | undefined {
+  return !isCurrent && lagging !== undefined && Date.now() < lagging.untilMs ? lagging.fields : fields;
 }
 
 export function found(kept: readonly Kept[], id: string): Kept {
@@ -111,18 +123,31 @@ function idNameOf({ idName }: Drawn, kind: ListedKind): string {
   return idName;
 }
 
-export function shown(drawn: Drawn, kind: ListedKind, kept: Kept, isInList = false): Record<string, unknown> {
-  const members = membersShown(drawn, kind, kept);
+export function shown(
+  drawn: Drawn,
+  kind: ListedKind,
+  kept: Kept,
+  { isInList = false, isCurrent = false } = {},
+): Record<string, unknown> {
+  const members = membersShown(drawn, kind, kept, isCurrent);
+  if (!isInList && drawn.habit === 'shows ids as other types in single reads')
+    swapIdType(members, idNameOf(drawn, kind));
   if (isInList && drawn.oddity === 'masks e-mails' && typeof members.email === 'string')
     members.email = members.email.replace(/^(.).*@/, '$1***@');
   const { framework } = drawn;
   return framework === 'contract' ? members : FORMS[framework].record(kind, members);
 }
 
-function membersShown(drawn: Drawn, kind: ListedKind, kept: Kept): Record<string, unknown> {
+function swapIdType(members: Record<string, unknown>, name: string): void {
+  const id = members[name];
+  if (typeof id === 'number') members[name] = String(id);
+  else if (typeof id === 'string' && /^\d{1,15}$/.test(id)) members[name] = Number(id);
+}
+
+function membersShown(drawn: Drawn, kind: ListedKind, kept: Kept, isCurrent: boolean): Record<string, unknown> {
   const members: Record<string, unknown> = { [idNameOf(drawn, kind)]: wireId(drawn, kept.id) };
   if (drawn.dates !== 'none') members.created_at = dateAs(drawn.dates, kept.madeAtMs);
-  for (const [name, value] of Object.entries(shownFields(kept) ?? kept.fields)) {
+  for (const [name, value] of Object.entries(shownFields(kept, isCurrent) ?? kept.fields)) {
     const isBlank = value === undefined || value === null || value === '';
     if (isBlank && drawn.blanks !== 'as stored') {
       if (drawn.blanks !== 'absent') members[name] = drawn.blanks === 'null' ? null : '';
@@ -135,7 +160,8 @@ function membersShown(drawn: Drawn, kind: ListedKind, kept: Kept): Record<string
     else if (name === 'amount' && drawn.amounts === 'text') members[name] = Number(value).toFixed(2);
     else members[name] = value;
   }
-  return members;
+  if (drawn.habit === 'lists deleted records') members.is_deleted = flag(drawn, kept.isDeleted === true);
+  return membersAs(drawn, members);
 }
 
 function dateAs(form: Exclude<DateForm, 'none'>, ms: number): unknown {

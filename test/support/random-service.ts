@@ -5,10 +5,13 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { type Drawn, type ListedKind, type Paging, randomFrom } from './drawn-service.ts';
+import { type Drawn, type ListedKind, randomFrom } from './drawn-service.ts';
 import { FORMS } from './framework-forms.ts';
+import { bodyAs } from './habit-forms.ts';
+import { checkBody, equalTo, refuseEqual } from './habit-rules.ts';
 import { type Reply, type SeenRequest, startHttpServer, type TestServer } from './http-server.ts';
-import { cut, FAULTS, LATE_MS, READ_FAULTS, reset } from './random-faults.ts';
+import { CLOCK_OFF_MS, cut, faultsOf, LATE_MS, limitedBy, otherPrefix, reset, webPage } from './random-faults.ts';
+import { type Listed, listed } from './random-lists.ts';
 import {
   changed,
   found,
@@ -25,7 +28,7 @@ import {
 
 export interface RandomService extends TestServer {
   readonly records: Readonly<Record<ListedKind, Kept[]>>;
-  add(kind: ListedKind, fields: Record<string, unknown>): Kept;
+  add(kind: ListedKind, fields: Record<string, unknown>, more?: Pick<Kept, 'isDeleted'>): Kept;
   /** Requests that wrote, or tried to. */
   writes(): number;
 }
@@ -43,8 +46,12 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
   let writes = 0;
   let made = 0;
 
-  const add: RandomService['add'] = (kind, fields) => {
-    const kept = { id: newId(drawn, ++made), fields: stored(drawn, kind, fields), madeAtMs: Date.now() };
+  const make = (kind: ListedKind, fields: Record<string, unknown>, more: Pick<Kept, 'isDeleted'> = {}): Kept => {
+    const madeAtMs = Date.now();
+    return { id: newId(drawn, ++made), fields: stored(drawn, kind, fields), madeAtMs, changedAtMs: madeAtMs, ...more };
+  };
+  const add: RandomService['add'] = (kind, ...more) => {
+    const kept = make(kind, ...more);
     records[kind].push(kept);
     return kept;
   };
@@ -56,24 +63,38 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
     const kind = KINDS_BY_PATH[room];
     const what = rest.join('/');
     if (kind === undefined) throw new Refusal(404, 'no such thing');
-    if (what === 'getall') return { kind, ...listed(drawn, kind, records[kind], request) };
+    const { habit } = drawn;
+    if (what === 'getall') {
+      const isCurrent = habit === 'has a replica that lags' && random.chance(0.5);
+      return { kind, ...listed(drawn, kind, records[kind], request, isCurrent) };
+    }
     if (what === 'get' || what === 'getTaskById') {
       const id = request.query.get('id') ?? request.query.get('contact_id') ?? '';
-      const one = found(records[kind], id);
-      if (shownFields(one) === undefined) throw new Refusal(404, `there is no record ${id}`);
-      return { record: shown(drawn, kind, one) };
+      if (habit === 'has no single reads') throw new Refusal(404, 'no such operation');
+      const isCurrent = habit === 'has a replica that lags';
+      const [first] = records[kind];
+      const isFirst = habit === 'answers the first record for every id' && first !== undefined;
+      const one = isFirst ? first : records[kind].find((record) => record.id === id);
+      if (one === undefined && habit === 'answers null for a missing record') return { nothing: true };
+      if (one === undefined || shownFields(one, isCurrent) === undefined)
+        throw new Refusal(404, `there is no record ${id}`);
+      return { record: shown(drawn, kind, one, { isCurrent }) };
     }
     writes++;
     const sent = readBody(request.body);
+    if (what === 'create' || what === 'import') checkBody(drawn, below, sent);
     if (what === 'create') return written(kind, checked(kind, changed(drawn, sent)));
     if (kind === 'customers' && what === 'import') return importContact(sent);
     if (what === 'update') {
       const kept = found(records[kind], incoming(drawn, sent.id));
-      const { id: _, ...fields } = sent;
-      const written = checked(kind, { ...kept.fields, ...changed(drawn, fields) });
+      checkBody(drawn, below, sent, kept);
+      const { id: _, tenant_id: __, ...fields } = sent;
+      const rest = habit === 'empties what an update leaves out' ? emptied(kept.fields) : kept.fields;
+      const written = checked(kind, { ...rest, ...stored(drawn, kind, changed(drawn, fields)) });
       if (drawn.oddity === 'ignores updates') return { nothing: true };
       kept.lagging = { fields: kept.fields, untilMs: Date.now() + drawn.lagMs };
-      kept.fields = stored(drawn, kind, written);
+      kept.fields = written;
+      kept.changedAtMs = Date.now();
       return { nothing: true };
     }
     throw new Refusal(404, 'no such operation');
@@ -95,8 +116,13 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
   }
 
   function written(kind: ListedKind, fields: Record<string, unknown>): unknown {
-    const kept = add(kind, fields);
-    kept.lagging = { fields: undefined, untilMs: Date.now() + drawn.lagMs };
+    const equal = equalTo(drawn, records[kind], fields);
+    if (equal !== undefined) refuseEqual(drawn, equal);
+    const kept = equal ?? make(kind, fields);
+    const isLate = drawn.habit === 'creates after the answer';
+    if (isLate) setTimeout(() => records[kind].push(kept), LATE_MS);
+    else if (equal === undefined) records[kind].push(kept);
+    if (equal === undefined) kept.lagging = { fields: undefined, untilMs: Date.now() + drawn.lagMs };
     if (drawn.createAnswers === 'nothing') return { blank: true };
     if (drawn.createAnswers === 'envelope') return { nothing: true };
     const record = shown(drawn, kind, kept);
@@ -117,14 +143,20 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
     const second = Math.floor(Date.now() / 1_000);
     inSecond = second === lastSecond ? inSecond + 1 : 1;
     lastSecond = second;
-    if (inSecond > drawn.mostPerSecond)
-      return { status: 429, ...(drawn.saysRetryAfter && { headers: { 'retry-after': '1' } }) };
+    if (inSecond > drawn.mostPerSecond) return send(drawn, limitedBy(drawn), response);
     const request = { ...received, path: received.path.replace(/\/$/, '') };
     const isRead = /getall|getTaskById|\/get$/.test(request.path);
-    const fault = random.chance(drawn.faults) ? random.pick(isRead ? READ_FAULTS : FAULTS) : 'none';
+    const fault = random.chance(drawn.faults) ? random.pick(faultsOf(drawn, isRead)) : 'none';
     if (fault === 'reset before') return reset(response);
     if (fault === '503 before') return { status: 503 };
     const { oddity } = drawn;
+    if (fault === 'page before') return webPage(response);
+    if (
+      drawn.habit === 'redirects to the other prefix' &&
+      drawn.prefix !== 'both' &&
+      !request.path.startsWith(`${drawn.prefix}/`)
+    )
+      return otherPrefix(drawn, request.path);
     if (oddity === 'redirects to paths with a slash' && received.path === request.path) return redirect(request);
     if (oddity === 'answers slowly') await delay(random.int(60));
     if (fault === 'late') setTimeout(() => replyTo(drawn, request, answer), LATE_MS);
@@ -132,89 +164,11 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
     const reply = replyTo(drawn, request, answer);
     if (fault === 'reset after') return reset(response);
     if (fault === 'cut after') return cut(response);
+    if (fault === 'page after') return webPage(response);
     if (fault === '502 after') return { status: 502, body: '<html>Bad gateway</html>' };
     return send(drawn, reply, response);
   });
   return { ...server, records, add, writes: () => writes };
-}
-
-interface Listed {
-  readonly list: readonly unknown[];
-  readonly beside?: Readonly<Record<string, unknown>>;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-const HIDDEN = Symbol('a row that is counted and not shown');
-
-function listed(drawn: Drawn, kind: ListedKind, kept: readonly Kept[], { path, query }: SeenRequest): Listed {
-  const ids = new Map<unknown, string>();
-  const visible = kept.filter((record) => shownFields(record) !== undefined);
-  const records = ordered(drawn, cutOff(drawn, kind, visible)).map((record) => {
-    const row = shown(drawn, kind, record, true);
-    ids.set(row, record.id);
-    return row;
-  });
-  const { hiddenEvery } = drawn;
-  const all = records.flatMap((record, n) => (hiddenEvery > 0 && n % hiddenEvery === 1 ? [HIDDEN, record] : [record]));
-  const paging = drawn.paging[kind];
-  const withoutHidden = (rows: readonly unknown[]) => rows.filter((row) => row !== HIDDEN);
-  const count = drawn.oddity === 'counts one record too few' ? Math.max(0, records.length - 1) : records.length;
-  const total = drawn.beside === 'nothing' ? {} : { totalCount: count };
-  if (paging.kind === 'none') return { list: records, beside: total };
-  if (paging.kind === 'pages') {
-    const page = withoutHidden(pageOf(all, paging, query));
-    const ofPage = drawn.oddity === 'counts a page as the total' && drawn.beside !== 'nothing';
-    return { list: page, beside: ofPage ? { totalCount: page.length } : total };
-  }
-  const after = query.get('starting_after');
-  const from =
-    after === null ? Number(query.get(paging.kind) ?? 0) : 1 + all.findIndex((row) => ids.get(row) === after);
-  const list = withoutHidden(all.slice(from, from + paging.cap));
-  const end = from + paging.cap;
-  const last = list.at(-1);
-  if (end >= all.length || last === undefined) return { list, beside: total };
-  const next = paging.kind === 'starting_after' ? (ids.get(last) ?? '') : String(end);
-  const link = `http://elsewhere.invalid${path}?${paging.kind}=${next}`;
-  if (drawn.beside === 'headers' || drawn.listPath.length === 0)
-    return { list, headers: { link: `<${link}>; rel="next"`, 'x-total-count': String(records.length) } };
-  if (drawn.beside === 'links') return { list, beside: { ...total, _links: { next: { href: link } } } };
-  if (paging.kind === 'starting_after') return { list, beside: { ...total, has_more: true } };
-  return { list, beside: { ...total, ...(paging.kind === 'cursor' && { next_cursor: next }) } };
-}
-
-/** A list of contacts or tasks that is cut off looks like a whole one, for nothing was written to it. */
-function cutOff({ oddity, mostListed }: Drawn, kind: ListedKind, visible: readonly Kept[]): readonly Kept[] {
-  if (kind !== 'customers' && kind !== 'orders') return visible;
-  return oddity === 'lists only the newest' ? visible.slice(-mostListed) : visible.slice(0, mostListed);
-}
-
-function pageOf(
-  all: readonly unknown[],
-  paging: Extract<Paging, { kind: 'pages' }>,
-  query: URLSearchParams,
-): readonly unknown[] {
-  const { first, cap, isSizeHonoured, pastEnd, zero } = paging;
-  const asked = Number(query.get('rows_per_page') ?? cap);
-  const size = isSizeHonoured ? Math.min(asked, cap) : cap;
-  const number = Number(query.get('page') ?? first);
-  if (number < first && zero === 'refused') throw new Refusal(400, 'pages begin at 1', pastEnd === 'failing 200');
-  const page = Math.max(0, number - first);
-  const rows = all.slice(page * size, (page + 1) * size);
-  if (rows.length > 0 || page === 0 || pastEnd === 'empty') return rows;
-  if (pastEnd === 'failing 200') throw new Refusal(400, 'there is no such page', true);
-  throw new Refusal(pastEnd, 'there is no such page');
-}
-
-function nameOf({ fields: { full_name, last_name, order_id, taskName } }: Kept): string {
-  return String(full_name ?? last_name ?? order_id ?? taskName);
-}
-
-function ordered({ order }: Drawn, kept: readonly Kept[]): readonly Kept[] {
-  if (order === 'oldest') return kept;
-  if (order === 'newest') return kept.toReversed();
-  if (order === 'by name') return kept.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
-  const mixed = (id: string) => [...id].reduce((sum, letter) => Math.imul(sum ^ letter.charCodeAt(0), 0x01000193), 7);
-  return kept.toSorted((a, b) => mixed(a.id) - mixed(b.id) || (a.id < b.id ? -1 : 1));
 }
 
 function replyTo(drawn: Drawn, request: SeenRequest, answer: (request: SeenRequest) => unknown): Reply {
@@ -222,6 +176,9 @@ function replyTo(drawn: Drawn, request: SeenRequest, answer: (request: SeenReque
     const said = answer(request) as Partial<Listed> & { kind: ListedKind; record?: unknown; blank?: boolean };
     if (said.blank) return { body: '' };
     const { list, beside, headers = {} } = said;
+    if (list?.length === 0 && drawn.habit === 'answers 204 for an empty list')
+      return { status: 204, headers, body: '' };
+    if (list?.length === 0 && drawn.habit === 'answers 404 for an empty list') throw new Refusal(404, 'nothing found');
     if (list !== undefined && drawn.framework !== 'contract')
       return { headers, body: FORMS[drawn.framework].list(said.kind, list) };
     if (list !== undefined) return { headers, body: framed(drawn, drawn.listPath, listContent(drawn, list), beside) };
@@ -231,6 +188,10 @@ function replyTo(drawn: Drawn, request: SeenRequest, answer: (request: SeenReque
     if (!(error instanceof Refusal)) throw error;
     return refusal(drawn, error);
   }
+}
+
+function emptied(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, name === 'client_id' ? value : null]));
 }
 
 const ABSENT = Symbol('absent');
@@ -267,15 +228,14 @@ function redirect({ path }: SeenRequest): Reply {
   return { status: 301, headers: { location: `${path}/` } };
 }
 
-function send(
-  { encoding, isChunked }: Drawn,
-  { status = 200, headers = {}, body }: Reply,
-  response: ServerResponse,
-): undefined {
-  const text = typeof body === 'string' ? body : JSON.stringify(body).replace(new RegExp(`"${LONG}(\\d+)"`, 'g'), '$1');
+function send(drawn: Drawn, { status = 200, headers = {}, body }: Reply, response: ServerResponse): undefined {
+  const { encoding, isChunked, habit } = drawn;
+  const json = typeof body === 'string' ? body : JSON.stringify(body).replace(new RegExp(`"${LONG}(\\d+)"`, 'g'), '$1');
+  const text = bodyAs(drawn, json);
   const bytes = text === '' ? Buffer.alloc(0) : encoded(encoding, Buffer.from(text));
   response.writeHead(status, {
-    'content-type': 'application/json',
+    'content-type': habit === 'calls JSON text' ? 'text/html; charset=UTF-8' : 'application/json',
+    ...(habit === 'has a wrong clock' && { date: new Date(Date.now() + CLOCK_OFF_MS).toUTCString() }),
     ...headers,
     ...(encoding !== 'identity' && text !== '' && { 'content-encoding': encoding }),
     ...(!isChunked && { 'content-length': String(bytes.length) }),

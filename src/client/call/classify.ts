@@ -14,7 +14,7 @@ import { decodeBody, looksLike, unwrap } from './decode.ts';
 import { isJsonObject } from './dialect.ts';
 import { whyNotSent, whyUnknown } from './failures.ts';
 import type { Json } from './json.ts';
-import type { Applied, Outcome, Refused, Unknown, UnknownReason } from './outcome.ts';
+import type { Applied, Limited, Outcome, Refused, Unknown, UnknownReason } from './outcome.ts';
 import { redirectOf } from './redirect.ts';
 
 /** Successes: the contract shows only 200; other services use the others as well. */
@@ -52,10 +52,7 @@ export function classify(call: Call, exchanged: Exchanged): Outcome {
     const { reason, words } = whyUnknown(error);
     return unknown(call, reason, words);
   }
-  if (isLimited(call.operation, head)) {
-    const headers = { retryAfter: headerOf(head, 'retry-after'), date: headerOf(head, 'date') };
-    return { status: 'limited', httpStatus: head.httpStatus, retryAfterMs: retryAfterMs(headers, head.arrivedAtMs) };
-  }
+  if (isLimited(call.operation, head)) return limited(head);
   if (SUCCESS.has(head.httpStatus)) return classifySuccess(call, exchanged, head);
   if (NOT_APPLIED.has(head.httpStatus)) return refusal(call, head, exchanged.body);
   return classifyDoubt(call, head);
@@ -65,6 +62,24 @@ function isLimited(operation: OperationName, head: Head): boolean {
   if (head.httpStatus === 429) return true;
   // On a write, a 503 may come from a gateway while the service behind it still applies the call.
   return head.httpStatus === 503 && isRead(operation) && headerOf(head, 'retry-after') !== undefined;
+}
+
+function limited(head: Head): Limited {
+  const headers = { retryAfter: headerOf(head, 'retry-after'), date: headerOf(head, 'date') };
+  return { status: 'limited', httpStatus: head.httpStatus, retryAfterMs: retryAfterMs(headers, head.arrivedAtMs) };
+}
+
+/** A service may report its rate limit like a refusal: in a failing envelope with HTTP 200, or with HTTP 403. */
+const LIMIT_STATUSES: ReadonlySet<number> = new Set([200, 403]);
+/** At its beginning, because a refusal may quote what it refuses. */
+const LIMIT_WORDS = /^\W*(error\W+)?(too many (requests|calls)|(the |your |api |request )*rate[ _-]?limit|throttl)/i;
+
+/** A refusal with the service's message, or its rate limit. */
+export function refusedWith(head: Head, message: string, json: boolean): Refused | Limited {
+  const { httpStatus } = head;
+  const isLimit = headerOf(head, 'retry-after') !== undefined || LIMIT_WORDS.test(message);
+  if (isLimit && LIMIT_STATUSES.has(httpStatus)) return limited(head);
+  return { status: 'refused', httpStatus, message: shorten(message), json };
 }
 
 function classifySuccess(call: Call, exchanged: Exchanged, head: Head): Outcome {
@@ -81,15 +96,23 @@ function classifySuccess(call: Call, exchanged: Exchanged, head: Head): Outcome 
     const { reason, words } = whyUnknown(exchanged.error);
     return unknown(call, reason, words, httpStatus);
   }
+  if (isEmptyList(call, head)) return { status: 'applied', httpStatus, content: null };
   const decoded = decodeBody(exchanged.body);
   if (decoded.status === 'empty') return { status: 'applied', httpStatus, content: undefined };
   if (decoded.status === 'unreadable') {
-    const words = `answers ${decoded.looks} where JSON was expected: check the base URL`;
+    const remedy = decoded.isAlmostJson ? 'fix the answers of the service' : 'check the base URL';
+    const words = `answers ${decoded.looks} where JSON was expected: ${remedy}`;
     return unknown(call, decoded.html ? 'html' : 'unreadable', words, httpStatus);
   }
   const message = failureIn(decoded.value);
-  if (message !== undefined) return { status: 'refused', httpStatus, message: shorten(message), json: true };
+  if (message !== undefined) return refusedWith(head, message, true);
   return { status: 'applied', httpStatus, content: unwrap(decoded.value), ...signsOf(call, decoded.value, head) };
+}
+
+/** Whether a list has no records because the service says "no content". An empty body with HTTP 200 may be an error. */
+export function isEmptyList({ operation }: Call, { httpStatus }: Head): boolean {
+  const { list }: Operation = operations[operation];
+  return list !== undefined && httpStatus === 204;
 }
 
 /** What the answer to a list says beside its records. */
@@ -99,22 +122,22 @@ export function signsOf({ operation }: Call, body: Json, { headers }: Head): Pic
   return beside === undefined ? {} : { beside };
 }
 
-function refusal(call: Call, { httpStatus }: Head, body: Uint8Array): Refused {
+function refusal(call: Call, head: Head, body: Uint8Array): Refused | Limited {
   const decoded = decodeBody(body);
   const said = decoded.status === 'json' ? wordsIn(decoded.value) : undefined;
   const json = decoded.status === 'json';
-  if (said !== undefined) return { status: 'refused', httpStatus, message: shorten(said), json };
+  if (said !== undefined) return refusedWith(head, said, json);
   const came = decoded.status === 'unreadable' ? whatCame(body) : 'no message';
-  return { status: 'refused', httpStatus, message: `${call.label} answers HTTP ${httpStatus} with ${came}`, json };
+  return refusedWith(head, `${call.label} answers HTTP ${head.httpStatus} with ${came}`, json);
 }
 
 function classifyDoubt(call: Call, head: Head): Unknown {
   const { httpStatus } = head;
   if (httpStatus >= 300 && httpStatus < 400) {
     const called = call.label.slice(call.label.indexOf(' ') + 1);
-    const { words, wantsSlash } = redirectOf(call.operation, called, headerOf(head, 'location'));
+    const { words, wantsSlash, wantsPrefix } = redirectOf(call.operation, called, headerOf(head, 'location'));
     const answered = unknown(call, 'redirect', `answers HTTP ${httpStatus}, ${shorten(words)}`, httpStatus);
-    return wantsSlash ? { ...answered, wantsSlash: true } : answered;
+    return { ...answered, ...(wantsSlash && { wantsSlash }), ...(wantsPrefix && { wantsPrefix }) };
   }
   return unknown(call, 'server-error', `answers HTTP ${httpStatus}`, httpStatus);
 }

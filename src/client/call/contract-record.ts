@@ -48,6 +48,17 @@ export function contractRecord(read: Json, kind: Described, dialect: Dialect): J
   return added === undefined ? record : { ...record, ...added };
 }
 
+/**
+ * The content of a record as a text to compare: its fields by the contract, whatever their order; of a record that has none, all of its
+ * members. Other members may describe the answer, such as the time at which it was made.
+ */
+export function contentOf(record: Json, kind: Kind): string {
+  if (!isJsonObject(record)) return JSON.stringify(record);
+  const fields = Object.keys(MEMBER_NAMES[kind]).filter((field) => Object.hasOwn(record, field));
+  const names = fields.length > 0 ? fields : Object.keys(record).toSorted();
+  return JSON.stringify(names.map((name) => [name, record[name]]));
+}
+
 /** The members of an order that could each be the field, with different values; empty if at most one could. */
 export function rivalsOf(record: JsonObject, field: 'client_id' | 'order_id'): readonly string[] {
   const members = formOf(record, 'orders').fields.get(field) ?? [];

@@ -30,29 +30,42 @@ export type Decoded =
   | { readonly status: 'empty' }
   | { readonly status: 'json'; readonly value: Json }
   /** `looks` describes the body: "an HTML page", "text that is not JSON". */
-  | { readonly status: 'unreadable'; readonly looks: string; readonly html: boolean };
+  | { readonly status: 'unreadable'; readonly looks: string; readonly html: boolean; readonly isAlmostJson: boolean };
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /** Decodes a whole body. A blank body counts as empty; a byte order mark is skipped. */
 export function decodeBody(body: Uint8Array): Decoded {
-  if (!isUtf8(body)) return { status: 'unreadable', looks: 'bytes that are not UTF-8', html: false };
+  if (!isUtf8(body)) return unreadable('bytes that are not UTF-8');
   const decoded = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
   const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
   if (text.trim() === '') return { status: 'empty' };
   try {
-    return { status: 'json', value: parseJson(text) };
+    const value = parseJson(text);
+    return typeof value === 'string' && /^\s*[[{]/.test(value) ? unreadable(TWICE) : { status: 'json', value };
   } catch {
-    return { status: 'unreadable', looks: looksLike(text), html: text.trimStart().startsWith('<') };
+    return unreadable(looksLike(text));
   }
 }
 
+const TWICE = 'JSON as a text within JSON (it is encoded twice)';
+
+function unreadable(looks: string): Decoded {
+  const html = looks === PAGE || looks === MARKUP;
+  return { status: 'unreadable', looks, html, isAlmostJson: /JSON/.test(looks) && looks !== NO_JSON };
+}
+
+const PAGE = 'an HTML page';
+const MARKUP = 'markup (XML or HTML)';
+const NO_JSON = 'text that is not JSON';
+
 /** Describes a body that is not JSON, for a message. */
 export function looksLike(text: string): string {
-  if (/^\s*<(!doctype\s+html|html|head|body|title|h1)\b/i.test(text)) return 'an HTML page';
-  if (/^\s*</.test(text)) return 'markup (XML or HTML)';
-  if (/^\s*[[{"]/.test(text)) return 'broken or truncated JSON';
-  return 'text that is not JSON';
+  if (/^\s*<(!doctype\s+html|html|head|body|title|h1)\b/i.test(text)) return PAGE;
+  if (/^\s*</.test(text)) return MARKUP;
+  if (/^\s*[[{"]/.test(text))
+    return /[\]}]\s*$/.test(text) ? 'broken JSON' : 'JSON that is truncated, or followed by other text';
+  return NO_JSON;
 }
 
 /**

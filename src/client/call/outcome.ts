@@ -4,6 +4,7 @@
  * secret.
  */
 
+import type { Prefix } from '../../contract/operation.ts';
 import type { Beside } from '../lists/beside.ts';
 import type { ListShape } from './shape.ts';
 
@@ -87,6 +88,8 @@ export interface Unknown {
   readonly reason?: UnknownReason;
   /** A redirect to the same path with a slash at its end. */
   readonly wantsSlash?: true;
+  /** A redirect to the same operation under this prefix. */
+  readonly wantsPrefix?: Prefix;
 }
 
 export type Outcome = Applied | Refused | Limited | NotSent | Unknown;

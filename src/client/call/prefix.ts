@@ -4,7 +4,8 @@
  *
  * A 404 that may mean "no such route" is tried once under the other prefix, and so is a 200 whose envelope says so; that
  * is safe for writes too, since a refusal applied nothing (assumption A3 in docs/protocol.md). Only an answer that must
- * come from a route decides the prefix of an operation: a record's 404 never does.
+ * come from a route decides the prefix of an operation: a record's 404 never does. So does a redirect to the other prefix; a
+ * write is sent there once a read has shown that it was not applied.
  */
 import { type Operation, PREFIXES, type Prefix } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
@@ -35,6 +36,7 @@ export function createPrefixes(setting: 'auto' | Prefix, known: LearntPrefixes =
       settled.get(operation) ?? known[operation] ?? ofList(operation, settled, known) ?? PREFIXES[0],
     saw(operation, prefix, outcome) {
       if (provesRoute(outcome)) settled.set(operation, prefix);
+      else if (outcome.status === 'unknown' && outcome.wantsPrefix) settled.set(operation, outcome.wantsPrefix);
     },
     other(operation, prefix, outcome) {
       // A call may have been under way when another one settled the prefix.
@@ -64,8 +66,9 @@ function provesRoute(outcome: Outcome | StreamOutcome): boolean {
 function mayLackRoute(name: OperationName, outcome: Outcome | StreamOutcome): boolean {
   const operation: Operation = operations[name];
   if (outcome.status === 'unknown') {
-    // Some servers answer every unknown path with a 200 and their start page.
-    return operation.method === 'GET' && operation.result !== undefined && outcome.reason === 'html';
+    // Some servers answer every unknown path with a 200 and their start page, or redirect to the other prefix.
+    const isElsewhere = outcome.reason === 'html' || outcome.wantsPrefix !== undefined;
+    return operation.method === 'GET' && operation.result !== undefined && isElsewhere;
   }
   if (outcome.status !== 'refused') return false;
   if (outcome.httpStatus === 405) return true;

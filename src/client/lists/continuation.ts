@@ -6,6 +6,7 @@
 
 import type { Query } from './beside.ts';
 import { isPageRefused } from './missing-page.ts';
+import type { PassSource, ScannedRecord } from './pass.ts';
 import type { Answers, Page } from './scan-pages.ts';
 import { isPageSize } from './whole-lists.ts';
 import { idsOf } from './window.ts';
@@ -76,8 +77,17 @@ export function unreachable(rows: number): string {
 const ONE_BY_ONE = 'each page of the list is found by the page before, so pages cannot overlap';
 
 /** What a pass over a list knows that continues in this way: pages by offset may share records. */
-export function passBy(by: Continuation['by'] | undefined): { readonly reason?: string; readonly mayOverlap: boolean } {
-  return { mayOverlap: by === 'offset', ...((by === 'links' || by === 'id') && { reason: ONE_BY_ONE }) };
+export function passBy(by: Continuation['by'] | undefined): Pick<
+  PassSource<ScannedRecord>,
+  'mayOverlap' | 'isNumbered'
+> & {
+  readonly reason?: string;
+} {
+  return {
+    mayOverlap: by === 'offset',
+    isNumbered: by === undefined,
+    ...((by === 'links' || by === 'id') && { reason: ONE_BY_ONE }),
+  };
 }
 
 /** Pages of exactly the requested size, or the rest of the list: windows may overlap. */

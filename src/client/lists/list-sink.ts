@@ -1,7 +1,7 @@
 /**
  * Passes an arriving list to `onRecords` in batches, and returns the outcome of the call at the end.
  */
-import { type Call, classify, isSuccess, shorten, signsOf } from '../call/classify.ts';
+import { type Call, classify, isEmptyList, isSuccess, refusedWith, signsOf } from '../call/classify.ts';
 import { type Dialect, kindOf, type LongIds, longIdsOf } from '../call/dialect.ts';
 import type { Json } from '../call/json.ts';
 import type { Outcome, StreamOutcome } from '../call/outcome.ts';
@@ -103,13 +103,13 @@ async function endOf(packed: Unpacking, exchanged: Exchanged): Promise<Exchanged
 function outcomeOf(call: Call, exchanged: Exchanged, reader: ListReader): Outcome {
   const { head, error } = exchanged;
   const streamed = head !== undefined && accepts(head) && error === undefined;
-  if (!streamed) return classify(call, exchanged);
+  if (!streamed || isEmptyList(call, head)) return classify(call, exchanged);
   try {
     const end = reader.end();
     const { httpStatus } = head;
     if (end.status === 'whole')
       return { status: 'applied', httpStatus, content: undefined, ...signsOf(call, end.outline, head) };
-    return { status: 'refused', httpStatus, message: shorten(end.message), json: true };
+    return refusedWith(head, end.message, true);
   } catch (problem) {
     return classify(call, { ...exchanged, error: problem });
   }

@@ -35,4 +35,6 @@ export interface PassSource<R extends ScannedRecord> {
   readonly rowsPerPage: number;
   /** Pages are read by offsets: where pages lack records, the next page begins within the page before. */
   readonly mayOverlap?: boolean;
+  /** Pages are read by their numbers: a number past the end may give the first or the last page again. */
+  readonly isNumbered?: boolean;
 }

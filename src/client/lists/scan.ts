@@ -190,8 +190,8 @@ async function onePass<R extends ScannedRecord>(
     case 'sized':
       return overlappingPass(source);
     case 'fixed': {
-      const { reason, mayOverlap } = passBy(continues?.by);
-      return fixedPass({ ...source, mayOverlap }, reason);
+      const { reason, ...how } = passBy(continues?.by);
+      return fixedPass({ ...source, ...how }, reason);
     }
     case 'whole':
       await source.keep(await source.read(0, source.rowsPerPage));

@@ -53,14 +53,14 @@ export async function passOverTasks<R extends ScannedRecord>({
     return kept;
   };
   const pass = (readPage: PassSource<R>['read'], by?: Continuation['by']) => {
-    const { reason, mayOverlap } = passBy(by);
+    const { reason, ...how } = passBy(by);
     const saysMore = (records: readonly R[]) => answers.next(records) !== undefined;
-    return fixedPass({ ...checkedKeep(readPage, keepCounted), saysMore, rowsPerPage: ANY_SIZE, mayOverlap }, reason);
+    return fixedPass({ ...checkedKeep(readPage, keepCounted), saysMore, rowsPerPage: ANY_SIZE, ...how }, reason);
   };
   const readAll = async (): Promise<PassResult> => {
-    const begin = firstPage === 'auto' ? await findBeginning(ahead) : firstPage;
-    if (begin !== 'whole') return pass((index) => ahead.pageAndMore(index + begin));
-    const first = await ahead.page(0);
+    const begin = firstPage === 'auto' ? await findBeginning(ahead) : { page: firstPage };
+    if (!begin.isWhole) return pass((index) => ahead.pageAndMore(index + begin.page));
+    const first = await ahead.page(begin.page);
     const continues = await findContinuation(continuing, first);
     switch (continues?.by) {
       case 'links':
@@ -84,13 +84,19 @@ export async function passOverTasks<R extends ScannedRecord>({
   }
 }
 
+interface Beginning {
+  readonly page: 0 | 1;
+  /** Other page numbers give the same page. */
+  readonly isWhole?: boolean;
+}
+
 /** If page 0 is missing or equals page 1, pages are counted from 1; if page 2 is equal too, the page number is ignored. */
-async function findBeginning<R extends ScannedRecord>(ahead: ReadAhead<R>): Promise<0 | 1 | 'whole'> {
+async function findBeginning<R extends ScannedRecord>(ahead: ReadAhead<R>): Promise<Beginning> {
   const zero = await ahead.page(0);
   const one = await ahead.page(1);
-  if (zero.length === 0) return 1;
-  if (!isEcho(idsOf(zero), idsOf(one))) return 0;
-  return isEcho(idsOf(zero), idsOf(await ahead.page(2))) ? 'whole' : 1;
+  if (zero.length > 0 && !isEcho(idsOf(zero), idsOf(one))) return { page: 0 };
+  const isWhole = isEcho(idsOf(one), idsOf(await ahead.page(2)));
+  return { page: zero.length > 0 && isWhole ? 0 : 1, isWhole };
 }
 
 /** Reads pages ahead, more of them the longer the list is. */

@@ -4,8 +4,10 @@
  */
 
 import { LockstepError } from '../../base/errors.ts';
+import { kindOf } from '../../client/call/dialect.ts';
 import type { Failure, RetryDecision } from '../../client/call/retry-policy.ts';
-import type { OperationName } from '../../contract/operations.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { type OperationName, operations } from '../../contract/operations.ts';
 
 /** Ends the run: waiting does not help. */
 export class RunFailed extends LockstepError {
@@ -87,11 +89,22 @@ export function stopFor(
       if (reason !== 'REFUSED_BY_SERVICE') return new RunFailed(reason, `${operation}: ${words}`);
       const what = `the service of account "${account.name}" refused the call: ${words}`;
       const answer = 'httpStatus' in failure ? { httpStatus: failure.httpStatus } : {};
-      return new RunFailed('SERVICE_REFUSED', `${operation}: ${what}`, answer);
+      return new RunFailed('SERVICE_REFUSED', `${operation}: ${what}${hintFor(operation, answer.httpStatus)}`, answer);
     }
     default:
       return decision satisfies never;
   }
+}
+
+/** Some services answer 404 for a list without records, and others for a path that they do not have. */
+function hintFor(name: OperationName, httpStatus: number | undefined): string {
+  const operation: Operation = operations[name];
+  if (operation.list === undefined || httpStatus !== 404) return '';
+  const kind = kindOf(name);
+  return (
+    `. If the service answers this because it has no ${kind} yet, create one there and start again; ` +
+    'otherwise check the account’s url and prefix.'
+  );
 }
 
 export function wordsOf(failure: Failure): string {

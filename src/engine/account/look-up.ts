@@ -2,8 +2,8 @@
 
 import type { Lane } from '../../client/budget/budget.ts';
 import { recordIn } from '../../client/call/decode.ts';
-import { flagOf, idOf, toWireId } from '../../client/call/dialect.ts';
-import { type JsonObject, textOf } from '../../client/call/json.ts';
+import { flagOf, idOf, isJsonObject, toWireId } from '../../client/call/dialect.ts';
+import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from './account.ts';
 import { RunFailed } from './failure.ts';
@@ -26,12 +26,15 @@ export interface LookUpOptions extends ReadOptions {
   readonly signal: AbortSignal;
 }
 
-/** Whether a record says of itself that it is deleted: lists may hide such records. */
-export function isMarkedDeleted(record: JsonObject): boolean {
-  return Object.entries(record).some(
-    ([name, value]) =>
-      DELETED.test(name) && flagOf(value) !== false && (value === true || /[1-9a-z]/i.test(textOf(value))),
-  );
+/** Whether a record says of itself that it is deleted: some services list such records, and others hide them. */
+export function isMarkedDeleted(record: Json): boolean {
+  if (!isJsonObject(record)) return false;
+  for (const name in record) if (DELETED.test(name) && isSet(record[name])) return true;
+  return false;
+}
+
+function isSet(value: Json | undefined): boolean {
+  return flagOf(value) !== false && (value === true || /[1-9a-z]/i.test(textOf(value)));
 }
 
 const DELETED = /^(is_?)?(deleted|removed|trashed)(_?(at|on|date|time))?$/i;

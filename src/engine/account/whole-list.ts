@@ -11,7 +11,8 @@
 
 import { codeOf } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
-import { idOf, kindOf } from '../../client/call/dialect.ts';
+import { contentOf } from '../../client/call/contract-record.ts';
+import { idOf, type Kind, kindOf } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import type { ListShape } from '../../client/call/shape.ts';
 import type { Query } from '../../client/lists/beside.ts';
@@ -113,10 +114,12 @@ class Ids {
   #first: string | undefined;
   readonly #seen = new SeenIds();
   readonly #idOf: (record: Json) => string | undefined;
+  readonly #kind: Kind;
   readonly #repeats: Repeats;
 
   constructor({ dialect }: Account, operation: OperationName, repeats: Repeats) {
     const kind = kindOf(operation);
+    this.#kind = kind;
     this.#idOf = (record) => idOf(record, kind, dialect);
     this.#repeats = repeats;
   }
@@ -130,7 +133,7 @@ class Ids {
       this.highest = Math.max(this.highest, /^[1-9]\d{0,14}$/.test(id) ? Number(id) : Number.NaN);
       if (this.#seen.size >= MOST_COMPARED && !this.#seen.has(id)) continue;
       const isCompared = this.#repeats === 'compared';
-      const { lastPass, otherwiseAt } = this.#seen.note(id, 0, isCompared ? JSON.stringify(record) : '');
+      const { lastPass, otherwiseAt } = this.#seen.note(id, 0, isCompared ? contentOf(record, this.#kind) : '');
       if ((isCompared ? otherwiseAt : lastPass) !== undefined) throw notUnique(id, 'of one answer');
     }
   }
@@ -252,5 +255,5 @@ function toPaged(record: Json, operation: OperationName, account: Account): Page
   const id = idOf(record, kind, account.dialect);
   // Safe: these are the lists that are documented as whole.
   if (id === undefined) throw withoutId(kind.slice(0, -1) as 'customer' | 'order', record, account);
-  return { id, hash: JSON.stringify(record), record };
+  return { id, hash: contentOf(record, kind), record };
 }

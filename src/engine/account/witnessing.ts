@@ -101,7 +101,8 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
         return false;
       }
       if (run.dryRun) return true;
-      if (isFirstLook && control !== undefined && !skipped.areCounted) await distrustList(pool, run.scope, resource);
+      const isAsked = skipped.areCounted && looked.status !== 'unclear';
+      if (isFirstLook && control !== undefined && !isAsked) await distrustList(pool, run.scope, resource);
       const fresh = sample.records.map(({ id, record }) => ({ id, keys: recordKeys(resource, record) }));
       const kept = witnesses.flatMap(({ id }) => (found.has(id) ? [{ id, keys: found.get(id) ?? {} }] : []));
       const telling = [...kept, ...fresh].filter(({ keys }) => Object.keys(keys).length > 0);

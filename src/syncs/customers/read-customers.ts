@@ -9,6 +9,7 @@ import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off-lists.ts';
 import { checkShape } from '../../engine/account/list-shapes.ts';
+import { isMarkedDeleted } from '../../engine/account/look-up.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
 import { openWitnesses } from '../../engine/account/witnessing.ts';
@@ -52,11 +53,14 @@ export async function readCustomers(
   let seen = 0;
   let masked: string | undefined;
   let withMask = 0;
+  let deleted = 0;
   const read = await readWholeList(account, 'customers.getall', {
     lane: run.lane,
     signal,
     onCalls: (made) => recordProgress(pool, run.id, made),
-    onRecords: async (batch) => {
+    onRecords: async (answered) => {
+      const batch = answered.filter((record) => !isMarkedDeleted(record));
+      deleted += answered.length - batch.length;
       const records = batch.map((record) => toSeenRecord(record, account));
       for (const [i, { recordId }] of records.entries()) witnesses.note(recordId, batch[i] ?? null);
       hasKeys ||= records.some(({ email, phone, name }) => (email ?? phone ?? name) !== undefined);
@@ -82,6 +86,7 @@ export async function readCustomers(
   if (!hasKeys && mailMember !== undefined) throw keysNotFound(account, 'customers', mailMember);
   if (read.shape) await checkShape(context, 'customers', read.shape);
   if (read.scan) await noteScan(context, 'customers', read.scan);
+  await noteDeleted(context, 'customers', deleted);
   const telling = withMask * 5 > seen ? masked : undefined; // fewer may be addresses that only look like it
   if (telling !== undefined) await addNote(pool, run.id, maskedNote(telling));
   const isProven = (read.scan === undefined || read.scan.proof !== 'unproven') && telling === undefined;
@@ -103,6 +108,12 @@ export async function readUnlisted(
   const records = await lookUpHidden(context, 'customers', ids);
   const customers = records.map((record) => toSeenRecord(record, account)).filter(wants);
   await exclusive.transaction((db) => keepRecords(db, run.id, BASELINE, customers, { isListed: false }));
+}
+
+/** Records that say that they are deleted are left out of a list: no contact or order belongs to them. */
+export async function noteDeleted({ pool, run }: JobContext<unknown>, kind: WholeKind, deleted: number): Promise<void> {
+  if (deleted > 0)
+    await addNote(pool, run.id, `the list of ${kind} has records that are marked as deleted: they were left out`);
 }
 
 function maskedNote(masked: string): string {

@@ -11,6 +11,7 @@ import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off-lists.ts';
 import { checkShape } from '../../engine/account/list-shapes.ts';
+import { isMarkedDeleted } from '../../engine/account/look-up.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
 import { openWitnesses } from '../../engine/account/witnessing.ts';
@@ -29,7 +30,7 @@ import type { JobContext } from '../../engine/worker/job.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { beginReading } from '../begin-reading.ts';
 import type { Baseline } from '../customers/baseline.ts';
-import { BASELINE, noteScan } from '../customers/read-customers.ts';
+import { BASELINE, noteDeleted, noteScan } from '../customers/read-customers.ts';
 import { fieldDisputed, fieldNotFound } from '../customers/unread-fields.ts';
 import { lookUpHidden } from '../read-back.ts';
 import { openWantedOrders, type WantedOrders } from './wanted-orders.ts';
@@ -58,6 +59,7 @@ export async function readOrders(
   let wanted: WantedOrders | undefined;
   const says = { customers: false, labels: false };
   let first: JsonObject | undefined;
+  let deleted = 0;
   const keeping = boundedPipeline();
   const witnesses = await openWitnesses(context, 'orders');
   let seen: SeenOrder[] = [];
@@ -77,6 +79,10 @@ export async function readOrders(
     onRecords: async (batch) => {
       if (batch.length > 0) wanted ??= await openWantedOrders(pool, keepingFor);
       for (const record of batch) {
+        if (isMarkedDeleted(record)) {
+          deleted++;
+          continue;
+        }
         const named = nameOf(record, account);
         witnesses.note(named.recordId, record);
         first ??= named.record;
@@ -96,6 +102,7 @@ export async function readOrders(
   if (read.shape) await checkShape(context, 'orders', read.shape);
   if (first && !says.customers) throw fieldNotFound(account, 'client_id', first, await sentSoFar(pool, run.id));
   if (first && !says.labels) throw fieldNotFound(account, 'order_id', first, await sentSoFar(pool, run.id));
+  await noteDeleted(context, 'orders', deleted);
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
   if (read.scan) await noteScan(context, 'orders', read.scan);
   const isPart = await isCutOff(context, 'orders', read);

@@ -41,6 +41,7 @@ interface First {
 /** Sends only what the file says, reads the order, and restores the rest if the service has emptied it. */
 async function sendFirst(account: Account, row: ClaimedRow, options: Options, first: First): Promise<SentRow> {
   const report = await write(account, 'orders.update', options);
+  if (isRefusedAsPart(report)) return sendWhole(account, row, options, first, report);
   if (report.written.status !== 'applied') return toResult(row, report);
   const shown = await readUpdated(account, row, options, first.before);
   if (options.stopWaiting.aborted) return sent(row, 'update', report, { outcome: 'unknown' }); // it is sent again
@@ -51,8 +52,36 @@ async function sendFirst(account: Account, row: ClaimedRow, options: Options, fi
   const isKept = first.rest.every(([name, value]) => shown[name] === value);
   await first.mode.learn(isKept ? 'partial' : 'whole');
   if (isKept) return toResult(row, report);
-  const restored = await send(account, row, withRest(options, first.rest));
-  return { ...restored, calls: report.calls + restored.calls, limited: report.limited + restored.limited };
+  return sendRest(account, row, options, first, report);
+}
+
+/** A service may want every member of an order that it updates. */
+function isRefusedAsPart({ written }: WriteReport): boolean {
+  return written.status === 'refused' && [200, 400, 422].includes(written.httpStatus);
+}
+
+/** Sends the order whole after only what the file says was refused. */
+async function sendWhole(
+  account: Account,
+  row: ClaimedRow,
+  options: Options,
+  first: First,
+  refused: WriteReport,
+): Promise<SentRow> {
+  const whole = await sendRest(account, row, options, first, refused);
+  if (whole.result.outcome === 'acked') await first.mode.learn('whole');
+  return whole;
+}
+
+async function sendRest(
+  account: Account,
+  row: ClaimedRow,
+  options: Options,
+  { rest }: First,
+  before: WriteReport,
+): Promise<SentRow> {
+  const after = await send(account, row, withRest(options, rest));
+  return { ...after, calls: before.calls + after.calls, limited: before.limited + after.limited };
 }
 
 const READ_AGAIN_MS = 250;
@@ -65,11 +94,14 @@ async function readUpdated(
   before: First['before'],
 ): Promise<Readonly<Record<string, string>> | undefined> {
   const changed = Object.keys(before).filter((name) => fields[name] !== undefined && fields[name] !== before[name]);
-  for (const beganMs = elapsedMs(); elapsedMs() - beganMs <= account.settleMs; ) {
+  const beganMs = elapsedMs();
+  for (let isLast = false; !isLast; ) {
+    isLast = elapsedMs() - beganMs > account.settleMs; // only such a read has to show the update
     const found = await lookUp(account, 'orders', recordId, { lane, signal }).catch(() => undefined);
     if (found?.status !== 'found') return undefined;
     const shown = fieldsOf(found.record);
     if (changed.length === 0 || changed.some((name) => shown[name] !== before[name])) return shown;
+    if (isLast) return undefined;
     await delay(READ_AGAIN_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return undefined;
   }

@@ -58,6 +58,35 @@ test.each(bodies)('a 200 with %s', (_, body, outcome, content) => {
   if (seen.status === 'applied') expect(seen.content).toEqual(content);
 });
 
+const limits: [what: string, status: number, message: string, headers: Record<string, string>, outcome: string][] = [
+  ['the words, in an envelope', 200, 'Too many requests. Try again later.', {}, 'limited'],
+  ['other words', 200, 'Rate limit exceeded', {}, 'limited'],
+  ['the words, with a 403', 403, 'API rate limit exceeded for key', {}, 'limited'],
+  ['Retry-After, with a 403', 403, 'slow down', { 'retry-after': '7' }, 'limited'],
+  ['the words as a value that it refuses', 200, 'invalid description: Too many requests', {}, 'refused'],
+  ['the words, with a 400', 400, 'Too many requests in the description', {}, 'refused'],
+];
+test.each(limits)('a refusal that reports a rate limit by %s', (_, status, message, headers, outcome) => {
+  for (const call of [read, write])
+    expect(classify(call, answered(status, { status: 'error', message }, headers)).status).toBe(outcome);
+});
+
+test.each([
+  [
+    JSON.stringify('{"content":[]}'),
+    /JSON as a text within JSON \(it is encoded twice\).*: fix the answers of the service$/,
+  ],
+  ['{"content":[]}\n<!-- 3 ms -->', /JSON that is truncated, or followed by other text.*: fix the answers/],
+  ['<html>', /an HTML page.*: check the base URL$/],
+])('the message about the body %s says what to fix', (body, message) => {
+  expect(classify(read, answered(200, body))).toMatchObject({ message: expect.stringMatching(message) });
+});
+
+test('a list answered with 204 is empty, and one answered with an empty 200 is not', () => {
+  expect(classify(read, answered(204))).toMatchObject({ status: 'applied', content: null });
+  expect(classify(read, answered(200))).toMatchObject({ status: 'applied', content: undefined });
+});
+
 test('a refusal whose message is nested ten thousand levels deep is still a refusal', () => {
   const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
   for (const [status, body] of [
@@ -131,6 +160,10 @@ test('a redirect to the same operation elsewhere names the address to set', () =
   });
   for (const location of ['/login', '/app/api/v1/orders/getall', ''])
     expect(to(location)).toMatchObject({ message: expect.stringMatching(/not followed: check the base URL$/) });
+  expect(to('/app/v1/orders/getall')).toMatchObject({
+    wantsPrefix: '/v1',
+    message: expect.stringMatching(/set the account’s prefix to \/v1$/),
+  });
   const all = [to('/app/api/v1/orders/getall/'), moved, to('//else.example/app/api/v1/orders/getall/')];
   expect(all.map((outcome) => 'wantsSlash' in outcome)).toEqual([true, false, false]);
 });

@@ -89,7 +89,7 @@ const statuses: [status: number, outcome: object][] = [
   [429, { status: 'limited', retryAfterMs: 2000 }],
   [503, { status: 'limited', retryAfterMs: 2000 }],
   [500, { status: 'unknown', reason: 'server-error' }],
-  [204, { status: 'unknown', reason: 'no-list' }],
+  [204, { status: 'applied', records: 0 }],
 ];
 test.each(statuses)('a list call answered with %i is classified like any call', async (status, expected) => {
   const body = status === 204 ? undefined : { message: 'because' };

@@ -121,6 +121,22 @@ test('adds a slash to all paths of a service that redirects a read to its path w
   expect(server.requests).toHaveLength(4);
 });
 
+test('uses the other prefix of a service that redirects to it, and sends no write twice', async () => {
+  const server = await startHttpServer(({ path }) =>
+    path.startsWith('/v1/') ? { body: '[]' } : { status: 308, headers: { location: path.replace('/api/v1', '/v1') } },
+  );
+  const client = openClient(server, { prefix: 'auto' });
+  expect((await client.call('orders.getall', { lane })).status).toBe('applied');
+  expect(await client.call('customers.create', { lane, body: {} })).toMatchObject({ reason: 'redirect' });
+  expect((await client.call('customers.create', { lane, body: {} })).status).toBe('applied');
+  expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'GET /api/v1/orders/getall',
+    'GET /v1/orders/getall',
+    'POST /api/v1/customers/create',
+    'POST /v1/customers/create',
+  ]);
+});
+
 test('stops reading an answer at the cap', async () => {
   const server = await startHttpServer({ body: { content: 'x'.repeat(5000) } });
   const client = openClient(server, { maxBodyBytes: 1000 });

@@ -19,6 +19,8 @@ export interface ListOptions {
   readonly pageZero?: 'empty' | 'first' | 'missing';
   /** Pages past the end are answered with 404. */
   readonly missingPastEnd?: boolean;
+  /** A page past the end is the first one, or the last one, again. */
+  readonly pastEnd?: 'first' | 'last';
   readonly ignoresPage?: boolean;
   /** Pages hold this many rows, whatever size is requested. */
   readonly fixedSize?: number;
@@ -96,6 +98,7 @@ export class DriftingList {
       missingPastEnd,
       order,
       endless,
+      pastEnd,
     } = this.#options;
     if (order === 'random') this.#records.sort(() => this.#random() - 0.5);
     let rows = Math.min(fixedSize ?? size, cap);
@@ -107,6 +110,8 @@ export class DriftingList {
       index = 0;
     }
     if (missingPastEnd && index > 0 && index * rows >= this.#records.length) throw missing(page);
+    if (pastEnd !== undefined && index * rows >= this.#records.length)
+      index = pastEnd === 'first' ? 0 : Math.max(0, Math.ceil(this.#records.length / rows) - 1);
     if (order === 'tied') this.#sortTies(`${index}/${rows}`);
     const from = endless ? (index * rows) % this.#records.length : index * rows;
     return this.#records.slice(from, from + rows);

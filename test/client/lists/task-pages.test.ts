@@ -9,7 +9,7 @@ interface Way {
   readonly zero?: 'first' | 'empty' | 'refused';
   readonly setting?: 'auto' | 0 | 1;
   /** The answer for a page past the end. */
-  readonly pastEnd?: 'empty' | 'missing';
+  readonly pastEnd?: 'empty' | 'missing' | 'the last';
 }
 
 const notFound = (page: number) => new RunFailed('SERVICE_REFUSED', `no page ${page}`, { httpStatus: 404 });
@@ -25,7 +25,8 @@ async function passOver({ tasks, size = 10, first = 0, zero = 'first', setting =
       if (page < first && zero === 'refused')
         throw new RunFailed('SERVICE_REFUSED', 'page: at least 1', { httpStatus: 400 });
       if (page < first && zero === 'empty') return { records: [] };
-      const from = Math.max(0, page - first) * size;
+      const last = pastEnd === 'the last' ? Math.max(0, Math.ceil(tasks / size) - 1) : Number.POSITIVE_INFINITY;
+      const from = Math.min(last, Math.max(0, page - first)) * size;
       if (pastEnd === 'missing' && from > 0 && from >= tasks) throw notFound(page);
       const length = Math.max(0, Math.min(size, tasks - from));
       return { records: Array.from({ length }, (_, i) => ({ id: String(from + i) })) };
@@ -59,6 +60,9 @@ describe('pages', () => {
     { tasks: 10, first: 1, pastEnd: 'missing' },
     { tasks: 40, first: 1, zero: 'refused', pastEnd: 'missing' },
     { tasks: 40, setting: 0, pastEnd: 'missing' },
+    { tasks: 35, pastEnd: 'the last' },
+    { tasks: 7, first: 1, zero: 'refused', pastEnd: 'the last' },
+    { tasks: 7, first: 1, zero: 'empty', pastEnd: 'the last' },
   ])('are read to the end of the list: %o', async (way) => {
     expect(await passOver(way)).toMatchObject({ status: 'again', seen: way.tasks });
   });
