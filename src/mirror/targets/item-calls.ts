@@ -87,7 +87,7 @@ export async function connect(
   context: CallContext,
 ): Promise<Calls | TargetFailure> {
   const tokens = needs.tokens ?? tokenFrom(ref, needs.readSecret);
-  const first = await tokens.read(context);
+  const first = await tokens.read();
   if (typeof first !== 'string') return first;
   let token = first;
   let vendorTime: Date | undefined;
@@ -97,7 +97,7 @@ export async function connect(
     if (asked.status === 'ok') vendorTime ??= dateOf(asked.value.headers);
     if (asked.status !== 'disabled' || asked.reason !== 'TOKEN_REFUSED') return asked;
     // A refused call changed nothing. A token that was issued may have been withdrawn before its time.
-    const renewed = await tokens.renew(token, context);
+    const renewed = await tokens.renew(token);
     if (renewed === undefined) return asked;
     if (typeof renewed !== 'string') return renewed;
     token = renewed;
@@ -118,11 +118,11 @@ async function askWith<T>(
   token: string,
   needs: TargetNeeds,
   context: CallContext,
-  { method, path, headers: own, body, json }: ItemRequest,
+  { method, path, headers: own, body, json, secrets: given = [] }: ItemRequest,
   schema: z.ZodType<T>,
 ): Promise<Asked<WithHeaders<T>>> {
   const headers = vendor.headersOf(token);
-  const secrets = [token, ...(headers.authorization ?? '').split(' ')].filter(
+  const secrets = [token, ...given, ...(headers.authorization ?? '').split(' ')].filter(
     ({ length }) => length >= MIN_TOKEN_LENGTH,
   );
   const call = `${method} ${path.replace(/\?.*$/, '')} of ${vendor.name}`;
