@@ -51,7 +51,7 @@ test('a refresh whose answer was lost is asked for again, and the target waits',
   expect(await read(target)).toMatchObject({ status: 'found' });
 });
 
-test('a refresh goes on when the call that needs it is aborted, because its refresh token is used up', async () => {
+test('a refresh is completed when the call that needs it is aborted, because its refresh token is used up', async () => {
   const issuer = await startIssuer();
   issuer.refresh = 'refresh-0';
   const api = await startApi(() => issuer.issued);
