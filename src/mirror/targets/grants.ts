@@ -62,11 +62,13 @@ function githubAppGrant(
           return answered;
         },
       };
+      const first = signedJwt(app.id, key, now.getTime());
       // GitHub refuses a time that is not its own.
+      const byItsTime = () =>
+        Math.abs(aheadMs) < CLOCKS_MS / 2 ? undefined : signedJwt(app.id, key, now.getTime() - aheadMs);
       const tokens: TokenSource = {
-        read: async () => signedJwt(app.id, key, now.getTime()),
-        renew: async () =>
-          Math.abs(aheadMs) < CLOCKS_MS / 2 ? undefined : signedJwt(app.id, key, now.getTime() - aheadMs),
+        read: async () => first,
+        renew: async (refused) => (refused === first ? byItsTime() : undefined),
       };
       const calls = await connect(githubVendor(remedy), undefined, { ...needs, caller, tokens }, untilAnswered());
       if ('status' in calls) return calls;

@@ -93,15 +93,16 @@ export async function connect(
   let vendorTime: Date | undefined;
 
   const askWhole: Calls['askWhole'] = async (request, schema) => {
-    const asked = await askWith(vendor, token, needs, context, request, schema);
-    if (asked.status === 'ok') vendorTime ??= dateOf(asked.value.headers);
-    if (asked.status !== 'disabled' || asked.reason !== 'TOKEN_REFUSED') return asked;
-    // A refused call changed nothing. A token that was issued may have been withdrawn before its time.
-    const renewed = await tokens.renew(token);
-    if (renewed === undefined) return asked;
-    if (typeof renewed !== 'string') return renewed;
-    token = renewed;
-    return askWith(vendor, token, needs, context, request, schema);
+    for (;;) {
+      const asked = await askWith(vendor, token, needs, context, request, schema);
+      if (asked.status === 'ok') vendorTime ??= dateOf(asked.value.headers);
+      if (asked.status !== 'disabled' || asked.reason !== 'TOKEN_REFUSED') return asked;
+      // A refused call changed nothing. A token that was issued may have been withdrawn before its time.
+      const renewed = await tokens.renew(token);
+      if (renewed === undefined) return asked;
+      if (typeof renewed !== 'string') return renewed;
+      token = renewed;
+    }
   };
   return {
     askWhole,

@@ -36,7 +36,7 @@ export interface Grant {
 
 /** A token is replaced so long before it expires: a call may wait for the budget. */
 const EARLY_MS = 5 * 60_000;
-/** A refused token that is younger than this is not replaced: the vendor refuses the app and not the token. */
+/** A refused token that replaced a refused one so recently is not replaced: the vendor refuses the app and not the token. */
 const YOUNG_MS = 60_000;
 /** Vendors may take so long until all of their servers know a new token. */
 const NEW_MS = 5_000;
@@ -54,6 +54,7 @@ const stored = z.object({
   refreshToken: z.string().optional(),
   issuedAt: z.coerce.date(),
   expiresAt: z.coerce.date(),
+  isReplacement: z.boolean().default(false),
 });
 type Stored = z.output<typeof stored>;
 
@@ -77,21 +78,26 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
     return isNewest ? unsaved?.token : before;
   }
 
-  async function issue(secret: string, usedToken: string | undefined): Promise<Stored | TargetFailure> {
+  async function issue(
+    secret: string,
+    usedToken: string | undefined,
+    isReplacement: boolean,
+  ): Promise<Stored | TargetFailure> {
     const issued = await grant.issue(secret, usedToken);
     if (issued.status !== 'ok') return issued;
-    const token = { refreshToken: usedToken, ...issued.value, issuedAt: now() };
+    const token = { refreshToken: usedToken, ...issued.value, issuedAt: now(), isReplacement };
     unsaved = { token, secret };
     return token;
   }
 
   /** Asked for by this process once at a time. `isGood`: whether a token that another process was given will do. */
-  async function obtain(isGood: (token: Stored) => boolean): Promise<string | TargetFailure> {
+  async function obtain(isGood: (token: Stored) => boolean, isReplacement: boolean): Promise<string | TargetFailure> {
     const secret = await grant.secret().catch(secretUnread);
     if (typeof secret !== 'string') return secret;
     const held = await kept.alone(async (own) => {
       const before = await readKept(own, secret);
-      const token = before !== undefined && isGood(before) ? before : await issue(secret, before?.refreshToken);
+      const isKept = before !== undefined && isGood(before);
+      const token = isKept ? before : await issue(secret, before?.refreshToken, isReplacement);
       if ('status' in token || token !== unsaved?.token) return token;
       await own.write('token', { sealed: sealed(JSON.stringify(token), secret, 'token'), expiresAt: token.expiresAt });
       return token;
@@ -102,8 +108,8 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
     return known.token;
   }
 
-  function once(isGood: (token: Stored) => boolean): Promise<string | TargetFailure> {
-    asking ??= obtain(isGood).finally(() => {
+  function once(isGood: (token: Stored) => boolean, isReplacement = false): Promise<string | TargetFailure> {
+    asking ??= obtain(isGood, isReplacement).finally(() => {
       asking = undefined;
     });
     return asking;
@@ -120,7 +126,7 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
       if (ageMs < NEW_MS) {
         return { status: 'later', reason: 'TOKEN_REFUSED', detail: 'the vendor does not accept its new token yet' };
       }
-      return ageMs < YOUNG_MS ? undefined : once(isNewer);
+      return known?.isReplacement && ageMs < YOUNG_MS ? undefined : once(isNewer, true);
     },
   };
 }

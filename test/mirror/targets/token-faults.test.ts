@@ -125,6 +125,18 @@ test('a token that the vendor does not know yet is tried again before the target
   expect(issuer.issued).toHaveLength(1);
 });
 
+test('one refusal of a good token, however young, costs another token and not the target', async () => {
+  const issuer = await startIssuer();
+  const api = await startApi(() => issuer.issued);
+  const clock = clockAt(START);
+  const target = processOf(api, clientAt(issuer), clock.now);
+  expect(await read(target)).toMatchObject({ status: 'found' });
+  clock.set(START + 20_000);
+  api.next({ status: 401, body: {} });
+  expect(await read(target)).toMatchObject({ status: 'found' });
+  expect(issuer.issued).toHaveLength(2);
+});
+
 test.each([-30, 30, 600])(
   'an app whose clock is %i minutes from that of GitHub gets its token, and keeps it for an hour',
   async (minutes) => {

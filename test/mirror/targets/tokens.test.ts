@@ -84,10 +84,15 @@ test('a new token that the vendor refuses is not replaced again and again', asyn
   const api = await startApi(() => []);
   const clock = clockAt(START);
   const target = processOf(api, clientAt(issuer), clock.now);
-  await read(target);
-  clock.set(START + 6_000);
-  expect(await read(target)).toMatchObject({ status: 'disabled', reason: 'TOKEN_REFUSED' });
-  expect([issuer.issued.length, api.requests.length]).toEqual([1, 2]);
+  for (const [seconds, status] of [
+    [0, 'later'],
+    [6, 'later'], // another token, which is new too
+    [12, 'disabled'],
+  ] as const) {
+    clock.set(START + seconds * 1000);
+    expect(await read(target)).toMatchObject({ status, reason: 'TOKEN_REFUSED' });
+  }
+  expect([issuer.issued.length, api.requests.length]).toEqual([2, 4]);
 });
 
 test('the ledger holds tokens encrypted, and a new secret of the client makes them useless', async () => {
