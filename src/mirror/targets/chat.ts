@@ -2,10 +2,9 @@
 import { z } from 'zod';
 import type { CallContext, Delivery, DeliveryOutcome, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
-import { answerOf } from './answers.ts';
 import type { TargetCaller } from './caller.ts';
 import { createGathering } from './gathering.ts';
-import { sendJudged } from './item-calls.ts';
+import { sendEvent } from './item-calls.ts';
 import { limited, type Reply, unreadable, type VendorAnswers, waitOf } from './item-outcome.ts';
 import { titleOf } from './item-text.ts';
 import { reach } from './reach.ts';
@@ -56,11 +55,7 @@ export function chatPoster(system: string, where: string, messageOf: MessageOf, 
     const body = JSON.stringify(messageOf(lines));
     const headers = { 'content-type': 'application/json' };
     const request = { method: 'POST', path: '', headers, body } as const;
-    const judged = await sendJudged(answers, `POST of ${system}`, request, context, { caller });
-    if (judged.status !== 'judged') return judged;
-    const { failure, reply } = judged; // the status is the answer, however the body ends
-    if (failure?.status === 'missing') throw new TypeError('judge has decided about 404 and 410');
-    return failure ?? { status: 'delivered', answer: answerOf(reply.httpStatus, reply.text) };
+    return sendEvent(answers, `POST of ${system}`, request, context, { caller });
   };
 }
 

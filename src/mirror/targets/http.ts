@@ -7,13 +7,12 @@ import { LongInteger } from '../../client/call/json.ts';
 import type { DeliveryOutcome, Finding, ItemState, Target } from '../../contract/target.ts';
 import type { SettingsOf } from '../../settings/target.ts';
 import type { HttpItems, HttpRequest } from '../../settings/target-http.ts';
-import { answerOf } from './answers.ts';
 import { failed, fine } from './findings.ts';
 import { httpAnswers } from './http-answers.ts';
 import { requestFiller } from './http-request.ts';
-import { type Calls, type ItemNeeds, mapAsked, moved, sendJudged } from './item-calls.ts';
+import { type Calls, type ItemNeeds, mapAsked, moved, sendEvent } from './item-calls.ts';
 import { httpNaming } from './item-naming.ts';
-import { unreadable, type VendorAnswers } from './item-outcome.ts';
+import type { VendorAnswers } from './item-outcome.ts';
 import type { Asked } from './item-target.ts';
 import { endsWith } from './item-text.ts';
 import { isAbsent, valueAt } from './json-pointer.ts';
@@ -54,17 +53,7 @@ function sendTarget(
       const type = json !== undefined && { 'content-type': 'application/json' };
       const all = { accept: 'application/json', ...type, ...headers };
       const sent = { ...call, ...(json !== undefined && { body: json }), headers: all };
-      const judged = await sendJudged(answers, label, sent, context, needs);
-      if (judged.status !== 'judged') return judged;
-      const { reply, failure, cutOff } = judged;
-      if (cutOff !== undefined && readsBody) return cutOff;
-      if (failure?.status === 'missing') {
-        const detail = `${failure.detail}; check the url and ${where}.path`;
-        return { status: 'refused', reason: 'PLACE_MISSING', detail };
-      }
-      if (failure !== undefined) return failure;
-      if (readsBody && reply.body === undefined) return unreadable(reply, label);
-      return { status: 'delivered', answer: answerOf(reply.httpStatus, reply.text) };
+      return sendEvent(answers, label, sent, context, needs, { readsBody, place: `the url and ${where}.path` });
     },
     check: (context) => reach(needs.caller, context),
     close: () => needs.caller.close(),

@@ -1,8 +1,8 @@
 /** Calls to a vendor with its token: JSON both ways, answers checked, and no secret in anything that comes back. */
 import { z } from 'zod';
-import type { CallContext, TargetFailure } from '../../contract/target.ts';
+import type { CallContext, DeliveryOutcome, TargetFailure } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
-import type { AnswerHeaders, Head } from './answers.ts';
+import { type AnswerHeaders, answerOf, type Head } from './answers.ts';
 import type { TargetCaller, TargetRequest } from './caller.ts';
 import type { DetailLog } from './creation-log.ts';
 import { itemFailureOf, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
@@ -154,7 +154,7 @@ interface Judged {
 }
 
 /** A failure if there is no answer. `call`: for messages. All calls pause if the answer asks for it, in whatever way. */
-export async function sendJudged(
+async function sendJudged(
   answers: VendorAnswers,
   call: string,
   request: TargetRequest,
@@ -174,6 +174,30 @@ export async function sendJudged(
   if (answered.status === 'failed') return answered.failure;
   if (answered.status === 'cut-off') return { ...judge(answered, ''), cutOff: answered.failure };
   return judged ?? judge(answered, answered.text);
+}
+
+/**
+ * For a target that receives events and has no items: the status of the answer decides, however its body ends, unless the body
+ * is read. `place`: what to check if there is nothing at the address.
+ */
+export async function sendEvent(
+  answers: VendorAnswers,
+  call: string,
+  request: TargetRequest,
+  context: CallContext,
+  needs: Pick<TargetNeeds, 'caller' | 'now'>,
+  { readsBody = false, place = 'the address' }: { readonly readsBody?: boolean; readonly place?: string } = {},
+): Promise<DeliveryOutcome> {
+  const judged = await sendJudged(answers, call, request, context, needs);
+  if (judged.status !== 'judged') return judged;
+  const { reply, failure, cutOff } = judged;
+  if (cutOff !== undefined && readsBody) return cutOff;
+  if (failure?.status === 'missing') {
+    return { status: 'refused', reason: 'PLACE_MISSING', detail: `${failure.detail}; check ${place}` };
+  }
+  if (failure !== undefined) return failure;
+  if (readsBody && reply.body === undefined) return unreadable(reply, call);
+  return { status: 'delivered', answer: answerOf(reply.httpStatus, reply.text) };
 }
 
 /** The vendor's time in an answer. */

@@ -14,6 +14,7 @@ import { maskedUrl } from '../../storage/address.ts';
 import { makePool } from '../../storage/pool.ts';
 import { failed } from './findings.ts';
 import type { TargetNeeds } from './item-calls.ts';
+import { openedAt } from './opened-at.ts';
 import { checkTable } from './postgres-check.ts';
 import { COLUMN_MISSING, postgresFailure, TABLE_MISSING } from './postgres-outcome.ts';
 import { rowOf, type TaskRow, type TaskTable, taskTable } from './postgres-table.ts';
@@ -120,36 +121,17 @@ function already({ sequence }: Delivery, { name }: TaskTable, there: string | nu
   return { status: 'already', detail: `${name} already has ${found}, and this is state ${sequence}` };
 }
 
-/** One pool at a time: opened at first use, and again if the address has changed. */
 function createPools({ timeoutMs, concurrency }: SettingsOf<'postgres'>) {
-  const closing: Promise<void>[] = [];
-  let current: { readonly url: string; readonly pool: pg.Pool } | undefined;
-
-  function retire(): void {
-    if (current) closing.push(current.pool.end());
-    current = undefined;
-  }
-
-  return {
-    at(url: string): pg.Pool {
-      if (current?.url !== url) {
-        retire();
-        const pool = makePool({
-          connectionString: url,
-          application_name: 'lockstep',
-          max: concurrency,
-          connectionTimeoutMillis: timeoutMs,
-          // Not statement_timeout: poolers such as PgBouncer refuse connections that set it.
-          query_timeout: timeoutMs,
-          keepAlive: true,
-        });
-        current = { url, pool };
-      }
-      return current.pool;
-    },
-    async close() {
-      retire();
-      await Promise.all(closing);
-    },
+  const how = {
+    application_name: 'lockstep',
+    max: concurrency,
+    connectionTimeoutMillis: timeoutMs,
+    // Not statement_timeout: poolers such as PgBouncer refuse connections that set it.
+    query_timeout: timeoutMs,
+    keepAlive: true,
   };
+  return openedAt(
+    (connectionString) => makePool({ connectionString, ...how }),
+    (pool) => pool.end(),
+  );
 }
