@@ -11,7 +11,7 @@ import type { AnswerHeaders } from './answers.ts';
 import { githubAdmin } from './github-admin.ts';
 import { githubVendor } from './github-answers.ts';
 import { githubHook } from './github-hook.ts';
-import { type Calls, type ItemNeeds, isoSeconds, movedAs } from './item-calls.ts';
+import { type Calls, type ItemNeeds, isoSeconds, mapAsked, movedAs } from './item-calls.ts';
 import type { FieldValues, Problem } from './item-fields.ts';
 import { hookReader } from './item-hook.ts';
 import { githubItemId, githubNaming } from './item-naming.ts';
@@ -146,12 +146,14 @@ function listOf<Item>(
 ): Pages<Item> {
   return {
     most: MOST_PAGES,
-    async read(page = '1') {
+    read(page = '1') {
       const all = new URLSearchParams({ ...query, per_page: String(PER_PAGE), page });
-      const asked = await calls.askWhole({ method: 'GET', path: `${path}?${all}` }, z.array(item));
-      if (asked.status !== 'ok') return asked;
-      const { value: items, headers } = asked.value;
-      return { status: 'ok', value: { items, next: hasNext(items, headers) ? String(Number(page) + 1) : undefined } };
+      const asking = calls.askWhole({ method: 'GET', path: `${path}?${all}` }, z.array(item));
+      const after = String(Number(page) + 1);
+      return mapAsked(asking, ({ value: items, headers }) => ({
+        items,
+        next: hasNext(items, headers) ? after : undefined,
+      }));
     },
   };
 }

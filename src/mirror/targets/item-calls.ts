@@ -107,10 +107,7 @@ export async function connect(
   return {
     askWhole,
     vendorTime: () => vendorTime,
-    async ask(request, schema) {
-      const asked = await askWhole(request, schema);
-      return asked.status === 'ok' ? { status: 'ok', value: asked.value.value } : asked;
-    },
+    ask: (request, schema) => mapAsked(askWhole(request, schema), ({ value }) => value),
   };
 }
 
