@@ -24,7 +24,7 @@ const kept: KeptSecrets = {
   read: async () => ({ sealed: box, expiresAt: undefined }),
   write: async () => {},
   forget: async () => {},
-  alone: (work) => work(),
+  alone: (work) => work(kept),
 };
 const needs = {
   ...needsOf({ url: 'http://127.0.0.1:9' }),

@@ -19,7 +19,7 @@ test.each([
   ['"/cards/{{ item }}"', '"cards/{{ item }}"', 'items.read.path: expected a path that starts with /'],
   ['"/cards/{{ item }}"', '"/cards/{{ item }}?x=1"', 'items.read.path: expected a path without spaces, ? and #'],
   ['"/cards/{{ item }}"', '"/cards/{{ title }}"', 'items.read.path: unknown variable "title"'],
-  ['name: "{{ title }}"', 'name: "{{ item }}"', 'items.create.query.name: unknown variable "item"'],
+  ['"name": "{{ title }}"', '"name": "{{ item }}"', 'items.create.body: unknown variable "item"'],
   ['settle: 10m', 'settle: 10', 'items.find.settle: expected a duration with its unit'],
   [/ {6}find:[\s\S]*(?= {6}create:)/, '', 'items.find: missing: create needs find, so that no item is created twice'],
   [/ {4}items:[\s\S]*/, '', 'expected exactly one of send, items'],

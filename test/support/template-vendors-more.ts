@@ -105,10 +105,12 @@ export const TRELLO: System = {
     {
       method: 'POST',
       path: /^\/cards$/,
-      query: ['idList', 'name', 'desc'],
-      answer({ query }) {
-        const [text = '', marker = ''] = (query.get('desc') ?? '').split('\n\n');
-        return { body: trelloCard(items.add({ title: query.get('name') ?? '', text, marker })) };
+      body: ['idList', 'name', 'desc'],
+      answer({ body }) {
+        const { name, desc } = JSON.parse(body);
+        if (desc.length > 16_384) return { status: 400, body: 'invalid value for desc' };
+        const [text = '', marker = ''] = desc.split('\n\n');
+        return { body: trelloCard(items.add({ title: name, text, marker })) };
       },
     },
   ],

@@ -1,32 +1,37 @@
 /** Secrets that vendors make, in the ledger. */
 import type pg from 'pg';
+import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import type { KeptSecrets } from '../targets/calls/kept-secrets.ts';
 
 export function keptSecretsOf(pool: pg.Pool, target: string): KeptSecrets {
-  return {
-    async read(kind) {
-      const found = await pool.query<{ sealed: Buffer; expiresAt: Date | null }>(
-        'select sealed, expires_at as "expiresAt" from ledger.kept_secrets where target = $1 and kind = $2',
-        [target, kind],
-      );
-      const [row] = found.rows;
-      return row && { sealed: row.sealed, expiresAt: row.expiresAt ?? undefined };
-    },
-    async write(kind, { sealed, expiresAt }) {
-      await pool.query(
-        `insert into ledger.kept_secrets (target, kind, sealed, expires_at) values ($1, $2, $3, $4)
-         on conflict (target, kind) do update set sealed = excluded.sealed, expires_at = excluded.expires_at`,
-        [target, kind, sealed, expiresAt ?? null],
-      );
-    },
-    async forget(kind) {
-      await pool.query('delete from ledger.kept_secrets where target = $1 and kind = $2', [target, kind]);
-    },
-    alone: (work) =>
-      inTransaction(pool, async (db) => {
-        await db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`lockstep secrets of ${target}`]);
-        return work();
-      }),
-  };
+  return keptIn(pool);
+
+  function keptIn(db: Queryable): KeptSecrets {
+    return {
+      async read(kind) {
+        const found = await db.query<{ sealed: Buffer; expiresAt: Date | null }>(
+          'select sealed, expires_at as "expiresAt" from ledger.kept_secrets where target = $1 and kind = $2',
+          [target, kind],
+        );
+        const [row] = found.rows;
+        return row && { sealed: row.sealed, expiresAt: row.expiresAt ?? undefined };
+      },
+      async write(kind, { sealed, expiresAt }) {
+        await db.query(
+          `insert into ledger.kept_secrets (target, kind, sealed, expires_at) values ($1, $2, $3, $4)
+           on conflict (target, kind) do update set sealed = excluded.sealed, expires_at = excluded.expires_at`,
+          [target, kind, sealed, expiresAt ?? null],
+        );
+      },
+      async forget(kind) {
+        await db.query('delete from ledger.kept_secrets where target = $1 and kind = $2', [target, kind]);
+      },
+      alone: (work) =>
+        inTransaction(pool, async (own) => {
+          await own.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`lockstep secrets of ${target}`]);
+          return work(keptIn(own));
+        }),
+    };
+  }
 }

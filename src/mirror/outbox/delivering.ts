@@ -2,7 +2,7 @@
  * Delivers every change to every target, with one dispatcher per target, and takes over the deliveries of dead processes.
  * Runs in parallel with the runner; several processes may deliver.
  */
-
+import { setMaxListeners } from 'node:events';
 import type { Target } from '../../contract/target.ts';
 import { type Clock, systemClock } from '../../engine/dispatch/clock.ts';
 import { keepDispatching } from '../../engine/dispatch/keep-dispatching.ts';
@@ -41,6 +41,7 @@ export function startDelivering(needs: DeliveringNeeds): Delivering {
   const { pool, targets, names, log, clock = systemClock, random = Math.random } = needs;
   const closing = new AbortController();
   const { signal } = closing;
+  setMaxListeners(0, signal); // every target listens
 
   async function deliverTo(target: string): Promise<void> {
     const source = new DeliverySource({ ...needs, target, open: () => targets.open(target), clock, random });

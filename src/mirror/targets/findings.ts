@@ -1,6 +1,7 @@
 /** Results of a check, for people. */
 import type { Finding, TargetFailure } from '../../contract/target.ts';
 import type { Missing } from './items/item-target.ts';
+import { isSameName } from './items/wanted-state.ts';
 
 export function fine(what: string, detail: string): Finding {
   return { what, status: 'ok', detail };
@@ -20,4 +21,19 @@ export function failed(what: string, failure: TargetFailure | Missing, remedy: s
   if (failure.status === 'missing') return problem(what, failure.detail, remedy);
   const { detail, reason } = failure;
   return { what, status: 'problem', detail: `${reason}: ${detail}` };
+}
+
+/** Whether the place has the statuses that the settings name. `named`: by their settings, beside those in `columns`. */
+export function statusFinding(
+  { what, place, known, remedy }: Readonly<Record<'what' | 'place' | 'remedy', string>> & { known: readonly string[] },
+  columns: Readonly<Record<string, string>>,
+  named: Readonly<Record<string, string | undefined>> = {},
+): Finding {
+  const byColumn = Object.entries(columns).map(([column, name]) => [`columns.${column}`, name] as const);
+  const unknown = [...Object.entries(named), ...byColumn].filter(
+    ([, name]) => name !== undefined && !['completed', 'open', ...known].some((one) => isSameName(one, name)),
+  );
+  if (unknown.length === 0) return fine(what, `the ${place} has ${known.join(', ')}`);
+  const names = unknown.map(([setting, name]) => `${setting}: ${name}`).join(' and ');
+  return problem(what, `the ${place} has no status for ${names} (available: ${known.join(', ')})`, remedy);
 }

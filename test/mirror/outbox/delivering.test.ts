@@ -70,6 +70,18 @@ describe('delivering', () => {
     ]);
   });
 
+  test('delivers to many targets without a warning of Node', async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error) => void warnings.push(name);
+    process.on('warning', note);
+    const names = Array.from({ length: 30 }, (_, n) => `hook-${n}`);
+    await queue(database, [change(1)], names);
+    start(Object.fromEntries(names.map((name) => [name, () => DELIVERED])));
+    await clock.passUntil(allEnded);
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
   test('links the item that a delivery came to, and includes it in the next delivery', async () => {
     const items: (string | undefined)[] = [];
     const hook: Answering = ({ itemId }) => {

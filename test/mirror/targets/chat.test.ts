@@ -121,11 +121,16 @@ test.each<Chat>(['slack', 'teams'])(
   },
 );
 
-test.each<Chat>(['slack', 'teams'])(
-  'a digest of %s of 100 long lines fits into what the chat allows, and counts the rest',
-  async (chat) => {
+test.each<[Chat, string]>([
+  ['slack', '"é'],
+  ['teams', '"é'],
+  ['teams', '\\"'],
+  ['teams', '😀'],
+])(
+  'a digest of %s of 100 long lines of %s fits into what the chat allows, and counts the rest',
+  async (chat, filling) => {
     const opened = open(chat, { digest: true, text: '{{ task.title }}' }, 60_000);
-    await Promise.all(Array.from({ length: 100 }, (_, i) => deliver(opened, { title: `${i} ${'"é'.repeat(400)}` })));
+    await Promise.all(Array.from({ length: 100 }, (_, i) => deliver(opened, { title: `${i} ${filling.repeat(400)}` })));
     expect(server.requests).toHaveLength(1);
     expect(Buffer.byteLength(server.requests[0]?.body ?? '')).toBeLessThan(28_000);
     const [message] = bodies();
@@ -191,11 +196,66 @@ test.each<[Reply, object]>([
     { status: 'later', reason: 'UNREADABLE' },
   ],
   [{ status: 200, body: { ok: true } }, { status: 'delivered' }],
+  [
+    { status: 200, body: { ok: false, error: 'ratelimited' }, headers: { 'retry-after': '20' } },
+    { status: 'later', isLimited: true, retryAfterMs: 20_000 },
+  ],
+  [
+    { status: 200, body: { ok: false, error: 'service_unavailable' } },
+    { status: 'later', reason: 'SERVER_ERROR' },
+  ],
+  [
+    { status: 200, body: { ok: false, error: 'is_archived' } },
+    { status: 'disabled', reason: 'GONE' },
+  ],
   [{ status: 503 }, { status: 'later', reason: 'SERVER_ERROR' }],
-  [{ status: 302 }, { status: 'later', reason: 'REDIRECTED' }],
+  [{ status: 302 }, { status: 'later', reason: 'REDIRECTED', detail: expect.not.stringContaining('repository') }],
 ])('the answer %j is %j', async (reply, expected) => {
   replies.push(reply);
   expect(await deliver(open('slack'))).toMatchObject(expected);
+});
+
+const ENDPOINT = 'Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error';
+const FLOW = "Could not execute workflow '9f' trigger 'manual' with state 'Disabled': trigger is not enabled.";
+
+test.each<[Reply, object]>([
+  [{ status: 202 }, { status: 'delivered' }],
+  [{ status: 200, body: '1' }, { status: 'delivered' }],
+  [
+    { status: 200, body: `${ENDPOINT} 429 with ContextId tcid=1,server=DB3,cv=x..` },
+    { status: 'later', isLimited: true },
+  ],
+  [
+    { status: 200, body: `${ENDPOINT} 413 with ContextId tcid=1,server=DB3,cv=x..` },
+    { status: 'refused', reason: 'REJECTED', detail: expect.stringContaining('HTTP error 413') },
+  ],
+  [
+    { status: 200, body: `${ENDPOINT} 502 with ContextId tcid=1` },
+    { status: 'later', reason: 'SERVER_ERROR' },
+  ],
+  [
+    { status: 200, body: `${ENDPOINT} 404 with ContextId tcid=1` },
+    { status: 'disabled', reason: 'GONE' },
+  ],
+  [
+    { status: 400, body: { error: { code: 'WorkflowTriggerIsNotEnabled', message: FLOW } } },
+    { status: 'disabled', reason: 'GONE', detail: expect.stringContaining('WorkflowTriggerIsNotEnabled') },
+  ],
+  [
+    {
+      status: 401,
+      body: { error: { code: 'DirectApiAuthorizationRequired', message: 'The request must be authenticated' } },
+    },
+    { status: 'disabled', reason: 'GONE' },
+  ],
+  [
+    { status: 429, headers: { 'retry-after': '7' } },
+    { status: 'later', isLimited: true, retryAfterMs: 7_000 },
+  ],
+  [{ status: 413 }, { status: 'refused', reason: 'REJECTED' }],
+])('Teams: the answer %j is %j', async (reply, expected) => {
+  replies.push(reply);
+  expect(await deliver(open('teams'))).toMatchObject(expected);
 });
 
 test('the address is a secret: no outcome shows it, and a new one is used without a restart', async () => {

@@ -161,7 +161,9 @@ test('Linear: the team and its states, and answers with errors in a 200', async 
     'ok states: the team has Todo, Done',
   ]);
   const lines = await found(await startLinearPlaces(), open({ columns: { Won: 'Shipped' } }));
-  expect(lines.at(-1)).toMatch(/^problem states: columns.Won names the state Shipped.*available: Todo, Done/);
+  expect(lines.at(-1)).toMatch(
+    /^problem states: the team has no status for columns.Won: Shipped \(available: Todo, Done/,
+  );
   const labelled = await found(await startLinearPlaces(), open({ fields: { labels: ['crm', 'sales'] } }));
   expect(labelled.at(-1)).toMatch(/^problem labels: the target has no label "sales" → create/);
   expect((await found(await startLinearPlaces(), open({ team: 'OPS' }))).at(-1)).toMatch(

@@ -44,6 +44,32 @@ test.each(EXAMPLES.map((text) => [text.split('\n')[1]?.trim(), text]))(
   },
 );
 
+test.each(SYSTEMS)('$name creates an item of the longest text, in any script', async (system) => {
+  const harness = await startSystem(system);
+  const target = harness.openTarget(needsOf(harness.vendor), { create: true });
+  const outcome = await target.deliver(deliveryOf({ description: '漢"'.repeat(15_000) }), context());
+  await target.close();
+  await harness.vendor.close();
+  expect(outcome).toMatchObject({ status: 'delivered' });
+  expect(
+    Math.max(...harness.vendor.requests.map(({ path, query }) => path.length + query.toString().length)),
+  ).toBeLessThan(2_000);
+});
+
+test.each(['COMPLEXITY_BUDGET_EXHAUSTED', 'FIELD_LIMIT_EXCEEDED', 'DAILY_LIMIT_EXCEEDED'])(
+  'monday: the limit %s in a successful answer pauses the target, and refuses nothing',
+  async (code) => {
+    const harness = await startSystem(MONDAY);
+    const target = harness.openTarget(needsOf(harness.vendor), { create: true });
+    const headers = { 'retry-after': '12' };
+    harness.vendor.next({ status: 200, headers, body: { errors: [{ message: 'Budget', extensions: { code } }] } });
+    const outcome = await target.deliver(deliveryOf({}), context());
+    await target.close();
+    await harness.vendor.close();
+    expect(outcome).toMatchObject({ status: 'later', reason: 'LIMITED', isLimited: true, retryAfterMs: 12_000 });
+  },
+);
+
 test.each(SYSTEMS)('$name gets title and text of the task, whatever characters they have', async (system) => {
   const harness = await startSystem(system);
   const target = harness.openTarget(needsOf(harness.vendor), { create: true });

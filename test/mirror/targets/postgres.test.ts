@@ -418,6 +418,8 @@ test.each([
   ['EPIPE', 'write EPIPE', 'later', 'UNREACHABLE'],
   [undefined, 'timeout exceeded when trying to connect', 'later', 'TIMEOUT'],
   [undefined, 'The server does not support SSL connections', 'later', 'TLS'],
+  ['55P03', 'canceling statement due to lock timeout', 'later', 'UNAVAILABLE'],
+  ['55000', 'cannot insert into view "lockstep_tasks"', 'refused', 'REJECTED'],
   ['42804', 'column "sequence" is of type text but expression is of type bigint', 'refused', 'REJECTED'],
 ])('%s, %s: %s %s', (code, message, status, reason) => {
   const error = Object.assign(new Error(message), { code });
@@ -426,6 +428,13 @@ test.each([
     reason,
     detail: expect.stringContaining(message),
   });
+});
+
+test('a policy of the table that refuses the row is named, and no grant', () => {
+  const error = Object.assign(new Error('new row violates row-level security policy for table "t"'), { code: '42501' });
+  const { detail } = postgresFailure(error, taskTable(NAME), { url: 'targets.w.url', missing: [] });
+  expect(detail).toMatch(/policy/);
+  expect(detail).not.toMatch(/grant usage/);
 });
 
 test('a defect is not an outcome', () => {

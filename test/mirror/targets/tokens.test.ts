@@ -1,131 +1,28 @@
 /** Tokens that vendors issue: shared by processes, replaced before they expire, stored encrypted. */
-import { createVerify, generateKeyPairSync } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Target } from '../../../src/contract/target.ts';
-import { keptSecretsOf } from '../../../src/mirror/inbound/ledger-secrets.ts';
-import { openCaller } from '../../../src/mirror/targets/calls/caller.ts';
-import { grantOf } from '../../../src/mirror/targets/calls/grants.ts';
-import { issuedTokens } from '../../../src/mirror/targets/calls/token-source.ts';
-import { openGithub } from '../../../src/mirror/targets/github/github.ts';
-import { openJira } from '../../../src/mirror/targets/jira/jira.ts';
-import { openLinear } from '../../../src/mirror/targets/linear/linear.ts';
-import type { TargetSettings } from '../../../src/settings/schema-target.ts';
-import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
-import { freeBudget } from '../../support/free-budget.ts';
-import { githubSettings } from '../../support/github-standin.ts';
-import type { Reply, SeenRequest } from '../../support/http-server.ts';
-import { context, needsOf, secretRef } from '../../support/item-vendor.ts';
-import { jiraSettings } from '../../support/jira-standin.ts';
+import { expect, test } from 'vitest';
+import { context, secretRef } from '../../support/item-vendor.ts';
 import { graphqlError, linearSettings } from '../../support/linear-standin.ts';
-import { openApiContract, UNDOCUMENTED } from '../../support/vendor-contract.ts';
-import { startVendor, type VendorStandin } from '../../support/vendor-standin.ts';
+import {
+  appOf,
+  clientAt,
+  clockAt,
+  closing,
+  database,
+  finish,
+  PEM,
+  processOf,
+  read,
+  SECRET,
+  START,
+  startApi,
+  startAppApi,
+  startIssuer,
+  useLedger,
+} from '../../support/token-issuers.ts';
+import { UNDOCUMENTED } from '../../support/vendor-contract.ts';
+import { startVendor } from '../../support/vendor-standin.ts';
 
-const SECRET = 'canary-client-secret-4c1d';
-const KEY = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const PEM = KEY.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-const START = Date.parse('2026-03-01T12:00:00Z');
-
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
-const closing: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of closing.splice(0)) await one.close();
-  await database.pool.query('truncate ledger.kept_secrets');
-});
-afterAll(() => database.close());
-
-/** The target as one process opens it, over this API and with this clock. */
-function processOf(api: VendorStandin, settings: TargetSettings, now: () => Date): Target {
-  const base = { ...needsOf(api), now };
-  const callerAt = (baseUrl: string) => {
-    const take = (signal: AbortSignal) => freeBudget().take({ lane: 'batch', signal });
-    return openCaller({ name: 'outside', baseUrl, allowPrivate: true, timeoutMs: 5_000, take });
-  };
-  const grant = grantOf(settings, base, callerAt);
-  if (grant === undefined) throw new Error('the settings have a token');
-  const kept = keptSecretsOf(database.pool, 'outside');
-  const needs = { ...base, tokens: issuedTokens(grant, kept, now) };
-  const target =
-    settings.type === 'github'
-      ? openGithub(settings, needs)
-      : settings.type === 'jira'
-        ? openJira(settings, needs)
-        : openLinear(linearSettings(settings.type === 'linear' ? settings : {}), needs);
-  closing.push(target, grant);
-  return target;
-}
-
-/** Issues `token-1`, `token-2` and so on, each for an hour, to one call at a time; each refresh token is good for one call. */
-async function startIssuer(): Promise<VendorStandin & { readonly issued: string[]; refresh: string | undefined }> {
-  const issued: string[] = [];
-  const vendor = await startVendor(openApiContract('oauth'), {}, [
-    {
-      method: 'POST',
-      path: /^\/oauth\/token$/,
-      answer({ body }): Reply {
-        const asked = JSON.parse(body);
-        const isKnown = asked.client_id === 'app' && asked.client_secret === SECRET;
-        if (!isKnown) return { status: 401, body: { error: 'invalid_client' } };
-        if (asked.refresh_token !== issuer.refresh) return { status: 400, body: { error: 'invalid_grant' } };
-        issued.push(`access-token-${issued.length + 1}`);
-        if (issuer.refresh !== undefined) issuer.refresh = `refresh-${issued.length}`;
-        const token = { access_token: issued.at(-1), token_type: 'Bearer', expires_in: 3600 };
-        return { body: { ...token, ...(issuer.refresh !== undefined && { refresh_token: issuer.refresh }) } };
-      },
-    },
-  ]);
-  const issuer = Object.assign(vendor, { issued, refresh: undefined as string | undefined });
-  closing.push({ close: () => finish(issuer) });
-  return issuer;
-}
-
-async function finish(vendor: VendorStandin): Promise<void> {
-  await vendor.close();
-  expect(vendor.complaints).toEqual([]);
-}
-
-/** An API that accepts these tokens, and keeps those that it has seen. */
-async function startApi(accepts: () => readonly string[]): Promise<VendorStandin & { readonly seen: string[] }> {
-  const seen: string[] = [];
-  const answer = ({ headers }: SeenRequest): Reply => {
-    const token = String(headers.authorization).replace('Bearer ', '');
-    seen.push(token);
-    if (!accepts().includes(token)) return { status: 401, body: {} };
-    return { body: { key: 'ABC-1', fields: { status: { name: 'Done', statusCategory: { key: 'done' } } } } };
-  };
-  const vendor = await startVendor(UNDOCUMENTED, {}, [{ method: 'GET', path: /^\/rest/, answer }]);
-  closing.push({ close: () => finish(vendor) });
-  return Object.assign(vendor, { seen });
-}
-
-function clientAt(issuer: VendorStandin, refreshToken?: string) {
-  return jiraSettings({
-    email: undefined,
-    token: undefined,
-    oauthClient: {
-      id: 'app',
-      secret: secretRef(SECRET, 'targets.outside.oauthClient.secret'),
-      refreshToken:
-        refreshToken === undefined ? undefined : secretRef(refreshToken, 'targets.outside.oauthClient.refreshToken'),
-      tokenUrl: `${issuer.url}/oauth/token`,
-    },
-  });
-}
-
-function clockAt(startMs: number) {
-  let ms = startMs;
-  return {
-    now: () => new Date(ms),
-    set: (to: number) => {
-      ms = to;
-    },
-  };
-}
-
-const read = (target: Target) => target.readItem?.('ABC-1', context());
+useLedger();
 
 test('one token serves all processes, and is replaced before it expires', async () => {
   const issuer = await startIssuer();
@@ -185,9 +82,17 @@ test('a refused client disables the target with a remedy that shows no secret, a
 test('a new token that the vendor refuses is not replaced again and again', async () => {
   const issuer = await startIssuer();
   const api = await startApi(() => []);
-  const target = processOf(api, clientAt(issuer), () => new Date(START));
-  expect(await read(target)).toMatchObject({ status: 'disabled', reason: 'TOKEN_REFUSED' });
-  expect([issuer.issued.length, api.requests.length]).toEqual([1, 1]);
+  const clock = clockAt(START);
+  const target = processOf(api, clientAt(issuer), clock.now);
+  for (const [seconds, status] of [
+    [0, 'later'],
+    [6, 'later'], // another token, which is new too
+    [12, 'disabled'],
+  ] as const) {
+    clock.set(START + seconds * 1000);
+    expect(await read(target)).toMatchObject({ status, reason: 'TOKEN_REFUSED' });
+  }
+  expect([issuer.issued.length, api.requests.length]).toEqual([2, 4]);
 });
 
 test('the ledger holds tokens encrypted, and a new secret of the client makes them useless', async () => {
@@ -224,54 +129,6 @@ test('Linear takes the grant as a form, with the scopes of the client', async ()
   });
   expect(vendor.requests[1]?.headers.authorization).toBe('Bearer linear-token');
 });
-
-/** GitHub with an app whose installation 42 belongs to octo/shop. */
-async function startAppApi(): Promise<VendorStandin> {
-  const isJwt = /^Bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/;
-  const asApp = { authorization: isJwt };
-  const rules = [
-    {
-      method: 'GET',
-      path: /^\/repos\/octo\/shop\/installation$/,
-      headers: asApp,
-      answer: () => ({
-        body: { id: 42, app_id: 7, permissions: {}, repository_selection: 'selected', suspended_at: null },
-      }),
-    },
-    {
-      method: 'POST',
-      path: /^\/app\/installations\/42\/access_tokens$/,
-      headers: asApp,
-      answer({ headers }: SeenRequest): Reply {
-        const [, head = '', claims = '', signature = ''] = isJwt.exec(String(headers.authorization)) ?? [];
-        const isSigned = createVerify('RSA-SHA256')
-          .update(`${head}.${claims}`)
-          .verify(KEY.publicKey, signature, 'base64url');
-        const { iss, iat, exp } = JSON.parse(Buffer.from(claims, 'base64url').toString());
-        if (!isSigned || iss !== 'Iv1.shop' || exp - iat > 600)
-          return { status: 401, body: { message: 'A JSON web token could not be decoded' } };
-        return {
-          status: 201,
-          body: { token: 'ghs_installation', expires_at: new Date(START + 3_600_000).toISOString() },
-        };
-      },
-    },
-    {
-      method: 'GET',
-      path: /^\/repos\/octo\/shop$/,
-      headers: { authorization: /^Bearer ghs_installation$/ },
-      answer: () => ({ status: 404, body: { message: 'Not Found' } }),
-    },
-  ];
-  const vendor = await startVendor(openApiContract('github'), { accept: /^application\/vnd\.github\+json$/ }, rules);
-  closing.push({ close: () => finish(vendor) });
-  return vendor;
-}
-
-function appOf(privateKey: string) {
-  const app = { id: 'Iv1.shop', privateKey: secretRef(privateKey, 'targets.outside.app.privateKey') };
-  return githubSettings({ token: undefined, app, create: false });
-}
 
 test('a GitHub App signs for the token of its installation, from a key of one line too', async () => {
   const api = await startAppApi();

@@ -31,12 +31,14 @@ const keep = <T extends { close(): Promise<void> }>(server: T): T => {
 };
 
 /** Sends one alert through a channel with these settings. */
-async function send(channel: string, env: Readonly<Record<string, string>> = {}, message = MESSAGE) {
+async function send(channel: string, env: Readonly<Record<string, string>> = {}, message = MESSAGE, attempts = 1) {
   const settings = settingsOf(`accounts: { demo: {} }\nalerts: { ops: { ${channel} } }`).alerts.ops;
   if (settings === undefined) throw new Error('unreachable: it is in the text');
   const opened = await openChannel(settings, { readSecret: (ref: SecretRef) => readSecret(ref, env) });
   const alert = { id: 'msg_one', sequence: 7, seenAt: new Date('2026-11-21T02:01:00Z'), message };
-  const outcome = await opened.send(alert, { signal: new AbortController().signal });
+  const attempt = () => opened.send(alert, { signal: new AbortController().signal });
+  let outcome = await attempt();
+  for (let count = 1; count < attempts; count++) outcome = await attempt();
   await opened.close();
   return outcome;
 }
@@ -179,6 +181,28 @@ describe('email', () => {
     const outcome = await send(email(server.port).replace('[ops@example.com, ', '['), env);
     expect(outcome).toMatchObject({ status: 'refused', reason: 'REJECTED' });
     expect(JSON.stringify(outcome)).toContain('no such user');
+  });
+
+  test('an address that is refused for now is tried again, and the others are not', async () => {
+    const asked: string[] = [];
+    const server = keep(
+      await startMailServer({
+        onRcptTo({ address }, _session, done) {
+          asked.push(address);
+          const isLater = address.startsWith('boss') && asked.filter((one) => one === address).length === 1;
+          done(isLater ? Object.assign(new Error('greylisted'), { responseCode: 450 }) : null);
+        },
+      }),
+    );
+    const refused = {
+      status: 'later',
+      reason: 'SERVER_ERROR',
+      detail: expect.stringMatching(/1 of 2.*450 greylisted/),
+    };
+    expect(await send(email(server.port), env)).toMatchObject(refused);
+    asked.length = 0;
+    expect(await send(email(server.port), env, MESSAGE, 2)).toEqual({ status: 'delivered' });
+    expect(asked).toEqual(['ops@example.com', 'boss@example.com', 'boss@example.com']);
   });
 
   test('a server that says nothing is retried', async () => {

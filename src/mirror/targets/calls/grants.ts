@@ -4,14 +4,14 @@
  */
 import { createPrivateKey, createSign, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
-import type { CallContext, TargetFailure } from '../../../contract/target.ts';
+import type { TargetFailure } from '../../../contract/target.ts';
 import type { SettingsOf, TargetSettings } from '../../../settings/schema-target.ts';
 import { githubVendor } from '../github/github-answers.ts';
-import { connect, type TargetNeeds } from '../items/item-calls.ts';
+import { connect, dateOf, type TargetNeeds } from '../items/item-calls.ts';
 import { tokenRefused, type VendorAnswers } from '../items/item-outcome.ts';
 import type { Asked } from '../items/item-target.ts';
 import type { TargetCaller } from './caller.ts';
-import type { Grant, IssuedToken } from './token-source.ts';
+import type { Grant, IssuedToken, TokenSource } from './token-source.ts';
 
 type GrantNeeds = Pick<TargetNeeds, 'caller' | 'readSecret' | 'now'>;
 
@@ -33,9 +33,7 @@ export function grantOf(
 const JWT_MS = 9 * 60_000;
 const CLOCKS_MS = 60_000;
 
-const installationToken = z
-  .object({ token: z.string(), expires_at: z.coerce.date() })
-  .transform(({ token, expires_at }): IssuedToken => ({ token, expiresAt: expires_at }));
+const installationToken = z.object({ token: z.string(), expires_at: z.coerce.date() });
 
 /**
  * The token of an installation, which GitHub issues for an hour.
@@ -50,13 +48,29 @@ function githubAppGrant(
   const remedy = `check ${where.replace(/\.privateKey$/, '')}: the id of the app, its private key, and that it is installed for the repository with the permission Issues: read and write`;
   return {
     secret: () => needs.readSecret(app.privateKey),
-    async issue(secret, _, context) {
+    async issue(secret) {
       const key = privateKey(secret);
       if (key === undefined) return keyUnreadable(where);
-      const jwt = signedJwt(app.id, key, needs.now?.() ?? new Date());
-      const vendor = githubVendor(remedy);
-      const asApp = { ...vendor, headersOf: () => vendor.headersOf(jwt) };
-      const calls = await connect(asApp, undefined, needs, context);
+      const now = needs.now?.() ?? new Date();
+      let aheadMs = 0;
+      const caller: TargetCaller = {
+        ...needs.caller,
+        async send(...given) {
+          const answered = await needs.caller.send(...given);
+          const time = answered.status === 'failed' ? undefined : dateOf(answered.headers);
+          aheadMs = time === undefined ? aheadMs : now.getTime() - time.getTime();
+          return answered;
+        },
+      };
+      const first = signedJwt(app.id, key, now.getTime());
+      // GitHub refuses a time that is not its own.
+      const byItsTime = () =>
+        Math.abs(aheadMs) < CLOCKS_MS / 2 ? undefined : signedJwt(app.id, key, now.getTime() - aheadMs);
+      const tokens: TokenSource = {
+        read: async () => first,
+        renew: async (refused) => (refused === first ? byItsTime() : undefined),
+      };
+      const calls = await connect(githubVendor(remedy), undefined, { ...needs, caller, tokens }, untilAnswered());
       if ('status' in calls) return calls;
       const installation =
         app.installation === undefined
@@ -67,9 +81,17 @@ function githubAppGrant(
           : ({ status: 'ok', value: app.installation } as const);
       if (installation.status !== 'ok') return issuedOr(installation, remedy);
       const path = `/app/installations/${installation.value}/access_tokens`;
-      return issuedOr(await calls.ask({ method: 'POST', path, body: {} }, installationToken), remedy);
+      const issued = await calls.ask({ method: 'POST', path, body: {} }, installationToken);
+      if (issued.status !== 'ok') return issuedOr(issued, remedy);
+      const { token, expires_at } = issued.value;
+      return { status: 'ok', value: { token, expiresAt: new Date(expires_at.getTime() + aheadMs) } };
     },
   };
+}
+
+/** The vendor may count a call that we break off: it ends by the timeout of the target. */
+function untilAnswered() {
+  return { signal: new AbortController().signal };
 }
 
 /** A key in one line, as an environment variable has it, is accepted too. */
@@ -86,8 +108,8 @@ function keyUnreadable(where: string): TargetFailure {
   return { status: 'disabled', reason: 'TOKEN_REFUSED', detail };
 }
 
-function signedJwt(issuer: string, key: KeyObject, now: Date): string {
-  const seconds = (ms: number) => Math.floor((now.getTime() + ms) / 1000);
+function signedJwt(issuer: string, key: KeyObject, nowMs: number): string {
+  const seconds = (ms: number) => Math.floor((nowMs + ms) / 1000);
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const claims = { iat: seconds(-CLOCKS_MS), exp: seconds(JWT_MS), iss: issuer };
   const text = `${part({ alg: 'RS256', typ: 'JWT' })}.${part(claims)}`;
@@ -105,6 +127,8 @@ interface OAuthVendor {
 }
 
 const HOUR_MS = 60 * 60_000;
+/** Some vendors gave tokens for ten years. */
+const MOST_S = 400_000_000;
 
 /**
  * Jira: support.atlassian.com/user-management/docs/create-oauth-2-0-credential-for-service-accounts and
@@ -115,10 +139,11 @@ const OAUTH: Readonly<Record<'jira' | 'linear', OAuthVendor>> = {
   linear: { name: 'Linear', sends: 'form', usualMs: 24 * HOUR_MS, scope: 'read,write' },
 };
 
+/** A token of any form is used: its refresh token is the only one that the vendor still accepts. */
 const oauthToken = z.object({
   access_token: z.string().min(1),
-  expires_in: z.number().positive().optional(),
-  refresh_token: z.string().min(1).optional(),
+  expires_in: z.coerce.number().positive().max(MOST_S).optional().catch(undefined),
+  refresh_token: z.string().min(1).optional().catch(undefined),
 });
 
 const oauthError = z
@@ -158,7 +183,7 @@ function oauthGrant(
   return {
     // A new refresh token in the settings replaces what was kept with the former one.
     secret: async () => JSON.stringify(await given()),
-    async issue(_, kept, context: CallContext) {
+    async issue(_, kept) {
       const { secret, refresh } = await given();
       const refreshToken = kept ?? refresh;
       const grant: Readonly<Record<string, string>> =
@@ -166,24 +191,28 @@ function oauthGrant(
           ? { grant_type: 'client_credentials', ...(scope !== undefined && { scope }) }
           : { grant_type: 'refresh_token', refresh_token: refreshToken };
       const body = { ...grant, client_id: client.id, client_secret: secret };
-      const calls = await connect({ ...vendor, headersOf: () => ({}) }, undefined, needs, context);
+      const calls = await connect({ ...vendor, headersOf: () => ({}) }, undefined, needs, untilAnswered());
       if ('status' in calls) return calls;
       const now = needs.now?.() ?? new Date();
       const issued = oauthToken.transform(({ access_token, expires_in, refresh_token }): IssuedToken => {
         const lifeMs = expires_in === undefined ? usualMs : expires_in * 1000;
-        return { token: access_token, expiresAt: new Date(now.getTime() + lifeMs), refreshToken: refresh_token };
+        const expiresAt = new Date(now.getTime() + lifeMs);
+        return { token: access_token, expiresAt, ...(refresh_token !== undefined && { refreshToken: refresh_token }) };
       });
       const form = { json: new URLSearchParams(body).toString(), headers: FORM };
       const sent = sends === 'form' ? form : { body };
-      return issuedOr(await calls.ask({ method: 'POST', path: '', ...sent }, issued), remedy);
+      const secrets = [secret, ...(refreshToken === undefined ? [] : [refreshToken])];
+      return issuedOr(await calls.ask({ method: 'POST', path: '', secrets, ...sent }, issued), remedy);
     },
   };
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** A vendor that refuses to issue a token refuses everything. */
+/** A vendor that refuses to issue a token refuses everything. Its answer is not kept, because it may hold a token. */
 function issuedOr<T>(asked: Asked<T>, remedy: string): { readonly status: 'ok'; readonly value: T } | TargetFailure {
+  if (asked.status === 'ok') return asked;
   const isRefused = asked.status === 'missing' || asked.status === 'refused';
-  return isRefused ? tokenRefused(remedy, asked.detail) : asked;
+  const { answer, ...failure } = isRefused ? tokenRefused(remedy, asked.detail) : asked;
+  return failure;
 }

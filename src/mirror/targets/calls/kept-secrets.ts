@@ -20,8 +20,8 @@ export interface KeptSecrets {
   read(kind: KeptKind): Promise<Kept | undefined>;
   write(kind: KeptKind, kept: Kept): Promise<void>;
   forget(kind: KeptKind): Promise<void>;
-  /** Does the work while no other process does such work for this target. */
-  alone<T>(work: () => Promise<T>): Promise<T>;
+  /** Does the work while no other process does such work for this target, in one transaction. */
+  alone<T>(work: (kept: KeptSecrets) => Promise<T>): Promise<T>;
 }
 
 const CIPHER = 'aes-256-gcm';

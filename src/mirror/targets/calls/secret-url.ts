@@ -2,6 +2,7 @@
 import type { SecretRef } from '../../../settings/fields.ts';
 import type { TargetNeeds } from '../items/item-calls.ts';
 import type { TargetCaller } from './caller.ts';
+import { openedAt } from './opened-at.ts';
 import { secretUnread } from './secret-unread.ts';
 
 /** A caller for the address that the secret has at each call. Requests have an empty path. */
@@ -10,14 +11,7 @@ export function callerAtSecret(
   readSecret: TargetNeeds['readSecret'],
   openAt: (baseUrl: string) => TargetCaller,
 ): TargetCaller {
-  const closing: Promise<void>[] = [];
-  let current: { readonly url: string; readonly caller: TargetCaller } | undefined;
-
-  function retire(): void {
-    if (current) closing.push(current.caller.close());
-    current = undefined;
-  }
-
+  const callers = openedAt(openAt, (caller) => caller.close());
   return {
     async send(request, context, limitOf) {
       const url = await readSecret(ref).catch(secretUnread);
@@ -26,16 +20,9 @@ export function callerAtSecret(
         const detail = `${ref.where} is not an address that starts with https://`;
         return { status: 'failed', failure: { status: 'later', reason: 'URL_INVALID', detail } };
       }
-      if (current?.url !== url) {
-        retire();
-        current = { url, caller: openAt(url) };
-      }
-      return current.caller.send({ ...request, secrets: partsOf(url) }, context, limitOf);
+      return callers.at(url).send({ ...request, secrets: partsOf(url) }, context, limitOf);
     },
-    async close() {
-      retire();
-      await Promise.all(closing);
-    },
+    close: () => callers.close(),
   };
 }
 

@@ -99,6 +99,6 @@ function isSame(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }
 
-export function refused(reason: string): Extract<HookVerdict, { status: 'refused' }> {
-  return { status: 'refused', httpStatus: 401, reason };
+export function refused(reason: string, httpStatus: 400 | 401 = 401): Extract<HookVerdict, { status: 'refused' }> {
+  return { status: 'refused', httpStatus, reason };
 }

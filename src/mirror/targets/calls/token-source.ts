@@ -3,7 +3,7 @@
  * processes and replaced before it expires, by one of them.
  */
 import { z } from 'zod';
-import type { CallContext, TargetFailure } from '../../../contract/target.ts';
+import type { TargetFailure } from '../../../contract/target.ts';
 import type { SecretRef } from '../../../settings/fields.ts';
 import { jsonOf } from './json.ts';
 import { type KeptSecrets, sealed, unsealed } from './kept-secrets.ts';
@@ -11,9 +11,9 @@ import { secretUnread } from './secret-unread.ts';
 
 export interface TokenSource {
   /** The token for a call, or why there is none now. */
-  read(context: CallContext): Promise<string | TargetFailure>;
+  read(): Promise<string | TargetFailure>;
   /** Another token, after the vendor refused this one; undefined if there is no other. */
-  renew(refused: string, context: CallContext): Promise<string | TargetFailure | undefined>;
+  renew(refused: string): Promise<string | TargetFailure | undefined>;
 }
 
 export interface IssuedToken {
@@ -27,18 +27,19 @@ export interface IssuedToken {
 export interface Grant {
   /** The secret of the settings that proves who asks. The token is stored encrypted with it. */
   secret(): Promise<string>;
-  /** `refreshToken`: the last one that the vendor gave. */
+  /** `refreshToken`: the last one that the vendor gave; it may be used up, so the call ends only with its answer. */
   issue(
     secret: string,
     refreshToken: string | undefined,
-    context: CallContext,
   ): Promise<{ readonly status: 'ok'; readonly value: IssuedToken } | TargetFailure>;
 }
 
 /** A token is replaced so long before it expires: a call may wait for the budget. */
 const EARLY_MS = 5 * 60_000;
-/** A refused token that is younger than this is not replaced: the vendor refuses the app and not the token. */
+/** A refused token that replaced a refused one so recently is not replaced: the vendor refuses the app and not the token. */
 const YOUNG_MS = 60_000;
+/** Vendors may take so long until all of their servers know a new token. */
+const NEW_MS = 5_000;
 
 const NO_TOKEN: TokenSource = { read: async () => '', renew: async () => undefined };
 
@@ -53,12 +54,15 @@ const stored = z.object({
   refreshToken: z.string().optional(),
   issuedAt: z.coerce.date(),
   expiresAt: z.coerce.date(),
+  isReplacement: z.boolean().default(false),
 });
 type Stored = z.output<typeof stored>;
 
 /** Tokens of this grant, kept for all processes. */
 export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): TokenSource {
   let known: Stored | undefined;
+  /** Issued, but the ledger has not stored it: its refresh token is the only one that the vendor still accepts. */
+  let unsaved: { readonly token: Stored; readonly secret: string } | undefined;
   let asking: Promise<string | TargetFailure> | undefined;
 
   function isFresh({ issuedAt, expiresAt }: Stored): boolean {
@@ -66,46 +70,63 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
     return expiresAt.getTime() - now().getTime() > Math.min(EARLY_MS, lifeMs / 2);
   }
 
-  async function readKept(secret: string): Promise<Stored | undefined> {
-    const found = await kept.read('token');
+  async function readKept(from: KeptSecrets, secret: string): Promise<Stored | undefined> {
+    const found = await from.read('token');
     const text = found && unsealed(found.sealed, secret, 'token');
-    return text === undefined ? undefined : stored.safeParse(jsonOf(text)).data;
+    const before = text === undefined ? undefined : stored.safeParse(jsonOf(text)).data;
+    const isNewest = unsaved?.secret === secret && !(before && before.issuedAt >= unsaved.token.issuedAt);
+    return isNewest ? unsaved?.token : before;
+  }
+
+  async function issue(
+    secret: string,
+    usedToken: string | undefined,
+    isReplacement: boolean,
+  ): Promise<Stored | TargetFailure> {
+    const issued = await grant.issue(secret, usedToken);
+    if (issued.status !== 'ok') return issued;
+    const token = { refreshToken: usedToken, ...issued.value, issuedAt: now(), isReplacement };
+    unsaved = { token, secret };
+    return token;
   }
 
   /** Asked for by this process once at a time. `isGood`: whether a token that another process was given will do. */
-  async function obtain(isGood: (token: Stored) => boolean, context: CallContext): Promise<string | TargetFailure> {
+  async function obtain(isGood: (token: Stored) => boolean, isReplacement: boolean): Promise<string | TargetFailure> {
     const secret = await grant.secret().catch(secretUnread);
     if (typeof secret !== 'string') return secret;
-    return kept.alone(async () => {
-      const before = await readKept(secret);
-      if (before !== undefined && isGood(before)) known = before;
-      else {
-        const issued = await grant.issue(secret, before?.refreshToken, context);
-        if (issued.status !== 'ok') return issued;
-        const { token, expiresAt, refreshToken = before?.refreshToken } = issued.value;
-        known = { token, expiresAt, refreshToken, issuedAt: now() };
-        await kept.write('token', { sealed: sealed(JSON.stringify(known), secret, 'token'), expiresAt });
-      }
-      return known.token;
+    const held = await kept.alone(async (own) => {
+      const before = await readKept(own, secret);
+      const isKept = before !== undefined && isGood(before);
+      const token = isKept ? before : await issue(secret, before?.refreshToken, isReplacement);
+      if ('status' in token || token !== unsaved?.token) return token;
+      await own.write('token', { sealed: sealed(JSON.stringify(token), secret, 'token'), expiresAt: token.expiresAt });
+      return token;
     });
+    if ('status' in held) return held;
+    unsaved = undefined;
+    known = held;
+    return known.token;
   }
 
-  function once(isGood: (token: Stored) => boolean, context: CallContext): Promise<string | TargetFailure> {
-    asking ??= obtain(isGood, context).finally(() => {
+  function once(isGood: (token: Stored) => boolean, isReplacement = false): Promise<string | TargetFailure> {
+    asking ??= obtain(isGood, isReplacement).finally(() => {
       asking = undefined;
     });
     return asking;
   }
 
   return {
-    async read(context) {
-      return known !== undefined && isFresh(known) ? known.token : once(isFresh, context);
+    async read() {
+      return known !== undefined && isFresh(known) ? known.token : once(isFresh);
     },
-    async renew(refused, context) {
+    async renew(refused) {
       const isNewer = (other: Stored) => other.token !== refused && isFresh(other);
       if (known !== undefined && isNewer(known)) return known.token;
-      if (known !== undefined && now().getTime() - known.issuedAt.getTime() < YOUNG_MS) return undefined;
-      return once(isNewer, context);
+      const ageMs = known === undefined ? YOUNG_MS : now().getTime() - known.issuedAt.getTime();
+      if (ageMs < NEW_MS) {
+        return { status: 'later', reason: 'TOKEN_REFUSED', detail: 'the vendor does not accept its new token yet' };
+      }
+      return known?.isReplacement && ageMs < YOUNG_MS ? undefined : once(isNewer, true);
     },
   };
 }

@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import type { CallContext, Delivery, DeliveryOutcome, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
-import { answerOf } from '../calls/call-answers.ts';
 import type { TargetCaller } from '../calls/caller.ts';
-import { jsonOf } from '../calls/json.ts';
 import { reach } from '../check-address.ts';
-import { itemFailureOf, type Reply, unreadable, type VendorAnswers } from '../items/item-outcome.ts';
+import { sendEvent } from '../items/item-calls.ts';
+import { limited, type Reply, unreadable, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
 import { titleOf } from '../items/item-text.ts';
 import { renderer, viewOf } from '../render.ts';
 import { createGathering } from './gathering.ts';
@@ -28,11 +27,24 @@ const LONGEST_MS = 30_000;
 const MAX_LINE = 500;
 /** Characters of an answer that a detail shows. */
 const MAX_SAID = 100;
-/** Teams allows 28 KB for a message, with all of its JSON. */
-const MAX_BYTES = 12_000;
+/** Teams allows about 28 KB for a message, with all of its JSON; less if it counts two bytes for each character. */
+const MAX_BYTES = 18_000;
 
 /** A workflow of Slack can refuse a message with a 200. */
-const notOk = z.object({ ok: z.literal(false) });
+const notOk = z.object({ ok: z.literal(false), error: z.string().catch('') });
+const flowError = z.object({ error: z.object({ code: z.string() }) });
+
+/** What words of an answer mean, whatever its status is. */
+const MEANINGS: readonly (readonly [words: RegExp, httpStatus: number])[] = [
+  [/^rate_?limited$|^message_limit_exceeded$/, 429],
+  [/^(internal_error|fatal_error|service_unavailable|request_timeout)$/, 503],
+  [/^(no_service|no_service_id|no_active_hooks|no_team|team_disabled|invalid_token|invalid_auth|token_revoked)$/, 410],
+  [/^(account_inactive|action_prohibited|posting_to_general_channel_denied)$/, 410],
+  [/^(channel_not_found|channel_is_archived|is_archived)$/, 410],
+  [/^WorkflowTriggerIsNotEnabled$/, 410], // a workflow that is turned off
+];
+/** Teams can answer 200 with the status of the channel in a sentence. */
+const STATUS_WITHIN = /\breturned HTTP error (\d{3})\b/;
 
 type Line = { readonly status: 'ok'; readonly text: string } | Extract<DeliveryOutcome, { status: 'refused' }>;
 
@@ -42,13 +54,8 @@ export function chatPoster(system: string, where: string, messageOf: MessageOf, 
   return async (lines: readonly string[], context: CallContext): Promise<DeliveryOutcome> => {
     const body = JSON.stringify(messageOf(lines));
     const headers = { 'content-type': 'application/json' };
-    const answered = await caller.send({ method: 'POST', path: '', headers, body }, context);
-    if (answered.status === 'failed') return answered.failure;
-    const text = answered.status === 'answered' ? answered.text : '';
-    const reply: Reply = { ...answered, text, body: jsonOf(text) };
-    const failure = itemFailureOf(answers, reply, `POST of ${system}`, Date.now());
-    if (failure?.status === 'missing') throw new TypeError('judge has decided about 404 and 410');
-    return failure ?? { status: 'delivered', answer: answerOf(reply.httpStatus, text) };
+    const request = { method: 'POST', path: '', headers, body } as const;
+    return sendEvent(answers, `POST of ${system}`, request, context, { caller });
   };
 }
 
@@ -65,9 +72,8 @@ export function chatTarget(
   const gathering = createGathering({ quietMs, longestMs: LONGEST_MS, most: MOST_IN_DIGEST, send: sendDigest });
 
   async function sendDigest(lines: readonly string[], signal: AbortSignal): Promise<DeliveryOutcome> {
-    const [only] = lines;
-    if (only !== undefined && lines.length === 1) return send([only], { signal });
-    const outcome = await send([`${lines.length} changes:`, ...fitting(lines)], { signal });
+    if (lines.length === 1) return send(lines, { signal });
+    const outcome = await send(fitting([`${lines.length} changes:`, ...lines], messageOf), { signal });
     return outcome.status === 'delivered'
       ? { ...outcome, detail: `one message with ${lines.length} changes` }
       : outcome;
@@ -92,13 +98,12 @@ export function chatTarget(
 }
 
 /** As many lines as fit into one message; the last says how many do not. */
-function fitting(lines: readonly string[]): readonly string[] {
-  let bytes = 0;
-  const count = lines.findIndex((line) => {
-    bytes += Buffer.byteLength(line);
-    return bytes > MAX_BYTES;
-  });
-  return count === -1 ? lines : [...lines.slice(0, count), `and ${lines.length - count} more`];
+function fitting(lines: readonly string[], messageOf: MessageOf): readonly string[] {
+  let fits = lines;
+  for (let count = lines.length - 1; Buffer.byteLength(JSON.stringify(messageOf(fits))) > MAX_BYTES; count--) {
+    fits = [...lines.slice(0, count), `and ${lines.length - count} more`];
+  }
+  return fits;
 }
 
 function answersOf(system: string, where: string): VendorAnswers {
@@ -106,19 +111,33 @@ function answersOf(system: string, where: string): VendorAnswers {
   return {
     name: system,
     tokenRemedy: remedy,
-    judge(reply) {
+    judge(reply, nowMs) {
       const { httpStatus, text } = reply;
       const says = `HTTP ${httpStatus}${text === '' ? '' : ` (${text.slice(0, MAX_SAID)})`}`;
-      if (httpStatus >= 200 && httpStatus < 300) {
-        if (/^\s*</.test(text)) return unreadable(reply, `POST of ${system}`);
-        return notOk.safeParse(reply.body).success
-          ? { status: 'refused', reason: 'REJECTED', detail: says }
-          : undefined;
+      const meant = meantStatus(reply);
+      if (meant >= 200 && meant < 300) return /^\s*</.test(text) ? unreadable(reply, `POST of ${system}`) : undefined;
+      if (meant === 429) return limited(`${system}: ${says}`, waitOf(reply, nowMs));
+      if ([401, 403, 404, 410].includes(meant)) {
+        return { status: 'disabled', reason: 'GONE', detail: `${says}: ${remedy}` };
       }
-      if (httpStatus === 400) return { status: 'refused', reason: 'REJECTED', detail: says };
-      if (![401, 403, 404, 410].includes(httpStatus)) return undefined;
-      return { status: 'disabled', reason: 'GONE', detail: `${says}: ${remedy}` };
+      if (meant === 400 || (meant < 500 && meant !== httpStatus)) {
+        return { status: 'refused', reason: 'REJECTED', detail: says };
+      }
+      return meant === httpStatus
+        ? undefined
+        : { status: 'later', reason: 'SERVER_ERROR', detail: `${system}: ${says}` };
     },
     message: z.never(), // the answers are texts, and stored as they are
   };
+}
+
+/** The HTTP status that fits what the answer says. */
+function meantStatus({ httpStatus, text, body }: Reply): number {
+  const within = STATUS_WITHIN.exec(text)?.[1];
+  if (within !== undefined) return Number(within);
+  const refusal = notOk.safeParse(body).data;
+  const words = refusal?.error ?? flowError.safeParse(body).data?.error.code ?? text.trim();
+  const [, meant = refusal === undefined || httpStatus >= 300 ? httpStatus : 400] =
+    MEANINGS.find(([pattern]) => pattern.test(words)) ?? [];
+  return meant;
 }

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Delivery, ItemState, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { AnswerHeaders } from '../calls/call-answers.ts';
-import { type Calls, type ItemNeeds, isoSeconds, movedAs } from '../items/item-calls.ts';
+import { type Calls, type ItemNeeds, isoSeconds, mapAsked, movedAs } from '../items/item-calls.ts';
 import type { FieldValues, Problem } from '../items/item-fields.ts';
 import { hookReader } from '../items/item-hook.ts';
 import { githubItemId, githubNaming } from '../items/item-naming.ts';
@@ -153,12 +153,14 @@ function listOf<Item>(
 ): Pages<Item> {
   return {
     most: MOST_PAGES,
-    async read(page = '1') {
+    read(page = '1') {
       const all = new URLSearchParams({ ...query, per_page: String(PER_PAGE), page });
-      const asked = await calls.askWhole({ method: 'GET', path: `${path}?${all}` }, z.array(item));
-      if (asked.status !== 'ok') return asked;
-      const { value: items, headers } = asked.value;
-      return { status: 'ok', value: { items, next: hasNext(items, headers) ? String(Number(page) + 1) : undefined } };
+      const asking = calls.askWhole({ method: 'GET', path: `${path}?${all}` }, z.array(item));
+      const after = String(Number(page) + 1);
+      return mapAsked(asking, ({ value: items, headers }) => ({
+        items,
+        next: hasNext(items, headers) ? after : undefined,
+      }));
     },
   };
 }

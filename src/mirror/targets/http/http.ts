@@ -7,13 +7,12 @@ import { LongInteger } from '../../../client/call/json.ts';
 import type { DeliveryOutcome, Finding, ItemState, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { HttpItems, HttpRequest } from '../../../settings/target-http.ts';
-import { answerOf } from '../calls/call-answers.ts';
 import { withHeaders } from '../calls/with-headers.ts';
 import { reach } from '../check-address.ts';
 import { failed, fine } from '../findings.ts';
-import { type Calls, type ItemNeeds, mapAsked, moved, sendJudged } from '../items/item-calls.ts';
+import { type Calls, type ItemNeeds, mapAsked, moved, sendEvent } from '../items/item-calls.ts';
 import { httpNaming } from '../items/item-naming.ts';
-import { unreadable, type VendorAnswers } from '../items/item-outcome.ts';
+import type { VendorAnswers } from '../items/item-outcome.ts';
 import type { Asked } from '../items/item-target.ts';
 import { endsWith } from '../items/item-text.ts';
 import { markerOf } from '../items/marker.ts';
@@ -54,17 +53,7 @@ function sendTarget(
       const type = json !== undefined && { 'content-type': 'application/json' };
       const all = { accept: 'application/json', ...type, ...headers };
       const sent = { ...call, ...(json !== undefined && { body: json }), headers: all };
-      const judged = await sendJudged(answers, label, sent, context, needs);
-      if (judged.status !== 'judged') return judged;
-      const { reply, failure, cutOff } = judged;
-      if (cutOff !== undefined && readsBody) return cutOff;
-      if (failure?.status === 'missing') {
-        const detail = `${failure.detail}; check the url and ${where}.path`;
-        return { status: 'refused', reason: 'PLACE_MISSING', detail };
-      }
-      if (failure !== undefined) return failure;
-      if (readsBody && reply.body === undefined) return unreadable(reply, label);
-      return { status: 'delivered', answer: answerOf(reply.httpStatus, reply.text) };
+      return sendEvent(answers, label, sent, context, needs, { readsBody, place: `the url and ${where}.path` });
     },
     check: (context) => reach(needs.caller, context),
     close: () => needs.caller.close(),

@@ -1,8 +1,8 @@
 /** Calls to a vendor with its token: JSON both ways, answers checked, and no secret in anything that comes back. */
 import { z } from 'zod';
-import type { CallContext, TargetFailure } from '../../../contract/target.ts';
+import type { CallContext, DeliveryOutcome, TargetFailure } from '../../../contract/target.ts';
 import type { SecretRef } from '../../../settings/fields.ts';
-import type { AnswerHeaders, Head } from '../calls/call-answers.ts';
+import { type AnswerHeaders, answerOf, type Head } from '../calls/call-answers.ts';
 import type { TargetCaller, TargetRequest } from '../calls/caller.ts';
 import { jsonOf } from '../calls/json.ts';
 import type { KeptSecrets } from '../calls/kept-secrets.ts';
@@ -87,29 +87,27 @@ export async function connect(
   context: CallContext,
 ): Promise<Calls | TargetFailure> {
   const tokens = needs.tokens ?? tokenFrom(ref, needs.readSecret);
-  const first = await tokens.read(context);
+  const first = await tokens.read();
   if (typeof first !== 'string') return first;
   let token = first;
   let vendorTime: Date | undefined;
 
   const askWhole: Calls['askWhole'] = async (request, schema) => {
-    const asked = await askWith(vendor, token, needs, context, request, schema);
-    if (asked.status === 'ok') vendorTime ??= dateOf(asked.value.headers);
-    if (asked.status !== 'disabled' || asked.reason !== 'TOKEN_REFUSED') return asked;
-    // A refused call changed nothing. A token that was issued may have been withdrawn before its time.
-    const renewed = await tokens.renew(token, context);
-    if (renewed === undefined) return asked;
-    if (typeof renewed !== 'string') return renewed;
-    token = renewed;
-    return askWith(vendor, token, needs, context, request, schema);
+    for (;;) {
+      const asked = await askWith(vendor, token, needs, context, request, schema);
+      if (asked.status === 'ok') vendorTime ??= dateOf(asked.value.headers);
+      if (asked.status !== 'disabled' || asked.reason !== 'TOKEN_REFUSED') return asked;
+      // A refused call changed nothing. A token that was issued may have been withdrawn before its time.
+      const renewed = await tokens.renew(token);
+      if (renewed === undefined) return asked;
+      if (typeof renewed !== 'string') return renewed;
+      token = renewed;
+    }
   };
   return {
     askWhole,
     vendorTime: () => vendorTime,
-    async ask(request, schema) {
-      const asked = await askWhole(request, schema);
-      return asked.status === 'ok' ? { status: 'ok', value: asked.value.value } : asked;
-    },
+    ask: (request, schema) => mapAsked(askWhole(request, schema), ({ value }) => value),
   };
 }
 
@@ -118,11 +116,11 @@ async function askWith<T>(
   token: string,
   needs: TargetNeeds,
   context: CallContext,
-  { method, path, headers: own, body, json }: ItemRequest,
+  { method, path, headers: own, body, json, secrets: given = [] }: ItemRequest,
   schema: z.ZodType<T>,
 ): Promise<Asked<WithHeaders<T>>> {
   const headers = vendor.headersOf(token);
-  const secrets = [token, ...(headers.authorization ?? '').split(' ')].filter(
+  const secrets = [token, ...given, ...(headers.authorization ?? '').split(' ')].filter(
     ({ length }) => length >= MIN_TOKEN_LENGTH,
   );
   const call = `${method} ${path.replace(/\?.*$/, '')} of ${vendor.name}`;
@@ -153,7 +151,7 @@ interface Judged {
 }
 
 /** A failure if there is no answer. `call`: for messages. All calls pause if the answer asks for it, in whatever way. */
-export async function sendJudged(
+async function sendJudged(
   answers: VendorAnswers,
   call: string,
   request: TargetRequest,
@@ -173,6 +171,30 @@ export async function sendJudged(
   if (answered.status === 'failed') return answered.failure;
   if (answered.status === 'cut-off') return { ...judge(answered, ''), cutOff: answered.failure };
   return judged ?? judge(answered, answered.text);
+}
+
+/**
+ * For a target that receives events and has no items: the status of the answer decides, however its body ends, unless the body
+ * is read. `place`: what to check if there is nothing at the address.
+ */
+export async function sendEvent(
+  answers: VendorAnswers,
+  call: string,
+  request: TargetRequest,
+  context: CallContext,
+  needs: Pick<TargetNeeds, 'caller' | 'now'>,
+  { readsBody = false, place = 'the address' }: { readonly readsBody?: boolean; readonly place?: string } = {},
+): Promise<DeliveryOutcome> {
+  const judged = await sendJudged(answers, call, request, context, needs);
+  if (judged.status !== 'judged') return judged;
+  const { reply, failure, cutOff } = judged;
+  if (cutOff !== undefined && readsBody) return cutOff;
+  if (failure?.status === 'missing') {
+    return { status: 'refused', reason: 'PLACE_MISSING', detail: `${failure.detail}; check ${place}` };
+  }
+  if (failure !== undefined) return failure;
+  if (readsBody && reply.body === undefined) return unreadable(reply, call);
+  return { status: 'delivered', answer: answerOf(reply.httpStatus, reply.text) };
 }
 
 /** The vendor's time in an answer. */

@@ -1,10 +1,10 @@
 /** Calls that come in from a vendor: whether they are genuine, and the JSON in them. */
 import type { z } from 'zod';
 import { LockstepError } from '../../../base/errors.ts';
-import type { HookRequest, HookVerdict, ReportedItem, Target } from '../../../contract/target.ts';
+import type { HookRequest, ReportedItem, Target } from '../../../contract/target.ts';
 import type { SecretRef } from '../../../settings/fields.ts';
 import { jsonOf } from '../calls/json.ts';
-import type { Verified } from '../calls/signature.ts';
+import { refused, type Verified } from '../calls/signature.ts';
 import type { TargetNeeds } from './item-calls.ts';
 
 export interface Hook<Payload> {
@@ -28,28 +28,24 @@ export function hookReader<Payload>(
   { readSecret }: TargetNeeds,
 ): NonNullable<Target['readHook']> {
   return async (request, now) => {
-    if (secret === undefined) return refused(401, 'this target accepts no calls: set its hookSecret in the settings');
+    if (secret === undefined) return refused('this target accepts no calls: set its hookSecret in the settings');
     const key = await readSecret(secret).catch((error: unknown) => {
       if (error instanceof LockstepError) return undefined;
       throw error;
     });
     // The settings check says why it cannot be read; the caller must not learn it.
-    if (key === undefined) return refused(401, 'the hookSecret of this target cannot be read');
+    if (key === undefined) return refused('the hookSecret of this target cannot be read');
     const verified = verify(request, key, now);
     if (verified.status === 'refused') return verified;
     const json = jsonOf(request.body);
-    if (json === undefined) return refused(400, 'the body is not JSON: choose the content type application/json');
+    if (json === undefined) return refused('the body is not JSON: choose the content type application/json', 400);
     const read = payload.safeParse(json);
     // Genuine, but about something else that the vendor sends too: the vendor must not send it again.
     if (!read.success) return { status: 'accepted', items: [] };
     const items = itemsOf(read.data, request);
     const at = happenedAt(read.data)?.getTime();
     if (at === undefined) return { status: 'accepted', items, isUndated: true };
-    if (now.getTime() - at > MAX_AGE_MS) return refused(401, 'it reports something that is more than six days old');
+    if (now.getTime() - at > MAX_AGE_MS) return refused('it reports something that is more than six days old');
     return { status: 'accepted', items };
   };
-}
-
-function refused(httpStatus: 400 | 401, reason: string): HookVerdict {
-  return { status: 'refused', httpStatus, reason };
 }

@@ -85,7 +85,7 @@ export function tokenRefused(remedy: string, detail: string): TargetFailure {
 }
 
 const NOT_FOLLOWED =
-  'this redirect is not followed: if the place has a new name (a repository that was renamed), set that name in the settings';
+  'this redirect is not followed: set the address, or the new name of what has moved, in the settings';
 
 function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: number): TargetFailure {
   const { httpStatus } = reply;

@@ -7,11 +7,10 @@ import { z } from 'zod';
 import type { Finding } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { ItemField } from '../../../settings/target-items.ts';
-import { failed, fine, problem } from '../findings.ts';
+import { failed, fine, problem, statusFinding } from '../findings.ts';
 import { customFindings, fieldNamed } from '../items/custom-fields.ts';
 import type { Calls } from '../items/item-calls.ts';
 import type { VendorAdmin } from '../items/vendor-admin.ts';
-import { isSameName } from '../items/wanted-state.ts';
 import { readJiraFields } from './jira-fields.ts';
 
 type Settings = SettingsOf<'jira'>;
@@ -76,19 +75,8 @@ async function statusFindings(calls: Calls, project: string, settings: Settings)
   const asked = await calls.ask({ method: 'GET', path: `/rest/api/3/project/${project}/statuses` }, statuses);
   if (asked.status !== 'ok') return [failed('statuses', asked, 'correct the project')];
   const known = [...new Set(asked.value.flatMap((type) => type.statuses.map(({ name }) => name)))];
-  const named: readonly (readonly [setting: string, name: string | undefined])[] = [
-    ['doneStatus', doneStatus],
-    ['openStatus', openStatus],
-    ...Object.entries(columns)
-      .filter(([, name]) => name !== 'completed' && name !== 'open')
-      .map(([column, name]) => [`columns.${column}`, name] as const),
-  ];
-  const unknown = named.flatMap(([setting, name]) =>
-    name === undefined || known.some((one) => isSameName(one, name)) ? [] : [`${setting}: ${name}`],
-  );
-  if (unknown.length === 0) return [fine('statuses', `the project has ${known.join(', ')}`)];
-  const detail = `the project has no status for ${unknown.join(' and ')} (available: ${known.join(', ')})`;
-  return [problem('statuses', detail, 'correct the settings, or add the status to the workflow')];
+  const remedy = 'correct the settings, or add the status to the workflow';
+  return [statusFinding({ what: 'statuses', place: 'project', known, remedy }, columns, { doneStatus, openStatus })];
 }
 
 /** What the metadata of the issue type says about the fields that are written. */

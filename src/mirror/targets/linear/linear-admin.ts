@@ -2,12 +2,11 @@
 import { z } from 'zod';
 import type { Finding, OutsideHook } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
-import { failed, fine, problem } from '../findings.ts';
+import { failed, fine, problem, statusFinding } from '../findings.ts';
 import { type NamedValues, namedFindings } from '../items/custom-fields.ts';
 import { type Calls, mapAsked } from '../items/item-calls.ts';
 import type { Asked } from '../items/item-target.ts';
 import type { VendorAdmin } from '../items/vendor-admin.ts';
-import { isSameName } from '../items/wanted-state.ts';
 import { ask, findTeam, query, STATES } from './linear-graphql.ts';
 
 const hook = z
@@ -88,17 +87,13 @@ async function teamFindings(
   const asked = await ask(calls, STATES, { id: found.value });
   if (asked.status !== 'ok') return [failed(what, asked, remedy)];
   const states = asked.value.team.states.nodes;
-  const known = states.map(({ name }) => name).join(', ');
-  const wrong = Object.entries(columns).filter(
-    ([, name]) => name !== 'completed' && name !== 'open' && !states.some((state) => isSameName(state.name, name)),
-  );
-  const findings = wrong.map(([column, name]) => {
-    const detail = `columns.${column} names the state ${name}, which the team does not have (available: ${known})`;
-    return problem('states', detail, 'correct the settings, or add the state to the team');
-  });
-  if (!states.some(({ type }) => type === 'completed')) {
-    findings.push(problem('states', 'the team has no state of the type completed', 'add one to the team'));
-  }
-  const ofStates = findings.length > 0 ? findings : [fine('states', `the team has ${known}`)];
-  return [fine(what, 'found'), ...ofStates, ...(await namedFindings(named, fields, calls))];
+  const known = states.map(({ name }) => name);
+  const fix = 'correct the settings, or add the state to the team';
+  const hasDone = states.some(({ type }) => type === 'completed');
+  return [
+    fine(what, 'found'),
+    statusFinding({ what: 'states', place: 'team', known, remedy: fix }, columns),
+    ...(hasDone ? [] : [problem('states', 'the team has no state of the type completed', 'add one to the team')]),
+    ...(await namedFindings(named, fields, calls)),
+  ];
 }

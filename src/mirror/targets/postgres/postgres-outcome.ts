@@ -15,8 +15,8 @@ export const TABLE_MISSING = '42P01';
 export const COLUMN_MISSING = '42703';
 
 const MAX_MESSAGE = 250;
-/** Temporary: 08 connections, 40 deadlocks and conflicts, 53 resources, 55 locks, 57 shutdowns, 58 disks, XX poolers' own. */
-const PASSING = /^(08|40|53|55|57|58|XX)/;
+/** Temporary: 08 connections, 40 deadlocks and conflicts, 53 resources, 55P03 and 55006 locks, 57 shutdowns, 58 disks, XX poolers' own. */
+const PASSING = /^(08|40|53|55P03|55006|57|58|XX)/;
 /** The system's own codes, such as EPIPE, begin with an E; no SQL state does. */
 const SQL_STATE = /^(?!E)[\dA-Z]{5}$/;
 
@@ -45,6 +45,9 @@ function kindOf(error: unknown, said: string, table: TaskTable, { url, missing }
   if (!SQL_STATE.test(code)) return ofConnection(error, said, url);
   // A standby: a primary may be at this address again in a moment.
   if (PASSING.test(code) || code === '25006') return { status: 'later', reason: 'UNAVAILABLE' };
+  if (code === '42501' && /row-level security/.test(said)) {
+    return { status: 'refused', reason: 'NOT_ALLOWED', remedy: `let a policy of ${table.name} admit its user` };
+  }
   return { status: 'refused', ...refusal(code, table, missing) };
 }
 

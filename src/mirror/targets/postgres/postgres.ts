@@ -12,6 +12,7 @@ import type { Delivery, DeliveryOutcome, Target } from '../../../contract/target
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import { maskedUrl } from '../../../storage/address.ts';
 import { makePool } from '../../../storage/pool.ts';
+import { openedAt } from '../calls/opened-at.ts';
 import { secretUnread } from '../calls/secret-unread.ts';
 import { unlessAborted } from '../calls/unless-aborted.ts';
 import { failed } from '../findings.ts';
@@ -120,36 +121,17 @@ function already({ sequence }: Delivery, { name }: TaskTable, there: string | nu
   return { status: 'already', detail: `${name} already has ${found}, and this is state ${sequence}` };
 }
 
-/** One pool at a time: opened at first use, and again if the address has changed. */
 function createPools({ timeoutMs, concurrency }: SettingsOf<'postgres'>) {
-  const closing: Promise<void>[] = [];
-  let current: { readonly url: string; readonly pool: pg.Pool } | undefined;
-
-  function retire(): void {
-    if (current) closing.push(current.pool.end());
-    current = undefined;
-  }
-
-  return {
-    at(url: string): pg.Pool {
-      if (current?.url !== url) {
-        retire();
-        const pool = makePool({
-          connectionString: url,
-          application_name: 'lockstep',
-          max: concurrency,
-          connectionTimeoutMillis: timeoutMs,
-          // Not statement_timeout: poolers such as PgBouncer refuse connections that set it.
-          query_timeout: timeoutMs,
-          keepAlive: true,
-        });
-        current = { url, pool };
-      }
-      return current.pool;
-    },
-    async close() {
-      retire();
-      await Promise.all(closing);
-    },
+  const how = {
+    application_name: 'lockstep',
+    max: concurrency,
+    connectionTimeoutMillis: timeoutMs,
+    // Not statement_timeout: poolers such as PgBouncer refuse connections that set it.
+    query_timeout: timeoutMs,
+    keepAlive: true,
   };
+  return openedAt(
+    (connectionString) => makePool({ connectionString, ...how }),
+    (pool) => pool.end(),
+  );
 }

@@ -3,7 +3,7 @@
  * that, only what was completed since.
  */
 import { z } from 'zod';
-import { type Calls, isoSeconds } from '../items/item-calls.ts';
+import { type Calls, isoSeconds, mapAsked } from '../items/item-calls.ts';
 import { findInPages } from '../items/item-pages.ts';
 import type { Asked } from '../items/item-target.ts';
 import { endsWith } from '../items/item-text.ts';
@@ -28,8 +28,8 @@ export async function findCompleted(
 ): Promise<Asked<string | undefined>> {
   const sinceMs = Math.max(since.getTime(), now.getTime() - COMPLETED_WITHIN_MS);
   const completed = completedSince(calls, sinceMs, now.getTime());
-  const asked = await findInPages(completed, ({ description }) => endsWith(description, marker));
-  return asked.status === 'ok' ? { status: 'ok', value: asked.value.found?.id } : asked;
+  const finding = findInPages(completed, ({ description }) => endsWith(description, marker));
+  return mapAsked(finding, ({ found }) => found?.id);
 }
 
 function completedSince(calls: Calls, sinceMs: number, untilMs: number) {
@@ -64,8 +64,7 @@ export function openCompleted(now: () => Date): CompletedTasks {
       reading ??= read(calls).finally(() => {
         reading = undefined;
       });
-      const asked = await reading;
-      return asked.status === 'ok' ? { status: 'ok', value: known.ids.has(itemId) } : asked;
+      return mapAsked(reading, () => known.ids.has(itemId));
     },
   };
 }

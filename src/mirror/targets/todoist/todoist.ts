@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ItemState, Target, TargetFailure } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
-import { accepted, type Calls, type ItemNeeds, moved } from '../items/item-calls.ts';
+import { accepted, type Calls, type ItemNeeds, mapAsked, moved } from '../items/item-calls.ts';
 import type { FieldValues } from '../items/item-fields.ts';
 import { hookReader } from '../items/item-hook.ts';
 import { TODOIST } from '../items/item-naming.ts';
@@ -122,9 +122,8 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
       const { found } = asked.value;
       if (found !== undefined || begunAt === undefined) return { status: 'ok', value: found };
       // A person may have completed it meanwhile.
-      const completed = await findCompleted(calls, marker, earliestOf(begunAt), now());
-      if (completed.status !== 'ok') return completed;
-      return { status: 'ok', value: completed.value === undefined ? undefined : itemOf(completed.value, true) };
+      const completed = findCompleted(calls, marker, earliestOf(begunAt), now());
+      return mapAsked(completed, (itemId) => (itemId === undefined ? undefined : itemOf(itemId, true)));
     },
     async add(delivery, values) {
       const place = project === undefined ? undefined : await findProject(calls, project);

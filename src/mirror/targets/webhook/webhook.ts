@@ -3,15 +3,14 @@ import { z } from 'zod';
 import { LongInteger } from '../../../client/call/json.ts';
 import type { CallContext, DeliveryOutcome, HookRequest, HookVerdict, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
-import { answerOf, type Head } from '../calls/call-answers.ts';
 import { jsonOf } from '../calls/json.ts';
 import { secretUnread } from '../calls/secret-unread.ts';
 import { partsOf } from '../calls/secret-url.ts';
-import { signatureHeaders, signingKey, verifyStandardWebhook } from '../calls/signature.ts';
+import { refused, signatureHeaders, signingKey, verifyStandardWebhook } from '../calls/signature.ts';
 import { withHeaders } from '../calls/with-headers.ts';
 import { reach } from '../check-address.ts';
-import type { TargetNeeds } from '../items/item-calls.ts';
-import { limited, waitOf } from '../items/item-outcome.ts';
+import { sendEvent, type TargetNeeds } from '../items/item-calls.ts';
+import { type VendorAnswers, waitOf } from '../items/item-outcome.ts';
 import { type Content, contents } from './webhook-content.ts';
 
 interface Secrets {
@@ -69,7 +68,8 @@ export async function openPoster(
   needs: TargetNeeds,
   where: string,
 ): Promise<Poster> {
-  const { caller, now = () => new Date() } = needs;
+  const { now = () => new Date() } = needs;
+  const answers = answersOf(where);
   /** Read at each use, so a rotated secret needs no restart. */
   const readSecrets = async (): Promise<Secrets> => {
     const refs = [settings.secret, ...(settings.previousSecret === undefined ? [] : [settings.previousSecret])];
@@ -87,11 +87,8 @@ export async function openPoster(
       if ('status' in secrets) return secrets;
       const headers = { ...own, ...signatureHeaders({ id, timestamp: now(), body }, secrets.keys) };
       const hidden = [...secrets.texts, ...urlSecrets];
-      const answered = await caller.send({ method: 'POST', path: '', headers, body, secrets: hidden }, context);
-      // The status is the answer, however the body ends: the body is not needed, and it may be endless.
-      if (answered.status === 'failed') return answered.failure;
-      const text = answered.status === 'answered' ? answered.text : '';
-      return { ...outcomeOf(answered, where), answer: answerOf(answered.httpStatus, text) };
+      const request = { method: 'POST', path: '', headers, body, secrets: hidden } as const;
+      return sendEvent(answers, 'POST', request, context, needs);
     },
   };
 }
@@ -100,38 +97,40 @@ export async function openPoster(
  * The meaning of the receiver's answer. Standard Webhooks: 2xx is a success, 410 is the end, and everything else is retried,
  * because a receiver's 404 or 401 is more often a failed deployment than a verdict on the event.
  */
-function outcomeOf({ httpStatus, headers }: Head, where: string): DeliveryOutcome {
-  const says = `the receiver answers HTTP ${httpStatus}`;
-  if (httpStatus >= 200 && httpStatus < 300) return { status: 'delivered' };
-  if (httpStatus === 410) {
-    const detail = `${says}: it accepts no more deliveries; set ${where}.url to its new address, or remove it`;
-    return { status: 'disabled', reason: 'GONE', detail };
-  }
-  const wait = waitOf({ headers }, Date.now());
-  if (httpStatus === 429) return limited(says, wait);
-  const later = { status: 'later', ...(wait !== undefined && { retryAfterMs: wait }) } as const;
-  if (httpStatus >= 300 && httpStatus < 400) {
-    const detail = `${says}, a redirect, which is never followed: set ${where}.url to the address that it leads to`;
-    return { ...later, reason: 'REDIRECTED', detail };
-  }
-  if (httpStatus === 408 || httpStatus >= 500) return { ...later, reason: 'SERVER_ERROR', detail: says };
-  return { ...later, reason: 'NOT_ACCEPTED', detail: `${says}${remedyOf(httpStatus, where)}` };
+function answersOf(where: string): VendorAnswers {
+  return {
+    name: 'the receiver',
+    tokenRemedy: '',
+    message: z.never(), // the answers are of any form
+    judge(reply, nowMs) {
+      const { httpStatus } = reply;
+      if (httpStatus >= 200 && httpStatus < 300) return { status: 'ok' };
+      if (httpStatus === 408 || httpStatus === 429 || httpStatus >= 500) return undefined;
+      const detail = `the receiver answers HTTP ${httpStatus}${remedyOf(httpStatus, where)}`;
+      if (httpStatus === 410) return { status: 'disabled', reason: 'GONE', detail };
+      const wait = waitOf(reply, nowMs);
+      const reason = httpStatus < 400 ? 'REDIRECTED' : 'NOT_ACCEPTED';
+      return { status: 'later', reason, detail, ...(wait !== undefined && { retryAfterMs: wait }) };
+    },
+  };
 }
 
 function remedyOf(httpStatus: number, where: string): string {
+  if (httpStatus < 400)
+    return `, a redirect, which is never followed: set ${where}.url to the address that it leads to`;
   if (httpStatus === 401 || httpStatus === 403) return `: check that it has the secret in ${where}.secret`;
   if (httpStatus === 404 || httpStatus === 405) return `: check ${where}.url`;
+  if (httpStatus === 410) return `: it accepts no more deliveries; set ${where}.url to its new address, or remove it`;
   return '';
 }
 
 function readItems({ body }: HookRequest): HookVerdict {
-  const refused = (reason: string) => ({ status: 'refused', httpStatus: 400, reason }) as const;
   const parsed = jsonOf(body);
-  if (parsed === undefined) return refused('the body is not JSON');
+  if (parsed === undefined) return refused('the body is not JSON', 400);
   const about = aboutTask.safeParse(parsed);
   if (!about.success) return { status: 'accepted', items: [] };
   const task = hookTask.safeParse(about.data.data.task);
-  if (!task.success) return refused('data.task is not { "id": …, "isCompleted": true or false }');
+  if (!task.success) return refused('data.task is not { "id": …, "isCompleted": true or false }', 400);
   const { id, isCompleted } = task.data;
   return { status: 'accepted', items: [{ itemId: id, isCompleted, status: isCompleted ? 'completed' : 'open' }] };
 }

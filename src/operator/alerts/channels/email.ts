@@ -19,17 +19,20 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
   const { name, host, port, user, from, to, timeoutMs } = settings;
   const { security = port === IMPLICIT_TLS_PORT ? 'tls' : 'starttls' } = settings;
   const server = `${host}:${port}`;
+  /** The addresses that have an alert, while others are refused for now. */
+  const reached = new Map<string, readonly string[]>();
 
   async function send({ id, seenAt, message }: Alert, context: CallContext): Promise<DeliveryOutcome> {
     const pass = settings.password && (await readSecret(settings.password).catch(secretUnread));
     if (typeof pass === 'object') return pass;
     const signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]);
-    const reached = await reach(settings, signal);
-    if ('status' in reached) return context.signal.aborted ? aborted(server) : reached;
+    const connection = await reach(settings, signal);
+    if ('status' in connection) return context.signal.aborted ? aborted(server) : connection;
+    const had = reached.get(id) ?? [];
     const transport = createTransport({
       host,
       port,
-      connection: reached,
+      connection,
       secure: security === 'tls',
       requireTLS: security === 'starttls',
       ignoreTLS: security === 'none',
@@ -43,6 +46,7 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
       const sent = await transport.sendMail({
         from,
         to: [...to],
+        envelope: { from, to: to.filter((address) => !had.includes(address)) },
         subject: subjectLine(message),
         text: `${bodyLines(message).join('\n\n')}\n`,
         // The same in all attempts, so a mailbox can recognise an e-mail that arrives twice.
@@ -51,17 +55,23 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
         headers: { 'Auto-Submitted': 'auto-generated' },
         signal,
       });
-      const { length } = sent.rejected;
-      return length === 0
-        ? { status: 'delivered' }
-        : { status: 'delivered', detail: `the mail server refused ${length} of ${to.length} addresses` };
+      const { rejected, accepted, rejectedErrors = [] } = sent;
+      const refused = `the mail server refused ${rejected.length} of ${to.length} addresses`;
+      const passing = rejectedErrors.find(({ responseCode = 0 }) => responseCode < 500);
+      if (passing !== undefined) {
+        reached.set(id, [...had, ...accepted]);
+        const detail = `${server}: ${refused}: ${excerpt(passing.response ?? '')}`;
+        return { status: 'later', reason: 'SERVER_ERROR', detail };
+      }
+      reached.delete(id);
+      return rejected.length === 0 ? { status: 'delivered' } : { status: 'delivered', detail: refused };
     } catch (error) {
       if (context.signal.aborted) return aborted(server);
       if (signal.aborted) return { status: 'later', reason: 'TIMEOUT', detail: `${server}: no answer in time` };
       return failureOf(error, [pass ?? '']);
     } finally {
       transport.close();
-      reached.destroy();
+      connection.destroy();
     }
   }
 

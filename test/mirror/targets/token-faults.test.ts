@@ -1,0 +1,158 @@
+/** What vendors and the way to them do while a token is issued. */
+import { expect, test } from 'vitest';
+import { keptSecretsOf } from '../../../src/mirror/inbound/ledger-secrets.ts';
+import { context } from '../../support/item-vendor.ts';
+import {
+  appOf,
+  clientAt,
+  clockAt,
+  database,
+  PEM,
+  processOf,
+  read,
+  START,
+  startApi,
+  startAppApi,
+  startIssuer,
+  useLedger,
+} from '../../support/token-issuers.ts';
+
+const HOUR_MS = 60 * 60_000;
+
+useLedger();
+
+test.each(['3600', 0, null, '', 'soon', -1, 1e18])(
+  'a token whose life is given as %j is used, and its refresh token is not lost',
+  async (life) => {
+    const issuer = await startIssuer();
+    issuer.refresh = 'refresh-0';
+    const api = await startApi(() => issuer.issued);
+    const clock = clockAt(START);
+    issuer.next(() => {
+      issuer.issued.push('canary-access-token');
+      issuer.refresh = 'refresh-x';
+      return { body: { access_token: 'canary-access-token', expires_in: life, refresh_token: 'refresh-x' } };
+    });
+    expect(await read(processOf(api, clientAt(issuer, 'refresh-0'), clock.now))).toMatchObject({ status: 'found' });
+    clock.set(START + HOUR_MS);
+    expect(await read(processOf(api, clientAt(issuer, 'refresh-0'), clock.now))).toMatchObject({ status: 'found' });
+    expect(issuer.issued).toHaveLength(2);
+  },
+);
+
+test('a refresh whose answer was lost is asked for again, and the target waits', async () => {
+  const issuer = await startIssuer();
+  issuer.refresh = 'refresh-0';
+  const api = await startApi(() => issuer.issued);
+  const target = processOf(api, clientAt(issuer, 'refresh-0'), () => new Date(START));
+  issuer.next('lose');
+  expect(await read(target)).toMatchObject({ status: 'later', reason: 'BROKEN_OFF' });
+  issuer.refresh = 'refresh-0'; // vendors accept the former one for a while
+  expect(await read(target)).toMatchObject({ status: 'found' });
+});
+
+test('a refresh is completed when the call that needs it is aborted, because its refresh token is used up', async () => {
+  const issuer = await startIssuer();
+  issuer.refresh = 'refresh-0';
+  const api = await startApi(() => issuer.issued);
+  const stopping = new AbortController();
+  issuer.before = () => stopping.abort();
+  const first = processOf(api, clientAt(issuer, 'refresh-0'), () => new Date(START));
+  expect(await first.readItem?.('ABC-1', { signal: stopping.signal })).toMatchObject({ reason: 'ABORTED' });
+  expect(await read(processOf(api, clientAt(issuer, 'refresh-0'), () => new Date(START)))).toMatchObject({
+    status: 'found',
+  });
+  expect(issuer.issued).toHaveLength(1);
+});
+
+test('a refresh token that the ledger did not take is stored with the next call', async () => {
+  const issuer = await startIssuer();
+  issuer.refresh = 'refresh-0';
+  const api = await startApi(() => issuer.issued);
+  const kept = keptSecretsOf(database.pool, 'outside');
+  let failures = 1;
+  const failing = {
+    ...kept,
+    alone: (async (work) =>
+      kept.alone((inside) =>
+        work({
+          ...inside,
+          write: async (...given) => {
+            if (failures-- > 0) throw new Error('the ledger restarts');
+            await inside.write(...given);
+          },
+        }),
+      )) as typeof kept.alone,
+  };
+  const clock = clockAt(START);
+  const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now, failing);
+  await expect(read(target)).rejects.toThrow('the ledger restarts');
+  expect(await read(target)).toMatchObject({ status: 'found' });
+  clock.set(START + HOUR_MS);
+  const other = processOf(api, clientAt(issuer, 'refresh-0'), clock.now);
+  expect(await read(other)).toMatchObject({ status: 'found' });
+  expect(issuer.issued).toHaveLength(2);
+});
+
+test('no answer of a vendor that issues tokens shows a secret', async () => {
+  const issuer = await startIssuer();
+  issuer.refresh = 'canary-refresh-77aa';
+  const api = await startApi(() => issuer.issued);
+  const outcomes = [];
+  for (const reply of [
+    { body: { error: 'slow_down', access_token: 'canary-access', refresh_token: 'canary-next' } },
+    { body: '{"access_token": "canary-access", "refresh_token": "canary-next"' },
+  ]) {
+    issuer.next(reply);
+    outcomes.push(await read(processOf(api, clientAt(issuer, 'canary-refresh-77aa'), () => new Date(START))));
+  }
+  issuer.next(({ body }) => ({ status: 400, body: { error: 'invalid_request', error_description: `got ${body}` } }));
+  outcomes.push(await read(processOf(api, clientAt(issuer, 'canary-refresh-77aa'), () => new Date(START))));
+  expect(outcomes).toMatchObject([{ status: 'later' }, { status: 'later' }, { status: 'disabled' }]);
+  expect(JSON.stringify(outcomes)).not.toMatch(/canary/);
+});
+
+test('a token that the vendor does not know yet is tried again before the target is disabled', async () => {
+  const issuer = await startIssuer();
+  const accepted: string[] = [];
+  const api = await startApi(() => accepted);
+  const clock = clockAt(START);
+  const target = processOf(api, clientAt(issuer), clock.now);
+  expect(await read(target)).toMatchObject({ status: 'later', reason: 'TOKEN_REFUSED' });
+  clock.set(START + 6_000);
+  accepted.push(...issuer.issued);
+  expect(await read(target)).toMatchObject({ status: 'found' });
+  expect(issuer.issued).toHaveLength(1);
+});
+
+test('one refusal of a good token, however young, costs another token and not the target', async () => {
+  const issuer = await startIssuer();
+  const api = await startApi(() => issuer.issued);
+  const clock = clockAt(START);
+  const target = processOf(api, clientAt(issuer), clock.now);
+  expect(await read(target)).toMatchObject({ status: 'found' });
+  clock.set(START + 20_000);
+  api.next({ status: 401, body: {} });
+  expect(await read(target)).toMatchObject({ status: 'found' });
+  expect(issuer.issued).toHaveLength(2);
+});
+
+test.each([-30, 30, 600])(
+  'an app whose clock is %i minutes from that of GitHub gets its token, and keeps it for an hour',
+  async (minutes) => {
+    const api = await startAppApi();
+    const clock = clockAt(START + minutes * 60_000);
+    const target = processOf(api, appOf(PEM), clock.now);
+    await target.check?.(context());
+    expect(api.requests.at(-1)?.headers.authorization).toBe('Bearer ghs_installation');
+    const asked = () => api.requests.filter(({ method }) => method === 'POST').length;
+    const before = asked();
+    clock.set(START + (minutes + 50) * 60_000);
+    await target.check?.(context());
+    expect(asked()).toBe(before);
+    clock.set(START + (minutes + 58) * 60_000);
+    api.serverTime = new Date(START + 58 * 60_000);
+    await target.check?.(context());
+    expect(asked()).toBeGreaterThan(before);
+  },
+);
