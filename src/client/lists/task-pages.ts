@@ -95,7 +95,7 @@ async function findBeginning<R extends ScannedRecord>(ahead: ReadAhead<R>): Prom
   const zero = await ahead.page(0);
   const one = await ahead.page(1);
   if (zero.length > 0 && !isEcho(idsOf(zero), idsOf(one))) return { page: 0 };
-  const isWhole = isEcho(idsOf(one), idsOf(await ahead.page(2)));
+  const isWhole = one.length > 0 && isEcho(idsOf(one), idsOf(await ahead.page(2)));
   return { page: zero.length > 0 && isWhole ? 0 : 1, isWhole };
 }
 
