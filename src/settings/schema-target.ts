@@ -13,9 +13,8 @@ import {
   hookSecret,
   httpKeys,
   namedColumns,
+  neededFor,
   neededForFields,
-  neededToCreate,
-  neededToCreateTasks,
   type TargetOf,
   vendorUrl,
 } from './target-keys.ts';
@@ -94,7 +93,7 @@ const github = z
     path: ['app', 'installation'],
     when: unlessKeysAreUnknown,
   })
-  .check(neededToCreate('repo'), neededToCreateTasks('repo'), fieldsFit, tokenOr('app'));
+  .check(neededFor('create', 'repo'), neededFor('createTasks', 'repo'), fieldsFit, tokenOr('app'));
 
 const jira = z
   .strictObject({
@@ -144,8 +143,8 @@ const jira = z
     when: unlessKeysAreUnknown,
   })
   .check(
-    neededToCreate('project'),
-    neededToCreateTasks('project'),
+    neededFor('create', 'project'),
+    neededFor('createTasks', 'project'),
     neededForFields(['custom']),
     fieldsFit,
     tokenOr('oauthClient', ' (with email)'),
@@ -174,7 +173,12 @@ const asana = z
     // Asana's smallest allowance is 150 calls a minute for each token, and 15 writes at once.
     ...httpKeys({ requests: 2, perMs: 1000, concurrency: 4 }),
   })
-  .check(neededToCreate('project'), neededToCreateTasks('project'), neededForFields(['labels', 'custom']), fieldsFit);
+  .check(
+    neededFor('create', 'project'),
+    neededFor('createTasks', 'project'),
+    neededForFields(['labels', 'custom']),
+    fieldsFit,
+  );
 
 const linear = z
   .strictObject({
@@ -197,7 +201,7 @@ const linear = z
     // Linear allows 2500 calls an hour for each user of an API key.
     ...httpKeys({ requests: 40, perMs: 60_000, concurrency: 4 }),
   })
-  .check(neededToCreate('team'), neededToCreateTasks('team'), fieldsFit, tokenOr('oauthClient'));
+  .check(neededFor('create', 'team'), neededFor('createTasks', 'team'), fieldsFit, tokenOr('oauthClient'));
 
 const todoist = z
   .strictObject({
@@ -218,7 +222,7 @@ const todoist = z
     // Todoist allows 1000 calls in 15 minutes for each user.
     ...httpKeys({ requests: 60, perMs: 60_000, concurrency: 4 }),
   })
-  .check(neededToCreateTasks('project'), fieldsFit);
+  .check(neededFor('createTasks', 'project'), fieldsFit);
 
 const service = z.strictObject({
   type: z.literal('service').describe('Tasks of another account.'),

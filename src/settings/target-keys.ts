@@ -94,14 +94,6 @@ export const hookSecret = secret
   .optional()
   .describe('Secret of the webhook that reports changes made there; without it no call is accepted.');
 
-/** For `.check`: new items are those of a place that the settings name. */
-export function neededToCreateTasks<Key extends string>(key: Key) {
-  return z.refine<{ readonly createTasks: unknown } & { readonly [K in Key]?: unknown }>(
-    (value) => value.createTasks === false || value[key] !== undefined,
-    { error: `missing: createTasks needs the ${key}`, path: [key], when: unlessKeysAreUnknown },
-  );
-}
-
 /** For `.check`: these fields are looked up in a place that the settings name. */
 export function neededForFields<Field extends string>(fields: readonly Field[]) {
   return z.superRefine<{ readonly fields: { readonly [F in Field]?: unknown }; readonly project?: unknown }>(
@@ -114,10 +106,11 @@ export function neededForFields<Field extends string>(fields: readonly Field[]) 
   );
 }
 
-/** For `.check`: creating items needs the setting that says where. */
-export function neededToCreate<Key extends string>(key: Key) {
-  return z.refine<{ readonly create: boolean } & { readonly [K in Key]?: unknown }>(
-    (value) => !value.create || value[key] !== undefined,
-    { error: `missing: create: true needs the ${key}`, path: [key], when: unlessKeysAreUnknown },
+/** For `.check`: creating items, and finding new ones, needs the setting that says where. */
+export function neededFor<Flag extends 'create' | 'createTasks', Key extends string>(flag: Flag, key: Key) {
+  const error = `missing: ${flag === 'create' ? 'create: true' : flag} needs the ${key}`;
+  return z.refine<{ readonly [F in Flag]: unknown } & { readonly [K in Key]?: unknown }>(
+    (value) => value[flag] === false || value[key] !== undefined,
+    { error, path: [key], when: unlessKeysAreUnknown },
   );
 }

@@ -43,7 +43,7 @@ export type TemplateView = ChangeView | ItemView | (ChangeView & ItemView);
 export type Template<View extends object> = (view: View) => string;
 
 /** A template is rendered with these when the settings are checked: with all values, and with as few as possible. */
-const FULL = {
+export const FULL = {
   event: 'completed',
   account: 'demo',
   sequence: 2,

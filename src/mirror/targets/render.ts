@@ -1,30 +1,17 @@
 /** Templates of the settings, filled with a delivery. Pure. */
 import { messageOf } from '../../base/errors.ts';
 import type { Delivery, TargetFailure } from '../../contract/target.ts';
-import { type ChangeView, compileTemplate, type Place, type TemplateView } from '../../settings/template.ts';
+import { type ChangeView, compileTemplate, FULL, type Place, type TemplateView } from '../../settings/template.ts';
 import { itemTextOf, titleOf, withoutMentions } from './items/item-text.ts';
 import { markerOf } from './items/marker.ts';
 
 /** A change of no task, for calls that only try whether a search works. */
 export const SAMPLE: Delivery = {
-  id: 'msg_check',
+  ...FULL,
+  id: FULL.delivery,
   account: 'check',
-  sequence: 0,
-  event: 'changed',
   seenAt: new Date(0),
   itemId: undefined,
-  task: {
-    kind: 'task',
-    id: '0',
-    title: 'Check',
-    description: '',
-    status: 'open',
-    isCompleted: false,
-    isGone: false,
-    startDate: undefined,
-    endDate: undefined,
-    parentId: undefined,
-  },
 };
 
 /** A template of a target. `where`: its setting, such as targets.hook.body. */

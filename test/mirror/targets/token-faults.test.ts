@@ -108,7 +108,10 @@ test('no answer of a vendor that issues tokens shows a secret', async () => {
   }
   issuer.next(({ body }) => ({ status: 400, body: { error: 'invalid_request', error_description: `got ${body}` } }));
   outcomes.push(await read(processOf(api, clientAt(issuer, 'canary-refresh-77aa'), () => new Date(START))));
-  expect(outcomes).toMatchObject([{ status: 'later' }, { status: 'later' }, { status: 'disabled' }]);
+  const form = 'canary%2Bsecret%2F';
+  issuer.next({ status: 400, body: { error: 'invalid_request', error_description: `client_secret=${form}` } });
+  outcomes.push(await read(processOf(api, clientAt(issuer, 'canary+secret/'), () => new Date(START))));
+  expect(outcomes.map((outcome) => outcome?.status)).toEqual(['later', 'later', 'disabled', 'disabled']);
   expect(JSON.stringify(outcomes)).not.toMatch(/canary/);
 });
 

@@ -110,6 +110,12 @@ test('sends the headers of the settings, with a secret that no answer shows', as
   expect(JSON.stringify(outcome)).not.toContain(TOKEN);
 });
 
+test('a short secret of a header is not shown either', async () => {
+  const opened = await open({}, { OPS_GATEWAY_TOKEN: 'a1b2c3' });
+  expect(JSON.stringify(await opened.deliver(deliveryOf({ isCompleted: true }), context()))).not.toContain('a1b2c3');
+  expect(server.requests[0]?.headers.authorization).toBe('Bearer a1b2c3');
+});
+
 test('waits if the secret of a header cannot be read, because it may be put back', async () => {
   const opened = await open({}, { OPS_GATEWAY_TOKEN: '' });
   const outcome = await opened.deliver(deliveryOf({ isCompleted: true }), context());

@@ -201,7 +201,8 @@ function oauthGrant(
       });
       const form = { json: new URLSearchParams(body).toString(), headers: FORM };
       const sent = sends === 'form' ? form : { body };
-      const secrets = [secret, ...(refreshToken === undefined ? [] : [refreshToken])];
+      // As sent, and as a form writes them.
+      const secrets = [secret, refreshToken ?? ''].flatMap((one) => [one, encodeURIComponent(one)]);
       return issuedOr(await calls.ask({ method: 'POST', path: '', secrets, ...sent }, issued), remedy);
     },
   };

@@ -38,11 +38,8 @@ export function sealed(text: string, secret: string, kind: KeptKind): Buffer {
 
 /** Undefined if it was encrypted with another secret. */
 export function unsealed(box: Buffer, secret: string, kind: KeptKind): string | undefined {
-  const [salt, iv, tag] = [
-    box.subarray(0, SALT),
-    box.subarray(SALT, SALT + IV),
-    box.subarray(SALT + IV, SALT + IV + TAG),
-  ];
+  const [salt, iv] = [box.subarray(0, SALT), box.subarray(SALT, SALT + IV)];
+  const tag = box.subarray(SALT + IV, SALT + IV + TAG);
   if (tag.length < TAG) return undefined;
   try {
     const decipher = createDecipheriv(CIPHER, keyOf(secret, salt, kind), iv).setAuthTag(tag);

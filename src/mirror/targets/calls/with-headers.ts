@@ -5,8 +5,8 @@ import type { TargetNeeds } from '../items/item-calls.ts';
 import type { TargetCaller } from './caller.ts';
 import { secretUnread } from './secret-unread.ts';
 
-/** Shorter parts of a header, such as Bearer, are not secret and may occur in any answer. */
-const MIN_SECRET_LENGTH = 8;
+/** Shorter parts of a secret, such as Bearer, are not secret and may occur in any answer. */
+const MIN_PART_LENGTH = 8;
 
 /** `needs`, with a caller that adds the headers. Secrets are read at each call. */
 export function withHeaders<Needs extends TargetNeeds>(needs: Needs, headers: Headers): Needs {
@@ -22,7 +22,7 @@ export function withHeaders<Needs extends TargetNeeds>(needs: Needs, headers: He
         if (typeof read !== 'string') return { status: 'failed', failure: read };
         given[name.toLowerCase()] = read;
       }
-      const all = [...(request.secrets ?? []), ...secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH)];
+      const all = [...(request.secrets ?? []), ...secrets];
       return caller.send({ ...request, headers: { ...given, ...request.headers }, secrets: all }, context, limitOf);
     },
     close: () => caller.close(),
@@ -38,6 +38,6 @@ async function headerOf(
 ) {
   const secret = await readSecret(ref).catch(secretUnread);
   if (typeof secret !== 'string') return secret;
-  secrets.push(secret, ...secret.split(/[\s",=]+/));
+  secrets.push(secret, ...secret.split(/[\s",=]+/).filter(({ length }) => length >= MIN_PART_LENGTH));
   return ref.scheme === undefined ? secret : `${ref.scheme} ${secret}`;
 }

@@ -38,9 +38,11 @@ const flowError = z.object({ error: z.object({ code: z.string() }) });
 const MEANINGS: readonly (readonly [words: RegExp, httpStatus: number])[] = [
   [/^rate_?limited$|^message_limit_exceeded$/, 429],
   [/^(internal_error|fatal_error|service_unavailable|request_timeout)$/, 503],
-  [/^(no_service|no_service_id|no_active_hooks|no_team|team_disabled|invalid_token|invalid_auth|token_revoked)$/, 410],
-  [/^(account_inactive|action_prohibited|posting_to_general_channel_denied)$/, 410],
-  [/^(channel_not_found|channel_is_archived|is_archived)$/, 410],
+  [
+    /^(no_(service|service_id|active_hooks|team)|team_disabled|account_inactive|(channel_)?is_archived|channel_not_found)$/,
+    410,
+  ],
+  [/^(invalid_(token|auth)|token_revoked|action_prohibited|posting_to_general_channel_denied)$/, 410],
   [/^WorkflowTriggerIsNotEnabled$/, 410], // a workflow that is turned off
 ];
 /** Teams can answer 200 with the status of the channel in a sentence. */

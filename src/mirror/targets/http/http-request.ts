@@ -11,25 +11,27 @@ type Filled =
 
 /** `where`: the setting of the call, such as targets.trello.items.read. */
 export function requestFiller(request: HttpRequest, where: string): (view: TemplateView) => Filled {
-  const part = (key: string, text: string, place: Place) => renderer({ text, place, where: `${where}.${key}` });
+  const part = (key: string, text: string, place: Place) =>
+    [key, renderer({ text, place, where: `${where}.${key}` })] as const;
   const parts = (key: 'query' | 'headers', place: Place) =>
-    Object.entries(request[key]).map(([name, text]) => [name, part(`${key}.${name}`, text, place)] as const);
-  const path = part('path', request.path, 'path');
-  const query = parts('query', 'text');
-  const headers = parts('headers', 'header');
-  const body = request.body === undefined ? undefined : part('body', request.body, 'json');
+    Object.entries(request[key]).map(([name, text]) => part(`${key}.${name}`, text, place));
+  const { path, body, method } = request;
+  const all = [
+    part('path', path, 'path'),
+    ...(body === undefined ? [] : [part('body', body, 'json')]),
+    ...parts('query', 'text'),
+    ...parts('headers', 'header'),
+  ];
 
   return (view) => {
-    const all = fillAll([['path', path], ...(body ? [['body', body] as const] : [])], view);
-    if ('status' in all) return all;
-    const asked = fillAll(query, view);
-    if ('status' in asked) return asked;
-    const sent = fillAll(headers, view);
-    if ('status' in sent) return sent;
-    const parameters = new URLSearchParams([...asked]).toString();
-    const address = `${all.get('path') ?? ''}${parameters === '' ? '' : `?${parameters}`}`;
-    const { method } = request;
-    return { status: 'ok', value: { method, path: address, headers: lowerCased(sent), json: all.get('body') } };
+    const filled = fillAll(all, view);
+    if ('status' in filled) return filled;
+    const named = (key: 'query' | 'headers') =>
+      Object.keys(request[key]).map((name): [string, string] => [name, filled.get(`${key}.${name}`) ?? '']);
+    const parameters = new URLSearchParams(named('query')).toString();
+    const address = `${filled.get('path') ?? ''}${parameters === '' ? '' : `?${parameters}`}`;
+    const headers = Object.fromEntries(named('headers').map(([name, value]) => [name.toLowerCase(), value]));
+    return { status: 'ok', value: { method, path: address, headers, json: filled.get('body') } };
   };
 }
 
@@ -42,8 +44,4 @@ function fillAll(parts: readonly (readonly [name: string, render: Render])[], vi
     filled.set(name, rendered.text);
   }
   return filled;
-}
-
-function lowerCased(headers: ReadonlyMap<string, string>): Record<string, string> {
-  return Object.fromEntries([...headers].map(([name, value]) => [name.toLowerCase(), value]));
 }

@@ -11,7 +11,7 @@ import type { Creating, DetailLog, LoggedCreation } from './creation-log.ts';
 import type { Resolved } from './custom-fields.ts';
 import { type CommentItems, commentOnce } from './item-comments.ts';
 import { type FieldValues, openFields, type Problem, type ReadFields } from './item-fields.ts';
-import type { Asked, Detailed, ItemDetails } from './item-target.ts';
+import type { Asked, Detailed, ItemDetails, Missing } from './item-target.ts';
 import { withoutMentions } from './item-text.ts';
 
 export interface DetailItems<Item> extends CommentItems<Item> {
@@ -48,8 +48,7 @@ export function openDetails<Item extends { readonly itemId: string }>(
   ): Promise<Detailed> {
     const written = await commentOnce(items, item, delivery, { about, text }, needs);
     if (written.status === 'ok') return written.isNew ? { done: ['comment written'] } : NOTHING;
-    if (written.status !== 'missing') return { done: [], failure: written };
-    return { done: [], failure: { status: 'refused', reason: 'ITEM_MISSING', detail: written.detail } };
+    return { done: [], failure: orMissing(written) };
   }
 
   async function sayBy(
@@ -128,10 +127,13 @@ async function update<Item>(
     const leftOut = (asked.value && items.leftOut?.(asked.value, values)) ?? [];
     return { done: [`${names} written`], leftOut };
   }
-  if (asked.status === 'missing') {
-    return { done: [], failure: { status: 'refused', reason: 'ITEM_MISSING', detail: asked.detail }, leftOut: [] };
-  }
-  return { done: [], failure: { ...asked, detail: `${asked.detail}; not written: ${names}` }, leftOut: [] };
+  const failure = orMissing(asked);
+  return { done: [], failure: { ...failure, detail: `${failure.detail}; not written: ${names}` }, leftOut: [] };
+}
+
+/** The item was there when it was read. */
+function orMissing(failure: Missing | TargetFailure): TargetFailure {
+  return failure.status === 'missing' ? { ...failure, status: 'refused', reason: 'ITEM_MISSING' } : failure;
 }
 
 /** In the vendor's own form. */
