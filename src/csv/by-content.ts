@@ -3,7 +3,9 @@ import type { Field } from './fields.ts';
 import { fitsOf } from './fits.ts';
 import { NUMBER_WORDS, plainWords, type Recognised } from './recognise.ts';
 
-const CUSTOMER_WORDS = new Set(['customer', 'client', 'kunde', 'cliente', 'acheteur', 'buyer']);
+const CUSTOMER_WORDS = new Set([
+  ...['customer', 'potential customer', 'client', 'buyer', 'kunde', 'besteller', 'cliente', 'acheteur'],
+]);
 /** A cell or two may be wrong. */
 const MOST_CELLS = 0.9;
 /** `ch_3Q0ab`, and a UUID. */
@@ -46,7 +48,7 @@ function areOrderNumbers(cells: readonly string[], words: string): boolean {
 
 /** At least half, some with decimals or a currency: whole numbers may count or name something. */
 export function areAmounts(cells: readonly string[]): boolean {
-  return mostFit('amount', cells, 0.5) && cells.some((cell) => /\d[.,](?:\d\d|\d{4})\D*$|[€$£¥]/.test(cell));
+  return mostFit('amount', cells, 0.5) && cells.some((cell) => /\d[.,](?:\d{1,2}|\d{4})\D*$|[€$£¥]/.test(cell));
 }
 
 export function mostFit(field: Field, cells: readonly string[], most = MOST_CELLS): boolean {

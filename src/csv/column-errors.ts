@@ -21,15 +21,15 @@ export function refuse(code: string, message: string): LockstepError {
   return new LockstepError(code, message, { exitCode: 2 });
 }
 
-/** `difference`: cells of two of the columns that are not the same. */
+/** `difference`: two of the columns, with cells that are not the same. */
 export function ambiguous(
   field: string,
   names: readonly string[],
   line: number,
-  difference?: readonly [string, string],
+  difference?: readonly { readonly name: string; readonly cell: string }[],
 ): UnclearFile {
   const differ = difference
-    ? `, and differ: ${difference.map((cell) => `"${short(cell)}"`).join(' and ')} in one row`
+    ? `, and differ: ${difference.map(({ name, cell }) => `"${short(name)}" has "${short(cell)}"`).join(' where ')}`
     : '';
   return new UnclearFile(
     'CSV_COLUMNS_AMBIGUOUS',

@@ -56,7 +56,8 @@ export const KIND_NAMES: readonly string[] = [
 
 /** Names of a column with what was refunded of the order, written as SYNONYMS are. */
 export const REFUND_NAMES: readonly string[] = [
-  ...['refund amount', 'refunded amount', 'amount refunded', 'total refunded', 'partial refunds', 'erstattungsbetrag'],
+  ...['refund amount', 'refunded amount', 'amount refunded', 'total refunded', 'order refund amount'],
+  ...['partial refunds', 'erstattungsbetrag', 'refunded', 'voided'],
 ];
 
 /** Names of a column with the price of one piece where the file has quantities too, and of the column with these. */
@@ -101,7 +102,16 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
       'belegfeld 1',
       'verkaufsbeleg',
     ],
-    ...['pedido', 'numero de pedido', 'n pedido', 'id pedido', 'id de pedido', 'commande', 'numero de commande'],
+    ...[
+      'pedido',
+      'numero de pedido',
+      'n pedido',
+      'no pedido',
+      'id pedido',
+      'id de pedido',
+      'commande',
+      'numero de commande',
+    ],
     ...['n commande', 'no commande', 'id commande', 'reference commande'],
   ],
   description: [
@@ -113,7 +123,16 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   amount: [
     ...['total', 'total amount', 'grand total', 'total price', 'sum', 'amt', 'total inc tax', 'total incl tax'],
     ...['betrag', 'summe', 'gesamtbetrag', 'gesamtsumme', 'gesamtpreis', 'gesamt', 'endbetrag', 'rechnungsbetrag'],
-    ...['rechnungssumme', 'bestellwert', 'auftragswert', 'importe', 'importe total', 'precio total', 'monto'],
+    ...[
+      'rechnungssumme',
+      'bestellsumme',
+      'bestellwert',
+      'auftragswert',
+      'importe',
+      'importe total',
+      'precio total',
+      'monto',
+    ],
     ...['montant', 'montant total', 'prix total', 'somme', 'total paid', 'total collected'],
   ],
   status: [
@@ -131,15 +150,15 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   client_id: [
     ...['customer id', 'client no', 'client number', 'customer no', 'customer nr', 'customer number'],
     ...['kundennummer', 'kunden nr', 'kunden id', 'id cliente', 'id de cliente', 'cliente id'],
-    ...['numero de cliente', 'n cliente', 'numero client', 'numero de client', 'no client', 'id client'],
+    ...['numero de cliente', 'n cliente', 'no cliente', 'numero client', 'numero de client', 'no client', 'id client'],
     ...['id du client'],
   ],
   customer_email: ['kundenemail'],
   customer_phone: ['customer tel', 'kundentelefon'],
   customer_name: ['kundenname'],
   full_name: [
-    ...['name', 'name 1', 'contact', 'contact person', 'vollstandiger name', 'ansprechpartner', 'nombre'],
-    ...['nombre completo', 'nom', 'nom complet'],
+    ...['name 1', 'contact', 'contacts', 'contact person', 'vollstandiger name', 'ansprechpartner', 'nombre completo'],
+    ...['nom complet'],
   ],
   email: [
     ...['e mail', 'mail', 'email address', 'e mail address', 'e mail adresse', 'email adresse', 'mailadresse'],
@@ -161,26 +180,42 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   ],
 };
 
+/** A column that says no more than this may have the name of the customer, or of the order. */
+export const NAME_WORDS: readonly string[] = ['name', 'nombre', 'nom'];
+
 /** Names that another column of the file may deserve more, the best one first: "Price" is the amount if there is no "Total". */
 export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = {
   description: ['buchungstext'],
   order_id: [
-    ...['rechnungsnummer', 'rechnungs nr', 'rechnungsnr', 'numero de factura', 'n factura', 'numero de facture'],
-    ...['n facture', 'record id', 'reference', 'ref', 'referencia'],
+    ...[
+      'rechnungsnummer',
+      'rechnungs nr',
+      'rechnungsnr',
+      'numero de factura',
+      'n factura',
+      'no factura',
+      'numero de facture',
+    ],
+    ...['n facture', 'receipt number', 'receipt no', 'document number', 'document no', 'sale id', 'purchase id'],
+    ...['record id', 'reference', 'ref', 'referencia'],
   ],
   amount: [
     ...['amount paid', 'umsatz', 'umsatz ohne soll haben kz', 'value', 'wert'],
     ...['gross', 'price', 'preis', 'precio', 'prix'],
   ],
   status: ['stage', 'zustand'],
+  full_name: NAME_WORDS,
 };
 
 /** Before or after the name of a field of a customer: "Buyer e-mail", "telefono del cliente". */
 export const CUSTOMER_PARTS: readonly string[] = [
-  ...['customer', 'client', 'buyer', 'kunden', 'kunde', 'des kunden', 'cliente', 'del cliente', 'du client'],
+  ...['customer', 'client', 'buyer', 'purchase', 'purchaser', 'shopper', 'consumer', 'kunden', 'kunde', 'des kunden'],
+  ...['cliente', 'del cliente', 'du client'],
 ];
 /** The same; another person may be meant. */
 export const PERSON_PARTS: readonly string[] = ['contact', 'person', 'payer', 'billing', 'bill to', 'from'];
+/** The same; the company of the person may be meant. */
+export const COMPANY_PARTS: readonly string[] = ['account'];
 
 /** Before the name of a field of an order: "Order total", "Deal - Value". */
 export const ORDER_PARTS: readonly string[] = ['order', 'deal', 'opportunity', 'invoice', 'transaction'];

@@ -3,10 +3,11 @@
  * and currencies the others have, and which of them were refunded or cancelled, or had a payment that failed.
  */
 import { shellWord } from '../base/reasons/template.ts';
+import { columnNotes } from './column-notes.ts';
 import type { ColumnMapping } from './columns.ts';
 import { cellOf } from './combine.ts';
 import type { DetectedEncoding } from './encoding.ts';
-import { type Field, KIND_NAMES } from './fields.ts';
+import { KIND_NAMES } from './fields.ts';
 import type { Preset, ReversalColumns } from './presets.ts';
 import { plainWords } from './recognise.ts';
 import type { Table } from './table.ts';
@@ -30,29 +31,6 @@ interface Columns extends Pick<Table, 'added'> {
   readonly encoding: Pick<DetectedEncoding, 'encoding' | 'why'>;
 }
 
-const WITHOUT: readonly (readonly [field: Field, what: string])[] = [
-  [
-    'order_id',
-    'no column fills order_id: each line is an order of its own, with a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If a column has their numbers',
-  ],
-  ['amount', 'no column fills amount: the orders are loaded without one. If a column has it'],
-];
-
-/**
- * What the orders lack, although no person said so; a file of results has the numbers of its orders. `choose`: how to choose a
- * column for the field. Sentences without a full stop.
- */
-export function lackNotes(
-  { mapping, added }: Pick<Columns, 'mapping' | 'added'>,
-  choose: (field: Field) => string,
-): readonly string[] {
-  const isKnown = (field: Field) =>
-    mapping.columns.some((column) => column.field === field) ||
-    mapping.none.includes(field) ||
-    (field === 'order_id' && added !== undefined && added.label >= 0);
-  return WITHOUT.flatMap(([field, what]) => (isKnown(field) ? [] : [`${what}, ${choose(field)}`]));
-}
-
 /** UTF-8 that a program read as windows-1252, and wrote as UTF-8 again: `JÃ¶rg`. */
 const TWICE_ENCODED = /[ÂÃ][\u0080-\u00bf]|â€/;
 
@@ -64,7 +42,7 @@ export class Overview {
   /** Of the orders that are left out. */
   readonly #others: readonly Tally[];
   readonly #reversals: Reversals;
-  readonly #lacks: readonly string[];
+  readonly #doubts: readonly string[];
   readonly #isGuess: boolean;
   /** A text that shows how the file was decoded, and its line. */
   #decoded = '';
@@ -83,7 +61,10 @@ export class Overview {
     this.#kinds = mapping.unmapped.flatMap(({ index, name }) =>
       KIND_NAMES.includes(plainWords(name)) ? [new Tally(index, name)] : [],
     );
-    this.#lacks = lackNotes(sheet, (field) => `add --map ${field}=Column on the command line`);
+    this.#doubts = columnNotes(
+      sheet,
+      (field, what) => `add --map ${field}=${what === 'none' ? '' : what} on the command line`,
+    );
     this.#isGuess = encoding.encoding === 'windows-1252' && encoding.why !== 'as chosen';
     this.#currency = tally(currencyIndex);
     this.#reversals = new Reversals(
@@ -125,7 +106,7 @@ export class Overview {
     return [
       ...this.#filterNote(),
       ...this.#decodingNote(),
-      ...this.#lacks,
+      ...this.#doubts,
       ...kindNote('statuses', this.#status),
       ...this.#kinds.flatMap((kind) => kindNote('kinds', kind)),
       ...this.#reversals.note(this.#valid),
@@ -209,7 +190,7 @@ class Reversals {
     const has = (column: Tally | undefined, isTelling: (cell: string) => boolean) =>
       column !== undefined && isTelling(column.cellOf(row)) ? column : undefined;
     const why = {
-      refunded: has(refunded, (cell) => /[1-9]/.test(cell)),
+      refunded: has(refunded, (cell) => /[1-9]|^(?:yes|true)$/i.test(cell)),
       cancelled: has(cancelled, (cell) => cell.trim() !== ''),
       status: has(status, (cell) => this.#statuses.has(cell.toLowerCase())),
     };

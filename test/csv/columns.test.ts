@@ -145,7 +145,7 @@ test('"Amount" and "Total" are both the amount if they say the same, and otherwi
   };
   expect(amountOf('6', '6')).toBe('Amount');
   expect(() => amountOf('7.14', '6')).toThrow(
-    'the columns "Total", "Amount" all look like amount, and differ: "6" and "7.14" in one row. Name one with --map amount=Total.',
+    'the columns "Total", "Amount" all look like amount, and differ: "Total" has "7.14" where "Amount" has "6". Name one with --map amount=Total.',
   );
 });
 

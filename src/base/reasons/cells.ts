@@ -85,6 +85,11 @@ export const CELL_REASONS = {
       '[?isNumber was turned into a number by a spreadsheet.][!isNumber is not a phone number: it has no digits.]',
     remedy: 'Give it as text, with all its digits.',
   },
+  CUSTOMER_MASKED: {
+    meaning: 'The cell hides who the customer is behind asterisks, so different customers look the same.',
+    sentence: 'hides who the customer is behind asterisks, so other customers may look the same.',
+    remedy: 'Export the file with the whole data, or name the customer by another column.',
+  },
   PICTURE_URL_INVALID: {
     meaning: 'The cell is not a web address.',
     sentence: 'is not a web address.',

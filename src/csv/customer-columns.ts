@@ -1,0 +1,55 @@
+/** Which of several columns says who the customer is. */
+import { type Field, NAME_WORDS, SHARED } from './fields.ts';
+import type { FirstCells, MappedColumn } from './first-cells.ts';
+import { plainWords } from './recognise.ts';
+
+/** A column that was recognised, and is not used because the column called `better` says more. */
+export type YieldingColumn = MappedColumn & { readonly better: string };
+
+/**
+ * Takes out of `found` the columns that another one makes doubtful, and lets the others fill the fields that have no column of
+ * their own. Returns the columns that were taken out.
+ */
+export function yieldToBetter(
+  found: Map<Field, MappedColumn>,
+  isLeftOut: (field: Field) => boolean,
+  firstCells: FirstCells,
+): readonly YieldingColumn[] {
+  // "Full Name" says more than "Buyer", which may be the name of an account.
+  if (found.get('customer_name')?.how === 'content' && found.get('full_name')?.how === 'exact')
+    found.delete('customer_name');
+  const yielding = [orderName(found), foreignId(found, firstCells)].filter((one) => one !== undefined);
+  for (const { field } of yielding) found.delete(field);
+  for (const [one, other] of SHARED) {
+    if (!isLeftOut(one)) share(found, one, other);
+    if (!isLeftOut(other)) share(found, other, one);
+  }
+  return yielding;
+}
+
+/** "Name" is the name of the order where another column names the customer. */
+function orderName(found: Map<Field, MappedColumn>): YieldingColumn | undefined {
+  const [name, customer] = [found.get('full_name'), found.get('customer_name')];
+  if (!name || !customer || name.how !== 'synonym' || !NAME_WORDS.includes(plainWords(name.name))) return undefined;
+  return { ...name, better: customer.name };
+}
+
+/** Shops and ledgers number customers too, and the service may have other customers with these numbers; e-mails are the same everywhere. */
+function foreignId(found: Map<Field, MappedColumn>, firstCells: FirstCells): YieldingColumn | undefined {
+  const id = found.get('client_id');
+  const email = found.get('customer_email') ?? found.get('email');
+  if (!id || !email || !isByName(id)) return undefined;
+  const emails = firstCells.cells(email);
+  const isEnough = firstCells.cells(id).every((cell, row) => cell === '' || emails[row] !== '');
+  return isEnough && email.fits.of > 0 ? { ...id, better: email.name } : undefined;
+}
+
+/** Whether a column was recognised although it has neither the field's own name nor was chosen. */
+export function isByName({ how }: Pick<MappedColumn, 'how'>): boolean {
+  return how === 'synonym' || how === 'content' || how === 'fuzzy';
+}
+
+function share(found: Map<Field, MappedColumn>, missing: Field, present: Field): void {
+  const column = found.get(present);
+  if (column && !found.has(missing)) found.set(missing, { ...column, field: missing, how: 'shared' });
+}

@@ -1,0 +1,136 @@
+/** Exports of programs without a preset: what is never read as something else, and what a person is asked. */
+import { expect, test } from 'vitest';
+import type { SheetChoices } from '../../src/csv/sheet.ts';
+import { unusedWords } from '../../src/operator/sheet-words.ts';
+import { loaded, verdicts } from './files.ts';
+
+/** The columns that fill fields, by field. */
+async function fieldsOf(header: string, row: string, choices: SheetChoices = {}) {
+  const { sheet } = await loaded(`${header}\n${row}\n`, choices);
+  return Object.fromEntries(sheet.mapping.columns.map(({ field, name }) => [field, name]));
+}
+
+test('another program’s customer numbers give way to e-mails, because the service numbers its customers too', async () => {
+  const text = 'Order ID,Customer ID,Customer Email,Total\n101,12,ann@example.com,5\n102,,ben@example.com,6\n';
+  const { sheet, rows, overview } = await loaded(text);
+  expect(rows.map(({ values }) => [values.client_id, values.customer_email])).toEqual([
+    [undefined, 'ann@example.com'],
+    [undefined, 'ben@example.com'],
+  ]);
+  expect(sheet.mapping.unmapped.map(unusedWords)).toEqual([
+    '"Customer ID" (not client_id: "Customer Email" says who the customer is)',
+  ]);
+  expect(overview.notes([])).toEqual([]);
+});
+
+test.each([
+  ['if a row has no e-mail', 'Order ID,Customer ID,Customer Email,Total\n101,12,ann@example.com,5\n102,13,,6\n', {}],
+  ['if no column has e-mails', 'Order ID,Kundennummer,Total\n101,12,5\n', {}],
+])('customer numbers are used %s, and a note says what that means', async (_, text, choices) => {
+  const { rows, overview } = await loaded(text, choices);
+  expect(rows[0]?.values.client_id).toBe('12');
+  expect(overview.notes([])).toEqual([
+    expect.stringMatching(
+      /^the customers are found by "(Customer ID|Kundennummer)", as ids of this service\. If they are ids of another program, the orders would go to other customers: add --map client_id= on the command line$/,
+    ),
+  ]);
+});
+
+test('a column that is called client_id, or was chosen, is used without a note', async () => {
+  const { overview } = await loaded('order_id,client_id,email,amount\n101,12,ann@example.com,5\n');
+  expect(overview.notes([])).toEqual([]);
+  const map = new Map([['client_id', 'Customer ID']] as const);
+  const told = await loaded('Order ID,Customer ID,Email,Total\n101,12,ann@example.com,5\n', { map });
+  expect([told.rows[0]?.values.client_id, told.overview.notes([])]).toEqual(['12', []]);
+});
+
+test('"Name" is the name of the order where another column names the customer', async () => {
+  const dynamics = await fieldsOf('Order ID,Name,Potential Customer,Total Amount', 'O-1,Lamps,Lee GmbH,5');
+  expect(dynamics).toMatchObject({ customer_name: 'Potential Customer', full_name: 'Potential Customer' });
+  const sugar = await fieldsOf('ID,Name,Account Name,Opportunity Amount', 'a1,Lamps,Lee GmbH,5');
+  expect(sugar).toMatchObject({ customer_name: 'Account Name', full_name: 'Account Name' });
+  const board = await fieldsOf('Name,Contacts,Deal Value', 'Lamps,Ann Lee,5');
+  expect(board).toMatchObject({ customer_name: 'Contacts' });
+  expect(await fieldsOf('Name,Email,Total', 'Ann Lee,a@x.de,5')).toMatchObject({ customer_name: 'Name' });
+});
+
+test('a short word of a name has no similar word: a customer’s purchase order is not a customer number', async () => {
+  expect(await fieldsOf('Customer PO,Email,Total', '12,a@x.de,5')).not.toHaveProperty('client_id');
+});
+
+test('what is left after taxes or fees is not the amount of the order beside other amounts', async () => {
+  const header = 'Purchase ID,Email,Taxes ($),Sale Price ($),Fees ($),Net Total ($)';
+  const row = 'g1,ann@example.com,4.56,28.56,1.85,22.15';
+  await expect(loaded(`${header}\n${row}\n`)).rejects.toMatchObject({
+    code: 'CSV_NO_AMOUNT_COLUMN',
+    message:
+      'Line 1: "Net Total ($)" may not be the whole amount of the order, because the columns "Taxes ($)", "Sale Price ($)", "Fees ($)" have amounts too. ' +
+      'If it is, add --map "amount=Net Total ($)"; otherwise name the column that has the amount, with --map amount=Column.',
+  });
+  const map = new Map([['amount', 'Sale Price ($)']] as const);
+  expect(await fieldsOf(header, row, { map })).toMatchObject({ amount: 'Sale Price ($)' });
+  expect(await fieldsOf('Auftrag,Name 1,Menge,Nettowert', '1,Lee,"2,000","1,50"')).toMatchObject({
+    amount: 'Nettowert',
+  });
+});
+
+test('only the columns that a person has to choose from are named, each with its cell', async () => {
+  const text = 'Order number,Email,Price,Net amount,Total\n7,a@x.de,20.00,0.00,23.80\n';
+  await expect(loaded(text)).rejects.toThrow(
+    'Line 1: the columns "Net amount", "Total" all look like amount, and differ: "Net amount" has "0.00" where "Total" has "23.80". Name one with --map',
+  );
+});
+
+test('customers whose data is masked are not told apart by it', async () => {
+  const text =
+    'Order ID,Total,Phone #,Buyer email,Recipient\n1,5,(+49)228****34,a***@x.de,A\n2,5,(+49)431****34,b***@x.de,B\n';
+  await expect(loaded(text)).rejects.toThrow(/"Phone #" has the name of phone_number, but 0 of 2 cells fit/);
+  const map = new Map([
+    ['customer_phone', 'Phone #'],
+    ['customer_email', 'Buyer email'],
+    ['customer_name', 'Recipient'],
+  ] as const);
+  const one = await loaded(text.replace(',A\n', ',A**e\n'), { map });
+  expect(verdicts(one.rows)).toEqual([
+    '2 CUSTOMER_MASKED CUSTOMER_MASKED CUSTOMER_MASKED',
+    '3 CUSTOMER_MASKED CUSTOMER_MASKED',
+  ]);
+});
+
+test('amounts whose last zero a program left out are amounts too', async () => {
+  const text = 'Bestellnummer,Email,Warenwert\n1001,a@x.de,100\n1002,b@x.de,50.5\n';
+  await expect(loaded(text)).rejects.toMatchObject({ code: 'CSV_NO_AMOUNT_COLUMN' });
+});
+
+test.each([
+  ['Invoice Number', 'Invoice ID,Invoice Number,Email,Total', '4271,INV-1,a@x.de,5'],
+  ['Receipt number', 'Receipt number,Email,Total', '#1001,a@x.de,5'],
+  ['Sale ID', 'Sale ID,Email,Total', '220001,a@x.de,5'],
+  ['Purchase ID', 'Purchase ID,Purchase Email,Total', 'g1x,a@x.de,5'],
+  ['Document Number', 'Internal ID,Document Number,Email,Total', '55010,SO1001,a@x.de,5'],
+])('"%s" is the number of the order in an export with %s', async (order_id, header, row) => {
+  expect(await fieldsOf(header, row)).toMatchObject({ order_id, amount: 'Total' });
+});
+
+test.each([
+  ['Shopper Email', 'customer_email', 'ann@example.com'],
+  ['Purchase Email', 'customer_email', 'ann@example.com'],
+  ['Account Email', 'customer_email', 'ann@example.com'],
+  ['Consumer name', 'customer_name', 'Ann Lee'],
+  ['Besteller', 'customer_name', 'Ann Lee'],
+])('%s is %s', async (name, field, cell) => {
+  expect(await fieldsOf(`Order No,Total,${name}`, `1,5,${cell}`)).toMatchObject({ [field]: name });
+});
+
+test('a customer’s e-mail column without cells gives way to one that has them', async () => {
+  const fields = await fieldsOf('Order No,Total,Buyer Email,Purchase Email', '1,5,,ann@example.com');
+  expect(fields).toMatchObject({ customer_email: 'Purchase Email' });
+});
+
+test.each(['Total for Ann Lee', 'Summe für Lee GmbH', 'Sous-total', 'Total général'])(
+  'a line of a report that is called "%s" is no order of a customer of that name',
+  async (name) => {
+    const { rows } = await loaded(`Customer,Order No,Amount\nAnn Lee,1,5\n${name},,5\n`);
+    expect(verdicts(rows)).toEqual(['2 ok', '3 TOTALS_ROW']);
+  },
+);
