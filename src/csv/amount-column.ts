@@ -22,12 +22,16 @@ export function refuseDoubtfulAmount(columns: readonly MappedColumn[], firstCell
 
 const isNet = (name: string) => NET.test(plainWords(name));
 
+const isCalled = (name: string, known: readonly string[]) => known.includes(plainWords(name));
+
 /** Columns with amounts that fill no field. */
 function otherAmounts(used: readonly MappedColumn[], firstCells: FirstCells): readonly string[] {
+  const isAmount = (name: string, index: number) =>
+    used.every((column) => column.index !== index) &&
+    !isCalled(name, QUANTITY_NAMES) &&
+    areAmounts(firstCells.cells({ index }));
   return firstCells.header.names.flatMap((name, index) =>
-    used.every((column) => column.index !== index) && areAmounts(firstCells.cells({ index }))
-      ? [name || namelessColumn(index)]
-      : [],
+    isAmount(name, index) ? [name || namelessColumn(index)] : [],
   );
 }
 
@@ -54,7 +58,6 @@ function refuseNet({ name }: MappedColumn, amounts: readonly string[], { header 
 /** The price of one piece is not the amount of an order of three. */
 function refusePrice({ name, how }: MappedColumn, firstCells: FirstCells): void {
   const { names, line } = firstCells.header;
-  const isCalled = (column: string, known: readonly string[]) => known.includes(plainWords(column));
   if (how !== 'synonym' || !isCalled(name, PRICE_NAMES)) return;
   const index = names.findIndex((column) => isCalled(column, QUANTITY_NAMES));
   if (index === -1 || firstCells.cells({ index }).every((cell) => /^(?:1(?:[.,]0+)?)?$/.test(cell))) return;

@@ -48,7 +48,7 @@ function areOrderNumbers(cells: readonly string[], words: string): boolean {
 
 /** At least half, some with decimals or a currency: whole numbers may count or name something. */
 export function areAmounts(cells: readonly string[]): boolean {
-  return mostFit('amount', cells, 0.5) && cells.some((cell) => /\d[.,](?:\d{1,2}|\d{4})\D*$|[€$£¥]/.test(cell));
+  return mostFit('amount', cells, 0.5) && cells.some((cell) => /\d[.,](?:[1-9]|\d\d|\d{4})\D*$|[€$£¥]/.test(cell));
 }
 
 export function mostFit(field: Field, cells: readonly string[], most = MOST_CELLS): boolean {

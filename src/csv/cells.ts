@@ -123,8 +123,11 @@ export function isMasked(text: string): boolean {
   return text.includes('**');
 }
 
+/** A table of Notion links what it names: `Ann Lee (https://www.notion.so/…)`. */
+const LINK = /\s*\(https?:\/\/[^\s()]*\)/g;
+
 function name(text: string): CellResult {
-  return isMasked(text) ? error('CUSTOMER_MASKED') : shortText(text);
+  return isMasked(text) ? error('CUSTOMER_MASKED') : shortText(text.includes('://') ? text.replace(LINK, '') : text);
 }
 
 /** Lenient: the service checks what is before and after the @. */

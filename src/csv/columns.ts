@@ -8,7 +8,7 @@ import { refuseDoubtfulAmount } from './amount-column.ts';
 import { byContent, mostFit } from './by-content.ts';
 import { ambiguous, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { columnIndex, type Header, namelessColumn, refuseDuplicates } from './column-names.ts';
-import { yieldToBetter } from './customer-columns.ts';
+import { findNamePair, yieldToBetter } from './customer-columns.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field } from './fields.ts';
 import { FirstCells, type MappedColumn } from './first-cells.ts';
 import { type Fits, isEssential, isTaken } from './fits.ts';
@@ -50,7 +50,7 @@ export interface MappingChoices {
  */
 export function mapColumns(header: Header, choices: MappingChoices = {}): ColumnMapping {
   const { told = new Map(), remembered = new Map(), preset } = choices;
-  if (header.isGiven) refuseDuplicates(header);
+  if (header.isGiven) refuseDuplicates(header, usedNames(header, choices));
   const firstCells = new FirstCells(header, choices);
   const found = new Map<Field, MappedColumn>();
   const given = new Map([...remembered, ...told]);
@@ -67,11 +67,21 @@ export function mapColumns(header: Header, choices: MappingChoices = {}): Column
     found.set(field, firstCells.column(field, source, { how: 'preset', confidence: 1 }));
   }
   const unfit = header.isGiven && !preset ? recogniseAll(firstCells, found, isLeftOut) : [];
+  if (header.isGiven && !preset && !isLeftOut('customer_name')) findNamePair(found, firstCells);
   const yielding = yieldToBetter(found, isLeftOut, firstCells);
   if (!CUSTOMER_REFERENCES.some((field) => found.has(field))) throw noCustomer(firstCells, unfit);
   const columns = FIELDS.flatMap((field) => found.get(field) ?? []);
   if (!preset && !isLeftOut('amount')) refuseDoubtfulAmount(columns, firstCells);
   return { columns, unmapped: unusedOf(header, columns, [...yielding, ...unfit]), none: FIELDS.filter(isLeftOut) };
+}
+
+/** A header may repeat a name that no field has: the exports of Wix have two columns called `Delivery city`. */
+function usedNames({ names }: Header, { told, remembered, preset }: MappingChoices): (name: string) => boolean {
+  const given = new Set([...(told?.values() ?? []), ...(remembered?.values() ?? [])]);
+  const sources = preset ? [...sourcesOf(preset, names).values()] : [];
+  const read = new Set(sources.flatMap(({ index, also = [] }) => [index, ...also]).map((index) => names[index]));
+  return (name) =>
+    given.has(name) || read.has(name) || (!preset && (byContent(name, []) ?? recognise(name)) !== undefined);
 }
 
 function unusedOf(

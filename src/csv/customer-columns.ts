@@ -1,7 +1,7 @@
 /** Which of several columns says who the customer is. */
-import { type Field, NAME_WORDS, SHARED } from './fields.ts';
+import { COMPANY_PARTS, CUSTOMER_PARTS, type Field, NAME_WORDS, PERSON_PARTS, SHARED } from './fields.ts';
 import type { FirstCells, MappedColumn } from './first-cells.ts';
-import { plainWords } from './recognise.ts';
+import { CONFIDENCE, plainWords } from './recognise.ts';
 
 /** A column that was recognised, and is not used because the column called `better` says more. */
 export type YieldingColumn = MappedColumn & { readonly better: string };
@@ -25,6 +25,37 @@ export function yieldToBetter(
     if (!isLeftOut(other)) share(found, other, one);
   }
   return yielding;
+}
+
+const FIRST_NAME = /^(.*?) ?(?:first ?name|given name|vorname|\bprenom\b) ?(.*)$/;
+const LAST_NAME = /^(.*?) ?(?:last ?name|surname|family name|nachname|\bnom\b) ?(.*)$/;
+/** Whose first and last name may be the customer's, the best one first; never those of a recipient or an employee. */
+const PERSONS: readonly string[] = [
+  ...CUSTOMER_PARTS,
+  '',
+  ...PERSON_PARTS,
+  'rechnung',
+  'rechnungs',
+  'facturation',
+  ...COMPANY_PARTS,
+];
+
+/** Joins a first and a last name of the same person, unless a column with the whole name was found. */
+export function findNamePair(found: Map<Field, MappedColumn>, firstCells: FirstCells): void {
+  const person = (name: string, form: RegExp) => form.exec(plainWords(name))?.slice(1).join(' ').trim();
+  const indexOf = (whose: string, form: RegExp) =>
+    firstCells.header.names.findIndex((name) => person(name, form) === whose);
+  for (const whose of PERSONS) {
+    const [index, last] = [indexOf(whose, FIRST_NAME), indexOf(whose, LAST_NAME)];
+    if (index === -1 || last === -1) continue;
+    const isHalf = (column: MappedColumn | undefined) =>
+      !column || column.index === last || column.confidence < CONFIDENCE.vague;
+    if (!isHalf(found.get('customer_name')) || !isHalf(found.get('full_name'))) return;
+    found.delete('full_name');
+    const by = { how: 'synonym', confidence: CONFIDENCE.vague } as const;
+    found.set('customer_name', firstCells.column('customer_name', { index, also: [last] }, by));
+    return;
+  }
 }
 
 /** "Name" is the name of the order where another column names the customer. */

@@ -197,7 +197,7 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
       'numero de facture',
     ],
     ...['n facture', 'receipt number', 'receipt no', 'document number', 'document no', 'sale id', 'purchase id'],
-    ...['record id', 'reference', 'ref', 'referencia'],
+    ...['record id', 'merchant reference', 'reference', 'ref', 'referencia'],
   ],
   amount: [
     ...['amount paid', 'umsatz', 'umsatz ohne soll haben kz', 'value', 'wert'],

@@ -134,3 +134,42 @@ test.each(['Total for Ann Lee', 'Summe für Lee GmbH', 'Sous-total', 'Total gén
     expect(verdicts(rows)).toEqual(['2 ok', '3 TOTALS_ROW']);
   },
 );
+
+test('two columns of one name are no problem if neither is read', async () => {
+  const text = 'Order No,Email,Total,City,City\n1,a@x.de,5,Bonn,Kiel\n';
+  expect(verdicts((await loaded(text)).rows)).toEqual(['2 ok']);
+  const refusal = { code: 'CSV_DUPLICATE_HEADER' };
+  const map = new Map([['description', 'City']] as const);
+  await expect(loaded(text, { map })).rejects.toMatchObject(refusal);
+  await expect(loaded(text, { where: new Map([['City', 'Bonn']]) })).rejects.toMatchObject(refusal);
+  await expect(loaded(text.replaceAll('City', 'Customer'))).rejects.toMatchObject(refusal);
+});
+
+test('a column of quantities is not suggested for the amount', async () => {
+  await expect(loaded('Order No,Email,Qty,Gross Sales\n1,a@x.de,1.5,$5.00\n')).rejects.toThrow(
+    'but the column "Gross Sales" has amounts.',
+  );
+});
+
+test('a link behind a name is no part of the name', async () => {
+  const { rows } = await loaded('Order No,Client,Total\n1,Ann Lee (https://www.notion.so/Ann-Lee-0123?pvs=21),5\n');
+  expect(rows).toMatchObject([{ values: { customer_name: 'Ann Lee' } }]);
+});
+
+test.each([
+  ['First Name,Last Name,Email', 'Ann,Lee,a@x.de'],
+  ['Customer First Name,Customer Last Name,Customer Email', 'Ann,Lee,a@x.de'],
+  ['firstname,lastname,email', 'Ann,Lee,a@x.de'],
+  ['Rechnungvorname,Rechnungnachname,EMail', 'Ann,Lee,a@x.de'],
+  ['Nom facturation,Prénom facturation,Mail', 'Lee,Ann,a@x.de'],
+])('the names in %s are the name of the customer', async (header, cells) => {
+  const { rows } = await loaded(`Order No,${header},Total\n1,${cells},5\n`);
+  expect(rows).toMatchObject([{ values: { customer_name: 'Ann Lee', email: 'a@x.de' } }]);
+});
+
+test('the names of a recipient are not those of the customer, and a whole name goes first', async () => {
+  const row = 'a@x.de,5,Cleo,Fay';
+  expect(await fieldsOf('Email,Total,Shipping First Name,Shipping Last Name', row)).not.toHaveProperty('customer_name');
+  const fields = await fieldsOf('Email,Total,First Name,Last Name,Customer Name', `${row},Ann Lee`);
+  expect(fields).toMatchObject({ customer_name: 'Customer Name' });
+});

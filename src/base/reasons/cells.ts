@@ -161,7 +161,7 @@ export const CELL_REASONS = {
     sentence: 'Line {other} has the same order_id with other content.',
     remedy:
       'Keep one, or give this one its own order_id.[!combining  If they are lines of one order, load the file with ' +
-      'its lines combined (`--combine-lines sum` or `first`).][?combining  Only neighbouring lines of one customer are ' +
+      'its lines combined: `--combine-lines sum` if each line has the amount of its item, `first` if each has the amount of the order.][?combining  Only neighbouring lines of one customer are ' +
       'combined: sort the file by order_id.]',
   },
   LINES_DIFFER: {
