@@ -173,3 +173,10 @@ test('the names of a recipient are not those of the customer, and a whole name g
   const fields = await fieldsOf('Email,Total,First Name,Last Name,Customer Name', `${row},Ann Lee`);
   expect(fields).toMatchObject({ customer_name: 'Customer Name' });
 });
+
+test('a column that says yes to a refund tells which orders were refunded, and the remedy leaves them out', async () => {
+  const text = 'order_number,Email,total,Refunded\n11,a@x.de,5,No\n12,b@x.de,6,Yes\n';
+  const notes = async (choices: SheetChoices = {}) => (await loaded(text, choices)).overview.notes([]).join();
+  expect(await notes()).toMatch(/1 of 2 orders were refunded .*: line 3 \(Refunded Yes\)\. .*--where Refunded=No on/);
+  expect(await notes({ where: new Map([['Refunded', 'No']]) })).not.toContain('were refunded');
+});
