@@ -6,7 +6,7 @@ import { shellWord } from '../base/reasons/template.ts';
 import { columnNotes } from './column-notes.ts';
 import type { ColumnMapping } from './columns.ts';
 import { cellOf } from './combine.ts';
-import type { DetectedEncoding } from './encoding.ts';
+import { type DetectedEncoding, isSingleByte } from './encoding.ts';
 import { KIND_NAMES } from './fields.ts';
 import type { Preset, ReversalColumns } from './presets.ts';
 import { plainWords } from './recognise.ts';
@@ -43,7 +43,8 @@ export class Overview {
   readonly #others: readonly Tally[];
   readonly #reversals: Reversals;
   readonly #doubts: readonly string[];
-  readonly #isGuess: boolean;
+  /** The encoding, if the file does not show it. */
+  readonly #guess: string | undefined;
   /** A text that shows how the file was decoded, and its line. */
   #decoded = '';
   #taken = 0;
@@ -65,7 +66,7 @@ export class Overview {
       sheet,
       (field, what) => `add --map ${field}=${what === 'none' ? '' : what} on the command line`,
     );
-    this.#isGuess = encoding.encoding === 'windows-1252' && encoding.why !== 'as chosen';
+    this.#guess = isSingleByte(encoding.encoding) && encoding.why !== 'as chosen' ? encoding.encoding : undefined;
     this.#currency = tally(currencyIndex);
     this.#reversals = new Reversals(
       { refunded: tally(reversals.refunded), cancelled: tally(reversals.cancelled), status: tally(status?.index) },
@@ -123,17 +124,20 @@ export class Overview {
   }
 
   #addDecoded({ line, values }: CheckedRow): void {
-    const isTelling = (text: string) => (this.#isGuess ? /[^\0-\x7f]/ : TWICE_ENCODED).test(text);
+    const isTelling = (text: string) => (this.#guess ? /[^\0-\x7f]/ : TWICE_ENCODED).test(text);
     const text = Object.values(values).find(isTelling);
     if (text !== undefined) this.#decoded = `line ${line} (${shownCell(text)})`;
   }
 
   #decodingNote(): readonly string[] {
     if (this.#decoded === '') return [];
-    const what = this.#isGuess
-      ? `the file is not UTF-8 and is read as windows-1252: ${this.#decoded}`
-      : `texts were decoded wrongly before the file was written, and are loaded unchanged: ${this.#decoded}`;
-    return [`${what}. If that is wrong, export it again as UTF-8`];
+    if (this.#guess === undefined)
+      return [
+        `texts were decoded wrongly before the file was written, and are loaded unchanged: ${this.#decoded}. If that is wrong, export it again as UTF-8`,
+      ];
+    return [
+      `the file is not UTF-8 and is read as ${this.#guess}: ${this.#decoded}. If that is wrong, choose its encoding (--encoding), or export it again as UTF-8`,
+    ];
   }
 
   #addNegative(line: number, amount: string): void {
