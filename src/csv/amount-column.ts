@@ -29,7 +29,7 @@ function otherAmounts(used: readonly MappedColumn[], firstCells: FirstCells): re
   const isAmount = (name: string, index: number) =>
     used.every((column) => column.index !== index) &&
     !isCalled(name, QUANTITY_NAMES) &&
-    areAmounts(firstCells.cells({ index }));
+    areAmounts(name, firstCells.cells({ index }));
   return firstCells.header.names.flatMap((name, index) =>
     isAmount(name, index) ? [name || namelessColumn(index)] : [],
   );

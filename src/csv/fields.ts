@@ -62,6 +62,9 @@ export const REFUND_NAMES: readonly string[] = [
 
 /** Names of a column with the price of one piece where the file has quantities too, and of the column with these. */
 export const PRICE_NAMES: readonly string[] = ['price', 'item price', 'preis', 'precio', 'prix'];
+/** Words in the name of a column with amounts, and those that say it has none. */
+export const MONEY_WORDS = /amount|total|price|betrag|summe|preis|wert|umsatz|importe|precio|monto|montant|prix/;
+export const COUNT_WORDS = /quantit|qty|items|count|number|weight|menge|anzahl|cantidad/;
 export const QUANTITY_NAMES: readonly string[] = [
   ...['quantity', 'qty', 'quantity purchased', 'menge', 'anzahl', 'stuckzahl', 'cantidad', 'quantite', 'qte'],
 ];
@@ -74,7 +77,7 @@ export const SHARED: readonly (readonly [reference: Field, creation: Field])[] =
 ];
 
 /**
- * English, German, Spanish, French; without accents, in lower case, with spaces between words (see `plainWords`). Names such as
+ * English, German, Spanish, French, and the most common ones in Italian, Dutch, Polish, Portuguese, Swedish and Turkish; without accents, in lower case, with spaces between words (see `plainWords`). Names such as
  * "Buyer e-mail" and "Deal - Value" are made of these and of the words below (see `recognise`).
  */
 export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
@@ -112,10 +115,25 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
       'commande',
       'numero de commande',
     ],
-    ...['n commande', 'no commande', 'id commande', 'reference commande'],
+    ...['n commande', 'no commande', 'id commande', 'reference commande', 'ordine', 'numero ordine', 'bestelnummer'],
+    ...['numero do pedido', 'numer zamowienia', 'nr zamowienia', 'ordernr', 'ordernummer', 'siparis no'],
   ],
   description: [
-    ...['desc', 'details', 'item', 'items', 'product', 'note', 'notes', 'comment', 'memo', 'title', 'item title'],
+    ...[
+      'desc',
+      'details',
+      'item',
+      'items',
+      'product',
+      'product name',
+      'item name',
+      'note',
+      'notes',
+      'comment',
+      'memo',
+      'title',
+      'item title',
+    ],
     ...['beschreibung', 'bezeichnung', 'bemerkung', 'artikel', 'notiz', 'verwendungszweck'],
     ...['descripcion', 'detalle', 'concepto', 'producto', 'notas', 'designation', 'libelle', 'detail', 'produit'],
     ...['remarque'],
@@ -133,7 +151,18 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
       'precio total',
       'monto',
     ],
-    ...['montant', 'montant total', 'prix total', 'somme', 'total paid', 'total collected'],
+    ...[
+      'montant',
+      'montant total',
+      'prix total',
+      'somme',
+      'total paid',
+      'total collected',
+      'amount total',
+      'totale',
+      'importo',
+    ],
+    ...['totaal', 'totaalbedrag', 'valor total', 'kwota', 'belopp', 'totalt', 'toplam', 'tutar'],
   ],
   status: [
     ...[
@@ -145,7 +174,7 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
       'estado',
       'estado del pedido',
     ],
-    ...['estado pedido', 'statut', 'etat', 'statut commande', 'statut de la commande'],
+    ...['estado pedido', 'statut', 'etat', 'statut commande', 'statut de la commande', 'stato', 'durum'],
   ],
   client_id: [
     ...['customer id', 'client no', 'client number', 'customer no', 'customer nr', 'customer number'],
@@ -155,14 +184,23 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   ],
   customer_email: ['kundenemail'],
   customer_phone: ['customer tel', 'kundentelefon'],
-  customer_name: ['kundenname'],
+  customer_name: ['kundenname', 'klantnaam', 'kundnamn'],
   full_name: [
     ...['name 1', 'contact', 'contacts', 'contact person', 'vollstandiger name', 'ansprechpartner', 'nombre completo'],
     ...['nom complet'],
   ],
   email: [
     ...['e mail', 'mail', 'email address', 'e mail address', 'e mail adresse', 'email adresse', 'mailadresse'],
-    ...['correo', 'correo electronico', 'courriel', 'adresse email', 'adresse e mail'],
+    ...[
+      'correo',
+      'correo electronico',
+      'courriel',
+      'adresse email',
+      'adresse e mail',
+      'e mailadres',
+      'e post',
+      'e posta',
+    ],
   ],
   phone_number: [
     ...['phone', 'phone no', 'telephone', 'telephone number', 'tel', 'mobile', 'mobile number', 'cell', 'telefon'],
@@ -181,7 +219,7 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
 };
 
 /** A column that says no more than this may have the name of the customer, or of the order. */
-export const NAME_WORDS: readonly string[] = ['name', 'nombre', 'nom'];
+export const NAME_WORDS: readonly string[] = ['name', 'nombre', 'nom', 'nome'];
 
 /** Names that another column of the file may deserve more, the best one first: "Price" is the amount if there is no "Total". */
 export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = {
@@ -201,7 +239,7 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
   ],
   amount: [
     ...['amount paid', 'umsatz', 'umsatz ohne soll haben kz', 'value', 'wert'],
-    ...['gross', 'price', 'preis', 'precio', 'prix'],
+    ...['gross', 'brutto', 'price', 'preis', 'precio', 'prix'],
   ],
   status: ['stage', 'zustand'],
   full_name: NAME_WORDS,

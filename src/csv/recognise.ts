@@ -59,7 +59,10 @@ function ofOrder(words: string): Recognised | undefined {
 function amountIn(words: string): Recognised | undefined {
   const known = named(
     words
-      .replace(/\b(in )?(eur|usd|gbp|chf|euro|dollar|gross|net|ttc|ht|inkl mwst|incl vat)\b|\b(brutto|netto)/g, '')
+      .replace(
+        /\b(in )?(eur|usd|gbp|chf|pln|sek|euro|dollar|gross|net|ttc|ht|inkl mwst|inkl moms|incl vat)\b|\b(brutto|netto)/g,
+        '',
+      )
       .replace(/ +/g, ' ')
       .replace(/ in$/, '') // of "in €"
       .trim(),

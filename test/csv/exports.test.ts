@@ -180,3 +180,41 @@ test('a column that says yes to a refund tells which orders were refunded, and t
   expect(await notes()).toMatch(/1 of 2 orders were refunded .*: line 3 \(Refunded Yes\)\. .*--where Refunded=No on/);
   expect(await notes({ where: new Map([['Refunded', 'No']]) })).not.toContain('were refunded');
 });
+
+test('whole numbers are amounts too where the name of their column says so', async () => {
+  const odoo = 'name,email,order_line/price_subtotal,amount_untaxed,amount_total\nS00021,a@x.de,140,140,168\n';
+  expect((await loaded(odoo)).rows).toMatchObject([{ values: { order_id: 'S00021', amount: '168' } }]);
+  await expect(loaded(odoo.replace('amount_total', 'x_total_brut'))).rejects.toThrow(
+    'but the columns "order_line/price_subtotal", "amount_untaxed", "x_total_brut" have amounts.',
+  );
+  await expect(loaded('Order No,Email,Total items,Weight\n1,a@x.de,3,48\n')).resolves.toBeDefined();
+});
+
+test('dashes in place of an amount are no amount', async () => {
+  const { rows } = await loaded('Order No,Email,Amount\n1,a@x.de,5.00\n,b@x.de,--\n');
+  expect(verdicts(rows)).toEqual(['2 ok', '3 AMOUNT_EMPTY']);
+});
+
+test.each([
+  ['Numer zamówienia;Klient;Email;Kwota PLN', 'Z-1;Jan Żak;jan@x.pl;1 234,50'],
+  ['Numero ordine;Cliente;Email;Totale', 'Z-1;Jan Żak;jan@x.pl;1.234,50'],
+  ['Bestelnummer;Klantnaam;E-mailadres;Totaalbedrag', 'Z-1;Jan Żak;jan@x.pl;1.234,50'],
+  ['Número do pedido;Cliente;E-mail;Valor total', 'Z-1;Jan Żak;jan@x.pl;1.234,50'],
+  ['Ordernr;Kundnamn;E-post;Totalt inkl. moms', 'Z-1;Jan Żak;jan@x.pl;1 234,50'],
+  ['Sipariş No;Müşteri;E-posta;Toplam', 'Z-1;Jan Żak;jan@x.pl;1.234,50'],
+])('reads the common columns of an export with %s', async (header, row) => {
+  const { rows } = await loaded(`${header}\n${row}\n`);
+  const values = { order_id: 'Z-1', customer_name: 'Jan Żak', customer_email: 'jan@x.pl', amount: '1234.5' };
+  expect(rows).toMatchObject([{ status: 'valid', values }]);
+});
+
+test('the header of DATEV is found below the line that describes the file, whatever columns it has', async () => {
+  const above =
+    '"EXTF";700;21;"Buchungsstapel";12;20260801;;"RE";"";"";1234567;40001;20260101;4;20260701;20260731;1;"EUR"';
+  const header =
+    'Umsatz (ohne Soll/Haben-Kz);Soll/Haben-Kennzeichen;WKZ Umsatz;Konto;Belegdatum;Belegfeld 1;Buchungstext';
+  const { sheet, rows } = await loaded(`${above}\n${header}\n1190,00;"S";"EUR";10001;1507;"RE-100";"Lee GmbH"\n`, {
+    map: new Map([['customer_name', 'Buchungstext']] as const),
+  });
+  expect([sheet.headerLine, rows[0]?.values]).toMatchObject([2, { order_id: 'RE-100', amount: '1190' }]);
+});
