@@ -1,6 +1,6 @@
 /** What must not be taken for the amount of an order, although its name and its cells fit. */
 import { areAmounts } from './by-content.ts';
-import { listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
+import { likelyAmount, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { namelessColumn } from './column-names.ts';
 import { PRICE_NAMES, QUANTITY_NAMES } from './fields.ts';
 import type { FirstCells, MappedColumn } from './first-cells.ts';
@@ -40,7 +40,7 @@ function withoutAmount(amounts: readonly string[], { header }: FirstCells): Uncl
   return new UnclearFile(
     'CSV_NO_AMOUNT_COLUMN',
     `Line ${header.line}: no column has a name that means the amount, but ${columnsWith(amounts)} amounts.`,
-    `Name the amount of the order, as in ${mapOption('amount', amounts[0])}; if no column has it, add --map amount=.`,
+    `Name the amount of the order, as in ${mapOption('amount', likelyAmount(amounts))}; if no column has it, add --map amount=.`,
   );
 }
 

@@ -34,8 +34,16 @@ export function ambiguous(
   return new UnclearFile(
     'CSV_COLUMNS_AMBIGUOUS',
     `Line ${line}: the columns ${listColumns(names)} all look like ${field}${differ}.`,
-    `Name one with ${mapOption(field, names[0])}.`,
+    `Name one, as in ${mapOption(field, field === 'amount' ? likelyAmount(names) : names[0])}.`,
   );
+}
+
+/** Parts of an amount, and what is left of it. */
+const PART = /net|\bht\b|subtotal|tax|vat|fee|discount|shipping|commission|refund|steuer|mwst|rabatt|versand|moms/i;
+
+/** A column that may have the whole amount, for an example that can be pasted. */
+export function likelyAmount(names: readonly string[]): string | undefined {
+  return names.find((name) => !PART.test(name)) ?? names[0];
 }
 
 /** `--map field=Column`, as a shell takes it. */

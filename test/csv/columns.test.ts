@@ -145,7 +145,7 @@ test('"Amount" and "Total" are both the amount if they say the same, and otherwi
   };
   expect(amountOf('6', '6')).toBe('Amount');
   expect(() => amountOf('7.14', '6')).toThrow(
-    'the columns "Total", "Amount" all look like amount, and differ: "Total" has "7.14" where "Amount" has "6". Name one with --map amount=Total.',
+    'the columns "Total", "Amount" all look like amount, and differ: "Total" has "7.14" where "Amount" has "6". Name one, as in --map amount=Total.',
   );
 });
 
@@ -378,7 +378,7 @@ test('a file whose amounts have no known name is not loaded without them', async
   await expect(loaded(text)).rejects.toMatchObject({
     code: 'CSV_NO_AMOUNT_COLUMN',
     statement: expect.stringMatching(/the columns "Subtotal", "Grand Total \(Base\)" have amounts\.$/),
-    message: expect.stringContaining('--map amount=Subtotal; if no column has it, add --map amount=.'),
+    message: expect.stringContaining('--map "amount=Grand Total (Base)"; if no column has it, add --map amount=.'),
   });
   const { sheet } = await loaded(text, { map: new Map([['amount', '']] as const) });
   expect(decimalWords(sheet)).toBe('no amounts');

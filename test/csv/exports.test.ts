@@ -77,9 +77,20 @@ test('what is left after taxes or fees is not the amount of the order beside oth
 test('only the columns that a person has to choose from are named, each with its cell', async () => {
   const text = 'Order number,Email,Price,Net amount,Total\n7,a@x.de,20.00,0.00,23.80\n';
   await expect(loaded(text)).rejects.toThrow(
-    'Line 1: the columns "Net amount", "Total" all look like amount, and differ: "Net amount" has "0.00" where "Total" has "23.80". Name one with --map',
+    'Line 1: the columns "Net amount", "Total" all look like amount, and differ: "Net amount" has "0.00" where "Total" has "23.80". Name one, as in --map',
   );
 });
+
+test.each([
+  ['Net amount,Gross transaction amount', '21.46,26.60', '"amount=Gross transaction amount"'],
+  ['Nettobetrag,Bruttobetrag', '100.00,119.00', 'amount=Bruttobetrag'],
+  ['Tax,Subtotal,Paid sum', '1.00,5.00,6.00', '"amount=Paid sum"'],
+])(
+  'of the columns %s a question names the one that may be the whole amount as its example',
+  async (names, cells, option) => {
+    await expect(loaded(`Order No,Email,${names}\n1,a@x.de,${cells}\n`)).rejects.toThrow(`--map ${option}`);
+  },
+);
 
 test('customers whose data is masked are not told apart by it', async () => {
   const text =
