@@ -6,8 +6,8 @@ import { PRICE_NAMES, QUANTITY_NAMES } from './fields.ts';
 import type { FirstCells, MappedColumn } from './first-cells.ts';
 import { plainWords } from './recognise.ts';
 
-/** `Net Total`, `Nettobetrag` and `Montant HT`: what is left after fees, or what the order costs before taxes. */
-const NET = /\b(?:net|neto|ht)\b|\bnetto/;
+/** `Net Total`, `Nettobetrag` and `Montant HT`: what is left after fees, or what the order costs before taxes; or of one piece. */
+const NET = /\b(?:net|neto|ht|unit)\b|\bnetto|einzelpreis/;
 
 /** Throws CSV_NO_AMOUNT_COLUMN if a person has to say which column has the amount. Not for a preset, which knows. */
 export function refuseDoubtfulAmount(columns: readonly MappedColumn[], firstCells: FirstCells): void {

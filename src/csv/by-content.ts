@@ -13,6 +13,7 @@ const CUSTOMER_WORDS = new Set([
     'besteller',
     'cliente',
     'acheteur',
+    'comprador',
     'klant',
     'klient',
     'nabywca',

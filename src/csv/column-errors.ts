@@ -38,8 +38,9 @@ export function ambiguous(
   );
 }
 
-/** Parts of an amount, and what is left of it. */
-const PART = /net|\bht\b|subtotal|tax|vat|fee|discount|shipping|commission|refund|steuer|mwst|rabatt|versand|moms/i;
+/** Parts of an amount, what is left of it, and prices of one piece. */
+const PART =
+  /net|\bunit\b|piece|\brate\b|einzel|\bht\b|subtotal|tax|vat|fee|discount|shipping|commission|refund|steuer|mwst|rabatt|versand|moms/i;
 
 /** A column that may have the whole amount, for an example that can be pasted. */
 export function likelyAmount(names: readonly string[]): string | undefined {

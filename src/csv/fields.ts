@@ -61,7 +61,9 @@ export const REFUND_NAMES: readonly string[] = [
 ];
 
 /** Names of a column with the price of one piece where the file has quantities too, and of the column with these. */
-export const PRICE_NAMES: readonly string[] = ['price', 'item price', 'preis', 'precio', 'prix'];
+export const PRICE_NAMES: readonly string[] = [
+  ...['price', 'item price', 'unit price', 'preis', 'einzelpreis', 'precio', 'prix'],
+];
 /** Words in the name of a column with amounts, and those that say it has none. */
 export const MONEY_WORDS = /amount|total|price|betrag|summe|preis|wert|umsatz|importe|precio|monto|montant|prix/;
 export const COUNT_WORDS = /quantit|qty|items|count|number|weight|menge|anzahl|cantidad/;
@@ -116,7 +118,16 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
       'numero de commande',
     ],
     ...['n commande', 'no commande', 'id commande', 'reference commande', 'ordine', 'numero ordine', 'bestelnummer'],
-    ...['numero do pedido', 'numer zamowienia', 'nr zamowienia', 'ordernr', 'ordernummer', 'siparis no'],
+    ...[
+      'numero do pedido',
+      'de venta',
+      'numero de venta',
+      'numer zamowienia',
+      'nr zamowienia',
+      'ordernr',
+      'ordernummer',
+      'siparis no',
+    ],
   ],
   description: [
     ...[
@@ -239,7 +250,7 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
   ],
   amount: [
     ...['amount paid', 'umsatz', 'umsatz ohne soll haben kz', 'value', 'wert'],
-    ...['gross', 'brutto', 'price', 'preis', 'precio', 'prix'],
+    ...['gross', 'brutto', 'price', 'preis', 'precio', 'prix', 'unit price', 'einzelpreis'],
   ],
   status: ['stage', 'zustand'],
   full_name: NAME_WORDS,

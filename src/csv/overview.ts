@@ -50,6 +50,9 @@ export class Overview {
   #taken = 0;
   /** Of those that are taken: the rows that can be read. */
   #valid = 0;
+  /** The column of the order_id, and how many of the orders have none. */
+  readonly #numbered: string | undefined;
+  #unnumbered = 0;
   readonly #negative = { count: 0, examples: [] as string[] };
   #leftOut = 0;
 
@@ -67,6 +70,7 @@ export class Overview {
       (field, what) => `add --map ${field}=${what === 'none' ? '' : what} on the command line`,
     );
     this.#guess = isSingleByte(encoding.encoding) && encoding.why !== 'as chosen' ? encoding.encoding : undefined;
+    this.#numbered = mapping.columns.find(({ field }) => field === 'order_id')?.name;
     this.#currency = tally(currencyIndex);
     this.#reversals = new Reversals(
       { refunded: tally(reversals.refunded), cancelled: tally(reversals.cancelled), status: tally(status?.index) },
@@ -98,6 +102,7 @@ export class Overview {
   #addValid(row: CheckedRow): void {
     this.#valid += 1;
     this.#reversals.add(row);
+    if (row.values.order_id === undefined) this.#unnumbered += 1;
     if (row.values.amount?.startsWith('-')) this.#addNegative(row.line, row.values.amount);
     for (const tally of [this.#status, this.#currency, ...this.#kinds]) tally?.add(row);
   }
@@ -108,11 +113,19 @@ export class Overview {
       ...this.#filterNote(),
       ...this.#decodingNote(),
       ...this.#doubts,
+      ...this.#unnumberedNote(),
       ...kindNote('statuses', this.#status),
       ...this.#kinds.flatMap((kind) => kindNote('kinds', kind)),
       ...this.#reversals.note(this.#valid),
       ...this.#negativeNote(),
       ...this.#currencyNote(signs),
+    ];
+  }
+
+  #unnumberedNote(): readonly string[] {
+    if (this.#numbered === undefined || this.#unnumbered === 0) return [];
+    return [
+      `${this.#unnumbered} of ${this.#valid} orders have no order_id, because "${this.#numbered}" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, add --map order_id=Column on the command line`,
     ];
   }
 

@@ -21,7 +21,7 @@ export interface Recognised {
 /** The field of a header: by its exact name, a synonym, or a similar name of at least five letters. */
 export function recognise(name: string): Recognised | undefined {
   const words = plainWords(name);
-  return named(words) ?? amountIn(words) ?? similar(words);
+  return named(words) ?? amountIn(words) ?? amountIn(plainWords(name.replace(CODE, ''))) ?? similar(words);
 }
 
 function named(words: string): Recognised | undefined {
@@ -105,6 +105,9 @@ const CUSTOMER_NAMES = [
 ] as const;
 /** "Nr." alone does not say whose number it is. */
 export const NUMBER_WORDS: ReadonlySet<string> = new Set(['nr', 'no', 'num', 'nummer', 'number', 'numero', 'id']);
+
+/** `Total (ARS)` */
+const CODE = /\([A-Z]{3}\)/;
 
 /** `KundenName`, `Kunden_name` and `kunden-name ` become the same words; accents and punctuation are ignored. */
 export function plainWords(name: string): string {

@@ -229,3 +229,25 @@ test('the header of DATEV is found below the line that describes the file, whate
   });
   expect([sheet.headerLine, rows[0]?.values]).toMatchObject([2, { order_id: 'RE-100', amount: '1190' }]);
 });
+
+test('a note counts the orders whose cell of the order number is empty', async () => {
+  const { overview } = await loaded('Invoice No,Email,Total\nR-1,a@x.de,5\n,b@x.de,6\n,c@x.de,7\n');
+  expect(overview.notes([])).toEqual([
+    '2 of 3 orders have no order_id, because "Invoice No" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, add --map order_id=Column on the command line',
+  ]);
+});
+
+test('the price of one piece, or a rate, is neither the amount nor the example for it', async () => {
+  const text = 'Order No,Customer,Quantity,Unit Price\n1,Ann Lee,2,15.50\n';
+  await expect(loaded(text)).rejects.toThrow('"Unit Price" may be the price of one piece, because "Quantity" has');
+  const both = 'Order No,Customer,Quantity,Unit Price,Rate,Line sum\n1,Ann Lee,1,15.50,15.50,18.45\n';
+  await expect(loaded(both)).rejects.toThrow(
+    /"Unit Price" may not be the whole amount of the order, because .*"Line sum"/,
+  );
+  await expect(loaded(both.replace('Unit Price', 'Piece'))).rejects.toThrow('as in --map "amount=Line sum"');
+});
+
+test('any currency behind the name of an amount is no part of the name', async () => {
+  const fields = await fieldsOf('# de venta,Comprador,Total (ARS)', '2000001,Ann Lee,45000');
+  expect(fields).toMatchObject({ order_id: '# de venta', customer_name: 'Comprador', amount: 'Total (ARS)' });
+});

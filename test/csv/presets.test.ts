@@ -67,6 +67,10 @@ const EXPECTED: Readonly<Record<string, readonly object[]>> = {
     { order_id: '2Y150470VV8990001', amount: '47.25', description: 'Mug', customer_email: 'ann@example.com' },
     { amount: '20', customer_name: 'Ben Ode' },
   ],
+  'paypal-aktivitaeten.csv': [
+    { order_id: 'TX123', amount: '1212.5', description: 'Lampe', customer_email: 'ann@example.com' },
+    { order_id: 'TX124', amount: '-5', status: 'Abgeschlossen', customer_name: 'Ben Ode' },
+  ],
   'pipedrive-deals.csv': [
     {
       ...{ order_id: '11', amount: '12500', description: 'Website relaunch', status: 'won' },
