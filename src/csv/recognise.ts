@@ -20,7 +20,7 @@ export interface Recognised {
 
 /** The field of a header: by its exact name, a synonym, or a similar name of at least five letters. */
 export function recognise(name: string): Recognised | undefined {
-  const words = plainWords(name);
+  const words = plainWords(name.replace(/#\s*$/, ' number'));
   return named(words) ?? amountIn(words) ?? amountIn(plainWords(name.replace(CODE, ''))) ?? similar(words);
 }
 

@@ -115,6 +115,7 @@ test('amounts whose last zero a program left out are amounts too', async () => {
 
 test.each([
   ['Invoice Number', 'Invoice ID,Invoice Number,Email,Total', '4271,INV-1,a@x.de,5'],
+  ['Invoice #', 'Client Name,Invoice #,Total', 'Ann Lee,INV-1,5'],
   ['Receipt number', 'Receipt number,Email,Total', '#1001,a@x.de,5'],
   ['Sale ID', 'Sale ID,Email,Total', '220001,a@x.de,5'],
   ['Purchase ID', 'Purchase ID,Purchase Email,Total', 'g1x,a@x.de,5'],
