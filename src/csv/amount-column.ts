@@ -1,4 +1,4 @@
-/** What must not be taken for the amount of an order, although its name and its cells fit. */
+/** What must not be treated as the amount of an order, although its name and its cells fit. */
 import { areAmounts } from './by-content.ts';
 import { likelyAmount, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { namelessColumn } from './column-names.ts';

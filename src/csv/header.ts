@@ -22,7 +22,7 @@ export function headerAt(rows: readonly (readonly string[])[]): number {
     const names = knownNamesIn(row);
     const isNamed = names >= ENOUGH_NAMES && names > mostNames;
     const isBelowTitle = mostCells === 1 && cells >= ENOUGH_CELLS && looksLikeHeader(row);
-    // A row of data has as many cells as the header, so none is taken for a description.
+    // A row of data has as many cells as the header, so none is treated as a description.
     const isBelowDescription =
       index === first + 1 && mostNames === 0 && names >= ENOUGH_CELLS && row.length !== rows[first]?.length;
     if (isBelowDescription && first !== -1) return index;
