@@ -1,9 +1,26 @@
 /** What a column holds, by its cells, if its name alone does not say it. */
-import type { Field } from './fields.ts';
+import { COUNT_WORDS, type Field, MONEY_WORDS } from './fields.ts';
 import { fitsOf } from './fits.ts';
 import { NUMBER_WORDS, plainWords, type Recognised } from './recognise.ts';
 
-const CUSTOMER_WORDS = new Set(['customer', 'client', 'kunde', 'cliente', 'acheteur', 'buyer']);
+const CUSTOMER_WORDS = new Set([
+  ...[
+    'customer',
+    'potential customer',
+    'client',
+    'buyer',
+    'kunde',
+    'besteller',
+    'cliente',
+    'acheteur',
+    'comprador',
+    'klant',
+    'klient',
+    'nabywca',
+    'kund',
+    'musteri',
+  ],
+]);
 /** A cell or two may be wrong. */
 const MOST_CELLS = 0.9;
 /** `ch_3Q0ab`, and a UUID. */
@@ -44,9 +61,14 @@ function areOrderNumbers(cells: readonly string[], words: string): boolean {
   return !isCounting && different.size > 0 && different.size >= orders.length * MOST_CELLS;
 }
 
-/** At least half, some with decimals or a currency: whole numbers may count or name something. */
-export function areAmounts(cells: readonly string[]): boolean {
-  return mostFit('amount', cells, 0.5) && cells.some((cell) => /\d[.,](?:\d\d|\d{4})\D*$|[€$£¥]/.test(cell));
+/** At least half, some with decimals or a currency, unless the name says what they are: whole numbers may count something. */
+export function areAmounts(name: string, cells: readonly string[]): boolean {
+  if (!mostFit('amount', cells, 0.5)) return false;
+  const words = plainWords(name);
+  return (
+    (MONEY_WORDS.test(words) && !COUNT_WORDS.test(words)) ||
+    cells.some((cell) => /\d[.,](?:[1-9]|\d\d|\d{4})\D*$|[€$£¥]/.test(cell))
+  );
 }
 
 export function mostFit(field: Field, cells: readonly string[], most = MOST_CELLS): boolean {

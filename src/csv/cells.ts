@@ -41,8 +41,8 @@ export function cellReaders(amounts: AmountForm, isExact = true): Readonly<Recor
     client_id: clientId,
     customer_email: email,
     customer_phone: phone,
-    customer_name: shortText,
-    full_name: shortText,
+    customer_name: name,
+    full_name: name,
     email,
     phone_number: phone,
     organization: shortText,
@@ -118,6 +118,18 @@ function clientId(text: string): CellResult {
   return shortText(text);
 }
 
+/** Marketplaces hide who the customers are: `A***n`, `(+49)170****34`. */
+export function isMasked(text: string): boolean {
+  return text.includes('**');
+}
+
+/** A table of Notion links what it names: `Ann Lee (https://www.notion.so/…)`. */
+const LINK = /\s*\(https?:\/\/[^\s()]*\)/g;
+
+function name(text: string): CellResult {
+  return isMasked(text) ? error('CUSTOMER_MASKED') : shortText(text.includes('://') ? text.replace(LINK, '') : text);
+}
+
 /** Lenient: the service checks what is before and after the @. */
 const EMAIL = /^[^\s@<>(),;:"]+@[^\s@<>(),;:"]+\.[^\s@<>(),;:".]+$/;
 
@@ -125,13 +137,14 @@ function email(text: string): CellResult {
   if (text.length > MAX_EMAIL) return tooLong(text, MAX_EMAIL);
   if (INVISIBLE.test(text)) return invisible();
   if (CONTROL.test(text)) return control(text, CONTROL);
-  if (EMAIL.test(text)) return readable(text);
-  return error('EMAIL_INVALID');
+  if (isMasked(text)) return error('CUSTOMER_MASKED');
+  return EMAIL.test(text) ? readable(text) : error('EMAIL_INVALID');
 }
 
 function phone(cell: string): CellResult {
   const text = cell.replace(/^'(?=[+\d])/, ''); // a spreadsheet's mark for "this is text"
   if (CUT_SHORT.test(text) || WITH_DECIMAL.test(text)) return error('PHONE_INVALID', { isNumber: true });
+  if (isMasked(text)) return error('CUSTOMER_MASKED');
   return /\d{2}/.test(text.replace(/\D/g, '')) ? shortText(text) : error('PHONE_INVALID');
 }
 
@@ -141,7 +154,11 @@ function pictureUrl(text: string): CellResult {
   return error('PICTURE_URL_INVALID');
 }
 
+/** What some programs write where there is no amount: `--`. */
+const DASHES = /^[-–—]+$/;
+
 function amount(text: string, form: AmountForm): CellResult {
+  if (DASHES.test(text)) return error('AMOUNT_EMPTY');
   const parsed = parseAmount(text, form);
   if (parsed.status === 'refused') return error(parsed.code, parsed.facts);
   return { value: parsed.value, currency: parsed.currency };

@@ -21,21 +21,30 @@ export function refuse(code: string, message: string): LockstepError {
   return new LockstepError(code, message, { exitCode: 2 });
 }
 
-/** `difference`: cells of two of the columns that are not the same. */
+/** `difference`: two of the columns, with cells that are not the same. */
 export function ambiguous(
   field: string,
   names: readonly string[],
   line: number,
-  difference?: readonly [string, string],
+  difference?: readonly { readonly name: string; readonly cell: string }[],
 ): UnclearFile {
   const differ = difference
-    ? `, and differ: ${difference.map((cell) => `"${short(cell)}"`).join(' and ')} in one row`
+    ? `, and differ: ${difference.map(({ name, cell }) => `"${short(name)}" has "${short(cell)}"`).join(' where ')}`
     : '';
   return new UnclearFile(
     'CSV_COLUMNS_AMBIGUOUS',
     `Line ${line}: the columns ${listColumns(names)} all look like ${field}${differ}.`,
-    `Name one with ${mapOption(field, names[0])}.`,
+    `Name one, as in ${mapOption(field, field === 'amount' ? likelyAmount(names) : names[0])}.`,
   );
+}
+
+/** Parts of an amount, what is left of it, and prices of one piece. */
+const PART =
+  /net|\bunit\b|piece|\brate\b|einzel|\bht\b|subtotal|tax|vat|fee|discount|shipping|commission|refund|steuer|mwst|rabatt|versand|moms/i;
+
+/** A column that may have the whole amount, for an example that can be pasted. */
+export function likelyAmount(names: readonly string[]): string | undefined {
+  return names.find((name) => !PART.test(name)) ?? names[0];
 }
 
 /** `--map field=Column`, as a shell takes it. */

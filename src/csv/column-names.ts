@@ -49,12 +49,12 @@ export function columnIndex({ names, isGiven }: Header, given: string, column: s
   throw refuse('CSV_UNKNOWN_COLUMN', `${given}: the file has no such column. ${has}.`);
 }
 
-/** Throws CSV_DUPLICATE_HEADER. */
-export function refuseDuplicates({ names, line }: Header): void {
+/** Two columns of one name are refused if it may matter which of them is read. Throws CSV_DUPLICATE_HEADER. */
+export function refuseDuplicates({ names, line }: Header, isUsed: (name: string) => boolean): void {
   const first = new Map<string, number>();
   for (const [index, name] of names.entries()) {
     const before = first.get(name);
-    if (name !== '' && before !== undefined) {
+    if (name !== '' && before !== undefined && isUsed(name)) {
       const where = `columns ${before + 1} and ${index + 1} are both called "${short(name)}"`;
       throw refuse('CSV_DUPLICATE_HEADER', `Line ${line}: ${where}. Rename one of them.`);
     }

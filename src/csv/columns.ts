@@ -4,30 +4,22 @@
  * Headers are untrusted, so they are never keys of an object: `__proto__` and `constructor` are ordinary names.
  */
 import type { LockstepError } from '../base/errors.ts';
-import { areAmounts, byContent, mostFit } from './by-content.ts';
-import { type CellSource, cellFrom } from './cell-source.ts';
+import { refuseDoubtfulAmount } from './amount-column.ts';
+import { byContent, mostFit } from './by-content.ts';
 import { ambiguous, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { columnIndex, type Header, namelessColumn, refuseDuplicates } from './column-names.ts';
-import { CUSTOMER_REFERENCES, FIELDS, type Field, PRICE_NAMES, QUANTITY_NAMES, SHARED } from './fields.ts';
-import { type Fits, fitsOf, isEssential, isTaken, MOST_LOOKED_AT } from './fits.ts';
+import { findNamePair, yieldToBetter } from './customer-columns.ts';
+import { CUSTOMER_REFERENCES, FIELDS, type Field } from './fields.ts';
+import { FirstCells, type MappedColumn } from './first-cells.ts';
+import { type Fits, isEssential, isTaken } from './fits.ts';
 import { type Preset, sourcesOf } from './presets.ts';
-import { CONFIDENCE, plainWords, recognise } from './recognise.ts';
-
-export interface MappedColumn extends CellSource {
-  readonly field: Field;
-  readonly name: string;
-  readonly how: 'told' | 'remembered' | 'preset' | 'exact' | 'synonym' | 'content' | 'fuzzy' | 'shared';
-  /** Of the name, from 0 to 1. */
-  readonly confidence: number;
-  /** Of the cells that were looked at. */
-  readonly fits: Fits;
-}
+import { CONFIDENCE, recognise } from './recognise.ts';
 
 export interface UnusedColumn {
   readonly index: number;
   readonly name: string;
-  /** Set if the name fits a field, and the cells do not. */
-  readonly unfit?: { readonly field: Field; readonly fits: Fits };
+  /** Set if the name fits a field, and the cells do not, or the column with the name `better` is used instead. */
+  readonly unfit?: { readonly field: Field; readonly fits: Fits; readonly better?: string };
 }
 
 export interface ColumnMapping {
@@ -58,7 +50,7 @@ export interface MappingChoices {
  */
 export function mapColumns(header: Header, choices: MappingChoices = {}): ColumnMapping {
   const { told = new Map(), remembered = new Map(), preset } = choices;
-  if (header.isGiven) refuseDuplicates(header);
+  if (header.isGiven) refuseDuplicates(header, usedNames(header, choices));
   const firstCells = new FirstCells(header, choices);
   const found = new Map<Field, MappedColumn>();
   const given = new Map([...remembered, ...told]);
@@ -75,62 +67,33 @@ export function mapColumns(header: Header, choices: MappingChoices = {}): Column
     found.set(field, firstCells.column(field, source, { how: 'preset', confidence: 1 }));
   }
   const unfit = header.isGiven && !preset ? recogniseAll(firstCells, found, isLeftOut) : [];
-  for (const [one, other] of SHARED) {
-    // "Full Name" says more than "Buyer", which may be the name of an account.
-    if (found.get(one)?.how === 'content' && found.get(other)?.how === 'exact') found.delete(one);
-    if (!isLeftOut(one)) share(found, one, other);
-    if (!isLeftOut(other)) share(found, other, one);
-  }
+  if (header.isGiven && !preset && !isLeftOut('customer_name')) findNamePair(found, firstCells);
+  const yielding = yieldToBetter(found, isLeftOut, firstCells);
   if (!CUSTOMER_REFERENCES.some((field) => found.has(field))) throw noCustomer(firstCells, unfit);
   const columns = FIELDS.flatMap((field) => found.get(field) ?? []);
-  if (!preset && !isLeftOut('amount')) refuseUnusedAmounts(columns, firstCells);
-  refusePrices(columns, firstCells);
-  return { columns, unmapped: unusedOf(header, columns, unfit), none: FIELDS.filter(isLeftOut) };
+  if (!preset && !isLeftOut('amount')) refuseDoubtfulAmount(columns, firstCells);
+  return { columns, unmapped: unusedOf(header, columns, [...yielding, ...unfit]), none: FIELDS.filter(isLeftOut) };
 }
 
-/** The cells of a file's first rows, by column. */
-class FirstCells {
-  readonly header: Header;
-  readonly isSelection: boolean;
-  readonly #rows: readonly (readonly string[])[];
-
-  constructor(header: Header, { firstRows = [], isSelection = false }: MappingChoices) {
-    this.header = header;
-    this.isSelection = isSelection;
-    this.#rows = firstRows.slice(0, MOST_LOOKED_AT);
-  }
-
-  get hasRows(): boolean {
-    return this.#rows.length > 0;
-  }
-
-  /** Without spaces around them. */
-  cells(source: CellSource): readonly string[] {
-    return this.#rows.map((row) => cellFrom(row, source));
-  }
-
-  /** The first cells in which two columns differ; undefined if they say the same. */
-  difference(one: MappedColumn, other: MappedColumn): readonly [string, string] | undefined {
-    const cells = this.cells(other);
-    return this.cells(one).flatMap((cell, row) => (cell === cells[row] ? [] : [[cell, cells[row] ?? ''] as const]))[0];
-  }
-
-  column(field: Field, source: CellSource, by: Pick<MappedColumn, 'how' | 'confidence'>): MappedColumn {
-    const name = this.header.names[source.index] ?? '';
-    return { ...source, ...by, field, name, fits: fitsOf(field, this.cells(source)) };
-  }
+/** A header may repeat a name that no field has: the exports of Wix have two columns called `Delivery city`. */
+function usedNames({ names }: Header, { told, remembered, preset }: MappingChoices): (name: string) => boolean {
+  const given = new Set([...(told?.values() ?? []), ...(remembered?.values() ?? [])]);
+  const sources = preset ? [...sourcesOf(preset, names).values()] : [];
+  const read = new Set(sources.flatMap(({ index, also = [] }) => [index, ...also]).map((index) => names[index]));
+  return (name) =>
+    given.has(name) || read.has(name) || (!preset && (byContent(name, []) ?? recognise(name)) !== undefined);
 }
 
 function unusedOf(
   { names }: Header,
   columns: readonly MappedColumn[],
-  unfit: readonly MappedColumn[],
+  unfit: readonly (MappedColumn & { readonly better?: string })[],
 ): readonly UnusedColumn[] {
   const used = new Set(columns.flatMap(({ index, also = [] }) => [index, ...also]));
   return names.flatMap((name, index): UnusedColumn[] => {
     if (used.has(index)) return [];
     const bad = unfit.find((column) => column.index === index);
-    return [{ index, name, ...(bad && { unfit: { field: bad.field, fits: bad.fits } }) }];
+    return [{ index, name, ...(bad && { unfit: { field: bad.field, fits: bad.fits, better: bad.better } }) }];
   });
 }
 
@@ -165,7 +128,7 @@ function recogniseAll(
     const difference = equals.map((one) => firstCells.difference(column, one)).find((one) => one !== undefined);
     const isEmpty = column.fits.of === 0;
     if (difference || (isEmpty && equals.length > 0)) {
-      const names = columns.map(({ name }) => name);
+      const names = columns.filter((one) => one === column || equals.includes(one)).map(({ name }) => name);
       throw ambiguous(field, names, header.line, difference);
     }
     found.set(field, column);
@@ -180,11 +143,6 @@ function weightOf({ field, how, confidence, fits }: MappedColumn): number {
   return field === 'amount' && how === 'exact' && fits.of > 0 ? CONFIDENCE.synonym : confidence;
 }
 
-function share(found: Map<Field, MappedColumn>, missing: Field, present: Field): void {
-  const column = found.get(present);
-  if (column && !found.has(missing)) found.set(missing, { ...column, field: missing, how: 'shared' });
-}
-
 function doesNotFit(column: MappedColumn, { line }: Header): LockstepError {
   const { field, name } = column;
   return new UnclearFile(
@@ -196,37 +154,6 @@ function doesNotFit(column: MappedColumn, { line }: Header): LockstepError {
 
 function unfitWords({ field, name, fits: { fit, of } }: MappedColumn): string {
   return `the column "${short(name)}" has the name of ${field}, but ${fit} of ${of} cells fit`;
-}
-
-/** A file may have no amounts; but if it has some, orders without them would be other orders. */
-function refuseUnusedAmounts(used: readonly MappedColumn[], firstCells: FirstCells): void {
-  if (firstCells.isSelection || used.some(({ field }) => field === 'amount')) return;
-  const { names, line } = firstCells.header;
-  const unused = [...names.keys()].filter((index) => used.every((column) => column.index !== index));
-  const amounts = unused.filter((index) => areAmounts(firstCells.cells({ index })));
-  if (amounts.length === 0) return;
-  const found = amounts.map((index) => names[index] || namelessColumn(index));
-  const which = found.length === 1 ? `the column ${listColumns(found)} has` : `the columns ${listColumns(found)} have`;
-  throw new UnclearFile(
-    'CSV_NO_AMOUNT_COLUMN',
-    `Line ${line}: no column has a name that means the amount, but ${which} amounts.`,
-    `Name the amount of the order, as in ${mapOption('amount', found[0])}; if no column has it, add --map amount=.`,
-  );
-}
-
-/** The price of one piece is not the amount of an order of three. */
-function refusePrices(used: readonly MappedColumn[], firstCells: FirstCells): void {
-  const isCalled = (name: string, names: readonly string[]) => names.includes(plainWords(name));
-  const { names, line } = firstCells.header;
-  const price = used.find(({ field, how }) => field === 'amount' && how === 'synonym');
-  if (!price || !isCalled(price.name, PRICE_NAMES)) return;
-  const index = names.findIndex((name) => isCalled(name, QUANTITY_NAMES));
-  if (index === -1 || firstCells.cells({ index }).every((cell) => /^(?:1(?:[.,]0+)?)?$/.test(cell))) return;
-  throw new UnclearFile(
-    'CSV_NO_AMOUNT_COLUMN',
-    `Line ${line}: "${short(price.name)}" may be the price of one piece, because "${short(names[index] ?? '')}" has quantities.`,
-    `If it is the amount of the order, add ${mapOption('amount', price.name)}; otherwise add a column with the amounts.`,
-  );
 }
 
 function noCustomer(firstCells: FirstCells, unfit: readonly MappedColumn[]): LockstepError {

@@ -4,8 +4,11 @@
  */
 import { isUtf8 } from 'node:buffer';
 
-export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+/** One byte each; 1250 is that of Central Europe, 1254 of Turkey, macintosh of Macs before OS X. */
+const SINGLE_BYTE = ['windows-1252', 'windows-1250', 'windows-1254', 'macintosh'] as const;
+export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', ...SINGLE_BYTE] as const;
 export type Encoding = (typeof ENCODINGS)[number];
+type SingleByte = (typeof SINGLE_BYTE)[number];
 
 export interface DetectedEncoding {
   readonly encoding: Encoding;
@@ -23,7 +26,7 @@ export function detectEncoding(
 ): DetectedEncoding {
   const marked = byMark(sample);
   const found = (encoding: Encoding, why: string): DetectedEncoding => {
-    const isExact = encoding === 'windows-1252' || (encoding === 'utf-8' && isAllUtf8);
+    const isExact = isSingleByte(encoding) || (encoding === 'utf-8' && isAllUtf8);
     return { encoding, hasBom: marked === encoding, why, isExact };
   };
   if (chosen) return found(chosen, 'as chosen');
@@ -32,6 +35,8 @@ export function detectEncoding(
   if (encoding) return found(encoding, 'every other byte is zero');
   if (isAllUtf8) return found('utf-8', 'all of it is valid UTF-8');
   if (isMostlyUtf8(sample)) return found('utf-8', 'most of it is valid UTF-8, but not all');
+  if (sample.includes('\r') && !sample.includes('\n'))
+    return found('macintosh', 'it is not valid UTF-8, and its lines end as on an old Mac');
   return found('windows-1252', 'it is not valid UTF-8');
 }
 
@@ -45,8 +50,8 @@ function isMostlyUtf8(sample: Buffer): boolean {
 
 /** Decodes bytes to text without its byte order mark. What cannot be decoded becomes U+FFFD, which validation reports. */
 export async function* decodeText(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncGenerator<string> {
-  if (encoding === 'windows-1252') {
-    for await (const block of bytes) yield windows1252(block);
+  if (isSingleByte(encoding)) {
+    for await (const block of bytes) yield decodeBytes(block, encoding);
     return;
   }
   const decoder = new TextDecoder(encoding);
@@ -56,11 +61,11 @@ export async function* decodeText(bytes: AsyncIterable<Uint8Array>, encoding: En
 
 /** Decodes the beginning of a file; a character that is cut off at its end is left out. */
 export function decodeSample(sample: Buffer, encoding: Encoding): string {
-  if (encoding === 'windows-1252') return windows1252(sample);
+  if (isSingleByte(encoding)) return decodeBytes(sample, encoding);
   return new TextDecoder(encoding).decode(sample, { stream: true });
 }
 
-/** The bytes of a text; what windows-1252 does not have becomes a question mark. */
+/** The bytes of a text; what the encoding does not have becomes a question mark. */
 export function encodeText(text: string, encoding: Encoding): Buffer {
   switch (encoding) {
     case 'utf-8':
@@ -69,10 +74,8 @@ export function encodeText(text: string, encoding: Encoding): Buffer {
       return Buffer.from(text, 'utf16le');
     case 'utf-16be':
       return Buffer.from(text, 'utf16le').swap16();
-    case 'windows-1252':
-      return Buffer.from(text.replace(/[^\0-\x7f\xa0-\xff]/gu, toUpper), 'latin1');
     default:
-      return encoding satisfies never;
+      return encodeBytes(text, encoding);
   }
 }
 
@@ -133,21 +136,36 @@ function wholeCharacters(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/** 0x80 to 0x9f; the five unassigned ones stay control characters, as in the WHATWG's table. */
-const UPPER =
+export function isSingleByte(encoding: Encoding): encoding is SingleByte {
+  return SINGLE_BYTE.some((one) => one === encoding);
+}
+
+/**
+ * 0x80 to 0x9f in windows-1252; the five unassigned ones stay control characters, as in the WHATWG's table. Written here, because
+ * some releases of Node decode windows-1252 as ISO 8859-1, where the euro sign is a control character.
+ */
+const UPPER_1252 =
   '\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +
   '\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178';
 
-/**
- * Decoded here, because some releases of Node decode `windows-1252` as ISO 8859-1, where the euro sign is a control
- * character.
- */
-function windows1252(bytes: Uint8Array): string {
-  const latin1 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-  return latin1.replace(/[\x80-\x9f]/g, (character) => UPPER.charAt(character.charCodeAt(0) - 0x80));
+/** The characters of the bytes from 0x80 on. */
+function upperOf(encoding: SingleByte): string {
+  const bytes = Buffer.from(Array.from({ length: 128 }, (_, index) => 0x80 + index));
+  if (encoding !== 'windows-1252') return new TextDecoder(encoding).decode(bytes);
+  return UPPER_1252 + bytes.toString('latin1').slice(UPPER_1252.length);
 }
 
-function toUpper(character: string): string {
-  const at = UPPER.indexOf(character);
-  return at === -1 ? '?' : String.fromCharCode(0x80 + at);
+function decodeBytes(bytes: Uint8Array, encoding: SingleByte): string {
+  const upper = upperOf(encoding);
+  const latin1 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  return latin1.replace(/[\x80-\xff]/g, (character) => upper.charAt(character.charCodeAt(0) - 0x80));
+}
+
+function encodeBytes(text: string, encoding: SingleByte): Buffer {
+  const upper = upperOf(encoding);
+  const byteOf = (character: string) => {
+    const at = upper.indexOf(character);
+    return at === -1 ? '?' : String.fromCharCode(0x80 + at);
+  };
+  return Buffer.from(text.replace(/[^\0-\x7f]/gu, byteOf), 'latin1');
 }

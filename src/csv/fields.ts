@@ -56,11 +56,17 @@ export const KIND_NAMES: readonly string[] = [
 
 /** Names of a column with what was refunded of the order, written as SYNONYMS are. */
 export const REFUND_NAMES: readonly string[] = [
-  ...['refund amount', 'refunded amount', 'amount refunded', 'total refunded', 'partial refunds', 'erstattungsbetrag'],
+  ...['refund amount', 'refunded amount', 'amount refunded', 'total refunded', 'order refund amount'],
+  ...['partial refunds', 'erstattungsbetrag', 'refunded', 'voided'],
 ];
 
 /** Names of a column with the price of one piece where the file has quantities too, and of the column with these. */
-export const PRICE_NAMES: readonly string[] = ['price', 'item price', 'preis', 'precio', 'prix'];
+export const PRICE_NAMES: readonly string[] = [
+  ...['price', 'item price', 'unit price', 'preis', 'einzelpreis', 'precio', 'prix'],
+];
+/** Words in the name of a column with amounts, and those that say it has none. */
+export const MONEY_WORDS = /amount|total|price|betrag|summe|preis|wert|umsatz|importe|precio|monto|montant|prix/;
+export const COUNT_WORDS = /quantit|qty|items|count|number|weight|menge|anzahl|cantidad/;
 export const QUANTITY_NAMES: readonly string[] = [
   ...['quantity', 'qty', 'quantity purchased', 'menge', 'anzahl', 'stuckzahl', 'cantidad', 'quantite', 'qte'],
 ];
@@ -73,7 +79,7 @@ export const SHARED: readonly (readonly [reference: Field, creation: Field])[] =
 ];
 
 /**
- * English, German, Spanish, French; without accents, in lower case, with spaces between words (see `plainWords`). Names such as
+ * English, German, Spanish, French, and the most common ones in Italian, Dutch, Polish, Portuguese, Swedish and Turkish; without accents, in lower case, with spaces between words (see `plainWords`). Names such as
  * "Buyer e-mail" and "Deal - Value" are made of these and of the words below (see `recognise`).
  */
 export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
@@ -101,11 +107,44 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
       'belegfeld 1',
       'verkaufsbeleg',
     ],
-    ...['pedido', 'numero de pedido', 'n pedido', 'id pedido', 'id de pedido', 'commande', 'numero de commande'],
-    ...['n commande', 'no commande', 'id commande', 'reference commande'],
+    ...[
+      'pedido',
+      'numero de pedido',
+      'n pedido',
+      'no pedido',
+      'id pedido',
+      'id de pedido',
+      'commande',
+      'numero de commande',
+    ],
+    ...['n commande', 'no commande', 'id commande', 'reference commande', 'ordine', 'numero ordine', 'bestelnummer'],
+    ...[
+      'numero do pedido',
+      'de venta',
+      'numero de venta',
+      'numer zamowienia',
+      'nr zamowienia',
+      'ordernr',
+      'ordernummer',
+      'siparis no',
+    ],
   ],
   description: [
-    ...['desc', 'details', 'item', 'items', 'product', 'note', 'notes', 'comment', 'memo', 'title', 'item title'],
+    ...[
+      'desc',
+      'details',
+      'item',
+      'items',
+      'product',
+      'product name',
+      'item name',
+      'note',
+      'notes',
+      'comment',
+      'memo',
+      'title',
+      'item title',
+    ],
     ...['beschreibung', 'bezeichnung', 'bemerkung', 'artikel', 'notiz', 'verwendungszweck'],
     ...['descripcion', 'detalle', 'concepto', 'producto', 'notas', 'designation', 'libelle', 'detail', 'produit'],
     ...['remarque'],
@@ -113,8 +152,28 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   amount: [
     ...['total', 'total amount', 'grand total', 'total price', 'sum', 'amt', 'total inc tax', 'total incl tax'],
     ...['betrag', 'summe', 'gesamtbetrag', 'gesamtsumme', 'gesamtpreis', 'gesamt', 'endbetrag', 'rechnungsbetrag'],
-    ...['rechnungssumme', 'bestellwert', 'auftragswert', 'importe', 'importe total', 'precio total', 'monto'],
-    ...['montant', 'montant total', 'prix total', 'somme', 'total paid', 'total collected'],
+    ...[
+      'rechnungssumme',
+      'bestellsumme',
+      'bestellwert',
+      'auftragswert',
+      'importe',
+      'importe total',
+      'precio total',
+      'monto',
+    ],
+    ...[
+      'montant',
+      'montant total',
+      'prix total',
+      'somme',
+      'total paid',
+      'total collected',
+      'amount total',
+      'totale',
+      'importo',
+    ],
+    ...['totaal', 'totaalbedrag', 'valor total', 'kwota', 'belopp', 'totalt', 'toplam', 'tutar'],
   ],
   status: [
     ...[
@@ -126,24 +185,33 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
       'estado',
       'estado del pedido',
     ],
-    ...['estado pedido', 'statut', 'etat', 'statut commande', 'statut de la commande'],
+    ...['estado pedido', 'statut', 'etat', 'statut commande', 'statut de la commande', 'stato', 'durum'],
   ],
   client_id: [
     ...['customer id', 'client no', 'client number', 'customer no', 'customer nr', 'customer number'],
     ...['kundennummer', 'kunden nr', 'kunden id', 'id cliente', 'id de cliente', 'cliente id'],
-    ...['numero de cliente', 'n cliente', 'numero client', 'numero de client', 'no client', 'id client'],
+    ...['numero de cliente', 'n cliente', 'no cliente', 'numero client', 'numero de client', 'no client', 'id client'],
     ...['id du client'],
   ],
   customer_email: ['kundenemail'],
   customer_phone: ['customer tel', 'kundentelefon'],
-  customer_name: ['kundenname'],
+  customer_name: ['kundenname', 'klantnaam', 'kundnamn'],
   full_name: [
-    ...['name', 'name 1', 'contact', 'contact person', 'vollstandiger name', 'ansprechpartner', 'nombre'],
-    ...['nombre completo', 'nom', 'nom complet'],
+    ...['name 1', 'contact', 'contacts', 'contact person', 'vollstandiger name', 'ansprechpartner', 'nombre completo'],
+    ...['nom complet'],
   ],
   email: [
     ...['e mail', 'mail', 'email address', 'e mail address', 'e mail adresse', 'email adresse', 'mailadresse'],
-    ...['correo', 'correo electronico', 'courriel', 'adresse email', 'adresse e mail'],
+    ...[
+      'correo',
+      'correo electronico',
+      'courriel',
+      'adresse email',
+      'adresse e mail',
+      'e mailadres',
+      'e post',
+      'e posta',
+    ],
   ],
   phone_number: [
     ...['phone', 'phone no', 'telephone', 'telephone number', 'tel', 'mobile', 'mobile number', 'cell', 'telefon'],
@@ -161,26 +229,42 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   ],
 };
 
+/** A column that says no more than this may have the name of the customer, or of the order. */
+export const NAME_WORDS: readonly string[] = ['name', 'nombre', 'nom', 'nome'];
+
 /** Names that another column of the file may deserve more, the best one first: "Price" is the amount if there is no "Total". */
 export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = {
   description: ['buchungstext'],
   order_id: [
-    ...['rechnungsnummer', 'rechnungs nr', 'rechnungsnr', 'numero de factura', 'n factura', 'numero de facture'],
-    ...['n facture', 'record id', 'reference', 'ref', 'referencia'],
+    ...[
+      'rechnungsnummer',
+      'rechnungs nr',
+      'rechnungsnr',
+      'numero de factura',
+      'n factura',
+      'no factura',
+      'numero de facture',
+    ],
+    ...['n facture', 'receipt number', 'receipt no', 'document number', 'document no', 'sale id', 'purchase id'],
+    ...['record id', 'merchant reference', 'reference', 'ref', 'referencia'],
   ],
   amount: [
     ...['amount paid', 'umsatz', 'umsatz ohne soll haben kz', 'value', 'wert'],
-    ...['gross', 'price', 'preis', 'precio', 'prix'],
+    ...['gross', 'brutto', 'price', 'preis', 'precio', 'prix', 'unit price', 'einzelpreis'],
   ],
   status: ['stage', 'zustand'],
+  full_name: NAME_WORDS,
 };
 
 /** Before or after the name of a field of a customer: "Buyer e-mail", "telefono del cliente". */
 export const CUSTOMER_PARTS: readonly string[] = [
-  ...['customer', 'client', 'buyer', 'kunden', 'kunde', 'des kunden', 'cliente', 'del cliente', 'du client'],
+  ...['customer', 'client', 'buyer', 'purchase', 'purchaser', 'shopper', 'consumer', 'kunden', 'kunde', 'des kunden'],
+  ...['cliente', 'del cliente', 'du client'],
 ];
 /** The same; another person may be meant. */
 export const PERSON_PARTS: readonly string[] = ['contact', 'person', 'payer', 'billing', 'bill to', 'from'];
+/** The same; the company of the person may be meant. */
+export const COMPANY_PARTS: readonly string[] = ['account'];
 
 /** Before the name of a field of an order: "Order total", "Deal - Value". */
 export const ORDER_PARTS: readonly string[] = ['order', 'deal', 'opportunity', 'invoice', 'transaction'];

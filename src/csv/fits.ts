@@ -1,5 +1,5 @@
 /** How many cells of a column can be values of a field: a name alone does not tell what a column holds. */
-import { cellReaders } from './cells.ts';
+import { cellReaders, isMasked } from './cells.ts';
 import type { Field } from './fields.ts';
 
 export interface Fits {
@@ -17,7 +17,7 @@ const SERVICE_ID = /^(?:\d+|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12})$/i;
 /** Lenient, because the decimal sign of the file is not known yet: `1,234` is an amount by either sign. */
 const READERS = cellReaders({ decimal: 'unsure', accounting: true });
 
-const isName = (cell: string) => /\p{L}/u.test(cell) && !cell.includes('@');
+const isName = (cell: string) => /\p{L}/u.test(cell) && !cell.includes('@') && !isMasked(cell);
 const SPECIAL: Partial<Record<Field, (cell: string) => boolean>> = {
   amount: (cell) => READERS.amount(cell).value !== undefined || isAmbiguous(cell),
   client_id: (cell) => SERVICE_ID.test(cell),

@@ -12,7 +12,7 @@ const ENOUGH_CELLS = 3;
 /**
  * The index of the header in `rows`, or else of the first row that is not blank; -1 if there is none. A row below others is
  * the header if all rows above it have fewer cells, and if it has names of columns, or they have one cell each; or if it has
- * the columns that Lockstep adds to results.
+ * the columns that Lockstep adds to results. It is too below one line of another length that describes the file, as in DATEV.
  */
 export function headerAt(rows: readonly (readonly string[])[]): number {
   let [mostCells, mostNames, first] = [0, 0, -1];
@@ -22,6 +22,10 @@ export function headerAt(rows: readonly (readonly string[])[]): number {
     const names = knownNamesIn(row);
     const isNamed = names >= ENOUGH_NAMES && names > mostNames;
     const isBelowTitle = mostCells === 1 && cells >= ENOUGH_CELLS && looksLikeHeader(row);
+    // A row of data has as many cells as the header, so none is treated as a description.
+    const isBelowDescription =
+      index === first + 1 && mostNames === 0 && names >= ENOUGH_CELLS && row.length !== rows[first]?.length;
+    if (isBelowDescription && first !== -1) return index;
     if (addedColumnsOf(row).length > 0 || (cells > mostCells && (isNamed || isBelowTitle))) return index;
     if (first === -1) first = index;
     [mostCells, mostNames] = [Math.max(mostCells, cells), Math.max(mostNames, names)];

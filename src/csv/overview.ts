@@ -3,10 +3,11 @@
  * and currencies the others have, and which of them were refunded or cancelled, or had a payment that failed.
  */
 import { shellWord } from '../base/reasons/template.ts';
+import { columnNotes } from './column-notes.ts';
 import type { ColumnMapping } from './columns.ts';
 import { cellOf } from './combine.ts';
-import type { DetectedEncoding } from './encoding.ts';
-import { type Field, KIND_NAMES } from './fields.ts';
+import { type DetectedEncoding, isSingleByte } from './encoding.ts';
+import { KIND_NAMES } from './fields.ts';
 import type { Preset, ReversalColumns } from './presets.ts';
 import { plainWords } from './recognise.ts';
 import type { Table } from './table.ts';
@@ -30,29 +31,6 @@ interface Columns extends Pick<Table, 'added'> {
   readonly encoding: Pick<DetectedEncoding, 'encoding' | 'why'>;
 }
 
-const WITHOUT: readonly (readonly [field: Field, what: string])[] = [
-  [
-    'order_id',
-    'no column fills order_id: each line is an order of its own, with a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If a column has their numbers',
-  ],
-  ['amount', 'no column fills amount: the orders are loaded without one. If a column has it'],
-];
-
-/**
- * What the orders lack, although no person said so; a file of results has the numbers of its orders. `choose`: how to choose a
- * column for the field. Sentences without a full stop.
- */
-export function lackNotes(
-  { mapping, added }: Pick<Columns, 'mapping' | 'added'>,
-  choose: (field: Field) => string,
-): readonly string[] {
-  const isKnown = (field: Field) =>
-    mapping.columns.some((column) => column.field === field) ||
-    mapping.none.includes(field) ||
-    (field === 'order_id' && added !== undefined && added.label >= 0);
-  return WITHOUT.flatMap(([field, what]) => (isKnown(field) ? [] : [`${what}, ${choose(field)}`]));
-}
-
 /** UTF-8 that a program read as windows-1252, and wrote as UTF-8 again: `JÃ¶rg`. */
 const TWICE_ENCODED = /[ÂÃ][\u0080-\u00bf]|â€/;
 
@@ -64,13 +42,17 @@ export class Overview {
   /** Of the orders that are left out. */
   readonly #others: readonly Tally[];
   readonly #reversals: Reversals;
-  readonly #lacks: readonly string[];
-  readonly #isGuess: boolean;
+  readonly #doubts: readonly string[];
+  /** The encoding, if the file does not show it. */
+  readonly #guess: string | undefined;
   /** A text that shows how the file was decoded, and its line. */
   #decoded = '';
   #taken = 0;
   /** Of those that are taken: the rows that can be read. */
   #valid = 0;
+  /** The column of the order_id, and how many of the orders have none. */
+  readonly #numbered: string | undefined;
+  #unnumbered = 0;
   readonly #negative = { count: 0, examples: [] as string[] };
   #leftOut = 0;
 
@@ -83,8 +65,12 @@ export class Overview {
     this.#kinds = mapping.unmapped.flatMap(({ index, name }) =>
       KIND_NAMES.includes(plainWords(name)) ? [new Tally(index, name)] : [],
     );
-    this.#lacks = lackNotes(sheet, (field) => `add --map ${field}=Column on the command line`);
-    this.#isGuess = encoding.encoding === 'windows-1252' && encoding.why !== 'as chosen';
+    this.#doubts = columnNotes(
+      sheet,
+      (field, what) => `add --map ${field}=${what === 'none' ? '' : what} on the command line`,
+    );
+    this.#guess = isSingleByte(encoding.encoding) && encoding.why !== 'as chosen' ? encoding.encoding : undefined;
+    this.#numbered = mapping.columns.find(({ field }) => field === 'order_id')?.name;
     this.#currency = tally(currencyIndex);
     this.#reversals = new Reversals(
       { refunded: tally(reversals.refunded), cancelled: tally(reversals.cancelled), status: tally(status?.index) },
@@ -116,6 +102,7 @@ export class Overview {
   #addValid(row: CheckedRow): void {
     this.#valid += 1;
     this.#reversals.add(row);
+    if (row.values.order_id === undefined) this.#unnumbered += 1;
     if (row.values.amount?.startsWith('-')) this.#addNegative(row.line, row.values.amount);
     for (const tally of [this.#status, this.#currency, ...this.#kinds]) tally?.add(row);
   }
@@ -125,12 +112,20 @@ export class Overview {
     return [
       ...this.#filterNote(),
       ...this.#decodingNote(),
-      ...this.#lacks,
+      ...this.#doubts,
+      ...this.#unnumberedNote(),
       ...kindNote('statuses', this.#status),
       ...this.#kinds.flatMap((kind) => kindNote('kinds', kind)),
       ...this.#reversals.note(this.#valid),
       ...this.#negativeNote(),
       ...this.#currencyNote(signs),
+    ];
+  }
+
+  #unnumberedNote(): readonly string[] {
+    if (this.#numbered === undefined || this.#unnumbered === 0) return [];
+    return [
+      `${this.#unnumbered} of ${this.#valid} orders have no order_id, because "${this.#numbered}" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, add --map order_id=Column on the command line`,
     ];
   }
 
@@ -142,17 +137,20 @@ export class Overview {
   }
 
   #addDecoded({ line, values }: CheckedRow): void {
-    const isTelling = (text: string) => (this.#isGuess ? /[^\0-\x7f]/ : TWICE_ENCODED).test(text);
+    const isTelling = (text: string) => (this.#guess ? /[^\0-\x7f]/ : TWICE_ENCODED).test(text);
     const text = Object.values(values).find(isTelling);
     if (text !== undefined) this.#decoded = `line ${line} (${shownCell(text)})`;
   }
 
   #decodingNote(): readonly string[] {
     if (this.#decoded === '') return [];
-    const what = this.#isGuess
-      ? `the file is not UTF-8 and is read as windows-1252: ${this.#decoded}`
-      : `texts were decoded wrongly before the file was written, and are loaded unchanged: ${this.#decoded}`;
-    return [`${what}. If that is wrong, export it again as UTF-8`];
+    if (this.#guess === undefined)
+      return [
+        `texts were decoded wrongly before the file was written, and are loaded unchanged: ${this.#decoded}. If that is wrong, export it again as UTF-8`,
+      ];
+    return [
+      `the file is not UTF-8 and is read as ${this.#guess}: ${this.#decoded}. If that is wrong, choose its encoding (--encoding), or export it again as UTF-8`,
+    ];
   }
 
   #addNegative(line: number, amount: string): void {
@@ -209,7 +207,7 @@ class Reversals {
     const has = (column: Tally | undefined, isTelling: (cell: string) => boolean) =>
       column !== undefined && isTelling(column.cellOf(row)) ? column : undefined;
     const why = {
-      refunded: has(refunded, (cell) => /[1-9]/.test(cell)),
+      refunded: has(refunded, (cell) => /[1-9]|^(?:yes|true)$/i.test(cell)),
       cancelled: has(cancelled, (cell) => cell.trim() !== ''),
       status: has(status, (cell) => this.#statuses.has(cell.toLowerCase())),
     };

@@ -1,6 +1,7 @@
 /** Which field a column's name means: the field's own name, a synonym, or a name that resembles one of these. */
 import { editDistance } from '../base/closest.ts';
 import {
+  COMPANY_PARTS,
   CUSTOMER_PARTS,
   FIELDS,
   type Field,
@@ -19,8 +20,8 @@ export interface Recognised {
 
 /** The field of a header: by its exact name, a synonym, or a similar name of at least five letters. */
 export function recognise(name: string): Recognised | undefined {
-  const words = plainWords(name);
-  return named(words) ?? amountIn(words) ?? similar(words);
+  const words = plainWords(name.replace(/#\s*$/, ' number'));
+  return named(words) ?? amountIn(words) ?? amountIn(plainWords(name.replace(CODE, ''))) ?? similar(words);
 }
 
 function named(words: string): Recognised | undefined {
@@ -44,7 +45,9 @@ function ofOrder(words: string): Recognised | undefined {
   for (const part of ORDER_PARTS) {
     const rest = withoutFirst(part, words);
     if (rest === undefined) continue;
-    if (NUMBER_WORDS.has(rest)) return { field: 'order_id', how: 'synonym', confidence: CONFIDENCE.vague };
+    // An invoice has a number for people, and may have an id for programs too.
+    if (NUMBER_WORDS.has(rest))
+      return { field: 'order_id', how: 'synonym', confidence: CONFIDENCE.vague - (rest === 'id' ? 0.0005 : 0) };
     const known = KNOWN.get(rest);
     if (known && ['amount', 'description', 'status'].includes(known.field))
       return { ...known, how: 'synonym', confidence: Math.min(known.confidence, CONFIDENCE.synonym) };
@@ -56,7 +59,10 @@ function ofOrder(words: string): Recognised | undefined {
 function amountIn(words: string): Recognised | undefined {
   const known = named(
     words
-      .replace(/\b(in )?(eur|usd|gbp|chf|euro|dollar|gross|net|ttc|ht|inkl mwst|incl vat)\b|\b(brutto|netto)/g, '')
+      .replace(
+        /\b(in )?(eur|usd|gbp|chf|pln|sek|euro|dollar|gross|net|ttc|ht|inkl mwst|inkl moms|incl vat)\b|\b(brutto|netto)/g,
+        '',
+      )
       .replace(/ +/g, ' ')
       .replace(/ in$/, '') // of "in €"
       .trim(),
@@ -90,13 +96,18 @@ function withoutLast(part: string, words: string): string | undefined {
 /** At most one letter in seven may differ: "customer note" is not a customer number, and "sender" is not a gender. */
 const LEAST_LIKENESS = 0.85;
 const LEAST_LETTERS = 5;
-export const CONFIDENCE = { exact: 1, synonym: 0.95, vague: 0.9 };
+const SHORT_WORD = 3;
+export const CONFIDENCE = { exact: 1, synonym: 0.95, vague: 0.9, company: 0.85 };
 const CUSTOMER_NAMES = [
   [CUSTOMER_PARTS, CONFIDENCE.synonym],
   [PERSON_PARTS, CONFIDENCE.vague],
+  [COMPANY_PARTS, CONFIDENCE.company],
 ] as const;
 /** "Nr." alone does not say whose number it is. */
 export const NUMBER_WORDS: ReadonlySet<string> = new Set(['nr', 'no', 'num', 'nummer', 'number', 'numero', 'id']);
+
+/** `Total (ARS)` */
+const CODE = /\([A-Z]{3}\)/;
 
 /** `KundenName`, `Kunden_name` and `kunden-name ` become the same words; accents and punctuation are ignored. */
 export function plainWords(name: string): string {
@@ -135,5 +146,14 @@ function likeness(one: string, other: string): number {
   const longest = Math.max(one.length, other.length);
   if (Math.min(one.length, other.length) < LEAST_LETTERS) return 0;
   if (Math.abs(one.length - other.length) > longest * (1 - LEAST_LIKENESS)) return 0;
+  if (shortWords(one) !== shortWords(other)) return 0;
   return 1 - editDistance(one, other) / longest;
+}
+
+/** They have no misspelling: "customer po" is no "customer no". */
+function shortWords(words: string): string {
+  return words
+    .split(' ')
+    .filter((word) => word.length <= SHORT_WORD)
+    .join(' ');
 }

@@ -159,7 +159,8 @@ const MOST_SHOWN = 40;
 const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error' } as const;
 
 /** Many reports end with a line of totals. With --create-customers it would become an order of a customer named Total. */
-const TOTALS = /^(?:(?:grand|sub)[ -]?)?totals?:?$|^(?:gesamt)?summe:?$|^gesamt:?$|^suma:?$|^somme:?$/i;
+const TOTALS =
+  /^(?:(?:grand|sub|sous)[ -]?)?totals?(?: (?:for|of|pour|de) .*| g[eé]n[eé]ral)?:?$|^(?:gesamt)?summe(?: f[uü]r .*)?:?$|^gesamt:?$|^suma:?$|^somme:?$/i;
 
 function isTotals({ customer_name: name, order_id, client_id, customer_email, customer_phone }: OrderValues): boolean {
   if (name === undefined || !TOTALS.test(order_id ?? name)) return false;

@@ -1,6 +1,6 @@
 /** Which orders of a file are loaded: conditions on its columns, from `--where` or from the `where` of a preset. */
 import { type Condition, testOf } from '../base/condition.ts';
-import { columnIndex, type Header } from './column-names.ts';
+import { columnIndex, type Header, refuseDuplicates } from './column-names.ts';
 import { cellOf } from './combine.ts';
 import type { Where } from './presets.ts';
 import type { CheckedRow } from './validate.ts';
@@ -12,8 +12,9 @@ export interface ColumnCondition {
   readonly condition: Condition;
 }
 
-/** `by`: what names the columns. Throws CSV_UNKNOWN_COLUMN. */
+/** `by`: what names the columns. Throws CSV_UNKNOWN_COLUMN or CSV_DUPLICATE_HEADER. */
 export function conditionsOn(header: Header, where: Where, by: string): readonly ColumnCondition[] {
+  if (header.isGiven) refuseDuplicates(header, (name) => where.has(name));
   return [...where].map(([column, condition]) => {
     const index = columnIndex(header, `${by} ${column}`, column);
     return { index, name: header.names[index] ?? '', condition };

@@ -1,8 +1,9 @@
 /** How a file was read, in words for people: the command line and the console show the same. */
 import { conditionWords } from '../base/condition.ts';
 import { namelessColumn } from '../csv/column-names.ts';
-import type { MappedColumn, UnusedColumn } from '../csv/columns.ts';
+import type { UnusedColumn } from '../csv/columns.ts';
 import type { CombineLines } from '../csv/combine.ts';
+import type { MappedColumn } from '../csv/first-cells.ts';
 import type { Fits } from '../csv/fits.ts';
 import type { Preset } from '../csv/presets.ts';
 import type { Sheet } from '../csv/sheet.ts';
@@ -61,6 +62,8 @@ export function whereWords(where: readonly ColumnCondition[]): string {
 
 export function unusedWords({ name, index, unfit }: UnusedColumn): string {
   if (name === namelessColumn(index)) return `${name} (column ${index + 1}, which has no name)`;
-  const why = unfit ? ` (not ${unfit.field}: ${fitWords(unfit.fits)})` : '';
+  const why = unfit ? ` (not ${unfit.field}: ${unfit.better ? betterWords(unfit.better) : fitWords(unfit.fits)})` : '';
   return `${JSON.stringify(name)}${why}`;
 }
+
+const betterWords = (better: string) => `${JSON.stringify(better)} says who the customer is`;

@@ -1,7 +1,7 @@
 /** Encodings are detected from the bytes, and decoded wherever a block ends. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeText, detectEncoding, Utf8Check } from '../../src/csv/encoding.ts';
+import { decodeText, detectEncoding, encodeText, Utf8Check } from '../../src/csv/encoding.ts';
 import { collected, loaded } from './files.ts';
 
 const TEXT = 'order_id;customer_name;amount\nA-1;Zoë Müller;12,50 €\n';
@@ -24,6 +24,35 @@ test.each(FILES)('detects and reads %s', async (_, bytes, encoding, hasBom) => {
   expect(sheet.encoding).toMatchObject({ encoding, hasBom });
   expect(sheet.columns[0]).toBe('order_id');
   expect(rows).toMatchObject([{ status: 'valid', values: { customer_name: 'Zoë Müller', amount: '12.5' } }]);
+});
+
+/** `ł`, `ş` and `ü` in the encodings of Polish and Turkish Windows and of an old Mac. */
+const OLD: readonly (readonly [
+  encoding: 'windows-1250' | 'windows-1254' | 'macintosh',
+  name: string,
+  bytes: string,
+])[] = [
+  ['windows-1250', 'Michał Żak', 'Micha\xb3 \xafak'],
+  ['windows-1254', 'Ayşe Ağa', 'Ay\xfee A\xf0a'],
+  ['macintosh', 'Jürgen Müller', 'J\x9frgen M\x9fller'],
+];
+
+test.each(OLD)('reads %s if it is chosen, and writes it again', async (encoding, name, bytes) => {
+  const { rows, overview } = await loaded(Buffer.from(`order_id,customer_name\nA-1,${bytes}\n`, 'latin1'), {
+    encoding,
+  });
+  expect(rows).toMatchObject([{ status: 'valid', values: { customer_name: name } }]);
+  expect(overview.notes([]).join()).not.toContain('is not UTF-8');
+  expect(encodeText(`${name} 漢`, encoding).toString('latin1')).toBe(`${bytes} ?`);
+});
+
+test('lines that end as on an old Mac show its encoding, which stays a guess', async () => {
+  const { sheet, rows, overview } = await loaded(Buffer.from('order_id;customer_name\rA-1;J\x9frg\r', 'latin1'));
+  expect(sheet).toMatchObject({ encoding: { encoding: 'macintosh' }, format: { lineEnd: 'CR' } });
+  expect(rows).toMatchObject([{ values: { customer_name: 'Jürg' } }]);
+  expect(overview.notes([])[0]).toBe(
+    'the file is not UTF-8 and is read as macintosh: line 2 (Jürg). If that is wrong, choose its encoding (--encoding), or export it again as UTF-8',
+  );
 });
 
 test('one byte late in the file shows that it is not UTF-8', async () => {

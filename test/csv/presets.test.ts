@@ -67,6 +67,10 @@ const EXPECTED: Readonly<Record<string, readonly object[]>> = {
     { order_id: '2Y150470VV8990001', amount: '47.25', description: 'Mug', customer_email: 'ann@example.com' },
     { amount: '20', customer_name: 'Ben Ode' },
   ],
+  'paypal-aktivitaeten.csv': [
+    { order_id: 'TX123', amount: '1212.5', description: 'Lampe', customer_email: 'ann@example.com' },
+    { order_id: 'TX124', amount: '-5', status: 'Abgeschlossen', customer_name: 'Ben Ode' },
+  ],
   'pipedrive-deals.csv': [
     {
       ...{ order_id: '11', amount: '12500', description: 'Website relaunch', status: 'won' },
@@ -77,6 +81,38 @@ const EXPECTED: Readonly<Record<string, readonly object[]>> = {
   'xero-invoices.csv': [
     { order_id: 'INV-001', amount: '170', description: 'Desk; Lamp', customer_email: 'ann@example.com' },
     { order_id: 'INV-002', amount: '60', status: 'Awaiting Payment', customer_name: 'Ben Ode' },
+  ],
+  'squarespace-orders.csv': [
+    {
+      order_id: '00017',
+      amount: '148.75',
+      description: 'Lamp; Desk',
+      customer_email: 'ann@example.com',
+      status: 'PAID',
+    },
+    { order_id: '00018', amount: '23.8', customer_name: 'Ben Ode' },
+  ],
+  'wix-orders.csv': [
+    { order_id: '10001', amount: '148.75', description: 'Lamp; Desk', status: 'Paid', organization: 'Lee GmbH' },
+    { order_id: '10002', amount: '23.8', customer_email: 'ben@example.com', customer_name: 'Ben Ode' },
+  ],
+  'gumroad-sales.csv': [
+    { order_id: 'g1x', amount: '12', description: 'Planner', customer_email: 'ann@example.com' },
+    { order_id: 'g2x', amount: '28.56', customer_name: 'Ben Ode' },
+  ],
+  'zoho-invoices.csv': [
+    {
+      order_id: 'INV-0001',
+      amount: '842',
+      description: 'Lamp; Hinge',
+      status: 'Sent',
+      customer_email: 'ann@example.com',
+    },
+    { order_id: 'INV-0002', amount: '1440', customer_name: 'Ben Ode' },
+  ],
+  'square-transactions.csv': [
+    { order_id: 'PA1', amount: '31.16', description: 'Mug x 1, Print x 1', customer_name: 'Ann Lee' },
+    { order_id: 'PB2', amount: '1339.2', status: 'Complete' },
   ],
   'google-sheets.tsv': [{ order_id: 'S-1', amount: '1250', description: 'Desk, oak' }, { order_id: 'S-2' }],
 };
@@ -138,7 +174,7 @@ test('of several presets that fit, the one that names most columns is used', () 
 
 test.each([
   ['shopify-order', 'CSV_PRESET_UNKNOWN', 'Did you mean shopify-orders?'],
-  ['x', 'CSV_PRESET_UNKNOWN', 'Choose etsy-order-items, etsy-orders, hubspot-deals'],
+  ['x', 'CSV_PRESET_UNKNOWN', 'Choose etsy-order-items, etsy-orders, gumroad-sales'],
   ['hubspot-deals', 'CSV_PRESET_UNFIT', 'the file has none of its columns'],
 ])('--preset %s is refused with %s', async (preset, code, says) => {
   const refused = loaded('order_id,client_id\nA,7\n', { presets: await readPresets(), preset });

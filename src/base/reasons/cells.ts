@@ -85,6 +85,11 @@ export const CELL_REASONS = {
       '[?isNumber was turned into a number by a spreadsheet.][!isNumber is not a phone number: it has no digits.]',
     remedy: 'Give it as text, with all its digits.',
   },
+  CUSTOMER_MASKED: {
+    meaning: 'The cell hides who the customer is behind asterisks, so different customers look the same.',
+    sentence: 'hides who the customer is behind asterisks, so other customers may look the same.',
+    remedy: 'Export the file with the whole data, or name the customer by another column.',
+  },
   PICTURE_URL_INVALID: {
     meaning: 'The cell is not a web address.',
     sentence: 'is not a web address.',
@@ -156,7 +161,7 @@ export const CELL_REASONS = {
     sentence: 'Line {other} has the same order_id with other content.',
     remedy:
       'Keep one, or give this one its own order_id.[!combining  If they are lines of one order, load the file with ' +
-      'its lines combined (`--combine-lines sum` or `first`).][?combining  Only neighbouring lines of one customer are ' +
+      'its lines combined: `--combine-lines sum` if each line has the amount of its item, `first` if each has the amount of the order.][?combining  Only neighbouring lines of one customer are ' +
       'combined: sort the file by order_id.]',
   },
   LINES_DIFFER: {

@@ -1,9 +1,9 @@
 /** Which column of a file fills which field, each with its first cells; another column can be chosen. */
 import { visible } from '../../base/visible.ts';
 import { cellFrom } from '../../csv/cell-source.ts';
-import type { MappedColumn } from '../../csv/columns.ts';
+import { columnNotes } from '../../csv/column-notes.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field } from '../../csv/fields.ts';
-import { lackNotes } from '../../csv/overview.ts';
+import type { MappedColumn } from '../../csv/first-cells.ts';
 import { columnWords, fitWords, howWords, unusedWords } from '../../operator/sheet-words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import { columnOf, columnValue, type LoadForm, NO_COLUMN } from '../loads/load-form.ts';
@@ -53,7 +53,9 @@ export function Columns({ preview, form }: { readonly preview: Preview; readonly
         </p>
       )}
       {preview.sheet &&
-        lackNotes(preview.sheet, (field) => `choose it above for ${field}`).map((note) => (
+        columnNotes(preview.sheet, (field, what) =>
+          what === 'none' ? `choose no column above for ${field}` : `choose it above for ${field}`,
+        ).map((note) => (
           <p class="notice warn">
             <Words text={`Note: ${note}.`} />
           </p>

@@ -36,7 +36,7 @@ const EITHER = 'id';
 
 /** Throws CSV_DUPLICATE_HEADER, CSV_UNKNOWN_COLUMN, CSV_COLUMNS_AMBIGUOUS or CSV_NO_LINK_COLUMN, exit code 2. */
 export function mapLinkColumns(header: Header, told: ReadonlyMap<LinkField, string>): LinkColumns {
-  if (header.isGiven) refuseDuplicates(header);
+  if (header.isGiven) refuseDuplicates(header, () => true);
   const found = new Map<LinkField, LinkColumn>();
   for (const [field, column] of told) {
     const index = columnIndex(header, `--map ${field}=${column}`, column);

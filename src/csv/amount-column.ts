@@ -1,0 +1,73 @@
+/** What must not be treated as the amount of an order, although its name and its cells fit. */
+import { areAmounts } from './by-content.ts';
+import { likelyAmount, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
+import { namelessColumn } from './column-names.ts';
+import { PRICE_NAMES, QUANTITY_NAMES } from './fields.ts';
+import type { FirstCells, MappedColumn } from './first-cells.ts';
+import { plainWords } from './recognise.ts';
+
+/** `Net Total`, `Nettobetrag` and `Montant HT`: what is left after fees, or what the order costs before taxes; or of one piece. */
+const NET = /\b(?:net|neto|ht|unit)\b|\bnetto|einzelpreis/;
+
+/** Throws CSV_NO_AMOUNT_COLUMN if a person has to say which column has the amount. Not for a preset, which knows. */
+export function refuseDoubtfulAmount(columns: readonly MappedColumn[], firstCells: FirstCells): void {
+  const amount = columns.find(({ field }) => field === 'amount');
+  if (amount) refusePrice(amount, firstCells);
+  if (firstCells.isSelection) return;
+  const others = otherAmounts(columns, firstCells);
+  if (others.length === 0) return;
+  if (!amount) throw withoutAmount(others, firstCells);
+  if (amount.how === 'synonym' && isNet(amount.name)) refuseNet(amount, others, firstCells);
+}
+
+const isNet = (name: string) => NET.test(plainWords(name));
+
+const isCalled = (name: string, known: readonly string[]) => known.includes(plainWords(name));
+
+/** Columns with amounts that fill no field. */
+function otherAmounts(used: readonly MappedColumn[], firstCells: FirstCells): readonly string[] {
+  const isAmount = (name: string, index: number) =>
+    used.every((column) => column.index !== index) &&
+    !isCalled(name, QUANTITY_NAMES) &&
+    areAmounts(name, firstCells.cells({ index }));
+  return firstCells.header.names.flatMap((name, index) =>
+    isAmount(name, index) ? [name || namelessColumn(index)] : [],
+  );
+}
+
+/** A file may have no amounts; but if it has some, orders without them would be other orders. */
+function withoutAmount(amounts: readonly string[], { header }: FirstCells): UnclearFile {
+  return new UnclearFile(
+    'CSV_NO_AMOUNT_COLUMN',
+    `Line ${header.line}: no column has a name that means the amount, but ${columnsWith(amounts)} amounts.`,
+    `Name the amount of the order, as in ${mapOption('amount', likelyAmount(amounts))}; if no column has it, add --map amount=.`,
+  );
+}
+
+/** What a seller is left with, or what an order costs before taxes, is not what the customer pays. */
+function refuseNet({ name }: MappedColumn, amounts: readonly string[], { header }: FirstCells): void {
+  const others = amounts.filter((other) => !isNet(other));
+  if (others.length === 0) return;
+  throw new UnclearFile(
+    'CSV_NO_AMOUNT_COLUMN',
+    `Line ${header.line}: "${short(name)}" may not be the whole amount of the order, because ${columnsWith(others)} amounts too.`,
+    `If it is, add ${mapOption('amount', name)}; otherwise name the column that has the amount, with --map amount=Column.`,
+  );
+}
+
+/** The price of one piece is not the amount of an order of three. */
+function refusePrice({ name, how }: MappedColumn, firstCells: FirstCells): void {
+  const { names, line } = firstCells.header;
+  if (how !== 'synonym' || !isCalled(name, PRICE_NAMES)) return;
+  const index = names.findIndex((column) => isCalled(column, QUANTITY_NAMES));
+  if (index === -1 || firstCells.cells({ index }).every((cell) => /^(?:1(?:[.,]0+)?)?$/.test(cell))) return;
+  throw new UnclearFile(
+    'CSV_NO_AMOUNT_COLUMN',
+    `Line ${line}: "${short(name)}" may be the price of one piece, because "${short(names[index] ?? '')}" has quantities.`,
+    `If it is the amount of the order, add ${mapOption('amount', name)}; otherwise add a column with the amounts.`,
+  );
+}
+
+function columnsWith(names: readonly string[]): string {
+  return names.length === 1 ? `the column ${listColumns(names)} has` : `the columns ${listColumns(names)} have`;
+}

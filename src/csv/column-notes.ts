@@ -1,0 +1,37 @@
+/** What a person should know about the columns that were found, before the load is approved. */
+import type { ColumnMapping } from './columns.ts';
+import { isByName } from './customer-columns.ts';
+import type { Field } from './fields.ts';
+import type { Table } from './table.ts';
+
+const WITHOUT: readonly (readonly [field: Field, what: string])[] = [
+  [
+    'order_id',
+    'no column fills order_id: each line is an order of its own, with a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If a column has their numbers',
+  ],
+  ['amount', 'no column fills amount: the orders are loaded without one. If a column has it'],
+];
+
+/**
+ * What no person has said, and may be otherwise: that the orders lack a field (a file of results has the numbers of its
+ * orders), and that the ids of its customers are those of the service. `choose`: how to choose a column for the field, or
+ * none. Sentences without a full stop.
+ */
+export function columnNotes(
+  { mapping, added }: Pick<Table, 'added'> & { readonly mapping: ColumnMapping },
+  choose: (field: Field, what: 'Column' | 'none') => string,
+): readonly string[] {
+  const isKnown = (field: Field) =>
+    mapping.columns.some((column) => column.field === field) ||
+    mapping.none.includes(field) ||
+    (field === 'order_id' && added !== undefined && added.label >= 0);
+  const id = mapping.columns.find((column) => column.field === 'client_id' && isByName(column));
+  return [
+    ...WITHOUT.flatMap(([field, what]) => (isKnown(field) ? [] : [`${what}, ${choose(field, 'Column')}`])),
+    ...(id
+      ? [
+          `the customers are found by "${id.name}", as ids of this service. If they are ids of another program, the orders would go to other customers: ${choose('client_id', 'none')}`,
+        ]
+      : []),
+  ];
+}

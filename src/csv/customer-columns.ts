@@ -1,0 +1,86 @@
+/** Which of several columns says who the customer is. */
+import { COMPANY_PARTS, CUSTOMER_PARTS, type Field, NAME_WORDS, PERSON_PARTS, SHARED } from './fields.ts';
+import type { FirstCells, MappedColumn } from './first-cells.ts';
+import { CONFIDENCE, plainWords } from './recognise.ts';
+
+/** A column that was recognised, and is not used because the column called `better` says more. */
+export type YieldingColumn = MappedColumn & { readonly better: string };
+
+/**
+ * Takes out of `found` the columns that another one makes doubtful, and lets the others fill the fields that have no column of
+ * their own. Returns the columns that were taken out.
+ */
+export function yieldToBetter(
+  found: Map<Field, MappedColumn>,
+  isLeftOut: (field: Field) => boolean,
+  firstCells: FirstCells,
+): readonly YieldingColumn[] {
+  // "Full Name" says more than "Buyer", which may be the name of an account.
+  if (found.get('customer_name')?.how === 'content' && found.get('full_name')?.how === 'exact')
+    found.delete('customer_name');
+  const yielding = [orderName(found), foreignId(found, firstCells)].filter((one) => one !== undefined);
+  for (const { field } of yielding) found.delete(field);
+  for (const [one, other] of SHARED) {
+    if (!isLeftOut(one)) share(found, one, other);
+    if (!isLeftOut(other)) share(found, other, one);
+  }
+  return yielding;
+}
+
+const FIRST_NAME = /^(.*?) ?(?:first ?name|given name|vorname|\bprenom\b) ?(.*)$/;
+const LAST_NAME = /^(.*?) ?(?:last ?name|surname|family name|nachname|\bnom\b) ?(.*)$/;
+/** Whose first and last name may be the customer's, the best one first; never those of a recipient or an employee. */
+const PERSONS: readonly string[] = [
+  ...CUSTOMER_PARTS,
+  '',
+  ...PERSON_PARTS,
+  'rechnung',
+  'rechnungs',
+  'facturation',
+  ...COMPANY_PARTS,
+];
+
+/** Joins a first and a last name of the same person, unless a column with the whole name was found. */
+export function findNamePair(found: Map<Field, MappedColumn>, firstCells: FirstCells): void {
+  const person = (name: string, form: RegExp) => form.exec(plainWords(name))?.slice(1).join(' ').trim();
+  const indexOf = (whose: string, form: RegExp) =>
+    firstCells.header.names.findIndex((name) => person(name, form) === whose);
+  for (const whose of PERSONS) {
+    const [index, last] = [indexOf(whose, FIRST_NAME), indexOf(whose, LAST_NAME)];
+    if (index === -1 || last === -1) continue;
+    const isHalf = (column: MappedColumn | undefined) =>
+      !column || column.index === last || column.confidence < CONFIDENCE.vague;
+    if (!isHalf(found.get('customer_name')) || !isHalf(found.get('full_name'))) return;
+    found.delete('full_name');
+    const by = { how: 'synonym', confidence: CONFIDENCE.vague } as const;
+    found.set('customer_name', firstCells.column('customer_name', { index, also: [last] }, by));
+    return;
+  }
+}
+
+/** "Name" is the name of the order where another column names the customer. */
+function orderName(found: Map<Field, MappedColumn>): YieldingColumn | undefined {
+  const [name, customer] = [found.get('full_name'), found.get('customer_name')];
+  if (!name || !customer || name.how !== 'synonym' || !NAME_WORDS.includes(plainWords(name.name))) return undefined;
+  return { ...name, better: customer.name };
+}
+
+/** Shops and ledgers number customers too, and the service may have other customers with these numbers; e-mails are the same everywhere. */
+function foreignId(found: Map<Field, MappedColumn>, firstCells: FirstCells): YieldingColumn | undefined {
+  const id = found.get('client_id');
+  const email = found.get('customer_email') ?? found.get('email');
+  if (!id || !email || !isByName(id)) return undefined;
+  const emails = firstCells.cells(email);
+  const isEnough = firstCells.cells(id).every((cell, row) => cell === '' || emails[row] !== '');
+  return isEnough && email.fits.of > 0 ? { ...id, better: email.name } : undefined;
+}
+
+/** Whether a column was recognised although it has neither the field's own name nor was chosen. */
+export function isByName({ how }: Pick<MappedColumn, 'how'>): boolean {
+  return how === 'synonym' || how === 'content' || how === 'fuzzy';
+}
+
+function share(found: Map<Field, MappedColumn>, missing: Field, present: Field): void {
+  const column = found.get(present);
+  if (column && !found.has(missing)) found.set(missing, { ...column, field: missing, how: 'shared' });
+}

@@ -1,0 +1,58 @@
+/** The columns that fill fields, and the cells of a file's first rows, which show what a column holds. */
+import { type CellSource, cellFrom } from './cell-source.ts';
+import type { Header } from './column-names.ts';
+import type { Field } from './fields.ts';
+import { type Fits, fitsOf, MOST_LOOKED_AT } from './fits.ts';
+
+export interface MappedColumn extends CellSource {
+  readonly field: Field;
+  readonly name: string;
+  readonly how: 'told' | 'remembered' | 'preset' | 'exact' | 'synonym' | 'content' | 'fuzzy' | 'shared';
+  /** Of the name, from 0 to 1. */
+  readonly confidence: number;
+  /** Of the cells that were looked at. */
+  readonly fits: Fits;
+}
+
+/** Two columns, each with its cell of one row. */
+export type Difference = readonly { readonly name: string; readonly cell: string }[];
+
+interface Choices {
+  readonly firstRows?: readonly (readonly string[])[];
+  /** The rows were chosen by what is wrong with them, so bad cells say nothing about their column. */
+  readonly isSelection?: boolean;
+}
+
+/** The cells of a file's first rows, by column. */
+export class FirstCells {
+  readonly header: Header;
+  readonly isSelection: boolean;
+  readonly #rows: readonly (readonly string[])[];
+
+  constructor(header: Header, { firstRows = [], isSelection = false }: Choices) {
+    this.header = header;
+    this.isSelection = isSelection;
+    this.#rows = firstRows.slice(0, MOST_LOOKED_AT);
+  }
+
+  get hasRows(): boolean {
+    return this.#rows.length > 0;
+  }
+
+  /** Without spaces around them. */
+  cells(source: CellSource): readonly string[] {
+    return this.#rows.map((row) => cellFrom(row, source));
+  }
+
+  /** The first cells in which two columns differ, by column in the order of the file; undefined if they say the same. */
+  difference(one: MappedColumn, other: MappedColumn): Difference | undefined {
+    const columns = [one, other].sort((left, right) => left.index - right.index);
+    const rows = this.#rows.map((row) => columns.map((column) => ({ name: column.name, cell: cellFrom(row, column) })));
+    return rows.find(([left, right]) => left?.cell !== right?.cell);
+  }
+
+  column(field: Field, source: CellSource, by: Pick<MappedColumn, 'how' | 'confidence'>): MappedColumn {
+    const name = this.header.names[source.index] ?? '';
+    return { ...source, ...by, field, name, fits: fitsOf(field, this.cells(source)) };
+  }
+}
