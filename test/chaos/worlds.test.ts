@@ -1,7 +1,7 @@
 /** Services drawn by the seeds SEEDS: npm run worlds -- --seeds 1..200 */
 import { expect, test } from 'vitest';
-import { withHabit } from '../support/drawn-habit.ts';
-import { drawService, isRefusable } from '../support/drawn-service.ts';
+import { isRefusable, withHabit } from '../support/drawn-habit.ts';
+import { drawService } from '../support/drawn-service.ts';
 import { type Checked, checkServices } from '../support/random-check.ts';
 
 const { SEEDS = '1..60', HABIT } = process.env;

@@ -118,12 +118,12 @@ test('a service that empties what an update does not send gets whole orders, onc
   expect(harness.book.updates().filter((body) => !('amount' in body))).toHaveLength(1);
 });
 
-test('amounts that cannot be read are not compared, and the run says so', async () => {
+test('amounts that cannot be read are not compared, and updated if that is wanted; the run says so', async () => {
   begin({ show: (record) => ({ ...record, amount: `about ${record.amount}` }) });
   const run = await harness.load(orders('A,1,5,new', 'B,1,6,new'));
   expect(await harness.fates(run)).toEqual(['created', 'created']);
   const other = await harness.load(orders('A,1,7,new'), { existing: 'update' });
-  expect(await harness.fates(other)).toEqual(['existing EXISTS']);
+  expect(await harness.fates(other)).toEqual(['updated']);
   for (const { notes } of [run, other])
     expect(notes.join()).toContain('amounts of orders were not compared with the file');
 });

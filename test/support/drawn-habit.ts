@@ -1,6 +1,17 @@
-/** Which habit (habits.ts) a drawn service has. */
-import { type Drawn, isRefusable, type Paging, type PastEnd, randomFrom } from './drawn-service.ts';
-import { HABITS, type Habit } from './habits.ts';
+/** Which habit (habits.ts) a drawn service has, and what it may cause. */
+import { CUTS, type Drawn, type Paging, type PastEnd, REFUSABLE, randomFrom } from './drawn-service.ts';
+import { HABITS, type Habit, REFUSABLE_HABITS } from './habits.ts';
+
+export function isRefusable({ oddity, habit }: Drawn): boolean {
+  return REFUSABLE.has(oddity) || REFUSABLE_HABITS.has(habit);
+}
+
+/** Whether its lists hide records, and its ids do not tell which: then the first record that is created may exist. */
+export function mayHideTheFirst({ oddity, idForm, habit }: Drawn): boolean {
+  const hasLookUp = habit !== 'has no single reads' && habit !== 'answers the first record for every id';
+  const isAsked = (idForm === 'number' || idForm === 'digits') && hasLookUp;
+  return (oddity === CUTS[0] || oddity === CUTS[1]) && !isAsked;
+}
 
 /** Few services are odd as well, because a run may then stop before its habit shows. */
 const NOT_ODD: Partial<Drawn> = { oddity: 'none', mostListed: Number.POSITIVE_INFINITY };
@@ -41,8 +52,12 @@ function choicesFor(habit: Habit, drawn: Drawn): Partial<Drawn> {
       return { faults: 0.05 };
     case 'repeats records in lists':
     case 'shows amounts in cents':
+    case 'splits names':
     case 'shows amounts with a sign':
       return { framework: 'contract' };
+    case 'hides amounts': // nothing shows what an odd service makes of them
+      return { framework: 'contract', ...NOT_ODD };
+    case 'gives ids again':
     case 'writes whole numbers with a fraction':
       return { idForm: 'number' };
     case 'redirects to the other prefix':

@@ -1,7 +1,7 @@
 /** How an unknown service answers: every choice that the contract leaves open, made at random from a seed. */
 
 import { FRAMEWORKS, type Framework } from './framework-forms.ts';
-import { type Habit, REFUSABLE_HABITS } from './habits.ts';
+import type { Habit } from './habits.ts';
 
 export interface Random {
   /** From 0 to below `below`. */
@@ -65,10 +65,10 @@ export const ODDITIES = [
   'answers slowly',
 ] as const;
 /** Its lists of customers and orders have no more than some records, and totals count only these. */
-const CUTS = ['lists only the oldest', 'lists only the newest'] as const;
+export const CUTS = ['lists only the oldest', 'lists only the newest'] as const;
 export type Oddity = (typeof ODDITIES)[number] | (typeof CUTS)[number];
 
-const REFUSABLE: ReadonlySet<Oddity | 'none'> = new Set([
+export const REFUSABLE: ReadonlySet<Oddity | 'none'> = new Set([
   'ignores updates',
   'capitalizes labels',
   'renames states',
@@ -77,17 +77,6 @@ const REFUSABLE: ReadonlySet<Oddity | 'none'> = new Set([
   'masks e-mails',
   ...CUTS,
 ]);
-
-export function isRefusable({ oddity, habit }: Drawn): boolean {
-  return REFUSABLE.has(oddity) || REFUSABLE_HABITS.has(habit);
-}
-
-/** Whether its lists hide records, and its ids do not tell which: then the first record that is created may exist. */
-export function mayHideTheFirst({ oddity, idForm, habit }: Drawn): boolean {
-  const hasLookUp = habit !== 'has no single reads' && habit !== 'answers the first record for every id';
-  const isAsked = (idForm === 'number' || idForm === 'digits') && hasLookUp;
-  return (oddity === CUTS[0] || oddity === CUTS[1]) && !isAsked;
-}
 
 export interface Drawn {
   readonly seed: number;

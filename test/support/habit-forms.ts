@@ -22,6 +22,8 @@ export function textAs({ habit }: Drawn, name: string, text: string): string {
   if (habit === 'truncates names' && isName) return text.slice(0, 12);
   if (habit === 'writes phones as E.164' && name === 'phone_number' && text !== '')
     return `+${text.replaceAll('(0)', '').replaceAll(/\D/g, '')}`;
+  if (habit === 'writes phones without the country' && name === 'phone_number')
+    return text.replace(/^\+49/, '').replaceAll(/\D/g, '');
   if (habit === 'writes labels with a hash' && name === 'order_id') return text.startsWith('#') ? text : `#${text}`;
   if (habit === 'capitalizes states' && name === 'status') return text.toUpperCase();
   return text;
@@ -34,6 +36,12 @@ export function membersAs({ habit }: Drawn, members: Record<string, unknown>): R
   const { amount } = members;
   if (habit === 'shows amounts with a sign' && amount !== undefined) members.amount = `€${Number(amount).toFixed(2)}`;
   if (habit === 'shows amounts in cents' && amount !== undefined) members.amount = Math.round(Number(amount) * 100);
+  if (habit === 'hides amounts') delete members.amount;
+  if (habit === 'splits names' && typeof members.full_name === 'string') {
+    const [first_name = '', ...last] = members.full_name.split(' ');
+    Object.assign(members, { first_name, last_name: last.join(' ') });
+    delete members.full_name;
+  }
   if (habit === 'wants the tenant in updates') members.tenant_id = TENANT;
   if (habit === 'stamps every answer') members.served_at = new Date(1_700_000_000_000 + ++answers * 1000).toISOString();
   if (habit !== 'shuffles members') return members;

@@ -12,6 +12,7 @@ const UNCLEAR = [
   'counts hidden records',
   'answers 404 for an empty list',
   'writes labels with a hash',
+  'gives ids again',
 ] as const;
 
 export const HABITS = [
@@ -34,10 +35,14 @@ export const HABITS = [
   'answers the first record for every id',
   'has no single reads',
   'shuffles members',
+  'hides amounts',
+  'splits names',
   'stamps every answer',
   'writes whole numbers with a fraction',
   // writes
   'creates after the answer',
+  'answers creates with a job',
+  'answers creates with the customer',
   'refuses equal records with 409',
   'refuses equal records with 422',
   'answers the equal record',
@@ -51,6 +56,7 @@ export const HABITS = [
   'truncates names',
   'decomposes letters',
   'writes phones as E.164',
+  'writes phones without the country',
   'shows amounts with a sign',
   'capitalizes states',
   // transport

@@ -1,5 +1,5 @@
 /** The contacts of a drawn service, and a check of what became of them. */
-import { mayHideTheFirst } from './drawn-service.ts';
+import { mayHideTheFirst } from './drawn-habit.ts';
 import { sync, type World } from './random-world.ts';
 
 export const mailOf = (n: number) => `person${n}@example.com`;
@@ -84,4 +84,19 @@ export async function checkContacts(world: World): Promise<void> {
     why.wrong.push(`third sync: edited ${edited.fields.email}, and updated ${named}`);
   if (genders() !== gendersBefore) why.wrong.push('third sync: the gender of a customer was emptied');
   inStep('third sync', done);
+  if (done && world.drawn.habit === 'gives ids again') await checkIdsGivenAgain(world);
+}
+
+/** The customer of a contact is removed, and a stranger gets its id: no sync may write to the stranger. */
+async function checkIdsGivenAgain(world: World): Promise<void> {
+  const { customers, contacts } = world.service.records;
+  const [contact] = contacts;
+  const at = customers.findIndex(({ fields }) => contact && personOf(fields) === personOf(contact.fields));
+  const removed = customers[at];
+  if (contact === undefined || removed === undefined) return;
+  const stranger = { ...removed, fields: { full_name: 'Some Stranger', email: 'stranger@example.com' } };
+  customers.splice(at, 1, stranger);
+  contact.fields = { ...contact.fields, last_name: 'Moved' };
+  await sync(world, `contacts-${world.n}`, 'fourth sync');
+  if (stranger.fields.full_name !== 'Some Stranger') world.why.wrong.push('fourth sync: a stranger was updated');
 }

@@ -85,7 +85,7 @@ export function newId({ idForm }: Drawn, n: number): string {
   }
 }
 
-function wireId({ idForm }: Drawn, id: string): unknown {
+export function wireId({ idForm }: Drawn, id: string): unknown {
   if (idForm === 'number') return Number(id);
   return idForm === 'long number' ? `${LONG}${id}` : id;
 }

@@ -24,6 +24,7 @@ import {
   shown,
   shownFields,
   stored,
+  wireId,
 } from './random-records.ts';
 
 export interface RandomService extends TestServer {
@@ -45,6 +46,7 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
   const random = randomFrom(drawn.seed + 1_000_003);
   let writes = 0;
   let made = 0;
+  let jobs = 0;
 
   const make = (kind: ListedKind, fields: Record<string, unknown>, more: Pick<Kept, 'isDeleted'> = {}): Kept => {
     const madeAtMs = Date.now();
@@ -123,6 +125,11 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
     if (isLate) setTimeout(() => records[kind].push(kept), LATE_MS);
     else if (equal === undefined) records[kind].push(kept);
     if (equal === undefined) kept.lagging = { fields: undefined, untilMs: Date.now() + drawn.lagMs };
+    // Like an id of a record, it may be that of another one.
+    if (drawn.habit === 'answers creates with a job') return { record: { id: wireId(drawn, newId(drawn, ++jobs)) } };
+    const customer = records.customers.find(({ id }) => id === fields.client_id);
+    if (drawn.habit === 'answers creates with the customer' && customer !== undefined)
+      return { record: shown(drawn, 'customers', customer) };
     if (drawn.createAnswers === 'nothing') return { blank: true };
     if (drawn.createAnswers === 'envelope') return { nothing: true };
     const record = shown(drawn, kind, kept);

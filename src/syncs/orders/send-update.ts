@@ -43,7 +43,7 @@ async function sendFirst(account: Account, row: ClaimedRow, options: Options, fi
   const report = await write(account, 'orders.update', options);
   if (isRefusedAsPart(report)) return sendWhole(account, row, options, first, report);
   if (report.written.status !== 'applied') return toResult(row, report);
-  const shown = await readUpdated(account, row, options, first.before);
+  const shown = await readUpdated(account, row, options, first);
   if (options.stopWaiting.aborted) return sent(row, 'update', report, { outcome: 'unknown' }); // it is sent again
   if (shown === undefined) {
     first.mode.known = 'partial'; // for this process; the read of the list shows what was lost
@@ -86,12 +86,15 @@ async function sendRest(
 
 const READ_AGAIN_MS = 250;
 
-/** The order once it shows the update; undefined if it does not within the settle time, or cannot be read by its id. */
+/**
+ * The order once it shows the update, or has lost other members, or must show both; undefined if it does not show the update
+ * in time, or cannot be read by its id.
+ */
 async function readUpdated(
   account: Account,
   { recordId = '', fields }: ClaimedRow,
   { lane = 'batch', stopWaiting: signal }: Options,
-  before: First['before'],
+  { before, rest }: First,
 ): Promise<Readonly<Record<string, string>> | undefined> {
   const changed = Object.keys(before).filter((name) => fields[name] !== undefined && fields[name] !== before[name]);
   const beganMs = elapsedMs();
@@ -100,8 +103,9 @@ async function readUpdated(
     const found = await lookUp(account, 'orders', recordId, { lane, signal }).catch(() => undefined);
     if (found?.status !== 'found') return undefined;
     const shown = fieldsOf(found.record);
-    if (changed.length === 0 || changed.some((name) => shown[name] !== before[name])) return shown;
-    if (isLast) return undefined;
+    const isShown = changed.some((name) => shown[name] !== before[name]);
+    if (isShown || rest.some(([name, value]) => shown[name] !== value)) return shown;
+    if (isLast) return changed.length === 0 ? shown : undefined;
     await delay(READ_AGAIN_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return undefined;
   }

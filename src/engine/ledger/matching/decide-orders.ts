@@ -10,7 +10,7 @@ import { addNote, type Run } from '../runs.ts';
 import { planRows, settleRows, unplanRows } from '../transitions.ts';
 import { MAY_EXIST } from '../unsettled.ts';
 import { IS_CREATION_DECIDED_SINCE, OVERWRITTEN } from './apply-order-decisions.ts';
-import { differ, differences, HIDDEN_AMOUNTS } from './differences.ts';
+import { differ, differences, HIDDEN_AMOUNTS, hides } from './differences.ts';
 import { keyScopeOf } from './order-keys.ts';
 import { leaveOutUnshown } from './shown-writes.ts';
 import { CUSTOMER, IS_SETTLED, ORDERS, STAGED } from './staged-orders.ts';
@@ -113,7 +113,7 @@ const DECIDE = `create temp table decided on commit drop as
       when 'DUPLICATE' then jsonb_build_object('before', true, 'what', 'order', 'ids', d.ids)
       when 'OTHER_LETTERS' then jsonb_build_object('order', k.record_id, 'name', k.name)
       when 'EXISTS' then jsonb_strip_nulls(jsonb_build_object('order', k.record_id,
-        'hidesAmount', case when s.fields ? 'amount' and not k.fields ? 'amount' then true end))
+        'hidesAmount', case when ${hides(['amount'])} then true end))
       when 'LIST_PARTIAL' then jsonb_build_object('what', 'order')
       when 'DECIDED_IGNORE' then i.facts
       when i.reason then jsonb_strip_nulls(jsonb_build_object('earlier', i.run_id, 'what', 'order', 'id', i.facts->'id'))
@@ -130,7 +130,7 @@ const DECIDE = `create temp table decided on commit drop as
     cross join lateral (select case
       when d.ids is not null then 'DUPLICATE'
       when k.name is not null and not ${IS_KNOWN} then 'OTHER_LETTERS'
-      when k.record_id is not null then case when $3 = 'fail' then 'ORDER_EXISTS' when not ${differ()} then 'EXISTS'
+      when k.record_id is not null then case when $3 = 'fail' then 'ORDER_EXISTS' when not ${differ()} and not ($3 = 'update' and ${hides()}) then 'EXISTS'
         when $3 = 'skip' and w.n is null then 'DIFFERS' else 'update' end
       when i.reason is not null then i.reason
       when o.run_id is null then null

@@ -1,6 +1,7 @@
 /**
- * What differs between a row and a record. An existing order is compared with its row: only members that both have are compared: a service may show no amounts, or set
- * its own status on an order that was sent without one.
+ * What differs between a row and a record. Of an existing order only members that its row has too are compared: a service may
+ * show no amounts, or set its own status on an order that was sent without one. Where orders are to be updated, one that does
+ * not show all members of its row is updated, too.
  */
 
 type Member = 'amount' | 'status' | 'description';
@@ -12,6 +13,11 @@ export const WRITTEN: readonly Member[] = ['amount', 'status'];
 /** SQL over row `s` and record `k`: whether they differ. */
 export function differ(members: readonly Member[] = MEMBERS): string {
   return `(${members.map((name) => `coalesce(${said('s', name)} <> ${said('k', name)}, false)`).join(' or ')})`;
+}
+
+/** SQL over row `s` and record `k`: whether the record does not show a member that the row has, so that they may differ. */
+export function hides(members: readonly Member[] = MEMBERS): string {
+  return `(${members.map((name) => `(s.fields ? '${name}' and not k.fields ? '${name}')`).join(' or ')})`;
 }
 
 /** SQL over row `s` and record `k`: their differences as facts, a JSON array; null if there are none. */

@@ -59,7 +59,7 @@ test.each([
   ['skip', 'different', 'settled review DIFFERS'],
   ['skip', 'doubled', DOUBLED],
   ['update', 'same', EXISTS],
-  ['update', 'same as far as it says', EXISTS],
+  ['update', 'same as far as it says', 'ready'],
   ['update', 'different', 'ready'],
   ['update', 'doubled', DOUBLED],
   ['fail', 'same', FAILS],
