@@ -16,7 +16,9 @@ beforeAll(async () => {
   database = await freshDatabase();
 });
 beforeEach(async () => {
-  chat = await startHttpServer(({ path: at }) => ({ status: at === '/gone' ? 404 : 200, body: 'no_service' }));
+  chat = await startHttpServer(({ path: at }) =>
+    at === '/gone' ? { status: 404, body: 'no_service' } : { status: 200, body: 'ok' },
+  );
 });
 afterEach(() => chat.close());
 afterAll(() => database.close());

@@ -49,7 +49,7 @@ test('the demo imports a sample workspace, loads orders, mirrors a task, writes 
   expect(load).toMatchObject({ status: 'done', counts: { in: 405, created: 399, unknown: 0 } });
   expect(baseline.counts).toMatchObject({ in: 100, unchanged: 100 });
   expect(mirrored).toMatchObject({ status: 'done', counts: { in: 100, updated: 1, unchanged: 99 } });
-  expect(await readdir(path.join(dir, '.lockstep'))).toEqual([]);
+  expect(await readdir(dir)).not.toContain('.lockstep');
 });
 
 test('runs in any folder through a link to the checkout, as npm link makes it, and by its path', async () => {
