@@ -146,7 +146,7 @@ test('leaves a file alone that is still being written, and the next run loads it
   const run = await begun;
   expect(await harness.rows(run)).toMatchObject([{ label: 'whole.csv', verdict: 'created' }]);
   expect(run.notes).toEqual(['half.csv is still being written: the next run loads it']);
-  expect(await filesIn()).toEqual(['done', 'half.csv']);
+  await expect.poll(() => filesIn()).toEqual(['done', 'half.csv']);
   await drop('half.csv', `${HEADER}A-9,ann@example.com,9\n`);
   expect(await harness.rows(await watch())).toMatchObject([{ label: 'half.csv', verdict: 'created' }]);
 });
