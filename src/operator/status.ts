@@ -1,9 +1,17 @@
 /** What an operator looks at first: what needs a person, what runs, what starts next, and how accounts and targets are. */
 
-import { isOverdue, type PausedSync, pausedSyncs, savedSchedules } from '../engine/ledger/schedules.ts';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  isOverdue,
+  type PausedSync,
+  pausedSyncs,
+  type SavedSchedule,
+  savedSchedules,
+} from '../engine/ledger/schedules.ts';
 import { pausedRuns, unfinishedAndAuditing } from '../engine/ledger/views/run-list.ts';
 import type { TargetState } from '../mirror/outbox/target-states.ts';
 import { nextStarts } from '../settings/next-start.ts';
+import type { Schedule } from '../settings/schedules.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import type { Problem } from './alerts/problem.ts';
@@ -77,8 +85,8 @@ export async function startsOf(
   const [paused, saved, waiting] = await Promise.all([pausedSyncs(db), savedSchedules(db), pausedRuns(db)]);
   const now = new Date();
   const next = Object.values(syncs).flatMap(({ name, schedule }) => {
-    const [at] = schedule && !paused.has(name) ? nextStarts(name, schedule, now, 1) : [];
-    if (!at || !schedule) return [];
+    if (!schedule || paused.has(name)) return [];
+    const at = nextOf(name, schedule, saved.get(name), now);
     const zone = zoneOf(schedule);
     const pausedRun = waiting.get(name);
     return [{ sync: name, at, pausedRun, words: `${startWords([at], zone)} (${zone})${conditionWords(pausedRun)}` }];
@@ -89,6 +97,12 @@ export async function startsOf(
     return schedule !== undefined && (schedule.waitsFor !== undefined || !isOverdue(schedule, now));
   });
   return { next, hasScheduler, paused };
+}
+
+/** What a scheduler has planned is not worked out again: that takes longer. */
+function nextOf(name: string, schedule: Schedule, planned: SavedSchedule | undefined, now: Date): Date {
+  const isPlanned = planned !== undefined && planned.dueAt > now && isDeepStrictEqual(planned.schedule, schedule);
+  return isPlanned ? planned.dueAt : (nextStarts(name, schedule, now, 1)[0] ?? now);
 }
 
 async function readProblems(db: Queryable, settings: Settings) {

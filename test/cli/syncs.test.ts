@@ -91,6 +91,24 @@ test('says since when a start is overdue because no scheduler runs', async () =>
   expect(about((await lockstep('syncs')).stdout, 'nightly')).toMatch(/Overdue +since .*: no scheduler runs/);
 });
 
+test('status and runs name the start that a scheduler has planned, unless the settings have another schedule now', async () => {
+  const { pool } = database;
+  const plan = {
+    kind: 'cron',
+    cron: '30 2 * * *',
+    timezone: 'Europe/Berlin',
+    missed: 'run-once',
+    jitterMs: 0,
+  } as const;
+  await nightlyRun();
+  await keepSchedules(pool, [{ sync: 'nightly', schedule: plan }]);
+  await pool.query(`update ledger.schedules set due_at = '2999-01-01T03:04:00Z'`);
+  expect((await lockstep('status')).stdout).toContain('2999-01-01 04:04 (Europe/Berlin)');
+  expect((await lockstep('runs')).stdout).toContain('Next start: nightly, 2999-01-01 04:04 (Europe/Berlin)');
+  await keepSchedules(pool, [{ sync: 'nightly', schedule: { ...plan, cron: '0 5 * * *' } }]);
+  expect((await lockstep('status')).stdout).toMatch(/nightly +\d{4}-\d\d-\d\d 02:30 \(Europe\/Berlin\)/);
+});
+
 test('says for which run a start waits', async () => {
   const schedule = { kind: 'every', everyMs: 60_000, missed: 'run-once', jitterMs: 0 } as const;
   await keepSchedules(database.pool, [{ sync: 'nightly', schedule }], new Date(Date.now() - 3_600_000));

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { type RunStatus, readRun } from '../../engine/ledger/runs.ts';
+import { savedSchedules } from '../../engine/ledger/schedules.ts';
 import { pageOfRuns } from '../../engine/ledger/views/run-list.ts';
 import { formatCount, formatTime, formatTook, plural, prunedNote } from '../../operator/format.ts';
 import { acknowledgeProblems, cancelRun, reopenRun, requireResumable, retryLoad } from '../../operator/run-actions.ts';
@@ -174,6 +175,7 @@ async function requireKnown(db: Queryable, settings: Settings, sync: string | un
 
 /** None if no scheduler makes the starts. */
 async function nextStartLines(db: Queryable, settings: Settings): Promise<readonly string[]> {
+  if ((await savedSchedules(db)).size === 0) return [];
   const { next, hasScheduler } = await startsOf(db, settings);
   const [first] = next;
   return first === undefined || !hasScheduler ? [] : ['', `Next start: ${first.sync}, ${first.words}`];
