@@ -33,11 +33,13 @@ export async function unlistedUpdates(db: Queryable, runId: string, pass: number
   return found.rows.map(({ id }) => id);
 }
 
-/** Customers that undecided rows of a load name by their ids. */
+/** Customers that undecided rows of a load name by their ids. One `not exists` for each form, so that both are hash joins. */
 export async function unlistedNamed(db: Queryable, runId: string): Promise<readonly string[]> {
+  const unlisted = (id: string) =>
+    `not exists (select from ledger.records k where k.run_id = $1 and k.kind = 'customer' and k.record_id = ${id})`;
   const found = await db.query<{ id: string }>(
-    `select distinct client_id as id from (${STAGED}) s where client_id is not null and not exists (select from ledger.records k
-       where k.run_id = $1 and k.kind = 'customer' and k.record_id in (s.client_id, ltrim(s.client_id, '0')))`,
+    `select distinct client_id as id from (${STAGED}) s
+     where client_id is not null and ${unlisted('s.client_id')} and ${unlisted(`ltrim(s.client_id, '0')`)}`,
     [runId],
   );
   return found.rows.map(({ id }) => id);
