@@ -3,33 +3,15 @@ import { useMemory } from './test/support/in-memory.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { PATIENT } from './test/support/patient.ts';
 
-/** Whole runs, processes, databases and vendors: what core, the part to run while working, leaves out. */
-const E2E = [
-  'e2e/**/*',
-  'jobs/**/*',
-  'operator/doctor/**/*',
-  'cli/run',
-  'console/**/*',
-  'operator/alerts/watch',
-  'cli/doctor',
-  'cli/links',
-  'cli/runs',
-  'client/budget/discovery',
-  'engine/create-protocol',
-  'engine/worker/*',
-  'mirror/inbound/**/*',
-  'mirror/outbox/details',
-  'mirror/targets/*',
-  'mirror/tasks/new-items',
-  'storage/embedded/**/*',
-].map((files) => `test/${files}.test.ts`);
-
 useMemory();
 
 export default defineConfig({
   test: {
-    // Starts one Postgres and one Redis for all projects.
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/chaos/**'],
+    // Starts one Postgres and one Redis for all files.
     globalSetup: './test/support/global-setup.ts',
+    setupFiles: './test/e2e/end-processes.ts',
     pool: 'forks',
     // Keeps compiled modules in node_modules: a run of one file compiles for longer than it tests.
     experimental: { fsModuleCache: true },
@@ -43,23 +25,5 @@ export default defineConfig({
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     coverage: { provider: 'v8', include: ['src/**', 'jobs/**'], reporter: ['text-summary', 'html'] },
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'core',
-          include: ['test/**/*.test.ts'],
-          exclude: [...E2E, 'test/chaos/**'],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'e2e',
-          include: E2E,
-          setupFiles: './test/e2e/end-processes.ts',
-        },
-      },
-    ],
   },
 });

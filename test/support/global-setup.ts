@@ -32,25 +32,14 @@ interface Stores {
   close(): Promise<void>;
 }
 
-declare global {
-  // Vitest loads this file again for every project, so shared state has to live outside of it.
-  var lockstepTestRun: { readonly stores: Promise<Stores>; projects: number } | undefined;
-}
-
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  globalThis.lockstepTestRun ??= { stores: start(), projects: 0 };
-  const run = globalThis.lockstepTestRun;
-  run.projects += 1;
-  const { postgres, redisUrl, programs, close } = await run.stores;
+  const { postgres, redisUrl, programs, close } = await start();
   project.provide('postgres', postgres);
   project.provide('redisUrl', redisUrl);
   project.provide('programs', programs);
   // Without Redis, a file whose suites all need it is empty, which vitest would report as a failure.
   if (redisUrl === null) project.config.passWithNoTests = true;
-  return async () => {
-    run.projects -= 1;
-    if (run.projects === 0) await close();
-  };
+  return close;
 }
 
 async function start(): Promise<Stores> {

@@ -58,10 +58,9 @@ const LONG = [
 ];
 
 export class LongestFirst extends BaseSequencer {
-  /** Keeps the projects apart: each worker has the modules of one. */
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.sort((a, b) => a.project.name.localeCompare(b.project.name) || rank(a) - rank(b));
+    return sorted.sort((a, b) => rank(a) - rank(b));
   }
 }
 
