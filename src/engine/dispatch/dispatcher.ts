@@ -105,8 +105,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     this.#dispatch();
     const admitted = this.#admit();
     if (admitted.status === 'wait') return Math.min(POLL_MS, admitted.forMs);
-    const isProbe = admitted.status === 'probe';
-    const isBusy = this.#isBusy();
+    const [isProbe, isBusy] = [admitted.status === 'probe', this.#isBusy()];
     const unrecorded = this.#outcomes.length + this.#beingRecorded;
     const isFull = this.#queue.length > this.#portion / 2 || unrecorded > UNRECORDED_PORTIONS * this.#portion;
     if (isProbe ? isBusy : isFull) return POLL_MS;
@@ -143,9 +142,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
   }
 
   #isHeld = (): boolean => this.#status !== 'lost';
-
   #admit = (): Admission => this.#source.admit?.() ?? { status: 'go' };
-
   #isBusy = (): boolean => this.#inFlight.size + this.#queue.length > 0;
 
   #dispatch(): void {
