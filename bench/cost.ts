@@ -35,6 +35,14 @@ async function spent(pool: pg.Pool, postmaster: number): Promise<Cost> {
   };
 }
 
+/** Of its tables and their indexes. */
+export async function ledgerBytes(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ bytes: string }>(
+    `select sum(pg_total_relation_size(oid)) as bytes from pg_class where relkind = 'r' and relnamespace = 'ledger'::regnamespace`,
+  );
+  return Number(rows[0]?.bytes);
+}
+
 /** CPU that a process has used. */
 export async function cpuMsOf(pid: number): Promise<number> {
   const [user, system] = (await statOf(pid)).slice(11, 13).map(Number);

@@ -1,7 +1,7 @@
 /**
  * Benchmarks: ratios from one run on one machine, never part of the tests.
  *   npm run bench [-- NAME…], with the names below; service-search=100000 searches among so many contacts,
- *   ledger-large=3000000 and console=3000000 fill so many rows
+ *   ledger-large=3000000 and console=3000000 fill so many rows, growth=1000000 has one more size
  */
 import { budgetUse } from './budget-use.ts';
 import { consolePages } from './console.ts';
@@ -11,6 +11,7 @@ import { csv } from './csv.ts';
 import { deliveries } from './deliveries.ts';
 import { discover } from './discover.ts';
 import { fewOrders, fewOrdersAmongAMillion } from './few-orders.ts';
+import { growth } from './growth.ts';
 import { idle } from './idle.ts';
 import { ledgerLarge } from './ledger-large.ts';
 import { limits } from './limits.ts';
@@ -41,6 +42,7 @@ const benches: Readonly<Record<string, (size?: number) => Promise<readonly Row[]
   'few-orders-million': fewOrdersAmongAMillion,
   'orders-rivals': ordersRivals,
   'orders-million': ordersMillion,
+  growth,
   deliveries,
   tasks: taskScan,
   mirror,
@@ -55,7 +57,7 @@ const benches: Readonly<Record<string, (size?: number) => Promise<readonly Row[]
   week,
 };
 
-const SIZED = new Set(['service-search', 'ledger-large', 'console']);
+const SIZED = new Set(['service-search', 'ledger-large', 'console', 'growth']);
 
 const wanted = new Map(process.argv.slice(2).map(nameAndSize));
 const unknown = [...wanted].filter(([name, size]) => !Object.hasOwn(benches, name) || !isFit(name, size));

@@ -14,7 +14,7 @@ import { type Run, readRun } from '../src/engine/ledger/runs.ts';
 import { parseSettings } from '../src/settings/parse.ts';
 import { receiveLoad } from '../src/syncs/orders/receive-load.ts';
 import { writeResults } from '../src/syncs/orders/results.ts';
-import { type Cost, measureCost } from './cost.ts';
+import { type Cost, ledgerBytes, measureCost } from './cost.ts';
 
 export interface Loading {
   readonly dataDir: string;
@@ -43,6 +43,7 @@ export interface LoadingFigures {
   readonly aloneMs: readonly number[];
   readonly behindMs: readonly number[];
   readonly peakRssMb: number;
+  readonly ledgerBytes: number;
   /** For loading `file`, without its results. */
   readonly cost: Cost;
   /** The most rows that the queue's tables ever held. */
@@ -86,10 +87,14 @@ const cost = await costOf();
 if (loading.withResults)
   await timed('results', () => writeResults(pool, run.id, { dir: path.join(dataDir, 'results') }));
 const { created } = await countRows(pool, run.id);
+const bytes = await ledgerBytes(pool);
 await workspace.close();
 const peakRssMb = process.resourceUsage().maxRSS / 1024;
 const { calls } = run;
-const figures: LoadingFigures = { ms, calls, created, phases, costs, aloneMs, behindMs, peakRssMb, cost, queued };
+const figures: LoadingFigures = {
+  ...{ ms, calls, created, phases, costs, aloneMs, behindMs, peakRssMb, cost, queued },
+  ledgerBytes: bytes,
+};
 process.send?.(figures);
 process.disconnect?.();
 

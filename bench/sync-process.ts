@@ -8,7 +8,7 @@ import { openWorkspace } from '../src/cli/workspace/open-workspace.ts';
 import { countRows } from '../src/engine/ledger/rows.ts';
 import { readRun } from '../src/engine/ledger/runs.ts';
 import { parseSettings } from '../src/settings/parse.ts';
-import { type Cost, measureCost } from './cost.ts';
+import { type Cost, ledgerBytes, measureCost } from './cost.ts';
 
 export interface SyncFigures {
   readonly runs: readonly {
@@ -19,6 +19,7 @@ export interface SyncFigures {
     readonly cost: Cost;
   }[];
   readonly peakRssMb: number;
+  readonly ledgerBytes: number;
 }
 
 const [, , role, dataDir = '', text = '', times = '1'] = process.argv;
@@ -44,8 +45,9 @@ if (role === 'help') {
     const ms = performance.now() - startedAt;
     runs.push({ ms, calls: run.calls, created, scan: run.scan ?? 'none', cost: await costOf() });
   }
+  const bytes = await ledgerBytes(workspace.database.pool);
   await workspace.close();
-  const figures: SyncFigures = { runs, peakRssMb: process.resourceUsage().maxRSS / 1024 };
+  const figures: SyncFigures = { runs, peakRssMb: process.resourceUsage().maxRSS / 1024, ledgerBytes: bytes };
   process.send?.(figures);
   process.disconnect?.();
 }
