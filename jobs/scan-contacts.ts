@@ -49,7 +49,7 @@ import { ContactSightings } from '../src/syncs/contacts/sightings.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/syncs/contacts/staging.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { BASELINE, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
-import { keysNotFound, memberWithMail } from '../src/syncs/customers/unread-fields.ts';
+import { UnreadMails } from '../src/syncs/customers/unread-fields.ts';
 import { exceeds, exceedsMessage } from '../src/syncs/guards.ts';
 
 type Context = JobContext<ContactsOptions>;
@@ -152,8 +152,7 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
   const keptIn = (n: number) => firsts.findLastIndex((first) => first < n);
   let isShapeKnown = false;
   let longIds: LongIds | undefined;
-  let hasKeys = false;
-  let mailMember: string | undefined;
+  const mails = new UnreadMails(account, 'contacts');
   const noteShape = async (path: readonly string[], list: readonly Json[]) => {
     const areNew = longIds === undefined ? longIdsOf(list, 'contacts', account.dialect) : undefined;
     longIds ??= areNew;
@@ -174,8 +173,7 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
       const { path, list } = found;
       await noteShape(path, list);
       const contacts = list.map((contact) => toScannedContact(contact, account, mapping));
-      hasKeys ||= contacts.some(({ email, phone, name }) => (email ?? phone ?? name) !== undefined);
-      if (!hasKeys) mailMember ??= list.map(memberWithMail).find((member) => member !== undefined);
+      mails.note(contacts, list);
       for (const [i, { id }] of contacts.entries()) witnesses.note(id, list[i] ?? null);
       return { records: contacts, beside: answer.beside };
     },
@@ -192,7 +190,7 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
       return { ...kept, otherwise };
     },
   });
-  if (!hasKeys && mailMember !== undefined) throw keysNotFound(account, 'contacts', mailMember);
+  mails.check();
   const isWhole = await witnesses.isWhole();
   await recordProgress(pool, run.id, { scan: isWhole ? report.proof : 'unproven' });
   for (const reason of report.reasons) await addNote(pool, run.id, `scan of contacts ${report.proof}: ${reason}`);

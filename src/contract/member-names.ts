@@ -10,19 +10,19 @@ const PERSON: Names = {
   first_name: ['given name', 'forename'],
   last_name: ['family name', 'surname'],
   full_name: ['name', 'display name'],
-  email: ['email address', 'mail'],
+  email: ['email address', 'mail', 'emails', 'email addresses'],
   organization: ['organisation', 'company', 'company name', 'organization name'],
 };
-const PHONES = ['phone', 'phone number', 'mobile', 'mobile phone', 'telephone'];
+const PHONES = ['phone', 'phone number', 'mobile', 'mobile phone', 'telephone', 'phones', 'phone numbers'];
 const PLANNED: Names = {
   description: ['details', 'notes'],
   startDate: ['starts at'],
   endDate: ['due date', 'ends at', 'due at'],
 };
 const COMPLETION: Names = {
-  isCompleted: ['completed', 'is complete', 'is done', 'done'],
+  isCompleted: ['completed', 'is complete', 'is done', 'done', 'is closed', 'closed', 'is finished', 'finished'],
   status: ['task status', 'state'],
-  completed_at: ['completed on', 'finished at'],
+  completed_at: ['completed on', 'finished at', 'completion date', 'date completed', 'closed at'],
 };
 
 /** By kind of records and field. `status` and `completed_at` of a task are read where it has no flag. */

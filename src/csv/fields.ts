@@ -107,16 +107,8 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
       'belegfeld 1',
       'verkaufsbeleg',
     ],
-    ...[
-      'pedido',
-      'numero de pedido',
-      'n pedido',
-      'no pedido',
-      'id pedido',
-      'id de pedido',
-      'commande',
-      'numero de commande',
-    ],
+    ...['pedido', 'numero de pedido', 'no pedido', 'id pedido', 'id de pedido', 'commande', 'numero de commande'],
+    ...['n de commande', 'no de commande', 'n de pedido', 'no de pedido', 'n ordine', 'n pedido'],
     ...['n commande', 'no commande', 'id commande', 'reference commande', 'ordine', 'numero ordine', 'bestelnummer'],
     ...[
       'numero do pedido',
@@ -185,7 +177,7 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
       'estado',
       'estado del pedido',
     ],
-    ...['estado pedido', 'statut', 'etat', 'statut commande', 'statut de la commande', 'stato', 'durum'],
+    ...['estado pedido', 'statut', 'etat', 'statut commande', 'statut de la commande', 'stato', 'situacao', 'durum'],
   ],
   client_id: [
     ...['customer id', 'client no', 'client number', 'customer no', 'customer nr', 'customer number'],
@@ -259,7 +251,7 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
 /** Before or after the name of a field of a customer: "Buyer e-mail", "telefono del cliente". */
 export const CUSTOMER_PARTS: readonly string[] = [
   ...['customer', 'client', 'buyer', 'purchase', 'purchaser', 'shopper', 'consumer', 'kunden', 'kunde', 'des kunden'],
-  ...['cliente', 'del cliente', 'du client'],
+  ...['cliente', 'del cliente', 'do cliente', 'du client', 'cust'],
 ];
 /** The same; another person may be meant. */
 export const PERSON_PARTS: readonly string[] = ['contact', 'person', 'payer', 'billing', 'bill to', 'from'];

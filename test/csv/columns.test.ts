@@ -43,6 +43,18 @@ const HEADERS: readonly (readonly [names: readonly string[], fields: object])[] 
     { order_id: 'Numéro de commande', customer_name: 'Nom du client', amount: 'Montant', organization: 'Société' },
   ],
   [
+    ['N° de commande', 'E-mail', 'Montant TTC', 'Statut'],
+    { order_id: 'N° de commande', customer_email: 'E-mail', amount: 'Montant TTC', status: 'Statut' },
+  ],
+  [
+    ['Número do pedido', 'E-mail do cliente', 'Valor total', 'Situação'],
+    { order_id: 'Número do pedido', customer_email: 'E-mail do cliente', amount: 'Valor total', status: 'Situação' },
+  ],
+  [
+    ['OrderID', 'CustEmail', 'OrderTotal', 'OrderStatus'],
+    { order_id: 'OrderID', customer_email: 'CustEmail', amount: 'OrderTotal', status: 'OrderStatus' },
+  ],
+  [
     ['Rechnungsnr.', 'E-Mail', 'Bruttobetrag', 'Artikel'],
     { order_id: 'Rechnungsnr.', customer_email: 'E-Mail', amount: 'Bruttobetrag', description: 'Artikel' },
   ],

@@ -76,6 +76,50 @@ describe('a service that renames the fields of its customers', () => {
   });
 });
 
+describe('a service whose people have known names, and their e-mails elsewhere,', () => {
+  const elsewhere = ['ann@example.com', 'bo@example.com'].map((mail, n) => ({
+    id: n + 101,
+    name: `Person ${n}`,
+    login: { at: mail },
+    owner: { mail: 'boss@example.com' },
+  }));
+  const listing = (records: readonly object[]) => (path: string) =>
+    path.includes('customers') ? { body: { content: records } } : undefined;
+
+  test('is sent nothing', async () => {
+    const service = serviceWith({ contacts: [ann], onList: listing(elsewhere) });
+    const run = await harness.runSync();
+    expect([run.status, run.errorCode, service.customers]).toEqual(['failed', 'SERVICE_UNREADABLE', []]);
+    expect(run.error).toContain('lists customers without an e-mail under a name');
+    expect(run.error).toContain('"login.at" holds an e-mail address');
+  });
+
+  test.each([
+    ['have the same owner', elsewhere.map(({ login, ...others }) => others)],
+    ['have no e-mail, and say so', elsewhere.map((one) => ({ ...one, email: null }))],
+  ])('or whose customers %s, has the contact created', async (_, records) => {
+    const onList = (path: string) => listing([...records, ...service.customers])(path);
+    const service = serviceWith({ contacts: [ann], onList });
+    expect(await verdicts(await harness.runSync())).toEqual(['created']);
+  });
+});
+
+test('a service that shows e-mails and phones in lists has no customer created again', async () => {
+  const shown = {
+    id: 7,
+    name: 'Ann Lee',
+    email: [
+      { value: 'old@example.com', primary: false },
+      { value: 'ann@example.com', primary: true },
+    ],
+    phones: [],
+  };
+  const onList = (path: string) => (path.includes('customers') ? { body: { data: [shown] } } : undefined);
+  const service = serviceWith({ contacts: [ann], onList });
+  expect(await verdicts(await harness.runSync())).toEqual(['existing MATCHED']);
+  expect(service.customers).toEqual([]);
+});
+
 test('a service whose contacts have names that Lockstep does not know is sent nothing, and the error says which', async () => {
   const renamed = {
     body: { status: 'success', content: [{ id: 1, who: 'Ann Lee', reach: { at: 'ann@example.com' } }] },
@@ -474,6 +518,16 @@ test.each([
     expect(service.customers).toHaveLength(1);
   },
 );
+
+test('a list with as many records as a page, and random ids, proves absence if its answer says that no more follow', async () => {
+  const there = Array.from({ length: 50 }, (_, n) => ({ id: `c-${n}`, email: `p${n}@example.com` }));
+  const onList = (path: string) =>
+    path.includes('customers')
+      ? { body: { data: [...there, ...service.customers], links: { next: null } } }
+      : undefined;
+  const service = serviceWith({ contacts: [ann], onList });
+  expect(await verdicts(await harness.runSync())).toEqual(['created']);
+});
 
 test('a list with as many records as a page has is named in the notes, unless it is of the embedded service', async () => {
   serviceWith({ contacts: [ann], customers: Array.from({ length: 10 }, (_, n) => ({ full_name: `Person ${n}` })) });

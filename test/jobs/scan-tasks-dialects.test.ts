@@ -78,6 +78,14 @@ describe('a service of another vendor', () => {
     expect(run.notes).toContain('some tasks have no completion flag, and count as open');
   });
 
+  test('that shows completion under an unknown name: the run fails before it keeps anything, and names the setting', async () => {
+    const { run, changes } = await scanOf({ id: 1, title: 'One', task_done_yn: true });
+    expect([run.status, run.errorCode, changes]).toEqual(['failed', 'SERVICE_UNREADABLE', []]);
+    expect(run.error).toMatch(
+      /"task_done_yn" looks like one\. Set accounts\.\w+\.dialect\.members\.tasks\.isCompleted to task_done_yn/,
+    );
+  });
+
   test('that shows completion in an unknown way: the run fails and says how', async () => {
     const { run } = await scanOf({ id: 1, title: 'One', isCompleted: 'perhaps' });
     expect([run.status, run.errorCode]).toEqual(['failed', 'SERVICE_UNREADABLE']);

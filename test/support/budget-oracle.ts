@@ -11,6 +11,8 @@ import type { AcquireRequest, BudgetMode, Congestion, Grant, Lane, SlotAsk } fro
 /** One key's state. */
 export interface BudgetState {
   readonly tatUs: number;
+  /** The interval when `tatUs` was set; 0 if it never was. */
+  readonly gapUs: number;
   /** Where the turns given to waiting processes end, in each lane. */
   readonly turnsUs: Readonly<Record<Lane, number>>;
   /** Until when batch work has had its share. */
@@ -80,6 +82,7 @@ const RETRY_TENTHS = 10;
 export function newState(nowUs: number): BudgetState {
   return {
     tatUs: 0,
+    gapUs: 0,
     turnsUs: { interactive: 0, batch: 0 },
     shareUs: 0,
     blockedUntilUs: nowUs,
@@ -117,6 +120,9 @@ export function decide(known: BudgetState | undefined, request: AcquireRequest, 
     Math.max(0, Math.floor(TURN_US / cellUs) - 1) * cellUs + Math.max(0, LATE_US - (burst - 1) * intervalUs);
   const aheadUs = Math.min(lane === 'interactive' ? 1e6 : batchAheadUs, withinUs);
   const leaseCalls = Math.max(1, Math.floor(LEASE_US / cellUs));
+  const stoppedUntilUs = Math.max(nowUs, before.blockedUntilUs);
+  if (before.gapUs > 0 && before.gapUs !== intervalUs && tatUs > stoppedUntilUs)
+    tatUs = stoppedUntilUs + ((tatUs - stoppedUntilUs) * intervalUs) / before.gapUs;
   tatUs = Math.max(tatUs, nowUs, before.blockedUntilUs + (burst - 1) * intervalUs);
   const firstInUs = tatUs - nowUs + cellUs - roomUs;
   const blockedForUs = Math.max(0, before.blockedUntilUs - nowUs);
@@ -150,12 +156,19 @@ export function decide(known: BudgetState | undefined, request: AcquireRequest, 
       }
       if (byShareUs < retryInUs) retryInUs = byShareUs;
       else turnsUs = turnEndUs;
+      if (nowUs < boundUntilUs) retryInUs = Math.min(retryInUs, boundUntilUs - nowUs);
       retryInUs = Math.max(0, retryInUs);
       waitedForUntilUs = Math.max(waitedForUntilUs, nowUs + retryInUs + LATE_US);
     }
   }
   const retries = addSuccesses(before.retries, request.successes ?? 0);
-  const moved = { tatUs, turnsUs: { ...before.turnsUs, [lane]: turnsUs }, shareUs, waitedForUntilUs };
+  const moved = {
+    tatUs,
+    gapUs: intervalUs,
+    turnsUs: { ...before.turnsUs, [lane]: turnsUs },
+    shareUs,
+    waitedForUntilUs,
+  };
   const state = { ...before, ...moved, boundRate, boundUntilUs, retries, holders };
   return { state, granted, firstInUs, retryInUs, blockedForUs, rate, slots };
 }

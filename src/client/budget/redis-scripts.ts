@@ -139,7 +139,7 @@ if holder ~= '' then
   end
 end
 
-local bucket = redis.call('HMGET', KEYS[1], 'tat', lane .. 'Turns', 'share', 'retries', 'server')
+local bucket = redis.call('HMGET', KEYS[1], 'tat', lane .. 'Turns', 'share', 'retries', 'server', 'gap')
 local cell = cost * interval
 local room = math.max(burst, cost) * interval
 local ahead = 1000000
@@ -148,7 +148,12 @@ if lane ~= 'interactive' then
   ahead = afterFirst + math.max(0, 50000 - (burst - 1) * interval)
 end
 ahead = math.min(ahead, within)
-local tat = math.max(tonumber(bucket[1]) or 0, now)
+local tat = tonumber(bucket[1]) or 0
+local gap, stoppedUntil = tonumber(bucket[6]) or 0, math.max(now, blockedUntil)
+if gap > 0 and gap ~= interval and tat > stoppedUntil then
+  tat = stoppedUntil + (tat - stoppedUntil) * interval / gap
+end
+tat = math.max(tat, now)
 local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or ''
 if bucket[5] and bucket[5] ~= server then
   tat = math.max(tat, now + 250000 + burst * interval)
@@ -193,6 +198,7 @@ else
       byShare = math.max(shareAt + (shareCalls * cell) / share, tat + cell - room - within) - now
     end
     if byShare < retry then retry = byShare else turns = turnEnd end
+    if now < boundUntil then retry = math.min(retry, boundUntil - now) end
     retry = math.max(0, retry)
     waitedForUntil = math.max(waitedForUntil, now + retry + 50000)
   end
@@ -201,7 +207,7 @@ end
 redis.call('HSET', KEYS[1], 'tat', exact(tat), lane .. 'Turns', exact(turns), 'share', exact(shareAt),
   'blockedUntil', exact(blockedUntil), 'grown', exact(grown), 'waitedForUntil', exact(waitedForUntil),
   'countedUntil', exact(now), 'boundRate', exact(boundRate), 'boundUntil', exact(boundUntil), 'retries', exact(retries),
-  'server', server)
+  'server', server, 'gap', exact(interval))
 keep(math.max(tat, blockedUntil))
 return {exact(granted), exact(now), exact(first), exact(retry), exact(blocked), exact(rate), exact(slots)}
 `;

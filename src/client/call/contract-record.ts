@@ -12,13 +12,17 @@ type Described = Kind | 'cards';
 /** Members that hold the fields of a record in JSON:API and its relatives, and in GraphQL; the name of its kind is one, too. */
 const WRAPPERS = ['attributes', 'fields', 'properties', 'data', 'node'];
 const wrappersOf = (kind: Described) => [...WRAPPERS, kind.slice(0, -1)];
-/** What such a record has besides: it describes the record, and is no field of the contract. */
-const ABOUT_RECORD =
-  /^(_?id|uuid|uid|guid|_?type|object|cursor|_?links|meta|relationships|(created|updated)_?(at|time))$/i;
+const PHONE_IN = ['value', 'number', 'phone'];
 /** Members with the id of another record, in an object that names it. */
 const ID_OF_OTHER = ['id', '_id', 'uuid', 'customer id', 'client id', 'contact id'].map(plain);
-/** An object in place of a text or an amount: an organization with its name, an amount with its currency. */
-const VALUE_IN: Readonly<Record<string, readonly string[]>> = { organization: ['name'], amount: ['amount', 'value'] };
+/** An object in place of a text or an amount: an organization with its name, an amount with its currency, a phone with its label. */
+const VALUE_IN: Readonly<Record<string, readonly string[]>> = {
+  organization: ['name'],
+  amount: ['amount', 'value'],
+  email: ['value', 'address', 'email'],
+  phone: PHONE_IN,
+  phone_number: PHONE_IN,
+};
 
 /**
  * The record with its fields under the contract's names; the same object if it has them already. A field has the first value that
@@ -89,9 +93,13 @@ function membersSet(kind: Described, { members }: Dialect): Readonly<Record<stri
 function memberAt(record: JsonObject, field: string, path: string): Json | undefined {
   if (Object.hasOwn(record, path)) return readAs(record[path], field, path);
   let value: Json | undefined = record;
-  for (const name of path.split('.'))
-    value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  for (const name of path.split('.')) value = memberOf(value, name);
   return readAs(value, field, field);
+}
+
+function memberOf(value: Json | undefined, name: string): Json | undefined {
+  if (isJsonArray(value)) return value[Number(name)];
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 interface Member {
@@ -131,11 +139,27 @@ function firstValueOf(record: JsonObject, field: string, members: readonly Membe
 function readAs(value: Json | undefined, field: string, name: string): Json | undefined {
   if (value === undefined || value === null || (typeof value === 'string' && value.trim() === '')) return undefined;
   if (REFERENCES.has(field)) return referenceIn(value, name);
-  if (!isJsonObject(value) && !isJsonArray(value)) return value;
-  const within = isJsonObject(value) ? VALUE_IN[field]?.find((inner) => isText(value[inner])) : undefined;
-  if (within !== undefined) return (value as JsonObject)[within]; // safe: only an object has a name
+  if (isJsonObject(value)) {
+    const within = VALUE_IN[field]?.find((inner) => isText(value[inner]));
+    if (within !== undefined) return value[within];
+  } else if (!isJsonArray(value)) return value;
+  else if (VALUES_OF_PERSON.has(field)) return mainOf(value, field);
   return name === field ? value : undefined;
 }
+
+/** Fields of which a person may have several. */
+const VALUES_OF_PERSON: ReadonlySet<string> = new Set(['email', 'phone', 'phone_number']);
+
+/** The value that a list calls primary, or its first. */
+function mainOf(values: readonly Json[], field: string): Json | undefined {
+  const isMain = (value: Json) =>
+    isJsonObject(value) && Object.keys(value).some((name) => MAIN.test(name) && value[name] === true);
+  return [...values.filter(isMain), ...values]
+    .map((value) => readAs(value, field, ''))
+    .find((value) => value !== undefined);
+}
+
+const MAIN = /^(is_?)?(primary|main|default|preferred)$/i;
 
 /** A bare text may be the name of the other record; as an id it counts only under a name that ends in "id". */
 function referenceIn(value: Json, name: string): Json | undefined {
@@ -167,7 +191,8 @@ function unwrapped(record: JsonObject, kind: Described): JsonObject {
   const wrapper = wrappersOf(kind).find((name) => isJsonObject(record[name]));
   const inner = wrapper === undefined ? undefined : record[wrapper];
   if (!isJsonObject(inner)) return record;
-  if (!Object.keys(record).every((name) => name === wrapper || ABOUT_RECORD.test(name))) return record;
+  const beside = Object.keys(record).filter((name) => name !== wrapper);
+  if (fieldsIn(beside, kind).size > 0) return record;
   const { [wrapper ?? '']: _, relationships, ...rest } = record;
   return { ...relatedTo(relationships), ...unwrapped(inner, kind), ...rest };
 }

@@ -19,6 +19,8 @@ export interface Beside {
   readonly pages?: number;
   /** Set if more records follow: the query parameters that the answer gives for them; empty if it gives none. */
   readonly next?: Query;
+  /** Set if the answer says that no records follow. */
+  readonly end?: true;
 }
 
 /** Headers with names in lower case. */
@@ -87,7 +89,7 @@ export function besideOf(body: Json | undefined, headers: Headers, path: string)
     ...(total >= 0 && { total }),
     ...(page !== undefined && { page }),
     ...(lastPage >= 0 && { pages: lastPage }),
-    ...(found.length > 0 && { next: given }),
+    ...(found.length > 0 ? { next: given } : saysEnd && { end: true as const }),
   };
   return Object.keys(beside).length === 0 ? undefined : beside;
 }

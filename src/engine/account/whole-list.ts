@@ -42,7 +42,7 @@ export interface WholeListRead {
   readonly scan: ScanReport | undefined;
   /** Number of records; undefined if the list came in pages. */
   readonly records: number | undefined;
-  /** Whether a page after them was empty: then there are no more. */
+  /** Whether a page after them was empty, or the answer says that none follow: then there are no more. */
   readonly hasEnd: boolean;
   /** The highest id, if all ids are numbers that a service counts. */
   readonly highestId: number | undefined;
@@ -76,7 +76,7 @@ export async function readWholeList(
   if (!isFirstPage) {
     const after = await lookAfter(account, operation, first, records, options);
     // A total proves no end: some services count the records of the page.
-    const hasEnd = after === 'no records';
+    const hasEnd = after === 'no records' || beside?.end === true;
     if (after !== 'new records') return { ...seen, scan: undefined, records, hasEnd };
   }
   return { ...seen, scan: await scanPages(account, operation, records, options), records: undefined, hasEnd: true };

@@ -141,15 +141,18 @@ export async function isAnyToSend(db: Queryable, runId: string): Promise<boolean
   return found.rows[0]?.is ?? false;
 }
 
+/**
+ * SQL: the rows of `from` without a verdict in run `$1`. `except`, because Postgres may compare every row with every verdict where
+ * it has no statistics of the run yet and `not exists` says the same.
+ */
+const unsettled = (from: string) => `(${from} except select v.n from ledger.verdicts v where v.run_id = $1)`;
+
 /** SQL: the rows of run `$1` that a claim holds, and how many rows are ready to be claimed. */
-const TO_SEND = `held as materialized (
-       select c.n from (select unnest(rows) as n from ledger.chunks where run_id = $1) c
-       where not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = c.n)
-     ), ready as (
-       select (select count(*) from ledger.plans p join ledger.runs u on u.id = $1 and p.n >= u.next_n
-           where p.run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n))
-         + (select count(*) from ledger.again g
-           where g.run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = g.n)) as n
+const TO_SEND = `held as materialized ${unsettled('select unnest(rows) as n from ledger.chunks where run_id = $1')},
+     ready as (
+       select (select count(*) from ${unsettled(`select p.n from ledger.plans p
+           where p.run_id = $1 and p.n >= (select next_n from ledger.runs where id = $1)`)} p)
+         + (select count(*) from ${unsettled('select g.n from ledger.again g where g.run_id = $1')} g) as n
      )`;
 
 /** SQL: the rows of run `$1`, and how many have a verdict. */
@@ -179,14 +182,13 @@ export async function rowsLeft(db: Queryable, runId: string): Promise<RowsLeft> 
 export async function openRows(db: Queryable, runId: string): Promise<Readonly<Record<RowState, number>>> {
   const counted = await db.query<Record<RowState, number>>(
     `with ${TO_SEND}, planned as (
-       select count(*) as n from ledger.plans p
-       where run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n)
+       select count(*) as n from ${unsettled('select p.n from ledger.plans p where p.run_id = $1')} p
      ), doubt as (
        select count(*) as n from ledger.attempts a where a.run_id = $1 and a.outcome in ('unknown', 'lost')
-         and not exists (select from ledger.attempts l where l.run_id = $1 and l.n = a.n and l.id > a.id)
-         and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n)
-         and not exists (select from ledger.again g where g.run_id = $1 and g.n = a.n)
-         and exists (select from ledger.plans p where p.run_id = $1 and p.n = a.n)
+         and not exists (select from ledger.attempts l where l.run_id = $1 and l.n = a.n and l.id > a.id offset 0)
+         and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n offset 0)
+         and not exists (select from ledger.again g where g.run_id = $1 and g.n = a.n offset 0)
+         and exists (select from ledger.plans p where p.run_id = $1 and p.n = a.n offset 0)
          and a.n not in (select n from held)
      ), ${WHOLE}
      select (inputs - settled - planned.n)::int as staged, ready.n::int as ready, held::int as intent, doubt.n::int as unknown,

@@ -1,5 +1,7 @@
 /** Scans the list of tasks of a sync, and stores what has changed in it. */
+import { isJsonObject } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
+import { RunFailed } from '../../engine/account/failure.ts';
 import type { LookedUp } from '../../engine/account/look-up.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import { missedAtLeast } from '../../engine/ledger/tasks/task-versions.ts';
@@ -34,10 +36,16 @@ export async function scanTasks(
   const readPage = taskListReader(context, 'tasks.getall', 'tasks');
   let lookedUp: ReadonlyMap<string, LookedUp> = new Map();
   let unsaid = 0;
+  let said = 0;
+  let unknown: string | undefined;
 
   const scanned = (record: Json, readAtMs: number): ScannedTask => {
     const { task, saysCompletion } = stateOf(toTaskState(record, account.dialect), 'task', record, account);
-    if (!saysCompletion) unsaid++;
+    if (saysCompletion) said++;
+    else {
+      unsaid++;
+      unknown ??= flagLikeDone(record);
+    }
     return { id: task.id, hash: taskHash(task), task, readAtMs };
   };
   const keep = (tasks: readonly ScannedTask[]) => {
@@ -63,7 +71,9 @@ export async function scanTasks(
     read: async (page, instead) => {
       const readAtMs = performance.now();
       const { records, beside } = await readPage({ query: instead ?? { [account.dialect.pageParam]: page } });
-      return { records: records.map((record) => scanned(record, readAtMs)), beside };
+      const tasks = records.map((record) => scanned(record, readAtMs));
+      if (said === 0 && unknown !== undefined) throw completionNotFound(account.name, unknown);
+      return { records: tasks, beside };
     },
     keep: async (tasks, newInAll) => {
       await keep(tasks);
@@ -82,6 +92,23 @@ export async function scanTasks(
     missing: list.missing.filter((id) => !list.seen.has(id)),
     isAbsent: (id) => lookedUp.get(id)?.status === 'not-found',
   };
+}
+
+const LIKE_DONE = /done|clos|complet|finish|resolv|check/i;
+
+/** A member whose name and value make it look like a completion flag. */
+function flagLikeDone(record: Json): string | undefined {
+  if (!isJsonObject(record)) return undefined;
+  return Object.keys(record).find((name) => LIKE_DONE.test(name) && typeof record[name] === 'boolean');
+}
+
+function completionNotFound(account: string, member: string): RunFailed {
+  const setting = `accounts.${account}.dialect.members.tasks.isCompleted`;
+  return new RunFailed(
+    'SERVICE_UNREADABLE',
+    `The service of account "${account}" lists tasks without a completion flag under a name that Lockstep knows, but "${member}" looks ` +
+      `like one. Set ${setting} to ${member}, or, if it is none, to isCompleted: then tasks without a flag count as open.`,
+  );
 }
 
 /** If many tasks are missing, first the ones that were missing before: as many as a scan reads by id. */

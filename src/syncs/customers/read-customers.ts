@@ -22,7 +22,7 @@ import type { JobContext } from '../../engine/worker/job.ts';
 import { beginReading } from '../begin-reading.ts';
 import { lookUpHidden } from '../read-back.ts';
 import { customerFieldsOf, keysOf, maskedIn } from './keys.ts';
-import { keysNotFound, memberWithMail } from './unread-fields.ts';
+import { UnreadMails } from './unread-fields.ts';
 
 /** The pass before the first write of a run. */
 export const BASELINE = 0;
@@ -48,8 +48,7 @@ export async function readCustomers(
   const isAudit = await areAuditsDue(pool, run, reading);
   const keeping = boundedPipeline();
   const witnesses = await openWitnesses(context, 'customers');
-  let hasKeys = false;
-  let mailMember: string | undefined;
+  const mails = new UnreadMails(account, 'customers');
   let seen = 0;
   let masked: string | undefined;
   let withMask = 0;
@@ -63,12 +62,11 @@ export async function readCustomers(
       deleted += answered.length - batch.length;
       const records = batch.map((record) => toSeenRecord(record, account));
       for (const [i, { recordId }] of records.entries()) witnesses.note(recordId, batch[i] ?? null);
-      hasKeys ||= records.some(({ email, phone, name }) => (email ?? phone ?? name) !== undefined);
+      mails.note(records, batch);
       seen += records.length;
       const masks = records.flatMap(({ fields }) => maskedIn(fields) ?? []);
       withMask += masks.length;
       masked ??= masks[0];
-      if (!hasKeys) mailMember ??= batch.map(memberWithMail).find((member) => member !== undefined);
       const wanted = records.filter(wants);
       const isWanted = new Set(wanted);
       const others = isAudit ? records.filter((customer) => !isWanted.has(customer)) : [];
@@ -83,7 +81,7 @@ export async function readCustomers(
     },
   });
   await keeping.end();
-  if (!hasKeys && mailMember !== undefined) throw keysNotFound(account, 'customers', mailMember);
+  mails.check();
   if (read.shape) await checkShape(context, 'customers', read.shape);
   if (read.scan) await noteScan(context, 'customers', read.scan);
   await noteDeleted(context, 'customers', deleted);

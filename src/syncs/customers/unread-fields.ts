@@ -1,8 +1,9 @@
-/** The errors for lists whose records have no member that Lockstep recognises as a field it needs. */
-import { isJsonObject } from '../../client/call/dialect.ts';
+/** Lists whose records have no member that Lockstep recognises as a field it needs. */
+import { isJsonArray, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
+import type { Keys } from './keys.ts';
 
 const MEMBERS_SHOWN = 15;
 
@@ -30,23 +31,66 @@ export function fieldDisputed({ name }: Account, field: OrderField, rivals: read
   );
 }
 
-/** People have no e-mail, phone or name that is known, but `member` holds an e-mail address. */
-export function keysNotFound({ name }: Account, kind: 'contacts' | 'customers', member: string): RunFailed {
-  return new RunFailed(
-    'SERVICE_UNREADABLE',
-    `The service of account "${name}" lists ${kind} without an e-mail, phone or name under a name that Lockstep knows, but ` +
-      `"${member}" holds an e-mail address. Set accounts.${name}.dialect.members.${kind}.email to ${member}, and the members with ` +
-      `the name and the phone likewise.`,
-  );
+/**
+ * Notices lists of people whose e-mails are in a member that Lockstep does not know: without them, each person would look new. An
+ * address that all of them share is not theirs, such as the owner's.
+ */
+export class UnreadMails {
+  readonly #account: Account;
+  readonly #kind: 'contacts' | 'customers';
+  #isSettled: boolean;
+  #hasKeys = false;
+  #found: { readonly member: string; readonly mail: string } | undefined;
+  #differ = false;
+  /** Whether a record has the field, and says that the person has no e-mail. */
+  #isSaid = false;
+
+  constructor(account: Account, kind: 'contacts' | 'customers') {
+    this.#account = account;
+    this.#kind = kind;
+    this.#isSettled = Object.hasOwn(account.dialect.members[kind], 'email');
+  }
+
+  /** `records`: the people as the list has them, in the contract's names. */
+  note(people: readonly Pick<Keys, 'email' | 'phone' | 'name'>[], records: readonly Json[]): void {
+    if (this.#isSettled) return;
+    this.#hasKeys ||= people.some(({ email, phone, name }) => (email ?? phone ?? name) !== undefined);
+    const mails = records.flatMap((record) =>
+      isJsonObject(record) && record.email !== undefined ? [record.email] : [],
+    );
+    this.#isSettled = mails.some((mail) => MAIL.test(textOf(mail)));
+    this.#isSaid ||= mails.some((mail) => mail === null || typeof mail === 'string');
+    for (const record of this.#isSettled || this.#differ ? [] : records) {
+      const found = memberWithMail(record);
+      this.#found ??= found;
+      this.#differ ||= found?.member === this.#found?.member && found?.mail !== this.#found?.mail;
+    }
+  }
+
+  /** @throws RunFailed SERVICE_UNREADABLE */
+  check(): void {
+    if (this.#isSettled || this.#found === undefined || (this.#hasKeys && (this.#isSaid || !this.#differ))) return;
+    const { member } = this.#found;
+    const [name, kind] = [this.#account.name, this.#kind];
+    const setting = `accounts.${name}.dialect.members.${kind}`;
+    throw new RunFailed(
+      'SERVICE_UNREADABLE',
+      `The service of account "${name}" lists ${kind} without an e-mail${this.#hasKeys ? '' : ', phone or name'} under a name that ` +
+        `Lockstep knows, but "${member}" holds an e-mail address. Set ${setting}.email to ${member}, and the members with the name ` +
+        `and the phone likewise. If it is not the address of the ${kind.slice(0, -1)}, set ${setting}.email to email.`,
+    );
+  }
 }
 
+const MAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+
 /** The path of the member of a record that holds an e-mail address. */
-export function memberWithMail(record: Json): string | undefined {
-  if (!isJsonObject(record)) return undefined;
-  for (const [name, value] of Object.entries(record)) {
-    if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(textOf(value))) return name;
+function memberWithMail(record: Json): { readonly member: string; readonly mail: string } | undefined {
+  if (!isJsonObject(record) && !isJsonArray(record)) return undefined;
+  for (const [name, value] of Object.entries<Json>(record)) {
+    if (MAIL.test(textOf(value))) return { member: name, mail: textOf(value) };
     const within = memberWithMail(value);
-    if (within !== undefined) return `${name}.${within}`;
+    if (within !== undefined) return { ...within, member: `${name}.${within.member}` };
   }
   return undefined;
 }

@@ -65,6 +65,19 @@ test('headers with nothing remaining stop every process until the reset, and do 
   expect(budget.stats()).toMatchObject({ limited: 0, cuts: 0 });
 });
 
+test('the few calls that remain until a reset cost no time after it, in no process', async () => {
+  const { budget, store } = openBudget({ limits: { ...LIMITS, burst: 119 } });
+  const { budget: other } = openBudget({ store, limits: { ...LIMITS, burst: 119 } });
+  const [answered, later] = [await permit(budget), await permit(budget)];
+  await answered.hinted({ remaining: 1, resetMs: 2000 });
+  const served = callers(budget, 20);
+  await vi.advanceTimersByTimeAsync(20);
+  await later.hinted({ remaining: 0, resetMs: 2000 });
+  const [waiting, others] = [callers(budget, 20), callers(other, 20)];
+  await vi.advanceTimersByTimeAsync(4000);
+  expect([served.length, waiting.length, others.length]).toEqual([20, 20, 20]);
+});
+
 test('a limit from headers travels with the next ask, slows down every process, and never speeds one up', async () => {
   const { budget, store } = openBudget();
   const answered = await permit(budget);

@@ -58,6 +58,11 @@ describe('other fields', () => {
     ['contacts', { email: '', email_address: 'a@x.test' }, { email: 'a@x.test' }],
     ['contacts', { company: { id: 1, name: 'Acme' } }, { organization: 'Acme' }],
     ['customers', { mobile: '12 34 56' }, { phone_number: '12 34 56' }],
+    ['customers', { phones: [{ number: '12 34 56', type: 'home' }] }, { phone_number: '12 34 56' }],
+    ['contacts', { emails: ['a@x.test', 'b@x.test'] }, { email: 'a@x.test' }],
+    ['contacts', { email: [{ value: '', is_primary: true }, { value: 'b@x.test' }] }, { email: 'b@x.test' }],
+    ['contacts', { id: '7', archived: false, properties: { firstname: 'Ann' } }, { first_name: 'Ann' }],
+    ['tasks', { Subject: 'Call', IsClosed: true }, { taskName: 'Call', isCompleted: true }],
     ['tasks', { TaskName: 'Call', due_date: '2026-11-02' }, { taskName: 'Call', endDate: '2026-11-02' }],
     ['subtasks', { title: 'Call', Done: 'N' }, { item_name: 'Call', isCompleted: 'N' }],
   ])('of %s: %o has %o', (kind, record, fields) => {

@@ -21,6 +21,7 @@ import {
   TRANSITIONS,
   unplanRows,
 } from '../../../src/engine/ledger/transitions.ts';
+import { comparedRows } from '../../support/compared-rows.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { runs } from '../../support/property-runs.ts';
 import { aRun, freshLedger, rowsOf, WORKER } from './fresh-ledger.ts';
@@ -151,4 +152,24 @@ test('a row that is claimed and recorded is never given to two claims at once', 
     }),
     { numRuns: 20 },
   );
+});
+
+test('counts rows that are left without comparing every row with every verdict, where Postgres has no statistics of the run', async () => {
+  const rows = 2_000;
+  const { pool } = database;
+  const fill = (run: Run) =>
+    pool.query(
+      `with staged as (insert into ledger.inputs (run_id, n) select $1, n from generate_series(1, $2) n),
+         planned as (insert into ledger.plans (run_id, n, action) select $1, n, 'create' from generate_series(1, $2) n)
+       insert into ledger.verdicts (run_id, n, verdict, reason) select $1, n, 'review', 'GAVE_UP' from generate_series(1, $2) n`,
+      [run.id, rows],
+    );
+  await fill(await aRun(database));
+  await pool.query('analyze ledger.plans, ledger.verdicts');
+  const run = await aRun(database);
+  await fill(run);
+  const compared = comparedRows(pool);
+  expect(await rowsLeft(compared.pool, run.id)).toEqual({ toSend: 0, toSettle: 0 });
+  expect(await openRows(compared.pool, run.id)).toMatchObject({ ready: 0, settled: rows });
+  expect(compared.most()).toBeLessThan(10 * rows);
 });
