@@ -11,7 +11,7 @@ export default defineConfig({
       'test/e2e/{every-step,faults,kill,orders-kill,folder-changes}.test.ts',
       'test/jobs/{dialect-combinations,load-orders-dialects,load-orders-faults,framework-services,unlike-services}.test.ts',
       'test/mirror/{inbound/convergence,outbox/order}.test.ts',
-      'test/engine/ledger/{transitions,retention/prune}.test.ts',
+      'test/engine/ledger/{transitions,schedules-model,retention/prune}.test.ts',
     ],
     env: { PROPERTY_RUNS: '40' },
     setupFiles: './test/e2e/end-processes.ts',

@@ -1,8 +1,9 @@
 /**
  * `npm run chaos -- --seed N --minutes M [--workers W] [--too-late]`: one day at random (day.test.ts). `--too-late`: the service commits
  * later than `settle`, and each record that is doubled has to be reported. As root on Linux the data directory is a small disk that fills up.
- * `npm run worlds -- --seeds A..B [--habit NAME]`: services drawn by these seeds (worlds.test.ts). `--habit` gives each of them a habit of
- * test/support/habits.ts; `--habit each` goes through them by seed.
+ * `npm run worlds -- --seeds A..B [--habit NAME] [--kills]`: services drawn by these seeds (worlds.test.ts). `--habit` gives each of them a habit of
+ * test/support/habits.ts; `--habit each` goes through them by seed. `--kills`: processes work on the runs, one or two at a time, and are
+ * killed at random calls.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -16,6 +17,7 @@ const { values, positionals } = parseArgs({
     'too-late': { type: 'boolean', default: false },
     seeds: { type: 'string', default: '1..60' },
     habit: { type: 'string', default: 'none' },
+    kills: { type: 'boolean', default: false },
   },
 });
 const [what] = positionals;
@@ -36,6 +38,7 @@ const env = {
   WORKERS: values.workers,
   SEEDS: values.seeds,
   HABIT: values.habit,
+  ...(values.kills && { KILLS: '1' }),
   ...(values['too-late'] && { TOO_LATE: '1' }),
   ...(hasMounts && { OWN_MOUNTS: '1' }),
 };

@@ -1,10 +1,10 @@
-/** Services drawn by the seeds SEEDS: npm run worlds -- --seeds 1..200 */
+/** Services drawn by the seeds SEEDS: npm run worlds -- --seeds 1..200. With KILLS the processes that work on their runs are killed. */
 import { expect, test } from 'vitest';
 import { isRefusable, withHabit } from '../support/drawn-habit.ts';
 import { drawService } from '../support/drawn-service.ts';
 import { type Checked, checkServices } from '../support/random-check.ts';
 
-const { SEEDS = '1..60', HABIT } = process.env;
+const { SEEDS = '1..60', HABIT, KILLS } = process.env;
 const [from = 1, to = from] = SEEDS.split('..').map(Number);
 const count = to - from + 1;
 /** Share of the services that a careful person could read and that may be refused. */
@@ -14,7 +14,7 @@ test(
   `${count} services drawn by seed are never read wrong, and few that can be read are refused`,
   async () => {
     const drawn = Array.from({ length: count }, (_, i) => ({ drawn: withHabit(drawService(from + i), HABIT) }));
-    const checked = await checkServices(drawn, { onChecked: report });
+    const checked = await checkServices(drawn, { onChecked: report, isKilled: KILLS !== undefined });
     process.stdout.write(`${summary(checked)}\n`);
     expect(checked.filter(({ status }) => status === 'wrong')).toEqual([]);
     const readable = checked.filter((one) => !isRefusable(one.drawn));

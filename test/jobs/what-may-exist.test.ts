@@ -163,6 +163,26 @@ test('orders after the last one of a list that is cut off at its beginning are n
   expect(harness.book.orders).toHaveLength(55);
 });
 
+test.each([
+  ['oldest', (id: number) => id <= 3],
+  ['newest', (id: number) => id >= 4],
+])(
+  'orders of an empty list that shows only its %s orders are not created again if no create was answered',
+  async (_which, isListed) => {
+    const show = (record: BookRecord, how: 'list' | 'get') =>
+      how === 'list' && 'order_id' in record && !isListed(record.id) ? undefined : record;
+    begin({ show, afterCreate: () => ({ status: 502, body: 'no' }) });
+    const run = await harness.load(orders('A,1,5,new', 'B,1,6,new', 'C,1,7,new', 'D,1,8,new'));
+    expect(harness.book.orders).toHaveLength(4);
+    expect((await harness.fates(run)).toSorted()).toEqual([
+      'created',
+      'created',
+      'review NOT_IN_LIST',
+      'review NOT_IN_LIST',
+    ]);
+  },
+);
+
 describe('a service that spells the order_ids of new orders in its own way', () => {
   const spelt = (record: BookRecord) => ({
     ...record,

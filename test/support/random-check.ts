@@ -8,6 +8,7 @@ import path from 'node:path';
 import { freshDatabase } from './database.ts';
 import { type Drawn, randomFrom } from './drawn-service.ts';
 import { testWorkspace } from './harness/test-workspace.ts';
+import { type KilledWorkers, startKilledWorkers } from './killed-workers.ts';
 import { checkOrders } from './random-orders.ts';
 import { checkContacts } from './random-people.ts';
 import { type RandomService, startRandomService } from './random-service.ts';
@@ -22,24 +23,37 @@ export interface Checked {
   readonly why: readonly string[];
 }
 
+/** Of each service between two kills, on average. */
+const CALLS_OF_EACH = 30;
 const BUDGET = 'budget: { requests: 20000, per: 1s, burst: 2000, timeout: 10s, settle: 150ms }';
 
 const STEPS = { contacts: checkContacts, orders: checkOrders, tasks: checkTasks } as const;
 
 export type Step = keyof typeof STEPS;
 
-/** Checks services side by side, in one workspace; the result is in their order. */
+/**
+ * Checks services side by side, in one workspace; the result is in their order. `isKilled`: other processes work on the runs, and are
+ * killed.
+ */
 export async function checkServices(
   wanted: readonly { readonly drawn: Drawn; readonly steps?: readonly Step[] }[],
-  { atOnce = 6, onChecked = (_one: Checked): void => {} } = {},
+  { atOnce = 6, isKilled = false, onChecked = (_one: Checked): void => {} } = {},
 ): Promise<readonly Checked[]> {
   const database = await freshDatabase();
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-random-'));
-  const services = await Promise.all(wanted.map(({ drawn }) => startRandomService(drawn)));
+  let workers: KilledWorkers | undefined;
+  const onCall = () => workers?.called();
+  const services = await Promise.all(wanted.map(({ drawn }) => startRandomService(drawn, onCall)));
   const keys = services.map((_, n): [string, string] => [`KEY_${n}`, `a-key-of-the-random-service-${n}`]);
   const env = { ...Object.fromEntries(keys), HOOK_SECRET: 'x'.repeat(32) };
-  const workspace = await testWorkspace({ text: settingsText(services), dataDir, env, database });
-  await workspace.work();
+  const text = settingsText(services);
+  const workspace = await testWorkspace({ text, dataDir, env, database });
+  if (isKilled)
+    workers = startKilledWorkers({
+      args: [JSON.stringify(database.connection), dataDir, text],
+      env: { ...process.env, ...env },
+      calls: CALLS_OF_EACH * Math.min(atOnce, wanted.length),
+    });
   const checked: Checked[] = [];
   const open = services.map((service, n) => ({ service, n, ...(wanted[n] as (typeof wanted)[number]) })); // safe: one each
   const work = async (): Promise<void> => {
@@ -52,6 +66,7 @@ export async function checkServices(
         random: randomFrom(drawn.seed + 77),
         service,
         workspace,
+        isKilled,
         database,
         dataDir,
         why,
@@ -64,6 +79,8 @@ export async function checkServices(
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
+  await workers?.close();
+  if (workers) process.stdout.write(`${workers.kills()} kills\n`);
   await workspace.close();
   await Promise.all(services.map((service) => service.close()));
   await database.close();

@@ -41,7 +41,8 @@ const KINDS_BY_PATH: Readonly<Record<string, ListedKind>> = {
   tasks: 'tasks',
 };
 
-export async function startRandomService(drawn: Drawn): Promise<RandomService> {
+/** `onCall`: for each request, before it is answered. */
+export async function startRandomService(drawn: Drawn, onCall = () => {}): Promise<RandomService> {
   const records: Record<ListedKind, Kept[]> = { contacts: [], customers: [], orders: [], tasks: [] };
   const random = randomFrom(drawn.seed + 1_000_003);
   let writes = 0;
@@ -143,6 +144,7 @@ export async function startRandomService(drawn: Drawn): Promise<RandomService> {
   const callsOf = new WeakMap<object, number>();
 
   const server = await startHttpServer(async (received, response) => {
+    onCall();
     const { socket } = response;
     const onThisOne = (socket && callsOf.get(socket)) ?? 0;
     if (socket) callsOf.set(socket, onThisOne + 1);

@@ -1,8 +1,7 @@
 /** Scans of the tasks of a drawn service, and a check of what they report. */
 import { endRun } from '../../src/engine/ledger/run-status.ts';
-import { ended as stopped } from './harness/ended.ts';
 import { isScanned } from './harness/tasks.ts';
-import type { World } from './random-world.ts';
+import { attend, ended, type World } from './random-world.ts';
 
 export async function checkTasks(world: World): Promise<void> {
   const { service, random, why } = world;
@@ -36,8 +35,8 @@ export async function checkTasks(world: World): Promise<void> {
 async function scan(world: World, step: string): Promise<readonly string[] | undefined> {
   const { database, workspace, why } = world;
   const begun = await workspace.startSync(`tasks-${world.n}`, { lane: 'batch', dryRun: false });
-  await (await workspace.work()).attend(begun.run);
-  const run = await stopped(database, begun.run.id, { hasStopped: isScanned, timeout: 240_000 });
+  await attend(world, begun.run);
+  const run = await ended(world, begun.run.id, isScanned);
   if (run.status === 'failed' || run.status === 'paused') {
     why.refused.push(`${step}: ${run.status}: ${run.errorCode}: ${run.error}`);
     await endRun(database.pool, run.id, 'done').catch(() => undefined);

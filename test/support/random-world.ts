@@ -15,6 +15,8 @@ export interface World {
   readonly random: Random;
   readonly service: RandomService;
   readonly workspace: Workspace;
+  /** The processes that work on its runs are killed; otherwise the workspace does. */
+  readonly isKilled: boolean;
   readonly database: FreshDatabase;
   readonly dataDir: string;
   readonly why: { refused: string[]; wrong: string[] };
@@ -25,9 +27,14 @@ export const nameOf = (n: number) => `account-${n}`;
 /** True if the run is done and every row succeeded; otherwise reports why not. */
 export async function sync(world: World, name: string, step: string): Promise<boolean> {
   const begun = await world.workspace.startSync(name, { lane: 'batch', dryRun: false });
-  await (await world.workspace.work()).attend(begun.run);
+  await attend(world, begun.run);
   const run = await ended(world, begun.run.id);
   return isWell(world, run, step);
+}
+
+/** Has the workspace work on the run at once; other processes find it. */
+export async function attend({ workspace, isKilled }: World, run: Run): Promise<void> {
+  if (!isKilled) await (await workspace.work()).attend(run);
 }
 
 export async function isWell({ database, why }: World, run: Run, step: string): Promise<boolean> {
@@ -50,8 +57,8 @@ export async function isWell({ database, why }: World, run: Run, step: string): 
 }
 
 /** A run that does not end is as wrong as one that ends wrong. */
-export async function ended({ database, why }: World, runId: string): Promise<Run> {
-  return stopped(database, runId, { timeout: 240_000 }).catch(async () => {
+export async function ended({ database, why }: World, runId: string, hasStopped?: (run: Run) => boolean): Promise<Run> {
+  return stopped(database, runId, { ...(hasStopped && { hasStopped }), timeout: 240_000 }).catch(async () => {
     const run = await readRun(database.pool, runId);
     const rows = await database.pool.query(
       'select state, verdict, reason, count(*)::int as n from ledger.rows where run_id = $1 group by 1, 2, 3',

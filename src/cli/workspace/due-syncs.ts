@@ -1,8 +1,8 @@
 /** The syncs of the settings that start by themselves. */
 import type { Logger } from 'pino';
-import { type DueStart, MISSED_MS, type ScheduledSync, type StartOutcome } from '../../engine/ledger/schedules.ts';
+import { type BeginStart, MISSED_MS, type ScheduledSync } from '../../engine/ledger/schedules.ts';
 import type { Settings } from '../../settings/settings.ts';
-import type { StartHow, startSyncRun } from './start-sync.ts';
+import type { StartArguments, startSyncRun } from './start-sync.ts';
 
 export function scheduledIn({ syncs }: Settings): readonly ScheduledSync[] {
   return Object.values(syncs).flatMap(({ name, schedule }) => (schedule ? [{ sync: name, schedule }] : []));
@@ -13,12 +13,12 @@ export function scheduledIn({ syncs }: Settings): readonly ScheduledSync[] {
  * the start, or once the run that is in its way.
  */
 export function dueStarter(
-  startSync: (name: string, how: StartHow) => ReturnType<typeof startSyncRun>,
+  startSync: (...start: StartArguments) => ReturnType<typeof startSyncRun>,
   log: Logger,
-): (start: DueStart) => Promise<StartOutcome> {
+): BeginStart {
   const inTheWay = new Map<string, string>();
-  return async ({ sync, lateMs }) => {
-    const begun = await startSync(sync, { lane: 'batch', dryRun: false });
+  return async ({ sync, lateMs }, db) => {
+    const begun = await startSync(sync, { lane: 'batch', dryRun: false }, db);
     const run = begun.run.id;
     if (begun.status === 'busy') {
       const isOwn = begun.run.sync === sync;

@@ -46,7 +46,7 @@ import { openTelemetry } from './open-telemetry.ts';
 import { checkReadiness } from './readiness.ts';
 import { keepPruning } from './retention.ts';
 import { logStop } from './run-log.ts';
-import { type StartHow, startSyncRun } from './start-sync.ts';
+import { type StartArguments, type StartHow, startSyncRun } from './start-sync.ts';
 import { createTargetWork } from './target-work.ts';
 
 /** Pages and workers do not wait for connections of each other. Between two looks at a page they stay open. */
@@ -171,7 +171,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     let web: Console | undefined;
     let isDelivering = false;
     let alerting: ReturnType<typeof startAlerting> | undefined;
-    const startSync: Workspace['startSync'] = (name, how) => startSyncRun({ database, settings, accounts }, name, how);
+    const startSync = (...start: StartArguments) => startSyncRun({ database, settings, accounts }, ...start);
     const startWorking = async (worksOn: RunnerNeeds['worksOn']): Promise<Runner> => {
       const queue = worksOn === 'every-run' ? theQueue() : keep(createOwnQueue({ log }));
       const patienceMs = (account: string) => settings.accounts[account]?.patienceMs ?? 0; // no account: no service to wait for

@@ -7,6 +7,7 @@ import { startRun } from '../../engine/ledger/runs.ts';
 import { isBound, scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { type Settings, type SyncSettings, syncNamed } from '../../settings/settings.ts';
 import type { Database } from '../../storage/open.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 
 export interface StartHow {
@@ -20,17 +21,20 @@ export interface StartHow {
   readonly plan?: AppliedPlan;
 }
 
+/** The sync, and a transaction that its start is a part of; by default it has its own. */
+export type StartArguments = readonly [name: string, how: StartHow, within?: Queryable];
+
 export async function startSyncRun(
   { database, settings, accounts }: { database: Database; settings: Settings; accounts: Accounts },
-  name: string,
-  { reconcile = false, savePlan = false, plan, lane, dryRun }: StartHow,
+  ...[name, how, within]: StartArguments
 ) {
+  const { reconcile = false, savePlan = false, plan, lane, dryRun } = how;
   const sync = syncNamed(settings, name);
   // An account that was never opened has no scope yet. If it cannot be opened here, the run's worker reports why.
   if (!(await isBound(database.pool, sync.account))) await accounts.open(sync.account).catch(() => undefined);
   const type = catalog.syncTypes[sync.type];
   const scope = await scopeNamed(database.pool, sync.account);
-  return inTransaction(database.pool, async (db) => {
+  const start = async (db: Queryable) => {
     const begun = await startRun(db, {
       sync: name,
       job: sync.type,
@@ -48,7 +52,8 @@ export async function startSyncRun(
     });
     if (plan && begun.status === 'started') await bindToPlan(db, begun.run.id, plan);
     return begun;
-  });
+  };
+  return within ? start(within) : inTransaction(database.pool, start);
 }
 
 /** The options of a sync, and what its job needs from other parts of the settings. */

@@ -4,8 +4,8 @@
  *
  * A 404 that may mean "no such route" is tried once under the other prefix, and so is a 200 whose envelope says so; that
  * is safe for writes too, since a refusal applied nothing (assumption A3 in docs/protocol.md). Only an answer that must
- * come from a route decides the prefix of an operation: a record's 404 never does. So does a redirect to the other prefix; a
- * write is sent there once a read has shown that it was not applied.
+ * come from a route decides the prefix of an operation: a record's 404 never does, and is tried under the other prefix too until
+ * the prefix is decided. So does a redirect to the other prefix; a write is sent there once a read has shown that it was not applied.
  */
 import { type Operation, PREFIXES, type Prefix } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
@@ -31,16 +31,17 @@ export function createPrefixes(setting: 'auto' | Prefix, known: LearntPrefixes =
     return { first: () => setting, saw: () => {}, other: () => undefined, learnt: () => ({}) };
   }
   const settled = new Map<OperationName, Prefix>();
+  const decided = (operation: OperationName) => settled.get(operation) ?? known[operation];
   return {
-    first: (operation) =>
-      settled.get(operation) ?? known[operation] ?? ofList(operation, settled, known) ?? PREFIXES[0],
+    first: (operation) => decided(operation) ?? decided(listOf(operation)) ?? PREFIXES[0],
     saw(operation, prefix, outcome) {
       if (provesRoute(outcome)) settled.set(operation, prefix);
       else if (outcome.status === 'unknown' && outcome.wantsPrefix) settled.set(operation, outcome.wantsPrefix);
     },
     other(operation, prefix, outcome) {
       // A call may have been under way when another one settled the prefix.
-      if (settled.get(operation) === prefix || !mayLackRoute(operation, outcome)) return undefined;
+      if (settled.get(operation) === prefix) return undefined;
+      if (!mayLackRoute(operation, outcome, decided(operation) !== undefined)) return undefined;
       return PREFIXES.find((candidate) => candidate !== prefix);
     },
     learnt: () => Object.fromEntries(settled),
@@ -48,14 +49,7 @@ export function createPrefixes(setting: 'auto' | Prefix, known: LearntPrefixes =
 }
 
 /** A resource's list shows the prefix of its other operations; customers/import, listed separately, does not. */
-function ofList(
-  operation: OperationName,
-  settled: ReadonlyMap<OperationName, Prefix>,
-  known: LearntPrefixes,
-): Prefix | undefined {
-  const list: OperationName = `${kindOf(operation)}.getall`;
-  return settled.get(list) ?? known[list];
-}
+const listOf = (operation: OperationName): OperationName => `${kindOf(operation)}.getall`;
 
 /** 401, 403 and 429 may come from a gateway that knows no routes. */
 function provesRoute(outcome: Outcome | StreamOutcome): boolean {
@@ -63,7 +57,7 @@ function provesRoute(outcome: Outcome | StreamOutcome): boolean {
   return outcome.status === 'refused' && outcome.json === true && [400, 409, 422].includes(outcome.httpStatus);
 }
 
-function mayLackRoute(name: OperationName, outcome: Outcome | StreamOutcome): boolean {
+function mayLackRoute(name: OperationName, outcome: Outcome | StreamOutcome, isDecided: boolean): boolean {
   const operation: Operation = operations[name];
   if (outcome.status === 'unknown') {
     // Some servers answer every unknown path with a 200 and their start page, or redirect to the other prefix.
@@ -72,10 +66,11 @@ function mayLackRoute(name: OperationName, outcome: Outcome | StreamOutcome): bo
   }
   if (outcome.status !== 'refused') return false;
   if (outcome.httpStatus === 405) return true;
-  const namesNoRecord = operation.list !== undefined || name === 'customers.import' || name.endsWith('.create');
+  const isOfRoute =
+    !isDecided || operation.list !== undefined || name === 'customers.import' || name.endsWith('.create');
   // A service that answers every error with a 200 reports an unknown path only in its message.
-  if (outcome.httpStatus === 200) return namesNoRecord && MISSING_ROUTE.test(outcome.message);
-  return outcome.httpStatus === 404 && (namesNoRecord || outcome.json === false);
+  if (outcome.httpStatus === 200) return isOfRoute && MISSING_ROUTE.test(outcome.message);
+  return outcome.httpStatus === 404 && (isOfRoute || outcome.json === false);
 }
 
 const MISSING_ROUTE =

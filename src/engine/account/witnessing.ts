@@ -54,11 +54,9 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
   const { pool, run } = context;
   const witnesses = await readWitnesses(pool, run.scope, resource);
   // Contacts come in pages, which are proven.
-  const isFirstLook =
-    witnesses.length === 0 &&
-    resource !== 'contacts' &&
-    !(await wasRebound(pool, run.scope)) &&
-    !(await hasSent(pool, run.id));
+  const isFirstLook = witnesses.length === 0 && resource !== 'contacts' && !(await wasRebound(pool, run.scope));
+  // A service may show a new record by its id before it lists it.
+  const isAfterSend = isFirstLook && (await hasSent(pool, run.id));
   const wanted = new Map(witnesses.map((witness) => [witness.id, witness]));
   const found = new Map<string, RecordKeys>();
   const tenants = new Set<string>();
@@ -66,7 +64,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
   const skipped = new SkippedIds();
   const listed = new SeenIds();
   const hiddenBefore = async () =>
-    skipped.areCounted || resource !== 'customers'
+    skipped.areCounted || resource !== 'customers' || isAfterSend
       ? skipped.sample(MOST_LOOKED_UP)
       : namedCustomers(context, listed, MOST_LOOKED_UP);
   return {
@@ -88,7 +86,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       const suspects = isFirstLook ? await hiddenBefore() : missing.map(({ id }) => id);
       const looked = await lookAtMissing(context, resource, suspects, control);
       // An id that was never seen may not exist.
-      if (looked.status === 'hidden' && skipped.after().includes(looked.id))
+      if (looked.status === 'hidden' && (isAfterSend || skipped.after().includes(looked.id)))
         await awaitNewer(context, resource, looked);
       const judged: Judged = isFirstLook && looked.status === 'unclear' ? { status: 'removed' } : looked;
       // Nothing is written for contacts that are gone.
@@ -102,7 +100,8 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       }
       if (run.dryRun) return true;
       const isAsked = skipped.areCounted && looked.status !== 'unclear';
-      if (isFirstLook && control !== undefined && !isAsked) await distrustList(pool, run.scope, resource);
+      if (isFirstLook && !isAfterSend && control !== undefined && !isAsked)
+        await distrustList(pool, run.scope, resource);
       const fresh = sample.records.map(({ id, record }) => ({ id, keys: recordKeys(resource, record) }));
       const kept = witnesses.flatMap(({ id }) => (found.has(id) ? [{ id, keys: found.get(id) ?? {} }] : []));
       const telling = [...kept, ...fresh].filter(({ keys }) => Object.keys(keys).length > 0);

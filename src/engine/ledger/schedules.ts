@@ -56,7 +56,7 @@ export async function keepSchedules(pool: pg.Pool, wanted: readonly ScheduledSyn
        select sync, schedule, due_at, ${NOW} from jsonb_to_recordset($2) as t(sync text, schedule jsonb, due_at timestamptz)
        order by sync
        on conflict (sync) do update set schedule = excluded.schedule, due_at = excluded.due_at,
-         planned_at = excluded.planned_at, unmet_since = null where s.schedule <> excluded.schedule`,
+         planned_at = excluded.planned_at, waits_for = null, unmet_since = null where s.schedule <> excluded.schedule`,
       [plannedAt, JSON.stringify(rows)],
     );
   });
@@ -65,16 +65,17 @@ export async function keepSchedules(pool: pg.Pool, wanted: readonly ScheduledSyn
 /** SQL: the run that schedule `s` waits for. */
 export const WAITS_FOR = `(select u.id from ledger.runs u where u.id = s.waits_for and u.status in ('running', 'paused'))`;
 
-type Begin = (start: DueStart) => Promise<StartOutcome>;
+/** `db`: the transaction that also plans the next start, so that no start is made twice. It keeps nothing of a start that failed. */
+export type BeginStart = (start: DueStart, db: Queryable) => Promise<StartOutcome>;
 
 /**
  * Calls `begin` for each start that is due, unless the sync is paused or its schedule skips missed starts, and plans the
- * next start. Other processes take other starts meanwhile. A start that waits stays due, also if this process is killed before
- * `begin` has returned.
+ * next start. Other processes take other starts meanwhile. A start that waits stays due, and so does one whose process is killed
+ * meanwhile.
  */
 export async function makeDueStarts(
   pool: pg.Pool,
-  begin: Begin,
+  begin: BeginStart,
   { now, signal }: { readonly now?: Date; readonly signal?: AbortSignal } = {},
 ): Promise<void> {
   const waiting: string[] = [];
@@ -88,7 +89,7 @@ export async function makeDueStarts(
 /** Undefined if none is due. `waiting`: syncs whose starts wait. */
 async function takeDueStart(
   pool: pg.Pool,
-  begin: Begin,
+  begin: BeginStart,
   waiting: readonly string[],
   now?: Date,
 ): Promise<(StartOutcome & { readonly sync: string }) | undefined> {
@@ -107,7 +108,7 @@ async function takeDueStart(
     const lateMs = row.now.getTime() - dueAt.getTime();
     const isSkipped = schedule.missed === 'skip' && lateMs > MISSED_MS;
     const isDue = lateMs >= 0 && !isPaused && !isSkipped;
-    const begun: StartOutcome = isDue ? await begin({ sync, dueAt, lateMs }) : { status: 'made' };
+    const begun: StartOutcome = isDue ? await beginIn(db, begin, { sync, dueAt, lateMs }) : { status: 'made' };
     if (begun.status === 'waits') {
       await db.query('update ledger.schedules set waits_for = $2 where sync = $1 and waits_for is distinct from $2', [
         sync,
@@ -115,16 +116,25 @@ async function takeDueStart(
       ]);
       return { sync, ...begun };
     }
+    // The last of the starts that are skipped may be less than a minute late.
+    const after = isSkipped && !isPaused ? new Date(row.now.getTime() - MISSED_MS - 1) : row.now;
     const isUnmet = !isPaused && (isSkipped || begun.status === 'failed');
     await db.query(
       `update ledger.schedules s set due_at = $3, planned_at = ${NOW}, waits_for = null, unmet_since = case when $4 then
          case when exists (select from ledger.runs u where u.sync = s.sync and not u.dry_run and u.created_at >= s.unmet_since) then $5
            else coalesce(s.unmet_since, $5) end end
        where sync = $2`,
-      [row.now, sync, nextStart(sync, schedule, row.now), isUnmet, dueAt],
+      [row.now, sync, nextStart(sync, schedule, after), isUnmet, dueAt],
     );
     return { sync, ...begun };
   });
+}
+
+async function beginIn(db: Queryable, begin: BeginStart, start: DueStart): Promise<StartOutcome> {
+  await db.query('savepoint begun');
+  const begun = await begin(start, db);
+  if (begun.status === 'failed') await db.query('rollback to savepoint begun');
+  return begun;
 }
 
 /** The schedules that a scheduler has saved, by sync. */

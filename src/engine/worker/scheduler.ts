@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { elapsedMs } from '../../base/clock.ts';
 import { type Repeated, repeat } from '../../base/repeat.ts';
-import { type DueStart, makeDueStarts, type StartOutcome } from '../ledger/schedules.ts';
+import { type BeginStart, makeDueStarts } from '../ledger/schedules.ts';
 
 const LOOK_MS = 1_000;
 
@@ -15,18 +15,17 @@ export interface Scheduler extends Repeated {
 /** A sync whose `begin` fails is due again at its next time. */
 export function startDueSyncs(needs: {
   readonly pool: pg.Pool;
-  readonly begin: (start: DueStart) => Promise<StartOutcome>;
+  readonly begin: BeginStart;
   readonly log: Logger;
 }): Scheduler {
   const { pool, log } = needs;
   let lookedAtMs = elapsedMs();
 
-  function begin(start: DueStart): Promise<StartOutcome> {
-    return needs.begin(start).catch((error: unknown) => {
+  const begin: BeginStart = (start, db) =>
+    needs.begin(start, db).catch((error: unknown) => {
       log.error({ err: error, sync: start.sync }, 'a sync was not started');
       return { status: 'failed' };
     });
-  }
 
   async function look(signal: AbortSignal): Promise<void> {
     await makeDueStarts(pool, begin, { signal });

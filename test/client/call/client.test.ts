@@ -193,15 +193,21 @@ test('finds an operation that exists only under /v1 once and uses that prefix fr
   expect(client.learntPrefixes()).toEqual({ 'customers.import': '/v1' });
 });
 
-test('a record’s 404 costs one call and changes no prefix', async () => {
-  const server = await startHttpServer({
-    status: 404,
-    body: { status: 'error', content: null, message: 'no such contact' },
-  });
+test('a record’s 404 is tried under the other prefix until the operation has worked, and changes no prefix', async () => {
+  const server = await startHttpServer(({ query }) =>
+    query.get('contact_id') === '1'
+      ? { body: { status: 'success', content: { id: 1 }, message: '' } }
+      : { status: 404, body: { status: 'error', content: null, message: 'no such contact' } },
+  );
   const client = openClient(server, { prefix: 'auto' });
-  const outcome = await client.call('contacts.get', { lane, query: { contact_id: 7 } });
-  expect(outcome).toMatchObject({ status: 'refused', httpStatus: 404, message: 'no such contact' });
-  expect(server.requests.map(({ path }) => path)).toEqual(['/api/v1/contacts/get']);
+  for (const contact_id of [7, 1, 7]) await client.call('contacts.get', { lane, query: { contact_id } });
+  const asked = server.requests.map(({ path, query }) => [path, query.get('contact_id')].join());
+  expect(asked).toEqual([
+    '/api/v1/contacts/get,7',
+    '/v1/contacts/get,7',
+    '/api/v1/contacts/get,1',
+    '/api/v1/contacts/get,7',
+  ]);
 });
 
 test('where neither prefix has the route it reports the service’s own message', async () => {

@@ -26,10 +26,9 @@ const tries: [operation: OperationName, outcome: Outcome, triesOther: boolean][]
   ['orders.create', page, false],
   ['orders.create', reset, false],
   ['tasks.complete', page, false],
-  ['contacts.get', refused(404, true), false],
+  ['contacts.get', refused(404, true), true],
   ['contacts.get', refused(404, false), true],
-  ['contacts.update', refused(404, true), false],
-  ['orders.update', refused(404, true), false],
+  ['orders.update', refused(404, true), true],
 ];
 test.each(tries)('%s after %j', (operation, outcome, triesOther) => {
   const other = createPrefixes('auto').other(operation, '/api/v1', outcome);
@@ -43,13 +42,22 @@ const said: [operation: OperationName, words: string, triesOther: boolean][] = [
   ['orders.create', 'unknown endpoint', true],
   ['contacts.getall', 'unknown API key', false],
   ['orders.create', 'amount: expected a number', false],
-  ['contacts.get', 'no such contact', false],
-  ['orders.update', 'order 7 was not found', false],
+  ['contacts.get', 'no such contact', true],
 ];
 test.each(said)('%s after a 200 whose envelope says “%s”', (operation, message, triesOther) => {
   const outcome: Outcome = { status: 'refused', httpStatus: 200, message, json: true };
   expect(createPrefixes('auto').other(operation, '/api/v1', outcome)).toBe(triesOther ? '/v1' : undefined);
 });
+
+test.each([404, 200])(
+  'a record that is missing is tried once where an earlier process found the operation (%i)',
+  (httpStatus) => {
+    const missing: Outcome = { status: 'refused', httpStatus, message: 'no such customer', json: true };
+    const later = createPrefixes('auto', { 'customers.update': '/v1', 'orders.getall': '/v1' });
+    expect(later.other('customers.update', '/v1', missing)).toBeUndefined();
+    expect(later.other('orders.update', '/v1', missing)).toBe('/api/v1'); // its list was found there, which does not prove it
+  },
+);
 
 test('a call that was under way when another one found the prefix is tried under it too', () => {
   const prefixes = createPrefixes('auto');

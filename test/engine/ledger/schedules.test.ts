@@ -94,23 +94,30 @@ test('a start that waits for another run stays due and delays no other, and is m
   expect(started.filter((start) => start.startsWith('nightly'))).toHaveLength(1);
 });
 
+const HOURLY = { everyMs: 60 * MINUTE, missed: 'skip' } as const;
+
 test('a start that waits for more than a minute is skipped if missed starts are', async () => {
   const begin = async () => ({ status: 'waits', run: 'run-1' }) as const;
-  await keepSchedules(database.pool, [everyMinute('nightly', { missed: 'skip' })], BEGINNING);
-  await makeDueStarts(database.pool, begin, { now: later(MINUTE) });
-  await makeStarts(later(2 * MINUTE));
+  await keepSchedules(database.pool, [everyMinute('hourly', HOURLY)], BEGINNING);
+  await makeDueStarts(database.pool, begin, { now: later(60 * MINUTE) });
+  await makeStarts(later(62 * MINUTE));
   expect(started).toEqual([]);
-  await makeStarts(later(3 * MINUTE));
-  expect(started).toEqual(['nightly 02:03']);
+  await makeStarts(later(120 * MINUTE));
+  expect(started).toEqual(['hourly 04:00']);
 });
 
 test('a schedule that skips missed starts waits for its next one, whichever process comes first', async () => {
-  const nightly = everyMinute('nightly', { missed: 'skip' });
-  await keepSchedules(database.pool, [nightly], BEGINNING);
-  await Promise.all([1, 2].map(() => makeStarts(later(10 * MINUTE))));
+  await keepSchedules(database.pool, [everyMinute('hourly', HOURLY)], BEGINNING);
+  await Promise.all([1, 2].map(() => makeStarts(later(200 * MINUTE))));
   expect(started).toEqual([]);
-  await makeStarts(later(11 * MINUTE));
-  expect(started).toEqual(['nightly 02:11']);
+  await makeStarts(later(240 * MINUTE));
+  expect(started).toEqual(['hourly 06:00']);
+});
+
+test('of several starts that were due, the one that is less than a minute late is made though missed starts are skipped', async () => {
+  await keepSchedules(database.pool, [everyMinute('hourly', HOURLY)], BEGINNING);
+  await Promise.all([1, 2].map(() => makeStarts(later(240 * MINUTE))));
+  expect(started).toEqual(['hourly 06:00']);
 });
 
 test('a start that is less than a minute late was not missed', async () => {
