@@ -15,6 +15,7 @@ import { ledgerMigrations } from '../src/engine/ledger/migrations.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { openDatabase } from '../src/storage/open.ts';
 import { launch } from '../test/support/chromium.ts';
+import { previewAgain, upload } from './console-upload.ts';
 import { cpuMsOf, postgresCpuMs } from './cost.ts';
 import { fillLedger, LARGEST_RUN, REVIEWED_RUN, UNSETTLED_RUN } from './ledger-large-fill.ts';
 import { median, quantile } from './processes.ts';
@@ -26,8 +27,6 @@ const ORDERS = 20_000;
 const VIEWERS = 10;
 const TIMES = 20;
 const TRIALS = 7;
-const MB = 1024 * 1024;
-const UPLOAD_BYTES = 200_000_000;
 const program = path.join(import.meta.dirname, '../src/cli/bin/lockstep.mjs');
 
 /** Of all pages: those of records read a service live. */
@@ -77,7 +76,11 @@ export async function consolePages(rows = ROWS): Promise<readonly Row[]> {
       const url = `http://127.0.0.1:${port}`;
       await answers(url);
       await command(dir, ['call', 'customers.create', '--account', 'live', '--body', '{"full_name":"Ann"}']);
-      const found = [...(await paint(url)), ...(await pages(dir, url)), await viewers(dir, url, server.pid ?? 0)];
+      const found = [
+        ...(await paint(url)),
+        ...(await pages(dir, url, server.pid ?? 0)),
+        await viewers(dir, url, server.pid ?? 0),
+      ];
       const { row, id } = await upload(url, server.pid ?? 0);
       await stop(server);
       server = startServer(dir);
@@ -154,8 +157,9 @@ async function ended(url: string, run: string): Promise<void> {
   }
 }
 
-async function pages(dir: string, url: string): Promise<readonly Row[]> {
-  const found = new Map<string, number[]>(PAGES.map((page) => [page, []]));
+/** `pid`: of the server. Where other programs use the CPUs, it waits for one: that is measured, too. */
+async function pages(dir: string, url: string, pid: number): Promise<readonly Row[]> {
+  const found = new Map<string, { ms: number; withCpuMs: number }[]>();
   let run = await beginLoad(dir);
   let loading = ended(url, run).finally(() => (run = ''));
   for (let time = -1; time < TIMES; time++) {
@@ -164,21 +168,37 @@ async function pages(dir: string, url: string): Promise<readonly Row[]> {
         run = await beginLoad(dir);
         loading = ended(url, run).finally(() => (run = ''));
       }
-      const startedAtMs = performance.now();
+      const [startedAtMs, waitedMs] = [performance.now(), await waitedForCpuMs(pid)];
       const answer = await fetch(url + page.replace('LOAD', run));
       await answer.text();
       if (!answer.ok) throw new Error(`${page} answered ${answer.status}`);
       if (time < 0) continue; // the first read of each page loads its code
-      found.set(page, [...(found.get(page) ?? []), performance.now() - startedAtMs]);
+      const ms = performance.now() - startedAtMs;
+      const withCpuMs = ms - (await waitedForCpuMs(pid)) + waitedMs;
+      found.set(page, [...(found.get(page) ?? []), { ms, withCpuMs }]);
     }
   }
   await loading;
-  return [...found].map(([page, timesMs]) => ({
-    what: `GET ${page}, while a load runs, after a first read: p95 of ${TIMES}, and median`,
-    wanted: '< 100 ms',
-    got: `${quantile(timesMs, 0.95).toFixed(0)} ms, ${median(timesMs).toFixed(0)} ms`,
-    isMet: quantile(timesMs, 0.95) < 100,
-  }));
+  return [...found].map(([page, times]) => {
+    const timesMs = times.map(({ ms }) => ms);
+    const p95Ms = quantile(timesMs, 0.95);
+    const withCpu = quantile(
+      times.map(({ withCpuMs }) => withCpuMs),
+      0.95,
+    ).toFixed(0);
+    return {
+      what: `GET ${page}, while a load runs, after a first read: p95 of ${TIMES}, and median`,
+      wanted: '< 100 ms',
+      got: `${p95Ms.toFixed(0)} ms, ${median(timesMs).toFixed(0)} ms (p95 without the time that the server waited for a CPU: ${withCpu} ms)`,
+      isMet: p95Ms < 100,
+    };
+  });
+}
+
+/** How long the main thread of a process could run, and got no CPU. */
+async function waitedForCpuMs(pid: number): Promise<number> {
+  const figures = await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8');
+  return Number(figures.split(' ')[1]) / 1_000_000;
 }
 
 /**
@@ -219,49 +239,6 @@ async function watch(page: string, signal: AbortSignal): Promise<void> {
   const answer = await fetch(page, { headers: { accept: 'text/event-stream' }, signal });
   const events = answer.body?.getReader();
   while (!signal.aborted) await events?.read().catch(() => undefined);
-}
-
-async function upload(url: string, pid: number): Promise<{ readonly row: Row; readonly id: string }> {
-  const line = `${'A-1,1,'.padEnd(90, 'x')},12.50,open\n`;
-  const part = Buffer.from(line.repeat(10_000));
-  async function* content() {
-    yield Buffer.from('order_id,client_id,description,amount,status\n');
-    for (let sent = 0; sent < UPLOAD_BYTES; sent += part.length) yield part;
-  }
-  const before = await peakOf(pid);
-  const address = `${url}/api/v1/uploads?account=live&name=large.csv`;
-  const answer = await fetch(address, {
-    method: 'POST',
-    headers: { 'content-type': 'text/csv' },
-    body: ReadableStream.from(content()),
-    duplex: 'half',
-  } as RequestInit); // as: Node's fetch needs it, and its types do not have it
-  const { id } = (await answer.json()) as { id: string }; // safe: an upload
-  await (await fetch(`${url}/load/${id}`)).text();
-  const after = await peakOf(pid);
-  const row = {
-    what: 'an upload of 200 MB and its preview: peak RSS of worker, service and console in one process, before and after',
-    wanted: '< 256 MB',
-    got: `${(before / MB).toFixed(0)} MB, ${(after / MB).toFixed(0)} MB`,
-    isMet: after < 256 * MB,
-  };
-  return { row, id };
-}
-
-async function previewAgain(url: string, id: string): Promise<Row> {
-  const answer = await fetch(`${url}/load/${id}`);
-  const isThere = answer.ok && (await answer.text()).includes('large.csv');
-  return {
-    what: 'the same upload after its server was stopped and started',
-    wanted: 'there',
-    got: isThere ? 'there' : 'gone',
-    isMet: isThere,
-  };
-}
-
-async function peakOf(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) * 1024;
 }
 
 async function paint(url: string): Promise<readonly Row[]> {
