@@ -4,7 +4,7 @@ import { PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
 import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/views/row-groups.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { formatCount } from './format.ts';
-import { problemsIn, type RunReport } from './run-report.ts';
+import type { RunReport } from './run-report.ts';
 import { unconfirmedWords, unsentWords, verdictWords } from './run-words.ts';
 
 export interface ProblemSection {
@@ -35,12 +35,9 @@ export async function problemSections(
   hints: Hints,
   of: readonly Verdict[] = problemVerdicts(report),
 ): Promise<readonly ProblemSection[]> {
-  if (problemsIn(report.counts) === 0) return [];
-  const groups = await groupRows(
-    db,
-    report.run,
-    of.filter((verdict) => report.counts[verdict] > 0),
-  );
+  const there = of.filter((verdict) => report.counts[verdict] > 0);
+  if (there.length === 0) return [];
+  const groups = await groupRows(db, report.run, there);
   const sections = new Map<string, ProblemGroup[]>();
   for (const group of groups) {
     const words = wordsOf(group, report);

@@ -1,7 +1,7 @@
 /** Home: what needs a person first, then what runs, what starts next, the budgets, and the last nights. */
 import { z } from 'zod';
 import { type RowsLeft, rowsLeft } from '../../engine/ledger/rows.ts';
-import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { type Run, runningRuns } from '../../engine/ledger/runs.ts';
 import { type BudgetMinute, budgetHistory } from '../../engine/ledger/scopes/budget-minutes.ts';
 import { nightsOf } from '../../engine/ledger/views/nights.ts';
 import { latestRun } from '../../engine/ledger/views/run-list.ts';
@@ -69,8 +69,11 @@ export const home = definePage({
 });
 
 async function readStatus(context: PageContext) {
-  const status = await statusOf(context.pool, context.settings);
-  return { status, running: await Promise.all(status.running.map((run) => progressOf(context, run))) };
+  const [status, progress] = await Promise.all([statusOf(context.pool, context.settings), progressNow(context)]);
+  const running = status.running.map(
+    (report): RunningRun => ({ report, progress: report.state === 'running' ? progress.get(report.run) : undefined }),
+  );
+  return { status, running };
 }
 
 function FirstSteps({ context: { settings, hint } }: { readonly context: PageContext }) {
@@ -160,21 +163,26 @@ function NeedName({ what, title, about }: Pick<Need, 'what' | 'title' | 'about'>
   return <a href={about.kind === 'target' ? targetPath(about.name) : accountPath(about.name)}>{what}</a>;
 }
 
-interface RunningRun {
-  readonly report: StatusRun;
-  /** Undefined while it waits. */
-  readonly run: Run | undefined;
+interface Progress {
+  readonly run: Run;
   /** Undefined while it neither sends nor settles. */
   readonly left: RowsLeft | undefined;
 }
 
-async function progressOf({ pool }: PageContext, report: StatusRun): Promise<RunningRun> {
-  if (report.state !== 'running') return { report, run: undefined, left: undefined };
-  const [run, left] = await Promise.all([readRun(pool, report.run), rowsLeft(pool, report.run)]);
-  return { report, run, left: kindOf(run) === 'reading' ? undefined : left };
+interface RunningRun {
+  readonly report: StatusRun;
+  /** Undefined while it waits. */
+  readonly progress: Progress | undefined;
 }
 
-function Running({ report, run, left }: RunningRun) {
+/** Of each running run, by id. */
+async function progressNow({ pool }: PageContext): Promise<ReadonlyMap<string, Progress>> {
+  const runs = await runningRuns(pool);
+  const left = await Promise.all(runs.map((run) => (kindOf(run) === 'reading' ? undefined : rowsLeft(pool, run.id))));
+  return new Map(runs.map((run, i) => [run.id, { run, left: left[i] }]));
+}
+
+function Running({ report, progress }: RunningRun) {
   return (
     <li class="card">
       <div class="card-head">
@@ -184,7 +192,7 @@ function Running({ report, run, left }: RunningRun) {
         <State report={report} />
         <span class="dim">{formatTook(report.durationMs)}</span>
       </div>
-      {run && <Doing run={run} left={left} before={`${phaseWords(run.phase)}: `} />}
+      {progress && <Doing {...progress} before={`${phaseWords(progress.run.phase)}: `} />}
       {report.counts.in > 0 && <Counts report={report} />}
     </li>
   );

@@ -41,8 +41,9 @@ const SHOWN_ACTIONS = 10;
 const LEAST_PARTS = 5;
 /** While a run is unfinished, a row without a verdict is no problem yet. */
 const DECIDED = PROBLEMS.filter((verdict) => verdict !== 'unknown');
-/** Viewers read the page of a running run every second. */
+/** Viewers read the page of a running run every second; its chart, which is read from all that it sent, less often. */
 const FRESH = { freshMs: 500, slowMs: 60_000 };
+const CHART = { freshMs: 5_000, slowMs: 60_000 };
 const SETTLED_WELL = VERDICTS.filter((verdict) => !PROBLEMS.includes(verdict));
 
 export const run = definePage({
@@ -151,13 +152,16 @@ function figuresOf(context: PageContext, run: Run): Promise<Figures> {
 
 async function readFigures({ pool, settings, hint }: PageContext, run: Run): Promise<Figures> {
   const isUnfinished = run.status === 'running' || run.status === 'paused';
-  const [{ report, sections }, reasons, { throughput, minutes }, left] = await Promise.all([
-    reportRun(pool, run, settings).then(async (report) => ({
-      report,
-      sections: await problemSections(pool, report, hintsFor(hint, run), isUnfinished ? DECIDED : PROBLEMS),
-    })),
-    reasonsOf(pool, run.id, SETTLED_WELL),
-    speedOf(pool, run),
+  const [{ report, sections, reasons }, { throughput, minutes }, left] = await Promise.all([
+    reportRun(pool, run, settings).then(async (report) => {
+      const settledWell = SETTLED_WELL.filter((verdict) => report.counts[verdict] > 0);
+      const [sections, reasons] = await Promise.all([
+        problemSections(pool, report, hintsFor(hint, run), isUnfinished ? DECIDED : PROBLEMS),
+        reasonsOf(pool, run.id, settledWell),
+      ]);
+      return { report, sections, reasons };
+    }),
+    sharedRead(settings, `speed ${run.id}`, () => speedOf(pool, run), isUnfinished ? CHART : {}),
     isUnfinished && kindOf(run) !== 'reading' ? rowsLeft(pool, run.id) : undefined,
   ]);
   return { report, sections, reasons, throughput, minutes, left, rowsSettled: run.rowsSettled };

@@ -155,9 +155,18 @@ const TO_SEND = `held as materialized ${unsettled('select unnest(rows) as n from
          + (select count(*) from ${unsettled('select g.n from ledger.again g where g.run_id = $1')} g) as n
      )`;
 
+/**
+ * SQL: how many inputs run `$1` has. A load that was received gets no more, and its run knows how many it got: counting them reads
+ * each, and a table with rows of several widths may have them all on different pages.
+ */
+const INPUTS = `coalesce(
+       (select u.rows_seen - (select coalesce(sum(value::bigint), 0) from jsonb_each_text(u.pruned))
+         from ledger.runs u join ledger.loads l on l.run_id = u.id and l.is_received where u.id = $1),
+       (select count(*) from ledger.inputs where run_id = $1))`;
+
 /** SQL: the rows of run `$1`, and how many have a verdict. */
 const WHOLE = `whole as (
-       select (select count(*) from ledger.inputs where run_id = $1) as inputs,
+       select ${INPUTS} as inputs,
          (select count(*) from ledger.verdicts where run_id = $1) as settled,
          (select count(*) from held) as held
      )`;
@@ -209,7 +218,7 @@ export async function countRows(db: Queryable, runId: string): Promise<Counts> {
   const counted = await db.query<{ verdict: Verdict; n: number }>(
     `with judged as (select verdict, count(*)::int as n from ledger.verdicts where run_id = $1 group by 1)
      select verdict, n from judged
-     union all select 'unknown', ((select count(*) from ledger.inputs where run_id = $1) - (select coalesce(sum(n), 0) from judged))::int
+     union all select 'unknown', (${INPUTS} - (select coalesce(sum(n), 0) from judged))::int
      union all select 'unchanged', unchanged::int from ledger.runs where id = $1
      union all select key, value::int from ledger.runs, jsonb_each_text(pruned) where id = $1`,
     [runId],

@@ -62,6 +62,7 @@ export async function putRows({ pool }: FreshDatabase, run: Run, rows: readonly 
   await pool.query(`insert into ledger.rows select * from jsonb_populate_recordset(null::ledger.rows, $1)`, [
     JSON.stringify(whole),
   ]);
+  await pool.query('update ledger.runs set rows_seen = rows_seen + $2 where id = $1', [run.id, rows.length]);
 }
 
 export function readyRows(count: number): RowColumns[] {

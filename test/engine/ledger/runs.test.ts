@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { keepRecords } from '../../../src/engine/ledger/match-index.ts';
-import { countRows, type ReportedRow, reportRows, VERDICTS } from '../../../src/engine/ledger/rows.ts';
+import { pruneRows } from '../../../src/engine/ledger/retention/forget.ts';
+import { countRows, type ReportedRow, reportRows, rowsLeft, VERDICTS } from '../../../src/engine/ledger/rows.ts';
 import { endRun, resumeRun, supersedeRuns } from '../../../src/engine/ledger/run-status.ts';
 import {
   addNote,
@@ -14,7 +15,7 @@ import {
 } from '../../../src/engine/ledger/runs.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { listRuns } from '../../support/newest-runs.ts';
-import { aRun, freshLedger, putRows, readyRows, rowsOf } from './fresh-ledger.ts';
+import { aRun, asLoad, freshLedger, putRows, readyRows, rowsOf } from './fresh-ledger.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {
@@ -206,6 +207,19 @@ describe('rows', () => {
     const { in: sum, unknown, ...others } = await countRows(database.pool, run.id);
     expect([sum, unknown]).toEqual([13, 6]);
     expect(Object.values(others)).toEqual(Array(7).fill(1));
+  });
+
+  test('of a received load are as many as it received, though some were deleted since', async () => {
+    const run = await aRun(database, { job: 'orders' });
+    await asLoad(database, run);
+    await putRows(database, run, [...readyRows(3), { source_id: 'old', n: 100, verdict: 'rejected' }]);
+    const counts = { in: 4, rejected: 1, unknown: 3 };
+    expect(await countRows(database.pool, run.id)).toMatchObject(counts);
+    expect(await rowsLeft(database.pool, run.id)).toEqual({ toSend: 3, toSettle: 3 });
+    const sql = `select n, verdict from ledger.verdicts where run_id = $1`;
+    await pruneRows(database.pool, run.id, { sql, values: [] });
+    expect(await countRows(database.pool, run.id)).toMatchObject(counts);
+    expect(await rowsLeft(database.pool, run.id)).toEqual({ toSend: 3, toSettle: 3 });
   });
 
   test('are listed in the order they were seen, all or those of one verdict', async () => {

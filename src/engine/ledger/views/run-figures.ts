@@ -128,6 +128,7 @@ export async function outcomeGroups(
   runId: string,
   verdicts: readonly Verdict[],
 ): Promise<readonly OutcomeGroup[]> {
+  if (verdicts.length === 0) return [];
   const recorded = await recordedGroups(db, runId);
   if (recorded) return recorded.filter(({ verdict }) => verdicts.includes(verdict));
   const groups = GROUPS((verdict) => `${verdict} = any($2)`);
