@@ -28,3 +28,11 @@ test(
   },
   (minutes + 20) * 60_000,
 );
+
+test('a curve that grows until the end is found, and one that only warms up is not', () => {
+  const samples = Array.from({ length: 120 }, (_, n) => ({
+    'leak in MB': 100 + n,
+    'warm in MB': Math.min(100 + 4 * n, 200),
+  }));
+  expect(curvesOf(samples).map(({ hasGrown }) => hasGrown)).toEqual([true, false]);
+});

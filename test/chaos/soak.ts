@@ -16,7 +16,7 @@ import { pruneDeliveries } from '../../src/mirror/outbox/prune.ts';
 import { FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
 import { migrate } from '../../src/storage/migrate.ts';
 import { openDatabase } from '../../src/storage/open.ts';
-import { type Running, startLockstep } from '../e2e/cli-process.ts';
+import { startLockstep } from '../e2e/cli-process.ts';
 import { randomFrom } from '../support/drawn-service.ts';
 import { startGithub } from '../support/github-standin.ts';
 import { csvOf, openOrdersHarness } from '../support/harness/orders.ts';
@@ -68,18 +68,14 @@ export async function runSoak(minutes: number, hasRedis: boolean): Promise<Soak>
   const github = await startGithub();
   closers.push(() => github.vendor.close());
 
-  const processes: Running[] = [];
-  const started = (args: readonly string[], env: Readonly<Record<string, string>>) => {
-    const begun = startLockstep([...args, '--data', dataDir, '--json'], { cwd: dir, env });
-    processes.push(begun);
-    return begun;
-  };
+  const start = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+    startLockstep([...args, '--data', dataDir, '--json'], { cwd: dir, env });
   const faults = { rate: 0.003, kinds: [...FAULT_KINDS], lateMs: 400, onlyWrites: false };
   const secrets = { HOOK_SECRET: SECRET, GITHUB_TOKEN: TOKEN };
-  const serving = started(['service', '--port', '0', '--testbed', JSON.stringify({ faults }), '--init'], {});
+  const serving = start(['service', '--port', '0', '--testbed', JSON.stringify({ faults }), '--init'], {});
   const { url: serviceUrl } = await serving.ready();
   const service = await openOrdersHarness({
-    database: { ...database, close: () => database.close() },
+    database,
     serviceUrl,
     redisUrl: redis?.url ?? 'none',
     env: secrets,
@@ -103,7 +99,7 @@ export async function runSoak(minutes: number, hasRedis: boolean): Promise<Soak>
   await service.addNumberedCustomers(CUSTOMERS);
 
   const mails: string[] = [];
-
+  const phones = new Map<string, string>();
   const files: DayFile[] = [];
   const addPerson = async () => {
     const email = `person${mails.length + 1}@example.com`;
@@ -113,7 +109,7 @@ export async function runSoak(minutes: number, hasRedis: boolean): Promise<Soak>
   for (let n = 0; n < PEOPLE; n++) await addPerson();
   for (let n = 1; n <= TASKS; n++) await service.call('tasks.create', { taskName: `Task ${n}` });
 
-  const worker = started(['start', ...config, '--roles', 'worker,scheduler,console', '--health', '127.0.0.1:0'], env);
+  const worker = start(['start', ...config, '--roles', 'worker,scheduler,console', '--health', '127.0.0.1:0'], env);
   const { healthUrl, consoleUrl } = await worker.ready();
   const look = async (url: string) => {
     const answer = await fetch(url);
@@ -132,15 +128,16 @@ export async function runSoak(minutes: number, hasRedis: boolean): Promise<Soak>
     return file;
   };
   const load = async (file: string) => {
-    const { code, json } = await startLockstep(
-      ['orders', 'load', file, '--account', 'test', '--yes', ...config, '--data', dataDir, '--json'],
-      { cwd: dir, env },
-    ).ended;
+    const { code, json } = await start(['orders', 'load', file, '--account', 'test', '--yes', ...config], env).ended;
     if (code !== 0) problems.push(`${file} ended with ${code}: ${JSON.stringify(json)}`);
   };
   const everyMinute = async (minute: number) => {
-    for (let n = 0; n < 3; n++)
-      await service.editContact(1 + int(PEOPLE), { phone_number: `+49 30 ${100_000 + int(900_000)}` });
+    for (let n = 0; n < 3; n++) {
+      const person = int(PEOPLE);
+      const phone = `+4930${100_000 + 3 * minute + n}`;
+      await service.editContact(1 + person, { phone });
+      phones.set(mails[person] ?? '', phone);
+    }
     if (minute % 10 === 0) await addPerson();
     await write(inbox);
     if (minute % 5 === 0) await load(await write(dir));
@@ -183,6 +180,10 @@ export async function runSoak(minutes: number, hasRedis: boolean): Promise<Soak>
   const found = await compareOrders(service, files, undefined);
   problems.push(...found.problems, ...(await compareCustomers(service, mails, false)));
   problems.push(...(await compareTasks(service, receiver.events as readonly TaskEvent[]))); // safe: checked by the receiver
+  for (const { email, phone_number: phone } of await service.customers()) {
+    const wanted = phones.get(String(email));
+    if (wanted !== undefined && phone !== wanted) problems.push(`${email} has ${phone} instead of ${wanted}`);
+  }
   problems.push(...receiver.problems, ...github.vendor.complaints);
   for (const close of closers.reverse()) await close();
   const seen = { 'calls of the hook': receiver.events.length, issues: github.issues.length };
