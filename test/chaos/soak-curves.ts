@@ -1,9 +1,10 @@
 /** What a soak measures every minute, whether it grows, and a picture of it. Linux only. */
 import fs from 'node:fs/promises';
-import path from 'node:path';
 import type pg from 'pg';
+import { familyOf, memoryMb } from '../../bench/cost.ts';
 import { median } from '../../bench/processes.ts';
 import { ledgerSize } from '../../src/engine/ledger/retention/size.ts';
+import { postmasterOf } from '../support/processes.ts';
 import { ask } from '../support/redis-nodes.ts';
 import type { TestRedis } from '../support/redis-server.ts';
 
@@ -35,12 +36,8 @@ const MOST_GROWTH = 1.1;
 const STEPS: Readonly<Record<string, number>> = { MB: 8, handles: 5, jobs: 5 };
 
 export async function takeSample({ pool, worker, service, dataDir, healthUrl, redis }: Sampled): Promise<Sample> {
-  const postmaster = Number(
-    (await fs.readFile(path.join(dataDir, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0],
-  );
-  const children = (await fs.readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')).trim().split(' ');
-  const postgres = [postmaster, ...children.map(Number)];
-  const own = await Promise.all(postgres.map((pid) => pssMb(pid).catch(() => 0))); // a backend may have ended
+  const postgres = await familyOf(postmasterOf(dataDir));
+  const own = await Promise.all(postgres.map((pid) => memoryMb(pid, 'Pss', 'smaps_rollup').catch(() => 0))); // a backend may have ended
   const bytes = (tables: Awaited<ReturnType<typeof ledgerSize>>) => tables.reduce((sum, table) => sum + table.bytes, 0);
   const ledger = await ledgerSize(pool);
   const metrics = await (await fetch(`${healthUrl}/metrics`)).text();
@@ -51,8 +48,8 @@ export async function takeSample({ pool, worker, service, dataDir, healthUrl, re
      where s.nspname = 'bullmq' and c.relkind = 'r'`,
   );
   return {
-    'worker, RSS in MB': await rssMb(worker),
-    'service, RSS in MB': await rssMb(service),
+    'worker, RSS in MB': await memoryMb(worker, 'VmRSS'),
+    'service, RSS in MB': await memoryMb(service, 'VmRSS'),
     'Postgres, PSS in MB': own.reduce((sum, mb) => sum + mb, 0),
     'worker, open handles': await handles(worker),
     'service, open handles': await handles(service),
@@ -79,19 +76,6 @@ export function curvesOf(samples: readonly Sample[]): readonly Curve[] {
       hasGrown: !(late <= early * MOST_GROWTH || late <= early + step),
     };
   });
-}
-
-async function rssMb(pid: number): Promise<number> {
-  return kilobytes(await fs.readFile(`/proc/${pid}/status`, 'utf8'), 'VmRSS') / 1_000;
-}
-
-/** Of memory that processes share, each has its part. */
-async function pssMb(pid: number): Promise<number> {
-  return kilobytes(await fs.readFile(`/proc/${pid}/smaps_rollup`, 'utf8'), 'Pss') / 1_000;
-}
-
-function kilobytes(text: string, name: string): number {
-  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]);
 }
 
 async function handles(pid: number): Promise<number> {
