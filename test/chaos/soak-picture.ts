@@ -2,16 +2,16 @@
 import type { Soak } from './soak.ts';
 
 const [WIDTH, HEIGHT] = [260, 110];
-const [MARGIN, TOP, COLUMNS] = [16, 34, 3];
+const [MARGIN, TITLE, HEADING, COLUMNS] = [16, 24, 32, 3];
 const COLOURS = { without: '#1f6feb', with: '#bf3989' };
 
 export function pictureOf(soaks: readonly Soak[]): string {
   const names = [...new Set(soaks.flatMap(({ samples }) => Object.keys(samples[0] ?? {})))];
   const rows = Math.ceil(names.length / COLUMNS);
-  const [width, height] = [COLUMNS * (WIDTH + MARGIN) + MARGIN, rows * (HEIGHT + TOP + MARGIN) + TOP];
+  const [width, height] = [COLUMNS * (WIDTH + MARGIN) + MARGIN, HEADING + rows * (TITLE + HEIGHT + MARGIN)];
   const charts = names.map((name, n) => {
     const x = MARGIN + (n % COLUMNS) * (WIDTH + MARGIN);
-    const y = TOP + Math.floor(n / COLUMNS) * (HEIGHT + TOP + MARGIN);
+    const y = HEADING + TITLE + Math.floor(n / COLUMNS) * (TITLE + HEIGHT + MARGIN);
     return `<g transform="translate(${x} ${y})">${chartOf(name, soaks)}</g>`;
   });
   const minutes = Math.max(...soaks.map(({ samples }) => samples.length));
