@@ -16,6 +16,7 @@ export function pictureOf(soaks: readonly Soak[]): string {
   });
   const minutes = Math.max(...soaks.map(({ samples }) => samples.length));
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="12">
+<title>Memory, open handles, ledger and queue in a soak of ${minutes} minutes</title>
 <rect width="100%" height="100%" fill="#fff"/>
 <text x="${MARGIN}" y="20" font-weight="600">A soak of ${minutes} minutes: <tspan fill="${COLOURS.without}">without Redis</tspan>, <tspan fill="${COLOURS.with}">with Redis</tspan></text>
 ${charts.join('\n')}
