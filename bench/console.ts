@@ -16,7 +16,7 @@ import { migrate } from '../src/storage/migrate.ts';
 import { openDatabase } from '../src/storage/open.ts';
 import { launch } from '../test/support/chromium.ts';
 import { previewAgain, upload } from './console-upload.ts';
-import { cpuMsOf, postgresCpuMs } from './cost.ts';
+import { cpuMsOf, familyCpuMs } from './cost.ts';
 import { fillLedger, LARGEST_RUN, REVIEWED_RUN, UNSETTLED_RUN } from './ledger-large-fill.ts';
 import { median, quantile } from './processes.ts';
 import type { Row } from './table.ts';
@@ -202,7 +202,7 @@ async function viewers(dir: string, url: string, pid: number): Promise<Row> {
 
 async function cpuOfLoad(dir: string, url: string, pid: number, count: number): Promise<number> {
   const lines = await readFile(path.join(dir, 'data/postgres/data/postmaster.pid'), 'utf8');
-  const spentMs = async () => (await cpuMsOf(pid)) + (await postgresCpuMs(Number.parseInt(lines, 10)));
+  const spentMs = async () => (await cpuMsOf(pid)) + (await familyCpuMs(Number.parseInt(lines, 10)));
   const beforeMs = await spentMs();
   const run = await beginLoad(dir);
   const watching = new AbortController();

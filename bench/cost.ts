@@ -30,7 +30,7 @@ async function spent(pool: pg.Pool, postmaster: number): Promise<Cost> {
   const { user, system } = process.cpuUsage();
   return {
     nodeCpuMs: (user + system) / 1000,
-    postgresCpuMs: await postgresCpuMs(postmaster),
+    postgresCpuMs: await familyCpuMs(postmaster),
     walBytes: Number(wal.rows[0]?.bytes),
   };
 }
@@ -49,14 +49,23 @@ export async function cpuMsOf(pid: number): Promise<number> {
   return ((user ?? 0) + (system ?? 0)) * TICK_MS;
 }
 
-/** The postmaster's figures include its ended children. */
-export async function postgresCpuMs(postmaster: number): Promise<number> {
-  const children = await fs.readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');
-  const [own = [], ...others] = await Promise.all(
-    [postmaster, ...children.trim().split(' ').map(Number)].map((pid) => statOf(pid).catch(() => [])),
-  );
+/** CPU that a process and its children have used, including ended children. */
+export async function familyCpuMs(pid: number): Promise<number> {
+  const [own = [], ...others] = await Promise.all((await familyOf(pid)).map((one) => statOf(one).catch(() => [])));
   const ticks = [...own.slice(11, 15), ...others.flatMap((stat) => stat.slice(11, 13))];
   return ticks.reduce((sum, one) => sum + Number(one), 0) * TICK_MS;
+}
+
+/** A process and its children. */
+export async function familyOf(pid: number): Promise<readonly number[]> {
+  const children = (await fs.readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim();
+  return [pid, ...(children === '' ? [] : children.split(' ').map(Number))];
+}
+
+/** A figure of a process in MB, such as `VmRSS` in `status`, or `Pss` in `smaps_rollup`, in which processes share what they share. */
+export async function memoryMb(pid: number, name: string, file = 'status'): Promise<number> {
+  const text = await fs.readFile(`/proc/${pid}/${file}`, 'utf8');
+  return (Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) * 1_024) / 1e6;
 }
 
 async function backendOf(pool: pg.Pool): Promise<number> {

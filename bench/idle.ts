@@ -6,7 +6,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildPackage } from '../.ci/build.ts';
-import { cpuMsOf, postgresCpuMs } from './cost.ts';
+import { postmasterOf } from '../test/support/processes.ts';
+import { cpuMsOf, familyCpuMs, memoryMb } from './cost.ts';
 import type { Row } from './table.ts';
 
 /** Until the work of the start is over. */
@@ -24,16 +25,13 @@ export async function idle(): Promise<readonly Row[]> {
   try {
     await once(started.stdout, 'data');
     const pid = started.pid ?? 0;
-    const postmaster = Number(
-      (await fs.readFile(path.join(dir, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0],
-    );
+    const postmaster = postmasterOf(dir);
     await delay(SETTLING_MS);
-    const before = { node: await cpuMsOf(pid), postgres: await postgresCpuMs(postmaster) };
+    const before = { node: await cpuMsOf(pid), postgres: await familyCpuMs(postmaster) };
     await delay(MEASURED_MS);
     const cpu = ((await cpuMsOf(pid)) - before.node) / MEASURED_MS;
-    const postgres = ((await postgresCpuMs(postmaster)) - before.postgres) / MEASURED_MS;
-    const status = await fs.readFile(`/proc/${pid}/status`, 'utf8');
-    const mb = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_000;
+    const postgres = ((await familyCpuMs(postmaster)) - before.postgres) / MEASURED_MS;
+    const mb = await memoryMb(pid, 'VmRSS');
     const percent = (share: number) => `${(share * 100).toFixed(2)}%`;
     return [
       {

@@ -1,11 +1,12 @@
 /** The embedded service alone: how much it creates, gets, lists and finds in a second, and the CPU per call (service + Postgres). */
 import { once } from 'node:events';
-import fs from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
 import { openDatabase } from '../src/storage/open.ts';
+import { postmasterOf } from '../test/support/processes.ts';
+import { familyCpuMs } from './cost.ts';
 import { figuresOf, openBenchService, run } from './processes.ts';
 import type { ServiceFigures, ServiceLoad } from './service-client-process.ts';
 import type { Row } from './table.ts';
@@ -89,16 +90,17 @@ async function withService<T>(contacts: number, work: (pool: pg.Pool, call: Call
   try {
     const { url = '' } = await ask({ start: {} });
     await ask({ seed: { ...TENANT, contacts } });
-    const postmaster = fs.readFileSync(path.join(dir, 'service/postgres/data/postmaster.pid'), 'utf8').split('\n')[0];
+    const [pid = 0, postmaster] = [service.pid, postmasterOf(path.join(dir, 'service'))];
     return await work(database.pool, async (load) => {
       const whole: ServiceLoad = { ...load, url, key: TENANT.key, forMs: TRIAL_MS };
-      const before = { service: cpuMs(service.pid), postgres: cpuMs(Number(postmaster)) };
+      const before = { service: await familyCpuMs(pid), postgres: await familyCpuMs(postmaster) };
       const figures = await figuresOf<ServiceFigures>(run('service-client-process.ts', [JSON.stringify(whole)]));
-      const perCall = (pid: number | undefined, beforeMs: number) => ((cpuMs(pid) - beforeMs) * 1_000) / figures.calls;
+      const perCall = async (of: number, beforeMs: number) =>
+        (((await familyCpuMs(of)) - beforeMs) * 1_000) / figures.calls;
       return {
         ...figures,
-        serviceCpu: perCall(service.pid, before.service),
-        postgresCpu: perCall(Number(postmaster), before.postgres),
+        serviceCpu: await perCall(pid, before.service),
+        postgresCpu: await perCall(postmaster, before.postgres),
       };
     });
   } finally {
@@ -107,26 +109,6 @@ async function withService<T>(contacts: number, work: (pool: pg.Pool, call: Call
     await once(service, 'exit');
     await rm(dir, { recursive: true, force: true });
   }
-}
-
-const TICK_MS = 10;
-
-/** CPU that a process and its children have used, including ended children. */
-function cpuMs(pid: number | undefined): number {
-  if (process.platform !== 'linux') return Number.NaN;
-  const stats = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  let ticks = 0;
-  for (const name of stats) {
-    const stat = fs.existsSync(`/proc/${name}/stat`) ? fs.readFileSync(`/proc/${name}/stat`, 'utf8') : '';
-    const fields = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number); // from the third field on
-    const [user = 0, system = 0, childrensUser = 0, childrensSystem = 0] = fields.slice(11, 15);
-    if (Number(name) === pid) ticks += user + system + childrensUser + childrensSystem;
-    else if (fields[1] === pid) ticks += user + system;
-  }
-  return ticks * TICK_MS;
 }
 
 async function idsOf(pool: pg.Pool, table: 'contacts' | 'customers'): Promise<number[]> {

@@ -71,7 +71,8 @@ async function hasRun(db: Queryable, room: string, migrations: readonly Migratio
   return ran !== undefined && migrations.every(({ name }) => ran.has(name));
 }
 
-function refuseLater(room: string, ran: ReadonlySet<string>, known: readonly Migration[]): void {
+/** `ran`: of `migrationsOf`. @throws LockstepError SCHEMA_NEWER if a later version of Lockstep has migrated the tables */
+export function refuseLater(room: string, ran: ReadonlySet<string>, known: readonly Migration[]): void {
   const names = new Set(known.map(({ name }) => name));
   const later = [...ran].filter((name) => !names.has(name)).sort();
   if (later.length === 0) return;

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { familyOf } from '../../bench/cost.ts';
 import type { Random } from '../support/drawn-service.ts';
 
 /** A run that no process has worked on for a minute reads the service back; an earlier restore is not noticed. */
@@ -63,7 +64,7 @@ export async function machineOf(
         const pid = await postmaster(data);
         if (pid === 0 || backedUpAt < Date.now()) return false;
         // As if the power failed at this moment: nothing is written while the files are copied.
-        const all = [pid, ...childrenOf(pid)];
+        const all = await familyOf(pid);
         for (const one of all) kill(one, 'SIGSTOP');
         await cp(data, backup, { recursive: true, preserveTimestamps: true });
         execFileSync('chown', ['-R', '--reference', data, backup]);
@@ -98,12 +99,6 @@ export async function machineOf(
 async function postmaster(data: string): Promise<number> {
   const text = await readFile(path.join(data, 'postmaster.pid'), 'utf8').catch(() => '');
   return Number(text.split('\n')[0]);
-}
-
-function childrenOf(pid: number): readonly number[] {
-  const found = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
-  const pairs = found.map((line) => line.trim().split(/\s+/).map(Number));
-  return pairs.flatMap(([child = 0, parent]) => (parent === pid ? [child] : []));
 }
 
 function kill(pid: number, signal: NodeJS.Signals): void {

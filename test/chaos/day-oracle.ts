@@ -1,5 +1,5 @@
 /** At the end of a day: the service's own records against what Lockstep was asked to write, and what it says about it. */
-import type { CommandHarness } from '../e2e/commands.ts';
+import type { OrdersHarness } from '../support/harness/orders.ts';
 
 export interface DayFile {
   readonly name: string;
@@ -15,7 +15,7 @@ export const contentOf = (n: number) => [`Order ${n}`, `${n}.25`] as const;
 
 /** `reported`: orders may be doubled, if so many of each file are in review. */
 export async function compareOrders(
-  service: CommandHarness,
+  service: OrdersHarness,
   files: readonly DayFile[],
   reported: ReadonlyMap<string, number> | undefined,
 ) {
@@ -53,7 +53,7 @@ export async function compareOrders(
 }
 
 export async function compareCustomers(
-  service: CommandHarness,
+  service: OrdersHarness,
   people: readonly string[],
   mayBeDoubled: boolean,
 ): Promise<readonly string[]> {
@@ -68,7 +68,7 @@ export async function compareCustomers(
   ];
 }
 
-export async function compareTasks(service: CommandHarness, events: readonly TaskEvent[]): Promise<readonly string[]> {
+export async function compareTasks(service: OrdersHarness, events: readonly TaskEvent[]): Promise<readonly string[]> {
   const heard = new Map(events.map(({ data: { task } }) => [task.id, task.isCompleted]));
   const tasks = (await service.call('tasks.getall')) as { id: number; isCompleted: boolean }[]; // safe: our own service
   const others = tasks.filter(({ id, isCompleted }) => heard.get(String(id)) !== isCompleted);

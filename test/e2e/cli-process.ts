@@ -24,6 +24,7 @@ export interface Finished {
 }
 
 export interface Running {
+  readonly pid: number;
   /** The first line of stdout, parsed. */
   // biome-ignore lint/suspicious/noExplicitAny: as `json` above
   ready(): Promise<any>;
@@ -51,9 +52,9 @@ export function lockstep(args: readonly string[], around: Surroundings): Promise
   return startLockstep(args, around).ended;
 }
 
-export function startLockstep(args: readonly string[], { cwd, env = {} }: Surroundings): Running {
+export function startLockstep(args: readonly string[], { cwd, env = {} }: Surroundings, program = PROGRAM): Running {
   const startedAtMs = performance.now();
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -78,6 +79,7 @@ export function startLockstep(args: readonly string[], { cwd, env = {} }: Surrou
     return { code, stdout, stderr, tookMs: performance.now() - startedAtMs, json: parsed(last) };
   });
   return {
+    pid: child.pid ?? 0,
     ready: async () => JSON.parse(await firstLine),
     async says(text) {
       for await (const _ of iterateUntil(child, child.stdout, () => stdout.includes(text)));

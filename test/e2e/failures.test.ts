@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { command } from '../cli/command.ts';
-import { postmasterOf } from '../storage/embedded/user-process.ts';
+import { postmasterOf } from '../support/processes.ts';
 import { lockstep } from './cli-process.ts';
 import { type E2eWorkspace, KEY, openWorkspace, settings } from './workspace.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/storage/open.ts';
 import { serviceOver } from '../service/started-service.ts';
 import { scratch } from '../storage/embedded/scratch.ts';
-import { postmasterOf } from '../storage/embedded/user-process.ts';
+import { postmasterOf } from '../support/processes.ts';
 
 const newDir = scratch();
 

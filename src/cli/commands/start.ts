@@ -5,6 +5,7 @@ import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
 import { logEvents } from '../log.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
+import { laterVersion } from '../workspace/later-version.ts';
 import { DEFAULT_PORT, defaultRoles, ROLES, type Role, startRoles, takeOverSettings } from '../workspace/roles.ts';
 import { commaSeparated, portNumber } from './arguments.ts';
 
@@ -23,7 +24,8 @@ export function define(command: Command, perform: Perform): void {
         'accepts calls from outside systems, at the address console.listen of the settings. Any number of processes, also on ' +
         'several machines, can share the work on one database (and Redis). On SIGHUP the process reads the settings again: new ' +
         'work uses the changed accounts, syncs, schedules and targets; settings with a problem are refused. On SIGTERM it ' +
-        'finishes the work in flight and exits with 0. If it is killed, nothing is lost. Without a terminal, it writes ' +
+        'finishes the work in flight and exits with 0, and with 2 once a later version of Lockstep has changed the tables. If it is ' +
+        'killed, nothing is lost. Without a terminal, it writes ' +
         'only a log, to stderr, one JSON object per line.',
     )
     .option(
@@ -79,7 +81,9 @@ async function start(session: Session, options: StartOptions): Promise<void> {
   session.whenReloaded((read) => takeOverSettings(workspace, roles, read, log));
   if (out.isLive) out.say('Ctrl-C stops it.');
   out.result({ roles: [...roles], ...ready });
-  await aborted(signal);
+  const later = await Promise.race([aborted(signal), laterVersion(workspace.database.pool, signal)]);
+  if (later) out.say('A later version of Lockstep has changed the tables. Finishing work in flight, then stopping.');
   await session.close();
+  if (later) throw later;
   out.say('Stopped.');
 }

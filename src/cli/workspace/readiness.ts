@@ -5,7 +5,7 @@ import { inTime } from '../../base/in-time.ts';
 import { ledgerMigrations } from '../../engine/ledger/migrations.ts';
 import type { SharedQueue } from '../../engine/worker/queue.ts';
 import type { Scheduler } from '../../engine/worker/scheduler.ts';
-import { migrationsOf } from '../../storage/migrate.ts';
+import { migrationsOf, refuseLater } from '../../storage/migrate.ts';
 
 export interface Check {
   readonly name: 'start' | 'database' | 'schema' | 'queue' | 'scheduler';
@@ -55,12 +55,11 @@ function checkStarted(isStarted: boolean): void {
 }
 
 async function checkSchema(pool: pg.Pool): Promise<void> {
-  const known = (await ledgerMigrations()).map(({ name }) => name);
+  const known = await ledgerMigrations();
   const made = await migrationsOf(pool, 'ledger');
-  const missing = known.filter((name) => !made.has(name));
+  const missing = known.flatMap(({ name }) => (made.has(name) ? [] : [name]));
   if (missing.length > 0) throw new Error(`the database lacks ${missing.join(', ')}: restart this process`);
-  const newer = [...made].filter((name) => !known.includes(name));
-  if (newer.length > 0) throw new Error(`the database has ${newer.join(', ')}: update this process`);
+  refuseLater('ledger', made, known);
 }
 
 function checkScheduler(scheduler: Pick<Scheduler, 'idleMs'>): void {

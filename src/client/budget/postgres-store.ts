@@ -1,6 +1,6 @@
 /** The budget's store in Postgres: one row a key, decided by functions on the database's clock (migrations). */
 import type pg from 'pg';
-import { migrate, readMigrations } from '../../storage/migrate.ts';
+import { type Migration, migrate, readMigrations } from '../../storage/migrate.ts';
 import type { BudgetStore } from './budget.ts';
 import { acquireValues, congestionValues, readCut, readGrant, readRetry } from './store-wire.ts';
 
@@ -12,9 +12,13 @@ export interface PostgresStoreOptions {
 const ACQUIRE = `select * from budget.acquire($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
   nullif($13, ''), $14, $15, $16, $17, $18)`;
 
+export function budgetMigrations(): Promise<readonly Migration[]> {
+  return readMigrations(new URL('migrations/', import.meta.url));
+}
+
 /** Creates the `budget` schema if it is missing. Throws what `pg` throws when the database is unreachable. */
 export async function openPostgresStore({ pool }: PostgresStoreOptions): Promise<BudgetStore> {
-  await migrate(pool, 'budget', await readMigrations(new URL('migrations/', import.meta.url)));
+  await migrate(pool, 'budget', await budgetMigrations());
   /** Each statement is prepared once per connection, because these are the most frequent statements. */
   const ask = async (name: string, text: string, values: unknown[]): Promise<unknown> => {
     const { rows } = await pool.query({ name: `lockstep-budget-${name}`, text, values, rowMode: 'array' });

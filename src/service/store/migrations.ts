@@ -1,8 +1,12 @@
 /** The service's tables, as SQL files beside this one; a migration is never changed. */
 import type pg from 'pg';
-import { migrate, readMigrations } from '../../storage/migrate.ts';
+import { type Migration, migrate, readMigrations } from '../../storage/migrate.ts';
+
+export function serviceMigrations(): Promise<readonly Migration[]> {
+  return readMigrations(new URL('migrations/', import.meta.url));
+}
 
 /** Creates or updates the service's tables; the service does not have to run. */
 export async function migrateService(pool: pg.Pool): Promise<void> {
-  await migrate(pool, 'service', await readMigrations(new URL('migrations/', import.meta.url)));
+  await migrate(pool, 'service', await serviceMigrations());
 }

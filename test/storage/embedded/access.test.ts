@@ -5,9 +5,10 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { startEmbedded } from '../../../src/storage/embedded/embedded.ts';
 import { openDatabase } from '../../../src/storage/open.ts';
+import { postmasterOf } from '../../support/processes.ts';
 import { superuserOf } from '../../support/superuser.ts';
 import { ask, scratch } from './scratch.ts';
-import { postmasterOf, startUser } from './user-process.ts';
+import { startUser } from './user-process.ts';
 
 const newDir = scratch();
 const isRoot = process.geteuid?.() === 0;

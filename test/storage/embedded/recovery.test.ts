@@ -5,8 +5,9 @@ import { expect, test, vi } from 'vitest';
 import { startEmbedded } from '../../../src/storage/embedded/embedded.ts';
 import { openDatabase } from '../../../src/storage/open.ts';
 import { PATIENT } from '../../support/patient.ts';
+import { postmasterOf } from '../../support/processes.ts';
 import { ask, scratch } from './scratch.ts';
-import { isAlive, postmasterOf, startUser } from './user-process.ts';
+import { isAlive, startUser } from './user-process.ts';
 
 const newDir = scratch();
 

@@ -3,8 +3,9 @@ import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type EmbeddedPostgres, startEmbedded } from '../../../src/storage/embedded/embedded.ts';
 import { PATIENT } from '../../support/patient.ts';
+import { postmasterOf } from '../../support/processes.ts';
 import { ask, scratch } from './scratch.ts';
-import { isAlive, postmasterOf, startUser } from './user-process.ts';
+import { isAlive, startUser } from './user-process.ts';
 
 const newDir = scratch();
 

@@ -1,8 +1,6 @@
 /** Processes that use an embedded Postgres, for tests that end them in every possible way. */
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import fs from 'node:fs';
-import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { programFile } from '../../support/programs.ts';
@@ -53,11 +51,6 @@ export function startUser(dataDir: string, options: Pick<SpawnOptions, 'uid' | '
       await exited;
     },
   };
-}
-
-/** The process id of the Postgres that runs, or ran last, on this directory. */
-export function postmasterOf(dataDir: string): number {
-  return Number(fs.readFileSync(path.join(dataDir, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0]);
 }
 
 export function isAlive(pid: number): boolean {

@@ -3,8 +3,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { startEmbedded } from '../../../src/storage/embedded/embedded.ts';
+import { postmasterOf } from '../../support/processes.ts';
 import { ask, scratch } from './scratch.ts';
-import { postmasterOf, startUser } from './user-process.ts';
+import { startUser } from './user-process.ts';
 
 const newDir = scratch();
 const NOBODY_UID = 65534;

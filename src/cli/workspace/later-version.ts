@@ -1,0 +1,29 @@
+/** Notices that another process has updated Lockstep, while this one works with the earlier version. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { LockstepError } from '../../base/errors.ts';
+import { budgetMigrations } from '../../client/budget/postgres-store.ts';
+import { ledgerMigrations } from '../../engine/ledger/migrations.ts';
+import { serviceMigrations } from '../../service/store/migrations.ts';
+import { migrationsOf, refuseLater } from '../../storage/migrate.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+
+const LOOK_MS = 2_000;
+
+/** Resolves with SCHEMA_NEWER once a later version has migrated any table, or with undefined once the signal aborts. */
+export async function laterVersion(db: Queryable, signal: AbortSignal): Promise<LockstepError | undefined> {
+  const rooms = {
+    ledger: await ledgerMigrations(),
+    budget: await budgetMigrations(),
+    service: await serviceMigrations(),
+  };
+  while (!signal.aborted) {
+    try {
+      for (const [room, known] of Object.entries(rooms)) refuseLater(room, await migrationsOf(db, room), known);
+    } catch (error) {
+      if (error instanceof LockstepError) return error;
+      // The database is away: all other parts of the process say so.
+    }
+    await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return undefined;
+}
