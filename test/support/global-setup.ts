@@ -13,6 +13,7 @@ import { isBuilt } from '../../src/cli/bin/is-built.mjs';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/storage/embedded/embedded.ts';
 import { startRedis } from './redis-server.ts';
 import { suitesNeedingRedis } from './redis-suites.ts';
+import { EXPLAINED } from './statement-work.ts';
 import { superuserOf } from './superuser.ts';
 import { createTemplate } from './template-database.ts';
 
@@ -115,6 +116,8 @@ async function openToTests({ connection }: EmbeddedPostgres, dataDir: string): P
   await db.query('create role tests login createdb createrole');
   await db.query("alter role tests set createrole_self_grant = 'set, inherit'");
   await db.query('grant set on parameter session_replication_role to tests'); // to empty tables: empty-tables.ts
+  await db.query(`load 'auto_explain'`);
+  for (const name of Object.keys(EXPLAINED)) await db.query(`grant set on parameter ${name} to tests`);
   for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
     await db.query(`alter system set ${setting} = off`);
   }

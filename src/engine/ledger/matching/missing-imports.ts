@@ -1,7 +1,7 @@
 /** Imported contacts that are missing from a read of the customers while the read shows customers without a contact. */
 
 import type { Queryable } from '../../../storage/queryable.ts';
-import { startOfRead } from '../match-index.ts';
+import { prepareSetWork, startOfRead } from '../match-index.ts';
 import type { Run } from '../runs.ts';
 import { gatherSent } from '../settling.ts';
 import { NEW_CUSTOMER } from './settle-contacts.ts';
@@ -16,16 +16,23 @@ export async function missingImports(
   const readAt = await startOfRead(db, run.id, { kind: 'customer', pass });
   const isNew = NEW_CUSTOMER('$1', '$2');
   if ((await db.query(`select from ledger.records k where ${isNew} limit 1`, [run.id, pass])).rowCount === 0) return [];
+  await prepareSetWork(db, run.id);
   await gatherSent(db, run.id);
+  // One `not exists` for each key: Postgres joins each by a hash, and would compare each row with each record for an "or".
+  const isNobodys = ['o.source_id = k.contact_id', 'o.email = k.email', 'k.email is null and o.phone = k.phone']
+    .map((same) => `not exists (select from ledger.inputs o where o.run_id = $1 and ${same})`)
+    .join(' and ');
+  const isMissing = ['k.contact_id = i.source_id', 'k.email = i.email', 'k.phone = i.phone']
+    .map((same) => `not exists (select from shown k where ${same})`)
+    .join(' and ');
   const missing = await db.query<{ id: string; hash: string }>(
-    `with strangers as materialized (
-       select from ledger.records k where ${isNew} and not exists (select from ledger.inputs o where o.run_id = $1
-         and (o.source_id = k.contact_id or o.email = k.email or (k.email is null and o.phone = k.phone))) limit 1
+    `with strangers as materialized (select from ledger.records k where ${isNew} and ${isNobodys} limit 1),
+     shown as (
+       select k.contact_id, k.email, k.phone from ledger.records k
+       where k.run_id = $1 and k.kind = 'customer' and k.first_pass > 0 and k.last_pass = $2
      )
      select i.source_id as id, i.hash from sent s join ledger.inputs i on i.run_id = $1 and i.n = s.n
-     where s.action = 'import' and s.since + $4 * interval '1 ms' <= $3 and exists (select from strangers)
-       and not exists (select from ledger.records k where k.run_id = $1 and k.kind = 'customer' and k.first_pass > 0
-         and k.last_pass = $2 and (k.contact_id = i.source_id or k.email = i.email or k.phone = i.phone))
+     where s.action = 'import' and s.since + $4 * interval '1 ms' <= $3 and exists (select from strangers) and ${isMissing}
      order by i.n limit $5`,
     [run.id, pass, readAt, settleMs, limit],
   );

@@ -12,7 +12,7 @@ export async function openUpdates(
 ): Promise<{ readonly ids: readonly string[]; readonly isAnyOther: boolean }> {
   const found = await db.query<{ ids: string[] | null; isAnyOther: boolean | null }>(
     `select array_agg(distinct record_id) filter (where action = 'update') as ids, bool_or(action <> 'update') as "isAnyOther"
-     from ledger.plans p where run_id = $1 and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n)`,
+     from ledger.plans where run_id = $1 and n not in (select n from ledger.verdicts where run_id = $1)`,
     [runId],
   );
   const [{ ids, isAnyOther } = { ids: null, isAnyOther: null }] = found.rows;

@@ -1,0 +1,80 @@
+/**
+ * No statement goes through more rows than a few times those of its run: a plan that compares each row with each other one is
+ * quick in a small test and takes hours in a load of a million.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { seedWorkspace } from '../../src/service/testbed/seed.ts';
+import { freshDatabase } from '../support/database.ts';
+import { TEST_KEY } from '../support/harness/harness.ts';
+import { csvOf, type LoadHow, type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+import { type Work, watchWork } from '../support/statement-work.ts';
+
+const MANY = 3_000;
+/** So many that the statements about their run need statistics. */
+const CUSTOMERS = 1_500;
+/** Several joins of all rows with all records, in all executions of one statement: far from each with each, which is 9,000,000. */
+const MOST = 60 * MANY;
+
+let harness: OrdersHarness;
+let work: { take(): readonly Work[] };
+beforeAll(async () => {
+  const database = await freshDatabase();
+  work = await watchWork(database);
+  const account = 'budget: { requests: 100000, per: 1s, concurrency: 16, settle: 100ms }';
+  harness = await openOrdersHarness({ database, account });
+});
+afterAll(() => harness.close());
+
+/** The statements of Lockstep that have gone through too many rows since the last call, all their executions together. */
+function tooMuch(): readonly Work[] {
+  const sums = new Map<string, Work>();
+  for (const one of work.take()) {
+    const rows = one.rows + (sums.get(one.statement)?.rows ?? 0);
+    sums.set(one.statement, { ...one, rows });
+  }
+  expect(sums.size).toBeGreaterThan(20);
+  return [...sums.values()].filter(({ rows, statement }) => rows > MOST && !statement.includes('service.'));
+}
+
+/** Rows with `given` before the columns of the order. */
+const orders = (header: string, given: (n: number) => string, amount = (n: number) => n + 1) =>
+  csvOf(
+    `order_id,${header},amount`,
+    Array.from({ length: MANY }, (_, n) => `${header}-${n},${given(n)},${amount(n)}.50`),
+  );
+
+test('a sync of new contacts, and of unchanged ones', async () => {
+  await seedWorkspace(harness.database.pool, { contacts: MANY, tenants: [{ name: 'test', key: TEST_KEY }] });
+  expect((await harness.counts(await harness.runSync())).created).toBeGreaterThan(MANY / 2);
+  expect(tooMuch()).toEqual([]);
+  await harness.runSync();
+  expect(tooMuch()).toEqual([]);
+});
+
+const LOADS: Readonly<Record<string, { readonly csv: string; readonly how?: LoadHow }>> = {
+  'named by id': { csv: orders('client_id', (n) => String((n % CUSTOMERS) + 1)) },
+  'named by id, with other amounts': {
+    csv: orders(
+      'client_id',
+      (n) => String((n % CUSTOMERS) + 1),
+      (n) => n + 2,
+    ),
+    how: { existing: 'update' },
+  },
+  'named by e-mail, for new customers': {
+    csv: orders('customer_email', (n) => `new${n % CUSTOMERS}@example.com`),
+    how: { createCustomers: true },
+  },
+  'named by e-mail': {
+    csv: orders('customer_email', (n) => `new${n % CUSTOMERS}@example.com`),
+    how: { salt: 'again' },
+  },
+  'named by a name': { csv: orders('customer_name', (n) => `Nobody ${n % CUSTOMERS}`), how: { createCustomers: true } },
+};
+
+test.each(Object.entries(LOADS))('a load of orders whose customers are %s', async (_, { csv, how }) => {
+  work.take();
+  const run = await harness.load(csv, how);
+  expect((await harness.counts(run)).in).toBe(MANY);
+  expect(tooMuch()).toEqual([]);
+});
