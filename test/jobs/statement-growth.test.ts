@@ -69,7 +69,7 @@ const LOADS: Readonly<Record<string, { readonly csv: string; readonly how?: Load
     csv: orders('customer_email', (n) => `new${n % CUSTOMERS}@example.com`),
     how: { salt: 'again' },
   },
-  'named by a name': { csv: orders('customer_name', (n) => `Nobody ${n % CUSTOMERS}`), how: { createCustomers: true } },
+  'named by a name': { csv: orders('customer_name', (n) => `Buyer ${n % CUSTOMERS}`), how: { createCustomers: true } },
 };
 
 test.each(Object.entries(LOADS))('a load of orders whose customers are %s', async (_, { csv, how }) => {

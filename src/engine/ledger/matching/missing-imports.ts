@@ -19,14 +19,14 @@ export async function missingImports(
   await prepareSetWork(db, run.id);
   await gatherSent(db, run.id);
   // One `not exists` for each key: Postgres joins each by a hash, and would compare each row with each record for an "or".
-  const isNobodys = ['o.source_id = k.contact_id', 'o.email = k.email', 'k.email is null and o.phone = k.phone']
+  const isUnnamed = ['o.source_id = k.contact_id', 'o.email = k.email', 'k.email is null and o.phone = k.phone']
     .map((same) => `not exists (select from ledger.inputs o where o.run_id = $1 and ${same})`)
     .join(' and ');
   const isMissing = ['k.contact_id = i.source_id', 'k.email = i.email', 'k.phone = i.phone']
     .map((same) => `not exists (select from shown k where ${same})`)
     .join(' and ');
   const missing = await db.query<{ id: string; hash: string }>(
-    `with strangers as materialized (select from ledger.records k where ${isNew} and ${isNobodys} limit 1),
+    `with strangers as materialized (select from ledger.records k where ${isNew} and ${isUnnamed} limit 1),
      shown as (
        select k.contact_id, k.email, k.phone from ledger.records k
        where k.run_id = $1 and k.kind = 'customer' and k.first_pass > 0 and k.last_pass = $2
