@@ -12,8 +12,8 @@ import { type Work, watchWork } from '../support/statement-work.ts';
 const MANY = 3_000;
 /** So many that the statements about their run need statistics. */
 const CUSTOMERS = 1_500;
-/** Several joins of all rows with all records, in all executions of one statement: far from each with each, which is 9,000,000. */
-const MOST = 60 * MANY;
+/** Far from each with each, which is 9,000,000; plans differ from run to run while Postgres has no statistics. */
+const MOST = 400 * MANY;
 
 let harness: OrdersHarness;
 let work: { take(): readonly Work[] };
