@@ -84,7 +84,7 @@ export class UnreadMails {
 
 const MAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
-/** The path of the member of a record that holds an e-mail address. */
+/** The first member of a record that holds an e-mail address: its path, and the address. */
 function memberWithMail(record: Json): { readonly member: string; readonly mail: string } | undefined {
   if (!isJsonObject(record) && !isJsonArray(record)) return undefined;
   for (const [name, value] of Object.entries<Json>(record)) {

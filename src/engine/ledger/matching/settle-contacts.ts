@@ -6,6 +6,7 @@
 
 import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
+import { MANY } from '../match-index.ts';
 import type { Run } from '../runs.ts';
 import { readLearnt } from '../scopes/learnt.ts';
 import { type ReadBack, type Settled, settleSent } from '../settling.ts';
@@ -182,13 +183,15 @@ async function keepFound(db: Queryable, run: Run): Promise<void> {
       from unsettled where record_id is not null`,
   });
   if (run.job !== 'contacts') return;
-  await db.query(
+  const linked = await db.query(
     `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id, known, contact)
      select $2, $3, s.source_id, s.record_id, s.hash, $1, ${LINKED_CUSTOMER('k')}, ${CONTACT('s')}
      from unsettled s join ledger.records k on k.run_id = $1 and k.kind = 'customer' and k.record_id = s.record_id
      where s.is_certain on conflict do nothing`,
     [run.id, run.scope, CONTACT_LINK],
   );
+  // Without statistics of new links, the next sync would read all of them for each page of contacts.
+  if ((linked.rowCount ?? 0) >= MANY) await db.query('analyze ledger.links');
 }
 
 /** Reviews free customers that are the same person as a contact that has its customer. */
