@@ -45,9 +45,15 @@ const orders = (header: string, given: (n: number) => string, amount = (n: numbe
     Array.from({ length: MANY }, (_, n) => `${header}-${n},${given(n)},${amount(n)}.50`),
   );
 
-test('a sync of new contacts, and of unchanged ones', async () => {
-  await seedWorkspace(harness.database.pool, { contacts: MANY, tenants: [{ name: 'test', key: TEST_KEY }] });
-  expect((await harness.counts(await harness.runSync())).created).toBeGreaterThan(MANY / 2);
+test('a sync of new contacts and of unclear ones, and of the same unchanged', async () => {
+  const { pool } = harness.database;
+  await seedWorkspace(pool, { contacts: MANY, tenants: [{ name: 'test', key: TEST_KEY }] });
+  await pool.query(`insert into service.customers (tenant_id, fields)
+    select tenant_id, jsonb_build_object('full_name', 'Other', 'email', fields->'email')
+    from service.contacts, generate_series(1, 2) where id % 3 = 0`);
+  const counts = await harness.counts(await harness.runSync());
+  expect(counts.created).toBeGreaterThan(MANY / 2);
+  expect(counts.review).toBeGreaterThan(MANY / 4);
   expect(tooMuch()).toEqual([]);
   await harness.runSync();
   expect(tooMuch()).toEqual([]);
@@ -78,5 +84,14 @@ test.each(Object.entries(LOADS))('a load of orders whose customers are %s', asyn
   work.take();
   const run = await harness.load(csv, how);
   expect((await harness.counts(run)).in).toBe(MANY);
+  expect(tooMuch()).toEqual([]);
+});
+
+test('a load of orders whose customers are unclear', async () => {
+  await harness.database.pool.query(`insert into service.customers (tenant_id, fields)
+    select tenant_id, fields from service.customers where fields->>'full_name' like 'Buyer %'`);
+  work.take();
+  const run = await harness.load(LOADS['named by a name']!.csv, { salt: 'unclear' });
+  expect((await harness.counts(run)).review).toBe(MANY);
   expect(tooMuch()).toEqual([]);
 });

@@ -50,10 +50,11 @@ export async function applyDecisions(db: Queryable, run: Run, options: ApplyOpti
 async function gatherEvidence(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `create temp table evidence on commit drop as
-     select s.n, jsonb_object_agg(c.id, case when k.record_id is not null then ${LINKED_CUSTOMER('k')} end) as customers
-     from deciding s cross join lateral jsonb_array_elements_text(${NAMED_CUSTOMERS('s.facts')}) c (id)
-       left join ledger.records k on ${CUSTOMER('c.id')}
-     where s.verdict = 'review' group by s.n`,
+     with named as materialized (
+       select s.n, jsonb_array_elements_text(${NAMED_CUSTOMERS('s.facts')}) as id from deciding s where s.verdict = 'review'
+     )
+     select c.n, jsonb_object_agg(c.id, case when k.record_id is not null then ${LINKED_CUSTOMER('k')} end) as customers
+     from named c left join ledger.records k on ${CUSTOMER('c.id')} group by c.n`,
     [run.id],
   );
 }

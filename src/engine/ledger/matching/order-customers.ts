@@ -180,10 +180,12 @@ async function keepFound(db: Queryable, run: Run, { keepMissing, isWhole }: Reso
 async function keepEvidence(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `insert into ledger.evidence (run_id, n, customers)
-     select v.run_id, v.n, jsonb_object_agg(c.id, ${LINKED_CUSTOMER('k')} - 'contact') from ledger.verdicts v
-       cross join lateral jsonb_array_elements_text(v.facts->'customers') c (id)
-       join ${CUSTOMERS} on k.record_id = c.id
-     where v.run_id = $1 and v.reason = 'AMBIGUOUS_CUSTOMER' group by v.run_id, v.n
+     with named as materialized (
+       select n, jsonb_array_elements_text(facts->'customers') as id from ledger.verdicts
+       where run_id = $1 and reason = 'AMBIGUOUS_CUSTOMER'
+     )
+     select $1, c.n, jsonb_object_agg(c.id, ${LINKED_CUSTOMER('k')} - 'contact')
+     from named c join ${CUSTOMERS} on k.record_id = c.id group by c.n
      on conflict (run_id, n) do update set customers = excluded.customers`,
     [run.id],
   );
