@@ -59,6 +59,8 @@ test('a sync of new contacts and of unclear ones, and of the same unchanged', as
   expect(tooMuch()).toEqual([]);
 });
 
+const BY_NAME = orders('customer_name', (n) => `Buyer ${n % CUSTOMERS}`);
+
 const LOADS: Readonly<Record<string, { readonly csv: string; readonly how?: LoadHow }>> = {
   'named by id': { csv: orders('client_id', (n) => String((n % CUSTOMERS) + 1)) },
   'named by id, with other amounts': {
@@ -77,7 +79,7 @@ const LOADS: Readonly<Record<string, { readonly csv: string; readonly how?: Load
     csv: orders('customer_email', (n) => `new${n % CUSTOMERS}@example.com`),
     how: { salt: 'again' },
   },
-  'named by a name': { csv: orders('customer_name', (n) => `Buyer ${n % CUSTOMERS}`), how: { createCustomers: true } },
+  'named by a name': { csv: BY_NAME, how: { createCustomers: true } },
 };
 
 test.each(Object.entries(LOADS))('a load of orders whose customers are %s', async (_, { csv, how }) => {
@@ -91,7 +93,7 @@ test('a load of orders whose customers are unclear', async () => {
   await harness.database.pool.query(`insert into service.customers (tenant_id, fields)
     select tenant_id, fields from service.customers where fields->>'full_name' like 'Buyer %'`);
   work.take();
-  const run = await harness.load(LOADS['named by a name']!.csv, { salt: 'unclear' });
+  const run = await harness.load(BY_NAME, { salt: 'unclear' });
   expect((await harness.counts(run)).review).toBe(MANY);
   expect(tooMuch()).toEqual([]);
 });
