@@ -1,6 +1,6 @@
 /** Makes dist/, the built package: the program in a few files, which load much faster than the sources, and its types. */
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, rename, rm, utimes } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, symlink, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -46,8 +46,9 @@ async function bundle(outdir: string): Promise<void> {
   await build({ ...BUNDLE, entryPoints: ENTRIES, outdir, plugins: [ownUrls(urlOf)] });
 }
 
-/** Bundles programs that tests start, by their files; they find their assets beside their sources. */
+/** Bundles programs that tests and benchmarks start, by their files, into an empty folder; their assets stay beside their sources. */
 export async function bundlePrograms(files: readonly string[], outdir: string): Promise<void> {
+  await symlink(path.join(root, 'node_modules'), path.join(outdir, 'node_modules'), 'dir');
   const urlOf = (file: string) => JSON.stringify(pathToFileURL(file).href);
   await build({ ...BUNDLE, entryPoints: [...files], outdir, outbase: root, plugins: [ownUrls(urlOf)] });
 }

@@ -68,6 +68,9 @@ export async function memoryMb(pid: number, name: string, file = 'status'): Prom
   return (Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) * 1_024) / 1e6;
 }
 
+/** The most memory that this process has had; `resourceUsage` counts the memory of the process that started it, too. */
+export const peakMemoryMb = (): Promise<number> => memoryMb(process.pid, 'VmHWM');
+
 async function backendOf(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
   return rows[0]?.pid ?? 0;

@@ -4,12 +4,13 @@ import { decodeText } from '../src/csv/encoding.ts';
 import { parseBlock } from '../src/csv/parser.ts';
 import { type Received, receive } from '../src/csv/receive.ts';
 import { checkedRows, examineSheet, validatorOf } from '../src/csv/sheet.ts';
+import { peakMemoryMb } from './cost.ts';
 
 export interface CsvFigures {
   readonly rows: number;
   readonly valid: number;
   readonly tookMs: number;
-  readonly peakRssMiB: number;
+  readonly peakRssMb: number;
 }
 
 const [what = '', file = ''] = process.argv.slice(2);
@@ -19,7 +20,7 @@ const counts = what === 'papaparse' ? await parsed(received) : await checked(rec
 const figures: CsvFigures = {
   ...counts,
   tookMs: performance.now() - began,
-  peakRssMiB: process.resourceUsage().maxRSS / 1024,
+  peakRssMb: await peakMemoryMb(),
 };
 process.send?.(figures);
 process.disconnect();

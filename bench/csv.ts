@@ -19,7 +19,7 @@ export async function csv(): Promise<readonly Row[]> {
     const small = await typical('all', few.file);
     const large = await typical('all', many.file);
     const bare = await typical('papaparse', many.file);
-    const growth = large.peakRssMiB / small.peakRssMiB;
+    const growth = large.peakRssMb / small.peakRssMb;
     return [
       speed(`${count(FEW)} rows, ${few.megabytes} MB: read, mapped, validated`, small),
       speed(`${count(MANY)} rows, ${many.megabytes} MB: the same`, large),
@@ -32,7 +32,7 @@ export async function csv(): Promise<readonly Row[]> {
       {
         what: `peak RSS, ${count(FEW)} and ${count(MANY)} rows (that of a whole load is measured by orders-million)`,
         wanted: '-',
-        got: `${small.peakRssMiB.toFixed(0)} and ${large.peakRssMiB.toFixed(0)} MiB: × ${growth.toFixed(2)}`,
+        got: `${small.peakRssMb.toFixed(0)} and ${large.peakRssMb.toFixed(0)} MB: × ${growth.toFixed(2)}`,
         isMet: true,
       },
     ];
@@ -55,11 +55,11 @@ function speed(what: string, figures: CsvFigures): Row {
 async function typical(what: 'all' | 'papaparse', file: string): Promise<CsvFigures> {
   const all: CsvFigures[] = [];
   for (let i = 0; i < TIMES; i += 1) {
-    all.push(await figuresOf<CsvFigures>(run('csv-process.ts', [what, file])));
+    all.push(await figuresOf<CsvFigures>(run('csv-process', [what, file])));
   }
   const tookMs = median(all.map((figures) => figures.tookMs));
-  const peakRssMiB = median(all.map((figures) => figures.peakRssMiB));
-  return { rows: 0, valid: 0, ...all[0], tookMs, peakRssMiB };
+  const peakRssMb = median(all.map((figures) => figures.peakRssMb));
+  return { rows: 0, valid: 0, ...all[0], tookMs, peakRssMb };
 }
 
 /** Orders as they come: every tenth description quoted, amounts in thousands quoted. */

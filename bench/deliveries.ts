@@ -14,11 +14,11 @@ const WANTED = 0.9;
 
 export async function deliveries(): Promise<readonly Row[]> {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));
-  const receiver = run('deliveries-receiver-process.ts', [String(LATENCY_MS)]);
+  const receiver = run('deliveries-receiver-process', [String(LATENCY_MS)]);
   const [url] = await once(receiver, 'message');
   const post = (mode: 'deliver' | 'bare', data = dir) => {
     const args = [mode, String(url), String(COUNT), String(CONCURRENCY), data];
-    return figuresOf<DeliveryFigures>(run('deliveries-process.ts', args));
+    return figuresOf<DeliveryFigures>(run('deliveries-process', args));
   };
   const trials: { readonly bareMs: number; readonly deliverMs: number }[] = [];
   try {

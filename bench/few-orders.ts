@@ -22,7 +22,7 @@ export const fewOrdersAmongAMillion = () => intoExisting(1_000_000);
 
 async function intoExisting(existing: number): Promise<readonly Row[]> {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));
-  const service = run('orders-tiny-process.ts', [String(CUSTOMERS), '0', String(existing)]);
+  const service = run('orders-tiny-process', [String(CUSTOMERS), '0', String(existing)]);
   try {
     const [{ url }] = (await once(service, 'message')) as [TinyAnswer]; // safe: the process sends nothing else
     const customers = Array.from({ length: CUSTOMERS }, (_, i) => i + 1);

@@ -51,7 +51,7 @@ export async function growth(last = LAST): Promise<readonly Row[]> {
 async function load(rows: number): Promise<Grown> {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));
   const customers = Array.from({ length: rows / 10 }, (_, i) => i + 1);
-  const service = run('orders-tiny-process.ts', [String(customers.length)]);
+  const service = run('orders-tiny-process', [String(customers.length)]);
   try {
     const [{ url }] = (await once(service, 'message')) as [TinyAnswer]; // safe: the process sends nothing else
     const file = path.join(dir, 'orders.csv');

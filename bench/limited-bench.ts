@@ -20,7 +20,7 @@ type CallerOptions = Pick<Caller, 'limits' | 'forMs' | 'saturating'> & Partial<P
 
 export async function openLimitedBench(): Promise<LimitedBench> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));
-  const service = run('limited-process.ts', []);
+  const service = run('limited-process', []);
   let [told] = (await once(service, 'message')) as [LimitedAnswer]; // safe: the process sends nothing else
   let keys = 0;
   const ask = async (question: LimitedAsk): Promise<LimitedAnswer> => {
@@ -36,7 +36,7 @@ export async function openLimitedBench(): Promise<LimitedBench> {
       const key = `bench-${process.pid}-${++keys}`;
       const common: Caller = { url: told.url, key, keys: 1, dataDir, ...(redisUrl && { redisUrl }), ...options };
       const callers = Array.from({ length: processes }, (_, i) =>
-        run('caller-process.ts', [JSON.stringify(i === 0 ? { ...common, ...first } : common)]),
+        run('caller-process', [JSON.stringify(i === 0 ? { ...common, ...first } : common)]),
       );
       await Promise.all(callers.map((caller) => once(caller, 'message')));
       const figures = callers.map((caller) => figuresOf<CallerFigures>(caller));

@@ -9,6 +9,7 @@ import type { Account } from '../src/engine/account/account.ts';
 import { readWholeList } from '../src/engine/account/whole-list.ts';
 import { scanTaskList } from '../src/mirror/tasks/scan-list.ts';
 import { taskHash, toTaskState } from '../src/mirror/tasks/task-state.ts';
+import { peakMemoryMb } from './cost.ts';
 
 export interface LongListFigures {
   readonly records: number;
@@ -38,7 +39,7 @@ const records =
 const figures: LongListFigures = {
   records,
   ms: performance.now() - startedAt,
-  peakRssMb: process.resourceUsage().maxRSS / 1024,
+  peakRssMb: await peakMemoryMb(),
 };
 process.send?.(figures);
 await client.close();

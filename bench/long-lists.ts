@@ -29,10 +29,10 @@ export async function longLists(): Promise<readonly Row[]> {
 }
 
 async function read(list: string, records: number): Promise<LongListFigures> {
-  const service = run('long-lists-service-process.ts', [String(records)]);
+  const service = run('long-lists-service-process', [String(records)]);
   try {
     const [{ url }] = await once(service, 'message');
-    return await figuresOf<LongListFigures>(run('long-lists-process.ts', [url, list]));
+    return await figuresOf<LongListFigures>(run('long-lists-process', [url, list]));
   } finally {
     service.disconnect();
     await once(service, 'exit');

@@ -21,6 +21,7 @@ import { orders } from './orders.ts';
 import { ordersCpu } from './orders-cpu.ts';
 import { ordersMillion } from './orders-million.ts';
 import { ordersRivals } from './orders-rivals.ts';
+import { bundleProcesses } from './processes.ts';
 import { readBack } from './read-back.ts';
 import { service, serviceSearch } from './service.ts';
 import { start } from './start.ts';
@@ -66,6 +67,7 @@ if (unknown.length > 0) {
   process.stderr.write(`No such benchmark or size: ${words}; there is ${Object.keys(benches).join(', ')}.\n`);
   process.exit(2);
 }
+await bundleProcesses();
 for (const [name, bench] of Object.entries(benches)) {
   if (wanted.size > 0 && !wanted.has(name)) continue;
   process.stdout.write(`\n${name} (Node ${process.version})\n${render(await bench(wanted.get(name)))}\n`);

@@ -28,11 +28,11 @@ export async function mirror(): Promise<readonly Row[]> {
   });
   receiver.listen(0, '127.0.0.1');
   await once(receiver, 'listening');
-  const service = run('task-scan-service-process.ts', [path.join(dir, 'service'), KEY, String(TASKS)]);
+  const service = run('task-scan-service-process', [path.join(dir, 'service'), KEY, String(TASKS)]);
   try {
     const [{ url }] = await once(service, 'message');
     const worker = run(
-      'mirror-process.ts',
+      'mirror-process',
       [path.join(dir, 'worker'), settingsFor(url, receiver.address() as AddressInfo)],
       {
         BENCH_KEY: KEY,

@@ -78,7 +78,7 @@ export async function openOrdersBench(): Promise<OrdersBench> {
     },
     posting: ({ key, customers }, numbers) => ({ url, key, customers, numbers, concurrency: CONCURRENCY }),
     bare: (tenant, numbers) =>
-      figuresOf<PostingFigures>(run('orders-bare-process.ts', [JSON.stringify(bench.posting(tenant, numbers))])),
+      figuresOf<PostingFigures>(run('orders-bare-process', [JSON.stringify(bench.posting(tenant, numbers))])),
     load: ({ name, key }, budget, loading) =>
       startLoad({ dataDir: path.join(dir, name), url, key, budget, ...loading }),
     async close() {
@@ -102,7 +102,7 @@ export function startLoad({ url, key, budget, ...loading }: LoadAt): Promise<Loa
   const settings = `
 accounts: { bench: { url: "${url}", apiKey: { env: BENCH_KEY }, prefix: /api/v1, budget: ${budget} } }`;
   const told: Loading = { ...loading, settings };
-  return figuresOf<LoadingFigures>(run('orders-load-process.ts', [JSON.stringify(told)], { BENCH_KEY: key }));
+  return figuresOf<LoadingFigures>(run('orders-load-process', [JSON.stringify(told)], { BENCH_KEY: key }));
 }
 
 /** The phases of a load with the time of each. */

@@ -27,7 +27,7 @@ export async function ordersCpu(): Promise<readonly Row[]> {
 
 async function against(latencyMs: number, leastSpeed: number): Promise<readonly Row[]> {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));
-  const service = run('orders-tiny-process.ts', [String(CUSTOMERS), String(latencyMs)]);
+  const service = run('orders-tiny-process', [String(CUSTOMERS), String(latencyMs)]);
   try {
     const [{ url }] = (await once(service, 'message')) as [TinyAnswer]; // safe: the process sends nothing else
     const customers = Array.from({ length: CUSTOMERS }, (_, i) => i + 1);
@@ -38,7 +38,7 @@ async function against(latencyMs: number, leastSpeed: number): Promise<readonly 
     service.send('empty');
     await once(service, 'message');
     const posting: Posting = { url, key: 'bench', customers, numbers: ROWS, concurrency: CONCURRENCY };
-    const bare = await figuresOf<PostingFigures>(run('orders-bare-process.ts', [JSON.stringify(posting)]));
+    const bare = await figuresOf<PostingFigures>(run('orders-bare-process', [JSON.stringify(posting)]));
     const { nodeCpuMs, postgresCpuMs, walBytes } = load.cost;
     const cpu = (nodeCpuMs + postgresCpuMs) / bare.cpuMs;
     const speed = bare.ms / load.ms;

@@ -14,7 +14,7 @@ import { type Run, readRun } from '../src/engine/ledger/runs.ts';
 import { parseSettings } from '../src/settings/parse.ts';
 import { receiveLoad } from '../src/syncs/orders/receive-load.ts';
 import { writeResults } from '../src/syncs/orders/results.ts';
-import { type Cost, ledgerBytes, measureCost } from './cost.ts';
+import { type Cost, ledgerBytes, measureCost, peakMemoryMb } from './cost.ts';
 
 export interface Loading {
   readonly dataDir: string;
@@ -89,7 +89,7 @@ if (loading.withResults)
 const { created } = await countRows(pool, run.id);
 const bytes = await ledgerBytes(pool);
 await workspace.close();
-const peakRssMb = process.resourceUsage().maxRSS / 1024;
+const peakRssMb = await peakMemoryMb();
 const { calls } = run;
 const figures: LoadingFigures = {
   ...{ ms, calls, created, phases, costs, aloneMs, behindMs, peakRssMb, cost, queued },

@@ -27,7 +27,7 @@ interface Loaded extends LoadingFigures {
 
 export async function ordersMillion(): Promise<readonly Row[]> {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));
-  const service = run('orders-tiny-process.ts', [String(CUSTOMERS)]);
+  const service = run('orders-tiny-process', [String(CUSTOMERS)]);
   const [{ url }] = (await once(service, 'message')) as [TinyAnswer]; // safe: the process sends nothing else
   const ask = async (what: 'empty' | 'tell'): Promise<TinyAnswer> => {
     service.send(what);

@@ -53,7 +53,7 @@ async function jobs(bench: OrdersBench, redis: TestRedis): Promise<Row> {
 
 function rivalOf(bench: OrdersBench, tenant: OrdersTenant, way: 'jobs' | 'loop', redisUrl: string) {
   const rival: Rival = { ...bench.posting(tenant, ROWS), redisUrl, ratePerSecond: RATE, timeoutMs: TIMEOUT_MS };
-  return figuresOf<RivalFigures>(run('orders-rivals-process.ts', [way, JSON.stringify(rival)]));
+  return figuresOf<RivalFigures>(run('orders-rivals-process', [way, JSON.stringify(rival)]));
 }
 
 /** Each meets the same faults in the same order, at its own tenant. */

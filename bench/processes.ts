@@ -1,9 +1,11 @@
 /** Child processes of a benchmark, which communicate over IPC. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { bundlePrograms } from '../.ci/build.ts';
 import type { BehaviourOptions } from '../src/service/testbed/behaviour.ts';
 import type { BareFigures } from './bare-process.ts';
 import type { Answer, Ask } from './service-process.ts';
@@ -36,7 +38,7 @@ export const FREE_BUDGET = `{ requests: 100000, per: 1s, concurrency: ${CONCURRE
 export async function openBenchService(
   dir: string,
 ): Promise<{ readonly service: ChildProcess; readonly ask: (question: Ask) => Promise<Answer> }> {
-  const service = run('service-process.ts', [path.join(dir, 'service')]);
+  const service = run('service-process', [path.join(dir, 'service')]);
   await once(service, 'message');
   let asking: Promise<unknown> = Promise.resolve();
   const ask = (question: Ask): Promise<Answer> => {
@@ -69,7 +71,7 @@ export async function openBench(): Promise<Bench> {
     traffic: async () => (await ask({ traffic: true })) as Required<Answer>,
     bare: (tenant, imports) => {
       const numbers = [tenant.contacts, imports, CONCURRENCY, ROWS_PER_PAGE].map(String);
-      return figuresOf<BareFigures>(run('bare-process.ts', [url, tenant.key, ...numbers]));
+      return figuresOf<BareFigures>(run('bare-process', [url, tenant.key, ...numbers]));
     },
     async sync(tenant, { times = 1, budget = FREE_BUDGET, helpers = 0 } = {}) {
       const settings = `
@@ -77,10 +79,10 @@ accounts: { bench: { url: "${url}", apiKey: { env: BENCH_KEY }, budget: ${budget
 syncs: { contacts: { job: contacts, account: bench, options: { rowsPerPage: ${ROWS_PER_PAGE} } } }`;
       const args = [path.join(dir, tenant.name), settings];
       const env = { BENCH_KEY: tenant.key };
-      const beside = Array.from({ length: helpers }, () => run('sync-process.ts', ['help', ...args], env));
+      const beside = Array.from({ length: helpers }, () => run('sync-process', ['help', ...args], env));
       await Promise.all(beside.map((helper) => once(helper, 'message')));
       try {
-        return await figuresOf<SyncFigures>(run('sync-process.ts', ['sync', ...args, String(times)], env));
+        return await figuresOf<SyncFigures>(run('sync-process', ['sync', ...args, String(times)], env));
       } finally {
         for (const helper of beside) helper.disconnect();
         await Promise.all(beside.map((helper) => once(helper, 'exit')));
@@ -94,10 +96,24 @@ syncs: { contacts: { job: contacts, account: bench, options: { rowsPerPage: ${RO
   };
 }
 
-/** Starts a file of this folder in its own process. */
-export function run(file: string, args: readonly string[], env: Record<string, string> = {}): ChildProcess {
-  const launcher = path.join(import.meta.dirname, '../src/cli/run-ts.mjs');
-  return fork(launcher, [path.join(import.meta.dirname, file), ...args], { env: { ...process.env, ...env } });
+const PROGRAMS = path.join(os.tmpdir(), `lockstep-bench-programs-${process.pid}`);
+const SMALL_HEAP = new URL('../src/cli/bin/small-heap.mjs', import.meta.url).href;
+
+/** Bundles the processes of this folder, as the package is, until this one ends: the loader of sources needs memory and time. */
+export async function bundleProcesses(): Promise<void> {
+  const names = (await readdir(import.meta.dirname)).filter((name) => name.endsWith('-process.ts'));
+  await mkdir(PROGRAMS);
+  process.once('exit', () => rmSync(PROGRAMS, { recursive: true, force: true }));
+  await bundlePrograms(
+    names.map((name) => path.join(import.meta.dirname, name)),
+    PROGRAMS,
+  );
+}
+
+/** Starts one of the bundled processes. */
+export function run(name: string, args: readonly string[], env: Record<string, string> = {}): ChildProcess {
+  const file = path.join(PROGRAMS, 'bench', `${name}.js`);
+  return fork(file, args, { env: { ...process.env, ...env }, execArgv: ['--import', SMALL_HEAP] });
 }
 
 /** The last message of a process before it ends. */

@@ -94,7 +94,7 @@ async function withService<T>(contacts: number, work: (pool: pg.Pool, call: Call
     return await work(database.pool, async (load) => {
       const whole: ServiceLoad = { ...load, url, key: TENANT.key, forMs: TRIAL_MS };
       const before = { service: await familyCpuMs(pid), postgres: await familyCpuMs(postmaster) };
-      const figures = await figuresOf<ServiceFigures>(run('service-client-process.ts', [JSON.stringify(whole)]));
+      const figures = await figuresOf<ServiceFigures>(run('service-client-process', [JSON.stringify(whole)]));
       const perCall = async (of: number, beforeMs: number) =>
         (((await familyCpuMs(of)) - beforeMs) * 1_000) / figures.calls;
       return {

@@ -8,7 +8,7 @@ import { openWorkspace } from '../src/cli/workspace/open-workspace.ts';
 import { countRows } from '../src/engine/ledger/rows.ts';
 import { readRun } from '../src/engine/ledger/runs.ts';
 import { parseSettings } from '../src/settings/parse.ts';
-import { type Cost, ledgerBytes, measureCost } from './cost.ts';
+import { type Cost, ledgerBytes, measureCost, peakMemoryMb } from './cost.ts';
 
 export interface SyncFigures {
   readonly runs: readonly {
@@ -47,7 +47,7 @@ if (role === 'help') {
   }
   const bytes = await ledgerBytes(workspace.database.pool);
   await workspace.close();
-  const figures: SyncFigures = { runs, peakRssMb: process.resourceUsage().maxRSS / 1024, ledgerBytes: bytes };
+  const figures: SyncFigures = { runs, peakRssMb: await peakMemoryMb(), ledgerBytes: bytes };
   process.send?.(figures);
   process.disconnect?.();
 }

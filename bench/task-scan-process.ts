@@ -9,6 +9,7 @@ import { openWorkspace } from '../src/cli/workspace/open-workspace.ts';
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { readRun } from '../src/engine/ledger/runs.ts';
 import { parseSettings } from '../src/settings/parse.ts';
+import { peakMemoryMb } from './cost.ts';
 
 export interface ScanFigures {
   readonly ms: number;
@@ -34,7 +35,7 @@ process.send?.({});
 await once(process, 'message');
 scans.push(await scan(), await scan());
 await workspace.close();
-const figures: TaskScanFigures = { scans, peakRssMb: process.resourceUsage().maxRSS / 1024 };
+const figures: TaskScanFigures = { scans, peakRssMb: await peakMemoryMb() };
 process.send?.(figures);
 process.disconnect?.();
 

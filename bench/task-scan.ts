@@ -45,7 +45,7 @@ async function scanOf(tasks: number): Promise<readonly Row[]> {
 
 async function measure(tasks: number): Promise<TaskScanFigures> {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));
-  const service = run('task-scan-service-process.ts', [path.join(dir, 'service'), KEY, String(tasks)]);
+  const service = run('task-scan-service-process', [path.join(dir, 'service'), KEY, String(tasks)]);
   try {
     const [{ url }] = await once(service, 'message');
     const settings = `
@@ -53,7 +53,7 @@ accounts: { bench: { url: "${url}", apiKey: { env: BENCH_KEY }, budget: { reques
 syncs: { mirror: { job: tasks, account: bench, targets: [hook] } }
 targets: { hook: { type: webhook, url: "https://hook.invalid/", secret: { env: BENCH_SECRET } } }`;
     const env = { BENCH_KEY: KEY, BENCH_SECRET: 'x'.repeat(32) };
-    const worker = run('task-scan-process.ts', [path.join(dir, 'worker'), settings], env);
+    const worker = run('task-scan-process', [path.join(dir, 'worker'), settings], env);
     const figures = figuresOf<TaskScanFigures>(worker);
     await once(worker, 'message');
     service.send({});

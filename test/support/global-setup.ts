@@ -93,7 +93,6 @@ async function bundleTestPrograms(): Promise<string> {
   const names = (await fs.readdir(tests, { recursive: true })).filter((name) => name.endsWith('-program.ts'));
   const dir = await fs.mkdtemp(path.join(os.tmpdir(), `lockstep-programs-${process.pid}-`));
   await fs.chmod(dir, 0o755);
-  await fs.symlink(path.join(tests, '../node_modules'), path.join(dir, 'node_modules'), 'dir');
   await bundlePrograms(
     names.map((name) => path.join(tests, name)),
     dir,
