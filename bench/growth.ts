@@ -1,9 +1,10 @@
 /**
  * How the cost of a row grows with their number, from a thousand to a million: loads of orders for as many customers as a tenth
  * of the rows, and syncs of contacts, new and unchanged. A row of a large load costs what a row of a small one does, or less.
+ * PICTURE=FILE writes the curves as SVG.
  */
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Cost } from './cost.ts';
@@ -11,6 +12,7 @@ import { startLoad } from './orders-bench.ts';
 import { writeSheet } from './orders-sheet.ts';
 import type { TinyAnswer } from './orders-tiny-process.ts';
 import { FREE_BUDGET, openBench, run } from './processes.ts';
+import { svgOf } from './small-charts.ts';
 import type { Row } from './table.ts';
 
 const FIRST = 1_000;
@@ -35,17 +37,37 @@ export async function growth(last = LAST): Promise<readonly Row[]> {
   const syncs: [new: Grown, unchanged: Grown][] = [];
   for (const size of sizes) loads.push(await load(size));
   for (const size of sizes) syncs.push(await sync(size));
-  return [
-    ...curve('orders loaded', loads),
-    ...curve(
-      'new contacts synced',
-      syncs.map(([first]) => first),
-    ),
-    ...curve(
-      'unchanged contacts synced',
-      syncs.map(([, second]) => second),
-    ),
-  ];
+  const curves = {
+    'orders loaded': loads,
+    'new contacts synced': syncs.map(([first]) => first),
+    'unchanged contacts synced': syncs.map(([, second]) => second),
+  };
+  const { PICTURE } = process.env;
+  if (PICTURE) await writeFile(PICTURE, pictureOf(curves));
+  return Object.entries(curves).flatMap(([what, grown]) => curve(what, grown));
+}
+
+const FIGURES: Readonly<Record<string, (grown: Grown) => number>> = {
+  'time a row in ms': ({ ms, rows }) => ms / rows,
+  'CPU of the worker a row in µs': ({ cost, rows }) => (cost.nodeCpuMs * 1000) / rows,
+  'CPU of Postgres a row in µs': ({ cost, rows }) => (cost.postgresCpuMs * 1000) / rows,
+  'peak RSS of the worker in MB': ({ peakRssMb }) => peakRssMb,
+  'WAL a row in bytes': ({ cost, rows }) => cost.walBytes / rows,
+  'calls a row': ({ calls, rows }) => calls / rows,
+};
+
+function pictureOf(curves: Readonly<Record<string, readonly Grown[]>>): string {
+  const [one = []] = Object.values(curves);
+  const sizes = one.map(({ rows }) => rows.toLocaleString('en')).join(', ');
+  return svgOf({
+    title: `What a row costs in runs of ${sizes} rows`,
+    heading: `Runs of ${sizes} rows`,
+    series: Object.keys(curves),
+    charts: Object.entries(FIGURES).map(([name, figure]) => ({
+      name,
+      lines: Object.fromEntries(Object.entries(curves).map(([what, grown]) => [what, grown.map(figure)])),
+    })),
+  });
 }
 
 async function load(rows: number): Promise<Grown> {
