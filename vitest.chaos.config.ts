@@ -10,7 +10,7 @@ export default defineConfig({
       // These try more with the long tests: test/support/property-runs.ts.
       'test/engine/ledger/matching/*-property.test.ts',
       'test/e2e/{faults,orders-kill,folder-changes}.test.ts',
-      'test/jobs/{dialect-combinations,load-orders-dialects,load-orders-faults,framework-services,statement-growth,unlike-services}.test.ts',
+      'test/jobs/{dialect-combinations,load-orders-dialects,load-orders-faults,framework-services,review-model,statement-growth,unlike-services}.test.ts',
       'test/mirror/{inbound/convergence,outbox/order}.test.ts',
       'test/engine/ledger/{transitions,schedules-model,retention/prune}.test.ts',
     ],
