@@ -14,7 +14,8 @@ const CHOICES = ['first', 'second', 'create', 'ignore', 'later'] as const;
 type Choice = (typeof CHOICES)[number];
 
 interface Case {
-  state: 'review' | 'ignored' | 'linked';
+  /** `undone`: was ignored, and is in review again after the next sync. */
+  state: 'review' | 'ignored' | 'undone' | 'linked';
   /** Not applied yet; in a linked contact there is none. */
   decision: Choice | undefined;
   /** The contact, or one of its customers, has changed since the person decided. */
@@ -70,10 +71,15 @@ const decide = (contact: Contact, choice: Choice) =>
 const undo = (contact: Contact) =>
   step(
     `contact ${contact}: undo`,
-    ({ cases }) => cases[contact].decision !== undefined || cases[contact].state === 'ignored',
+    ({
+      cases: {
+        [contact]: { state, decision },
+      },
+    }) => state === 'ignored' || (decision !== undefined && decision !== 'later'),
     async ({ cases }) => {
       await review('undo', `contact-${contact}`);
-      Object.assign(cases[contact], { state: 'review', decision: undefined });
+      const state = cases[contact].state === 'ignored' ? 'undone' : 'review';
+      Object.assign(cases[contact], { state, decision: undefined });
     },
   );
 
@@ -120,7 +126,7 @@ function ended(model: Model, one: Case): 'review' | 'existing' | 'created' | 'up
   one.hasChanged = false;
   if (state === 'linked') return hasChanged ? 'updated' : 'unchanged';
   one.decision = decision === 'later' ? decision : undefined;
-  if (hasChanged) one.state = 'review';
+  if (hasChanged || state === 'undone') one.state = 'review';
   else if (decision === 'create') {
     model.created += 1;
     one.state = 'linked';
