@@ -49,7 +49,7 @@ export async function isCutOff(
   const isUnclear = !learnt.has(LENGTH(kind)) && (highestId === undefined || (await hasNext(highestId)));
   const check = isUnclear
     ? `nothing shows that it is complete, so none of the records missing from it are created. If it has more, set the name of the page parameter in the account’s dialect.pageParam. If it is complete, create one more ${kind.slice(0, -1)} at the service, and start again`
-    : `check on the service’s platform whether it has more: Lockstep would create the records that the list does not show again`;
+    : `check on the service’s platform whether there are more, because Lockstep would create those a second time`;
   await addNote(pool, run.id, `the list of ${kind} has ${records} records, which looks like a page size: ${check}`);
   return isUnclear;
 }
