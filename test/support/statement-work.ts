@@ -1,4 +1,6 @@
 /** How many rows each statement of a run goes through, as Postgres explains it (auto_explain). */
+import type pg from 'pg';
+import { makePool } from '../../src/storage/pool.ts';
 import type { FreshDatabase } from './database.ts';
 
 export interface Work {
@@ -30,8 +32,11 @@ export const EXPLAINED = {
   'auto_explain.log_level': 'notice',
 } as const;
 
-/** Explains and collects what the statements do on connections that a pool makes from now on. */
-export async function watchWork({ pool, connection }: FreshDatabase): Promise<{ take(): readonly Work[] }> {
+/** Explains and collects what the statements do on connections that the pool makes from now on. */
+export async function watchWork({
+  pool,
+  connection,
+}: Pick<FreshDatabase, 'pool' | 'connection'>): Promise<{ take(): readonly Work[] }> {
   for (const [name, value] of Object.entries(EXPLAINED))
     await pool.query(`alter database ${connection.database} set ${name} = '${value}'`);
   let seen: Work[] = [];
@@ -58,4 +63,16 @@ function busiest(node: Node): Omit<Work, 'statement'> {
   const relation = node['Relation Name'] === undefined ? '' : ` on ${node['Relation Name']}`;
   const own = { node: node['Node Type'] + relation, rows: through * (node['Actual Loops'] ?? 1) };
   return [own, ...(node.Plans ?? []).map(busiest)].reduce((most, one) => (one.rows > most.rows ? one : most));
+}
+
+/** The most rows that one node of a plan goes through, of all statements that `work` sends. */
+export async function mostRows({ connection }: FreshDatabase, work: (pool: pg.Pool) => Promise<void>): Promise<number> {
+  const pool = makePool(connection);
+  try {
+    const watched = await watchWork({ pool, connection });
+    await work(pool);
+    return Math.max(...watched.take().map(({ rows }) => rows));
+  } finally {
+    await pool.end();
+  }
 }
