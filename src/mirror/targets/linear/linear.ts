@@ -16,6 +16,7 @@ import { describeWanted, isSameName, type Wanted } from '../items/wanted-state.t
 import { linearAdmin } from './linear-admin.ts';
 import {
   ask,
+  CLIENT_REMEDY,
   COMMENT,
   COMMENTED,
   CREATE,
@@ -120,7 +121,7 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
     name: 'Linear',
     noun: 'Linear issue',
     ...linearNaming(settings),
-    tokenRemedy: TOKEN_REMEDY,
+    tokenRemedy: settings.oauthClient ? CLIENT_REMEDY : TOKEN_REMEDY,
     judge,
     message,
     headersOf: (token) => ({ authorization: settings.oauth || settings.oauthClient ? `Bearer ${token}` : token }),
