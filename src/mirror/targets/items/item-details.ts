@@ -49,7 +49,7 @@ export function openDetails<Item extends { readonly itemId: string }>(
     const rendered = render(quietViewOf(delivery));
     if (rendered.status !== 'ok') return { done: [], failure: rendered };
     const written = await commentOnce(items, item, delivery, { about, text: rendered.text }, needs);
-    if (written.status === 'ok') return written.isNew ? { done: ['comment written'] } : NOTHING;
+    if (written.status === 'ok') return written.value ? { done: ['comment written'] } : NOTHING;
     return { done: [], failure: orMissing(written) };
   }
 

@@ -10,7 +10,7 @@ import type { SettingsOf } from '../../../settings/schema-target.ts';
 import { excerpt } from '../calls/call-answers.ts';
 import type { CustomForms } from '../items/custom-fields.ts';
 import { accepted, type Calls, type ItemNeeds } from '../items/item-calls.ts';
-import type { FieldValues } from '../items/item-fields.ts';
+import { type FieldValues, withoutNulls } from '../items/item-fields.ts';
 import { hookReader } from '../items/item-hook.ts';
 import { jiraNaming } from '../items/item-naming.ts';
 import { limited, type Reply, tokenRefused, waitOf } from '../items/item-outcome.ts';
@@ -149,11 +149,6 @@ function fieldsOf({ title, description, dueDate, assignee, priority, custom }: F
     assignee: assignee ? { accountId: assignee } : assignee,
     priority: typeof priority === 'string' ? { name: priority } : priority,
   };
-}
-
-/** A new issue has no field to empty. */
-function withoutNulls(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
 /** In the Atlassian Document Format, which does not allow an empty text: an empty description is null. */
