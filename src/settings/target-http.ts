@@ -136,7 +136,9 @@ const answers = z
     success: pointer
       .optional()
       .describe('JSON pointer to a member that is false in answers about errors. Default: none.'),
-    code: pointer.optional().describe('JSON pointer to the code of an error. Default: none.'),
+    code: pointer
+      .optional()
+      .describe('JSON pointer to the code of an error; "" is the whole answer, also one in plain text. Default: none.'),
     message: pointer.optional().describe('JSON pointer to the explanation of an error. Default: none.'),
     applied: cases.describe('Statuses and codes that mean that the call succeeded. Default: 2xx.'),
     missing: cases.describe('Statuses and codes that mean that the item does not exist. Default: 404, 410.'),

@@ -23,7 +23,7 @@ test.each([
   ['settle: 10m', 'settle: 10', 'items.find.settle: expected a duration with its unit'],
   [/ {6}find:[\s\S]*(?= {6}create:)/, '', 'items.find: missing: create needs find, so that no item is created twice'],
   [/ {4}items:[\s\S]*/, '', 'expected exactly one of send, items'],
-  ['    items:', '    answers: { retry: [42] }\n    items:', 'answers.retry[0]: '],
+  [/missing: .*/, 'retry: [42] }', 'answers.retry[0]: '],
   ['    items:', '    headers2: {}\n    items:', 'headers2: unknown key; did you mean "headers"?'],
 ])('replacing %s by %s is a problem', (from, to, problem) => {
   expect(problemsWith(from, to)).toEqual([expect.stringContaining(problem)]);

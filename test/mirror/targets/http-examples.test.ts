@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { itemNamingOf } from '../../../src/mirror/targets/items/item-naming.ts';
 import { settingsOf } from '../../settings/problems-in.ts';
 import { ACCOUNTS, EXAMPLES } from '../../support/documented-targets.ts';
+import type { Reply } from '../../support/http-server.ts';
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
 import { CLICKUP, exampleAt, MONDAY, startSystem } from '../../support/template-vendors.ts';
 import { JIRA_DATA_CENTER, NOTION, TRELLO } from '../../support/template-vendors-more.ts';
@@ -69,6 +70,22 @@ test.each(['COMPLEXITY_BUDGET_EXHAUSTED', 'FIELD_LIMIT_EXCEEDED', 'DAILY_LIMIT_E
     expect(outcome).toMatchObject({ status: 'later', reason: 'LIMITED', isLimited: true, retryAfterMs: 12_000 });
   },
 );
+
+test.each([
+  [CLICKUP, { status: 401, body: { err: 'Team not authorized', ECODE: 'OAUTH_027' } }],
+  [TRELLO, { status: 401, body: 'unauthorized card permission requested' }],
+])('$name: a link to an item that the token may not see disables nothing', async (system, reply) => {
+  const harness = await startSystem(system);
+  const target = harness.openTarget(needsOf(harness.vendor), { create: true });
+  const read = async (answer: Reply) => {
+    harness.vendor.next(answer);
+    return target.readItem?.(system.idOf(0), context());
+  };
+  expect(await read(reply)).toMatchObject({ status: 'missing' });
+  expect(await read({ status: 401, body: 'invalid token' })).toMatchObject({ status: 'disabled' });
+  await target.close();
+  await harness.vendor.close();
+});
 
 test.each(SYSTEMS)('$name gets title and text of the task, whatever characters they have', async (system) => {
   const harness = await startSystem(system);

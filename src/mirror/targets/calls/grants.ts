@@ -8,7 +8,7 @@ import type { TargetFailure } from '../../../contract/target.ts';
 import type { SettingsOf, TargetSettings } from '../../../settings/schema-target.ts';
 import { githubVendor } from '../github/github-answers.ts';
 import { connect, dateOf, type TargetNeeds } from '../items/item-calls.ts';
-import { tokenRefused, type VendorAnswers } from '../items/item-outcome.ts';
+import { type Reply, tokenRefused, type VendorAnswers } from '../items/item-outcome.ts';
 import type { Asked } from '../items/item-target.ts';
 import type { TargetCaller } from './caller.ts';
 import type { Grant, IssuedToken, TokenSource } from './token-source.ts';
@@ -70,7 +70,9 @@ function githubAppGrant(
         read: async () => first,
         renew: async (refused) => (refused === first ? byItsTime() : undefined),
       };
-      const calls = await connect(githubVendor(remedy), undefined, { ...needs, caller, tokens }, untilAnswered());
+      const github = githubVendor(remedy);
+      const judge = (reply: Reply, nowMs: number) => github.judge(reply, nowMs) ?? notIssued(github, reply);
+      const calls = await connect({ ...github, judge }, undefined, { ...needs, caller, tokens }, untilAnswered());
       if ('status' in calls) return calls;
       const installation =
         app.installation === undefined
@@ -165,15 +167,7 @@ function oauthGrant(
     name,
     tokenRemedy: remedy,
     message: oauthError,
-    // RFC 6749, 5.2: a refused client or refresh token is a 400 or a 401.
-    judge: ({ httpStatus, body }) => {
-      if (httpStatus !== 400 && httpStatus !== 401 && httpStatus !== 403) return undefined;
-      const said = oauthError.safeParse(body).data;
-      return tokenRefused(
-        remedy,
-        `${name} issues no token: HTTP ${httpStatus}${said === undefined ? '' : `: ${said}`}`,
-      );
-    },
+    judge: (reply) => notIssued(vendor, reply),
   };
   const given = async () => {
     const { secret, refreshToken } = client;
@@ -209,6 +203,19 @@ function oauthGrant(
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+/** RFC 6749, 5.2: a refused client or refresh token is a 400 or a 401. GitHub answers 403 to an app that is suspended. */
+function notIssued(
+  { name, message, tokenRemedy }: VendorAnswers,
+  { httpStatus, body }: Reply,
+): TargetFailure | undefined {
+  if (![400, 401, 403].includes(httpStatus)) return undefined;
+  const said = message.safeParse(body).data;
+  return tokenRefused(
+    tokenRemedy,
+    `${name} issues no token: HTTP ${httpStatus}${said === undefined ? '' : `: ${said}`}`,
+  );
+}
 
 /** A vendor that refuses to issue a token refuses everything. Its answer is not kept, because it may hold a token. */
 function issuedOr<T>(asked: Asked<T>, remedy: string): { readonly status: 'ok'; readonly value: T } | TargetFailure {

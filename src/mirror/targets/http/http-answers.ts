@@ -19,7 +19,8 @@ export function httpAnswers(rules: HttpAnswers, name: string, target: string): V
 
   function judge(reply: Reply, nowMs: number): TargetFailure | Missing | { readonly status: 'ok' } | undefined {
     const { httpStatus, body } = reply;
-    const code = rules.code === undefined ? undefined : valueAt(body, rules.code);
+    // Some systems explain an error in plain text, which the pointer "" leads to.
+    const code = rules.code === undefined ? undefined : valueAt(body ?? reply.text, rules.code);
     const isOneOf = (list: HttpAnswers['applied']) =>
       list.some((one) => one === httpStatus || one === String(code ?? ''));
     const said = message.safeParse(body).data;

@@ -3,10 +3,11 @@
  * a crash or a lost answer, the comment is searched for by its marker. It is sent again only if the target must show it by then
  * and does not.
  */
-import type { Delivery, TargetFailure } from '../../../contract/target.ts';
+import type { Delivery } from '../../../contract/target.ts';
 import { type CreationNeeds, createUnlessUnseen } from './create-once.ts';
 import type { Creating } from './creation-log.ts';
-import type { Asked, Missing } from './item-target.ts';
+import { mapAsked } from './item-calls.ts';
+import type { Asked } from './item-target.ts';
 import { commentMarker } from './marker.ts';
 
 /** The kinds under which the ledger records comments: of links, kept with them, and of single deliveries. */
@@ -25,15 +26,14 @@ export interface Comment {
   readonly text: string;
 }
 
-type Commented = { readonly status: 'ok'; readonly isNew: boolean } | Missing | TargetFailure;
-
+/** Whether the comment is new. */
 export async function commentOnce<Item extends { readonly itemId: string }>(
   items: CommentItems<Item>,
   item: Item,
   delivery: Delivery,
   { about, text }: Comment,
   needs: CreationNeeds,
-): Promise<Commented> {
+): Promise<Asked<boolean>> {
   const { log } = needs;
   const marker = commentMarker(about === 'link' ? `${keyOf(delivery)}/${item.itemId}` : delivery.id);
   const what: Creating = {
@@ -41,19 +41,16 @@ export async function commentOnce<Item extends { readonly itemId: string }>(
     task: { kind: about === 'link' ? LINK_COMMENT : CHANGE_COMMENT, id: marker },
   };
   const last = await log.lastOf(what);
-  if (last?.isTaken) return { status: 'ok', isNew: false };
+  if (last?.isTaken) return { status: 'ok', value: false };
   const shown = await items.hasComment(item, marker);
   if (shown.status !== 'ok') return shown;
   if (shown.value) {
     await log.noteTaken(what);
-    return { status: 'ok', isNew: false };
+    return { status: 'ok', value: false };
   }
   const send = () => items.addComment(item, text, marker);
-  const sent = await createUnlessUnseen(
-    { what, noun: `a comment on ${item.itemId}`, last, send, resultOf: () => undefined },
-    needs,
-  );
-  return sent.status === 'ok' ? { status: 'ok', isNew: true } : sent;
+  const noun = `a comment on ${item.itemId}`;
+  return mapAsked(createUnlessUnseen({ what, noun, last, send, resultOf: () => undefined }, needs), () => true);
 }
 
 function keyOf({ account, task }: Delivery): string {

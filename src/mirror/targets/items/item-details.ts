@@ -44,22 +44,13 @@ export function openDetails<Item extends { readonly itemId: string }>(
     item: Item,
     delivery: Delivery,
     about: 'link' | 'change',
-    text: string,
-  ): Promise<Detailed> {
-    const written = await commentOnce(items, item, delivery, { about, text }, needs);
-    if (written.status === 'ok') return written.isNew ? { done: ['comment written'] } : NOTHING;
-    return { done: [], failure: orMissing(written) };
-  }
-
-  async function sayBy(
     render: Render,
-    items: DetailItems<Item>,
-    item: Item,
-    delivery: Delivery,
-    about: 'link' | 'change',
-  ) {
-    const text = render(quietViewOf(delivery));
-    return text.status === 'ok' ? say(items, item, delivery, about, text.text) : { done: [], failure: text };
+  ): Promise<Detailed> {
+    const rendered = render(quietViewOf(delivery));
+    if (rendered.status !== 'ok') return { done: [], failure: rendered };
+    const written = await commentOnce(items, item, delivery, { about, text: rendered.text }, needs);
+    if (written.status === 'ok') return written.value ? { done: ['comment written'] } : NOTHING;
+    return { done: [], failure: orMissing(written) };
   }
 
   async function keepDue(what: Creating, had: LoggedCreation | undefined, problems: readonly Problem[]): Promise<void> {
@@ -98,7 +89,7 @@ export function openDetails<Item extends { readonly itemId: string }>(
     },
 
     async writeComments(delivery, { item }) {
-      const first = linked === undefined ? NOTHING : await sayBy(linked, items, item, delivery, 'link');
+      const first = linked === undefined ? NOTHING : await say(items, item, delivery, 'link', linked);
       if (first.failure !== undefined || onChange !== 'comment') return first;
       const before = await log.lastDelivered(delivery);
       if (before === undefined) return first;
@@ -106,11 +97,11 @@ export function openDetails<Item extends { readonly itemId: string }>(
       if (read.status !== 'ok') return { done: first.done, failure: read };
       if (read.changed.length === 0) return first;
       const text = read.changed.map((change) => `${capital(change.name)}: ${change.text || 'none'}`).join('\n');
-      const second = await say(items, item, delivery, 'change', withoutMentions(text));
+      const second = await say(items, item, delivery, 'change', () => ({ status: 'ok', text: withoutMentions(text) }));
       return { ...second, done: [...first.done, ...second.done] };
     },
 
-    commentGone: (delivery, item) => sayBy(gone, items, item, delivery, 'change'),
+    commentGone: (delivery, item) => say(items, item, delivery, 'change', gone),
   });
 }
 

@@ -209,3 +209,8 @@ function priorityOf(text: string, { name, priorities }: Choice): Value {
 function refusal(reason: string, detail: string): Value {
   return { failure: { status: 'refused', reason, detail } };
 }
+
+/** For a creation: a new item has no field to empty. */
+export function withoutNulls(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}

@@ -12,7 +12,7 @@ export interface Hook<Payload> {
   verify(request: HookRequest, secret: string, now: Date): Verified;
   /** When it happened, from the signed part; undefined if the payload does not say. */
   happenedAt(payload: Payload): Date | undefined;
-  /** Undefined if the call is about something else. */
+  /** Empty if the call is about something else. */
   itemsOf(payload: Payload, request: HookRequest): readonly ReportedItem[];
 }
 

@@ -23,7 +23,11 @@ export interface VendorAnswers {
   /** What to do if the token is refused: which setting, which permission. */
   readonly tokenRemedy: string;
   /** Decides about answers that only this vendor gives; `ok`: the call succeeded; undefined: the HTTP status decides. */
-  judge?(reply: Reply, nowMs: number): TargetFailure | Missing | { readonly status: 'ok' } | undefined;
+  judge?(
+    reply: Reply,
+    nowMs: number,
+    tokenRemedy: string,
+  ): TargetFailure | Missing | { readonly status: 'ok' } | undefined;
   /** The vendor's explanation, as the body of an error holds it. */
   readonly message: z.ZodType<string>;
 }
@@ -45,7 +49,7 @@ export function itemFailureOf(
   call: string,
   nowMs: number,
 ): TargetFailure | Missing | undefined {
-  const judged = vendor.judge?.(reply, nowMs);
+  const judged = vendor.judge?.(reply, nowMs, vendor.tokenRemedy);
   if (judged?.status === 'ok') return undefined;
   if (judged !== undefined)
     return judged.status === 'missing' ? judged : { ...judged, answer: answerOf(reply.httpStatus, reply.text) };

@@ -10,7 +10,7 @@ import type { SettingsOf } from '../../../settings/schema-target.ts';
 import { excerpt } from '../calls/call-answers.ts';
 import type { CustomForms } from '../items/custom-fields.ts';
 import { accepted, type Calls, type ItemNeeds } from '../items/item-calls.ts';
-import type { FieldValues } from '../items/item-fields.ts';
+import { type FieldValues, withoutNulls } from '../items/item-fields.ts';
 import { hookReader } from '../items/item-hook.ts';
 import { jiraNaming } from '../items/item-naming.ts';
 import { limited, type Reply, tokenRefused, waitOf } from '../items/item-outcome.ts';
@@ -100,7 +100,7 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
     name: 'Jira',
     noun: 'Jira issue',
     ...jiraNaming(settings),
-    tokenRemedy: TOKEN_REMEDY,
+    tokenRemedy: `check this target's ${oauthClient ? CLIENT_REMEDY : TOKEN_REMEDY}, or the account may not move issues of this project`,
     judge,
     message,
     headersOf: (token) => ({
@@ -117,13 +117,13 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
   });
 }
 
-const TOKEN_REMEDY =
-  "check this target's email and token: the token has expired or was revoked, or the account may not move issues of this project";
+const TOKEN_REMEDY = 'email and token: the token has expired or was revoked';
+const CLIENT_REMEDY = 'oauthClient: it lacks access to this site, or the scopes read:jira-work and write:jira-work';
 
 /** A search, and a creation, in a project that is deleted or archived, or that the account may not see. */
 const NO_PROJECT = /does not exist for the field 'project'|(?:^|; )(?:project|issuetype): /;
 
-function judge(reply: Reply, nowMs: number): TargetFailure | Missing | undefined {
+function judge(reply: Reply, nowMs: number, tokenRemedy: string): TargetFailure | Missing | undefined {
   const { httpStatus, headers } = reply;
   const said = message.safeParse(reply.body).data ?? '';
   if (httpStatus === 400 && NO_PROJECT.test(said)) return { status: 'missing', detail: `Jira: ${excerpt(said)}` };
@@ -135,7 +135,7 @@ function judge(reply: Reply, nowMs: number): TargetFailure | Missing | undefined
   // A call that Jira allows without an account is answered as such a call if the token is refused: issues are missing, lists empty.
   const login = headers['x-seraph-loginreason'] ?? '';
   if (httpStatus >= 500 || !/AUTHENTICATED_FAILED|AUTHENTICATION_DENIED/.test(login)) return undefined;
-  return tokenRefused(TOKEN_REMEDY, `Jira: HTTP ${httpStatus}: the token is refused`);
+  return tokenRefused(tokenRemedy, `Jira: HTTP ${httpStatus}: the token is refused`);
 }
 
 const FORMS: CustomForms = { one: (id) => ({ id }), date: (text) => text, document: documentOf };
@@ -149,11 +149,6 @@ function fieldsOf({ title, description, dueDate, assignee, priority, custom }: F
     assignee: assignee ? { accountId: assignee } : assignee,
     priority: typeof priority === 'string' ? { name: priority } : priority,
   };
-}
-
-/** A new issue has no field to empty. */
-function withoutNulls(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
 /** In the Atlassian Document Format, which does not allow an empty text: an empty description is null. */

@@ -54,14 +54,9 @@ export function linearAdmin(settings: SettingsOf<'linear'>, named: NamedValues):
       list: (calls) => mapAsked(ask(calls, HOOKS), ({ webhooks }) => webhooks.nodes),
       async put(calls, url, existing, secret) {
         const common = { url, secret, enabled: true, resourceTypes: [ISSUE], label: 'Lockstep' };
-        if (existing !== undefined) {
-          const { id } = existing;
-          return ask(calls, UPDATE_HOOK, { id, input: common });
-        }
+        if (existing !== undefined) return ask(calls, UPDATE_HOOK, { id: existing.id, input: common });
         const of = await scopeOf(calls, team);
-        if (of.status !== 'ok') return of;
-        const input = { ...common, ...of.value };
-        return ask(calls, CREATE_HOOK, { input });
+        return of.status === 'ok' ? ask(calls, CREATE_HOOK, { input: { ...common, ...of.value } }) : of;
       },
       remove: (calls, { id }) => ask(calls, DELETE_HOOK, { id }),
     },

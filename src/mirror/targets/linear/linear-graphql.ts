@@ -139,6 +139,8 @@ export const message = errorsAnswer.transform(({ errors }) => errors.map(explain
 
 export const TOKEN_REMEDY =
   "check this target's token: it was revoked, or lacks the permission to read and write the team's issues";
+export const CLIENT_REMEDY =
+  "check this target's oauthClient: its authorisation was revoked, or lacks the scopes read and write";
 
 /** The quotas that Linear counts, each with the time at which it resets: milliseconds of epoch time. */
 const QUOTAS = ['requests', 'complexity', 'endpoint-requests'].map((quota) => `x-ratelimit-${quota}`);
@@ -150,16 +152,16 @@ const NO_API: TargetFailure = {
   detail: "Linear: there is no API at this address: check this target's url",
 };
 
-export function judge(reply: Reply, nowMs: number): TargetFailure | Missing | undefined {
+export function judge(reply: Reply, nowMs: number, tokenRemedy: string): TargetFailure | Missing | undefined {
   const read = errorsAnswer.safeParse(reply.body);
   if (!read.success) return [404, 410].includes(reply.httpStatus) ? NO_API : undefined;
   const detail = `Linear: ${read.data.errors.map(explain).join('; ').slice(0, 300)}`;
   const isAny = (pattern: RegExp) =>
     read.data.errors.some(({ extensions = {} }) => pattern.test(`${extensions.code ?? ''} ${extensions.type ?? ''}`));
   if (isAny(/ratelimited/i)) return limited(detail, waitOf(reply, nowMs) ?? untilReset(reply, nowMs));
-  if (isAny(/authentication/i) || reply.httpStatus === 401) return tokenRefused(TOKEN_REMEDY, detail);
+  if (isAny(/authentication/i) || reply.httpStatus === 401) return tokenRefused(tokenRemedy, detail);
   // One issue of a private team is enough for it, so other deliveries must not wait.
-  if (isAny(/forbidden/i)) return { status: 'refused', reason: 'NOT_ALLOWED', detail: `${detail}; ${TOKEN_REMEDY}` };
+  if (isAny(/forbidden/i)) return { status: 'refused', reason: 'NOT_ALLOWED', detail: `${detail}; ${tokenRemedy}` };
   if (read.data.errors.some(({ message }) => /not found: Issue\b/i.test(message))) return { status: 'missing', detail };
   if (isAny(/internal|lock.?timeout|network/i) || reply.httpStatus >= 500) {
     return { status: 'later', reason: 'SERVER_ERROR', detail };

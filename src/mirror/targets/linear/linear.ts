@@ -4,7 +4,7 @@ import type { ItemState, Target, TargetFailure } from '../../../contract/target.
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { NamedValues } from '../items/custom-fields.ts';
 import { type Calls, type ItemNeeds, mapAsked } from '../items/item-calls.ts';
-import type { FieldValues } from '../items/item-fields.ts';
+import { type FieldValues, withoutNulls } from '../items/item-fields.ts';
 import { hookReader } from '../items/item-hook.ts';
 import { linearNaming } from '../items/item-naming.ts';
 import type { Asked } from '../items/item-target.ts';
@@ -16,6 +16,7 @@ import { describeWanted, isSameName, type Wanted } from '../items/wanted-state.t
 import { linearAdmin } from './linear-admin.ts';
 import {
   ask,
+  CLIENT_REMEDY,
   COMMENT,
   COMMENTED,
   CREATE,
@@ -82,15 +83,7 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
       const inTeam = await teams.read(calls, () => true, team);
       if (inTeam.status !== 'ok') return inTeam;
       const id = markerUuidOf(delivery);
-      const { dueDate, assigneeId, ...given } = inputOf(values);
-      const input = {
-        ...given,
-        id,
-        teamId: inTeam.value,
-        dueDate: dueDate ?? undefined,
-        assigneeId: assigneeId ?? undefined,
-        labelIds: labels?.add,
-      };
+      const input = withoutNulls({ ...inputOf(values), id, teamId: inTeam.value, labelIds: labels?.add });
       const asked = await ask(calls, CREATE, { input });
       const identifier = asked.status === 'ok' ? asked.value.issueCreate.issue?.identifier : undefined;
       if (identifier !== undefined) return { status: 'ok', value: identifier };
@@ -120,7 +113,7 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
     name: 'Linear',
     noun: 'Linear issue',
     ...linearNaming(settings),
-    tokenRemedy: TOKEN_REMEDY,
+    tokenRemedy: settings.oauthClient ? CLIENT_REMEDY : TOKEN_REMEDY,
     judge,
     message,
     headersOf: (token) => ({ authorization: settings.oauth || settings.oauthClient ? `Bearer ${token}` : token }),
