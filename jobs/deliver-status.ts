@@ -23,9 +23,10 @@ export const deliverStatus = defineJob({
   waitsInPlace: true,
   run: async (context): Promise<JobResult> => {
     const { pool, run, signal } = context;
-    const leaveAtMs = performance.now() + STAY_MS;
-    while (await isUnderWay(pool, run.id)) {
-      if (signal.aborted || performance.now() >= leaveAtMs) return { status: 'again', inMs: 0 };
+    const startedMs = performance.now();
+    const waitedMs = () => performance.now() - startedMs;
+    while (await isUnderWay(pool, run.id, waitedMs())) {
+      if (signal.aborted || waitedMs() >= STAY_MS) return { status: 'again', inMs: 0 };
       await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
     }
     return exclusively(context, (exclusive) =>

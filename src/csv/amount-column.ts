@@ -4,6 +4,7 @@ import { likelyAmount, listColumns, mapOption, short, UnclearFile } from './colu
 import { namelessColumn } from './column-names.ts';
 import { PRICE_NAMES, QUANTITY_NAMES } from './fields.ts';
 import type { FirstCells, MappedColumn } from './first-cells.ts';
+import { amountOf } from './fits.ts';
 import { plainWords } from './recognise.ts';
 
 /** `Net Total`, `Nettobetrag` and `Montant HT`: what is left after fees, or what the order costs before taxes; or of one piece. */
@@ -17,6 +18,7 @@ export function refuseDoubtfulAmount(columns: readonly MappedColumn[], firstCell
   const others = otherAmounts(columns, firstCells);
   if (others.length === 0) return;
   if (!amount) throw withoutAmount(others, firstCells);
+  if (amount.how !== 'told' && amount.how !== 'remembered') refuseCents(amount, others, firstCells);
   if (amount.how === 'synonym' && isNet(amount.name)) refuseNet(amount, others, firstCells);
 }
 
@@ -52,6 +54,25 @@ function refuseNet({ name }: MappedColumn, amounts: readonly string[], { header 
     'CSV_NO_AMOUNT_COLUMN',
     `Line ${header.line}: "${short(name)}" may not be the whole amount of the order, because ${columnsWith(others)} amounts too.`,
     `If it is, add ${mapOption('amount', name)}; otherwise name the column that has the amount, with --map amount=Column.`,
+  );
+}
+
+/** Some programs export an amount twice: in cents for programs, and as people read it. */
+function refuseCents(amount: MappedColumn, amounts: readonly string[], firstCells: FirstCells): void {
+  const { names, line } = firstCells.header;
+  const read = (index: number) => firstCells.cells({ index }).map(amountOf);
+  const cents = read(amount.index);
+  const isHundredth = (other: number | undefined, row: number) =>
+    other === undefined || Math.round(other * 100) === cents[row];
+  const whole = amounts.find((name) => {
+    const others = read(names.indexOf(name));
+    return others.some((other) => other) && others.every(isHundredth);
+  });
+  if (whole === undefined) return;
+  throw new UnclearFile(
+    'CSV_NO_AMOUNT_COLUMN',
+    `Line ${line}: "${short(amount.name)}" may have the amounts in cents, because "${short(whole)}" has the hundredth part of each.`,
+    `If it has, add ${mapOption('amount', whole)}; otherwise add ${mapOption('amount', amount.name)}.`,
   );
 }
 

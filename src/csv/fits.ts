@@ -17,6 +17,12 @@ const SERVICE_ID = /^(?:\d+|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12})$/i;
 /** Lenient, because the decimal sign of the file is not known yet: `1,234` is an amount by either sign. */
 const READERS = cellReaders({ decimal: 'unsure', accounting: true });
 
+/** Undefined if the cell is empty, is no amount, or can be read as two. */
+export const amountOf = (cell: string): number | undefined => {
+  const { value } = READERS.amount(cell);
+  return value === undefined ? undefined : Number(value);
+};
+
 const isName = (cell: string) => /\p{L}/u.test(cell) && !cell.includes('@') && !isMasked(cell);
 const SPECIAL: Partial<Record<Field, (cell: string) => boolean>> = {
   amount: (cell) => READERS.amount(cell).value !== undefined || isAmbiguous(cell),

@@ -408,3 +408,17 @@ test('the price of one piece is not the amount of an order of several', async ()
   });
   expect((await loaded(text(1))).rows).toMatchObject([{ values: { amount: '5' } }]);
 });
+
+test('an amount in cents is not loaded if another column has it as people read it', async () => {
+  const text = (cents: number) =>
+    `id,contact_email,value,value_formatted\no1,a@x.de,${cents},"$1,234.50"\no2,b@x.de,2000,$20\n`;
+  await expect(loaded(text(123_450))).rejects.toMatchObject({
+    code: 'CSV_NO_AMOUNT_COLUMN',
+    message: expect.stringMatching(
+      /"value" may have the amounts in cents, because "value_formatted" has the hundredth part of each\. .*--map amount=value_formatted; .*--map amount=value\./,
+    ),
+  });
+  expect((await loaded(text(7))).rows).toMatchObject([{ values: { amount: '7' } }, { values: { amount: '2000' } }]);
+  const { rows } = await loaded(text(123_450), { map: new Map([['amount', 'value_formatted']] as const) });
+  expect(rows).toMatchObject([{ values: { amount: '1234.5' } }, { values: { amount: '20' } }]);
+});

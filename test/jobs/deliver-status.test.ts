@@ -1,6 +1,6 @@
 /** The last phase of a run by itself: the results of its rows. */
 import pino from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliverStatus } from '../../jobs/deliver-status.ts';
 import { PLAIN_HINTS } from '../../src/base/reasons/reasons.ts';
 import { problemLines } from '../../src/cli/print/problem-lines.ts';
@@ -102,13 +102,19 @@ describe('a run waits', () => {
     expect((await job(run)).status).toBe('finished');
   });
 
-  test('for a worker that delivers, but not long', async () => {
+  test('for a worker that delivers, but not long, whenever a killed process queued the deliveries', async () => {
     const run = await runWith(['changed'], ['hook']);
+    await set(0, 'hook', { created_at: new Date(Date.now() - 3_600_000) });
     expect(await job(run)).toEqual(WAITS);
-    await set(0, 'hook', { created_at: new Date(Date.now() - 11_000) });
+    await database.pool.query(`update ledger.delivery_claims set expires_at = '-infinity'`); // those of the tests above
+    const now = vi.spyOn(performance, 'now').mockReturnValueOnce(0).mockReturnValue(11_000);
+    onTestFinished(() => now.mockRestore());
     const claim = await serve('hook');
     expect(await job(run)).toEqual(WAITS);
-    await database.pool.query('delete from ledger.delivery_claims where id = $1', [claim.id]);
+    await database.pool.query('update ledger.delivery_claims set expires_at = clock_timestamp() where id = $1', [
+      claim.id,
+    ]);
+    now.mockReturnValueOnce(0);
     expect((await job(run)).status).toBe('finished');
     const facts = expect.objectContaining({ target: 'hook', unserved: true });
     expect(await rowsOf(database, run)).toMatchObject([{ verdict: 'review', reason: 'RETRYING', facts }]);

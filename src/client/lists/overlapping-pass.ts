@@ -29,6 +29,8 @@ export const TINY = 3;
 /** After a short window, this many further ones without a new record end the list: the service repeats a page. */
 const MAX_STALE_WINDOWS = 3;
 
+const ONE_SIZE = 'pages have one size, whatever the request asks for';
+
 /** Where the last accepted window ended, and its records. */
 interface Chain {
   readonly end: number;
@@ -60,7 +62,7 @@ export async function overlappingPass<R extends ScannedRecord>(source: PassSourc
     for (let taken = 0; ; taken++) {
       if (taken > WINDOWS_TO_SPARE + (WINDOWS_PER_FULL_ONE * kept) / sizeMax) {
         if (!isSizeHonoured && !(await honoursSize(source, Math.floor(sizeMax / 2))))
-          return { status: 'misfit', reason: 'pages have one size, whatever the request asks for' };
+          return { status: 'misfit', reason: ONE_SIZE };
         await windows.discard();
         if (compareShared(firstIds, idsOf(await read(0, sizeMax))) === 'none')
           return { status: 'incomplete', reason: 'the list changes as fast as it is read, or has no end' };
@@ -86,6 +88,9 @@ export async function overlappingPass<R extends ScannedRecord>(source: PassSourc
       const shared = compareShared(chain.ids, ids);
       if (shared === 'none') {
         await windows.discard();
+        // The last page of a list of two may be short: only a smaller request shows that the service ignores sizes.
+        const half = sizeMax >> 1;
+        if (taken === 0 && (await read(0, half)).length > half) return { status: 'misfit', reason: ONE_SIZE };
         ({ chain, overlap } = stepBack(chain, window, records.length, overlap, sizeMax));
         if (chain.end > sizeMax) continue;
         const start = await read(0, sizeMax); // back at the beginning: position 0 needs no witness

@@ -3,28 +3,27 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import { settleSources } from '../../engine/ledger/transitions.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 
-/** A run waits no longer than this for a target that is not answering, or for a worker that delivers. */
+/** A run waits no longer than this for a target that is not answering, or for a process that serves it. */
 const PATIENCE_MS = 10_000;
 
 /**
  * Whether there is still something to wait for: a delivery that is on its way, or due and never tried. Deliveries that wait
- * for a retry do not count, nor deliveries to a target that is disabled, has been failing, asks for a longer pause, or is
- * served by no worker.
+ * for a retry do not count, nor deliveries to a target that is disabled, has been failing, asks for a longer pause, or that
+ * no worker serves after `waitedMs`. A process that has just started may still be about to serve its targets, however
+ * long ago a killed one queued the deliveries.
  */
-export async function isUnderWay(db: Queryable, runId: string): Promise<boolean> {
+export async function isUnderWay(db: Queryable, runId: string, waitedMs: number): Promise<boolean> {
   const found = await db.query<{ isUnderWay: boolean }>(
     `with targets as materialized (
        select target, (s.disabled_at is not null
            or s.blocked_until > clock_timestamp() + $2 * interval '1 ms'
            or s.failing_since < clock_timestamp() - $2 * interval '1 ms') is true as stands_still,
-         exists (select from ledger.delivery_claims c where c.target = d.target and c.expires_at > clock_timestamp())
-           as is_served
+         $3 or ${isServed('d')} as is_served
        from (select distinct target from ledger.deliveries where run_id = $1) d left join ledger.target_states s using (target)
      )
      select exists (select from ledger.deliveries d join targets t using (target) where d.run_id = $1 and (d.state = 'sending'
-       or (d.state = 'waiting' and d.attempts = 0 and not t.stands_still
-         and (t.is_served or d.created_at > clock_timestamp() - $2 * interval '1 ms')))) as "isUnderWay"`,
-    [runId, PATIENCE_MS],
+       or (d.state = 'waiting' and d.attempts = 0 and not t.stands_still and t.is_served))) as "isUnderWay"`,
+    [runId, PATIENCE_MS, waitedMs < PATIENCE_MS],
   );
   return found.rows[0]?.isUnderWay ?? false;
 }
@@ -56,6 +55,11 @@ export async function deliveryNotes(db: Queryable, runId: string): Promise<reado
   });
 }
 
+/** Whether a process serves the target of this row. */
+function isServed(alias: string): string {
+  return `exists (select from ledger.delivery_claims c where c.target = ${alias}.target and c.expires_at > clock_timestamp())`;
+}
+
 /** The worst outcome decides: outcomes that need a person come before successes. */
 const VERDICT = `case min(rank)
     when 1 then 'review' when 2 then 'review'
@@ -74,7 +78,7 @@ function told(): string {
         when d.verdict is not null then jsonb_build_object('said', coalesce(d.detail, d.verdict))
         when s.disabled_at is not null then jsonb_build_object('said', s.disabled_detail)
         else jsonb_build_object('said', coalesce(d.detail, s.failing_detail), 'attempts', d.attempts,
-          'unserved', nullif(not exists (select from ledger.delivery_claims c where c.target = d.target), false),
+          'unserved', nullif(not ${isServed('d')}, false),
           'due', to_char(greatest(d.due_at, s.blocked_until, clock_timestamp()) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
         end) as facts
     from ledger.deliveries d left join ledger.target_states s using (target) where d.run_id = $1`;

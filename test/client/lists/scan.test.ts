@@ -189,6 +189,15 @@ describe('a list that is paged in another way', () => {
     expect(wrongly).toBeLessThanOrEqual(5);
   });
 
+  test('a list of two pages of a fixed size is read with few calls, however short the second page is', async () => {
+    for (let length = 17; length <= 32; length++) {
+      const list = new DriftingList({ length, cap: 1e6, fixedSize: 16 });
+      const { report, seen } = await scanOf(list, 16);
+      expect([length, seen.size, report.proof]).toEqual([length, length, 'weak']);
+      expect(report.pages).toBeLessThanOrEqual(20);
+    }
+  });
+
   test.each<[string, Partial<ListOptions>, number]>([
     ['of a fixed size', { fixedSize: 20 }, 120],
     ['of a chosen size', {}, 120],
