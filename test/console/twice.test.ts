@@ -91,7 +91,13 @@ test('lines that are corrected before the approval replace the plan, and each or
   const upload = await post(`/runs/${id}/fix`, FIXED);
   expect((await readRun(harness.database.pool, id)).errorCode).toBe('NOT_APPROVED');
   await begin(upload);
-  await approve(await planned(upload));
+  const corrected = await planned(upload);
+  const page = await look(`/runs/${id}`);
+  expect(page).toContain(`<a href="/runs/${corrected}">`);
+  expect(page).toContain('Correct lines');
+  expect(page).not.toMatch(/Send it after all|Correct the \d+ row/);
+  await approve(corrected);
+  expect(await look(`/runs/${corrected}`)).toContain('Approve run');
   expect(await amounts()).toEqual([10, 20, 30]);
   await post(`/runs/${id}/retry`);
   expect((await ended(harness.database, id)).status).toBe('done');
