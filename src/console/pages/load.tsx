@@ -50,10 +50,10 @@ export const load = definePage({
           </label>
           <div class="acts">
             <button type="submit" class="primary">
-              Look at it
+              Upload
             </button>
             <span class="dim">
-              Nothing is sent yet: next you see how the file is read, and then what the load would do.
+              Nothing is sent to the service yet: next you see how the file is read, and then what the load would do.
             </span>
           </div>
         </form>

@@ -76,5 +76,6 @@ function workOn({ status, phase }: Run, { state, type, counts, dryRun }: RunRepo
   if (status === 'failed' && phase !== undefined) return [resume, retry];
   // An invalid row of a file is never sent: it needs a corrected file.
   const failed = problemsIn(counts) - (type === 'orders' ? counts.invalid : 0);
-  return failed > 0 && !dryRun ? [retry] : [];
+  const retriesItself = type === 'tasks' && !hasFailed; // workers retry deliveries; a new run would not
+  return failed > 0 && !dryRun && !retriesItself ? [retry] : [];
 }

@@ -33,6 +33,9 @@ export function Problems({ title, report, sections, hint }: ProblemsProps) {
               {section.verdict === 'review' && report.decided !== undefined && report.status === 'done' && (
                 <a href={addressOf('/review', { sync: title })}>Decide them</a>
               )}
+              {section.verdict === 'review' && report.type === 'tasks' && (
+                <a href="/deliveries?verdict=waiting">Deliveries that wait</a>
+              )}
               <a href={addressOf(`/runs/${report.run}/rows`, { verdict: section.verdict })}>All of them</a>
               <a
                 href={addressOf(`/runs/${report.run}/rows.csv`, { verdict: section.verdict })}
