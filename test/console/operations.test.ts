@@ -142,6 +142,15 @@ test('a target is failing while its deliveries are retried, in the list and on i
   expect(await pageAt('/targets/hook')).not.toContain('no problem');
 });
 
+test('does not say of an account that it has no problem before it was used, and shows the command of a failure as one', async () => {
+  const shown = await pageAt('/accounts');
+  expect(shown).toContain('not used yet');
+  expect(shown).not.toContain('no problem');
+  expect(await pageAt('/runs/run-x')).toContain('<code>lockstep runs</code>');
+  await aRun(database, { account: 'acme' });
+  expect(await pageAt('/accounts')).toContain('no problem');
+});
+
 test('an ended run that mirrors tasks leads to the deliveries that workers retry, with the time of the next attempt', async () => {
   const { pool } = database;
   const { id } = await aRun(database, { job: 'tasks' });
