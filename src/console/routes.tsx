@@ -197,7 +197,7 @@ function failurePage(failure: Failure) {
       <p class="acts">
         {stopped !== undefined && (
           <a class="button primary" href={accountPath(stopped)}>
-            Resume account {stopped}
+            See account {stopped}
           </a>
         )}
         <a class="button" href="/">

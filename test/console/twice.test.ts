@@ -87,6 +87,7 @@ test('lines that are corrected before the approval replace the plan, and each or
   const { id } = begun.run;
   await (await harness.workspace.work()).attend(begun.run);
   await ended(harness.database, id);
+  expect(await look(`/runs/${id}`)).toContain('3 rows read');
   expect(await look(`/runs/${id}/fix`)).toContain('replaces the plan of this run');
   const upload = await post(`/runs/${id}/fix`, FIXED);
   expect((await readRun(harness.database.pool, id)).errorCode).toBe('NOT_APPROVED');
