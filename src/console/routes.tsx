@@ -48,7 +48,7 @@ import { confirm } from './pages/runs-confirm.tsx';
 import { settings } from './pages/settings.tsx';
 import { syncs } from './pages/syncs.tsx';
 import { target } from './pages/target.tsx';
-import { Empty } from './parts/parts.tsx';
+import { Empty, Words } from './parts/parts.tsx';
 
 const PAGES: readonly Page[] = [
   home,
@@ -187,7 +187,9 @@ function failurePage(failure: Failure) {
   const { httpStatus, code, message, account: stopped } = failure;
   return (
     <Empty title={titleOf(failure)} isPage>
-      <p>{message}</p>
+      <p>
+        <Words text={message} most={2_000} />
+      </p>
       {httpStatus === 503 && <p class="dim">This page tries again every {RELOAD_S} seconds.</p>}
       <p class="dim">
         <code>{code}</code>
@@ -195,7 +197,7 @@ function failurePage(failure: Failure) {
       <p class="acts">
         {stopped !== undefined && (
           <a class="button primary" href={accountPath(stopped)}>
-            Resume account {stopped}
+            See account {stopped}
           </a>
         )}
         <a class="button" href="/">

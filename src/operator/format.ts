@@ -62,7 +62,7 @@ export function formatTime(at: Date): string {
 
 /** `the file is empty` as `The file is empty.` */
 export function asSentence(words: string): string {
-  const isName = /^\w+\.\w/.test(words); // such as contacts.getall
+  const isName = /^(\w+\.\w|[\w-]+: )/.test(words); // such as contacts.getall, or a target
   return `${isName ? words.charAt(0) : words.charAt(0).toUpperCase()}${words.slice(1)}${words.endsWith('.') ? '' : '.'}`;
 }
 

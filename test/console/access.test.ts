@@ -144,8 +144,9 @@ test('an open page of a session that ends is led to the page for signing in', as
 });
 
 test('a viewer looks and changes nothing; each try is kept', async () => {
-  const run = await aRun();
   const cookie = await signIn('ann');
+  expect(await (await get('/', cookie)).text()).not.toContain('href="/load"');
+  const run = await aRun();
   expect((await get(`/runs/${run}`, cookie)).status).toBe(200);
   expect(await (await get(`/runs/${run}`, cookie)).text()).not.toMatch(/Stop for good|Load a file/);
   for (const path of [

@@ -41,7 +41,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page
       .getByLabel('choose it or drop it here')
       .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
-    await page.getByRole('button', { name: 'Look at it' }).click();
+    await page.getByRole('button', { name: 'Upload' }).click();
   }
   async function restart(): Promise<void> {
     await web.close();
@@ -86,7 +86,7 @@ describe.runIf(CHROMIUM)('a file', () => {
 
     await page.goto(`${web.url}/activity`);
     expect(await page.locator('tbody tr td:nth-child(3)').allTextContents()).toEqual([
-      'Resume run',
+      'Approve run',
       'Load file',
       'Upload file',
     ]);
@@ -114,7 +114,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.goto(`${small.url}/load`);
     const buffer = Buffer.alloc(3 * 1024 * 1024, 'a,b\n');
     await page.getByLabel('drop it here').setInputFiles({ name: 'big.csv', mimeType: 'text/csv', buffer });
-    await page.getByRole('button', { name: 'Look at it' }).click();
+    await page.getByRole('button', { name: 'Upload' }).click();
     expect(await said(page)).toContain('has more than 1 MiB');
     expect(await uploaded()).toEqual([]); // what was abandoned is deleted with the next upload
     await small.close();
@@ -142,7 +142,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(`${web.url}/load`);
     await page.getByLabel('Or paste its lines').fill(ordersCsv(1_000));
-    await page.getByRole('button', { name: 'Look at it' }).click();
+    await page.getByRole('button', { name: 'Upload' }).click();
     await page.getByRole('button', { name: 'Check and plan' }).click();
     const approve = page.getByRole('link', { name: 'Approve', exact: true });
     const isPlanned = () => page.reload().then(() => approve.isVisible());
@@ -252,7 +252,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(`${web.url}/load`);
     await page.getByLabel('Or paste its lines').fill('order_id,client_id,amount,status\nA,1,5,Paid\nB,1,6,Failed\n');
-    await page.getByRole('button', { name: 'Look at it' }).click();
+    await page.getByRole('button', { name: 'Upload' }).click();
     await page.getByLabel('Only orders whose').selectOption('status');
     await page.getByLabel('is', { exact: true }).fill('Paid');
     await page.getByRole('button', { name: 'Read it again' }).click();

@@ -4,9 +4,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Console } from '../../src/console/server.ts';
 import { noteAttended } from '../../src/engine/ledger/attended-runs.ts';
 import { thisWorker } from '../../src/engine/ledger/claims.ts';
+import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
 import { suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
+import { aRun } from '../engine/ledger/fresh-ledger.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { startHttpServer } from '../support/http-server.ts';
@@ -138,6 +140,32 @@ test('a target is failing while its deliveries are retried, in the list and on i
     expect([path, html]).toEqual([path, expect.stringContaining('1 delivery failed and will be retried')]);
   }
   expect(await pageAt('/targets/hook')).not.toContain('no problem');
+});
+
+test('does not say of an account that it has no problem before it was used, and shows the command of a failure as one', async () => {
+  const shown = await pageAt('/accounts');
+  expect(shown).toContain('not used yet');
+  expect(shown).not.toContain('no problem');
+  expect(await pageAt('/runs/run-x')).toContain('<code>lockstep runs</code>');
+  await aRun(database, { account: 'acme' });
+  expect(await pageAt('/accounts')).toContain('no problem');
+});
+
+test('an ended run that mirrors tasks leads to the deliveries that workers retry, with the time of the next attempt', async () => {
+  const { pool } = database;
+  const { id } = await aRun(database, { job: 'tasks' });
+  const facts = { target: 'hook', said: 'at "2026-05-04T03:02:01Z"', attempts: 1, due: '2026-11-25T20:45:39Z' };
+  await pool.query(`insert into ledger.inputs (run_id, n, source_id) values ($1, 1, 'task:1')`, [id]);
+  await pool.query(
+    `insert into ledger.verdicts (run_id, n, verdict, reason, facts) values ($1, 1, 'review', 'RETRYING', $2)`,
+    [id, facts],
+  );
+  await endRun(pool, id, 'done');
+  const html = await pageAt(`/runs/${id}`);
+  expect(html).toMatch(/the next one at <time datetime="2026-11-25T20:45:39.000Z"/);
+  expect(html).not.toContain('datetime="2026-05-04');
+  expect(html).toContain('href="/deliveries?verdict=waiting"');
+  expect(html).not.toMatch(/\/confirm\?action=retry/);
 });
 
 test('a run that mirrors tasks names the target that does not take its deliveries, and no other', async () => {

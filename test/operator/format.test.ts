@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatCount, formatShare, formatTook, plural } from '../../src/operator/format.ts';
+import { asSentence, formatCount, formatShare, formatTook, plural } from '../../src/operator/format.ts';
 
 test.each([
   [400, '0.4 s'],
@@ -20,4 +20,10 @@ test('groups digits, rounds shares, and uses the singular for one row', () => {
     '0%',
   ]);
   expect([plural(1, 'row'), plural(2, 'row')]).toEqual(['1 row', '2 rows']);
+});
+
+test('a note becomes a sentence; a name at its start stays as it is', () => {
+  expect(
+    ['3 rows left', 'waited for it.', 'ops-hook: 6 not yet delivered', 'contacts.getall failed'].map(asSentence),
+  ).toEqual(['3 rows left.', 'Waited for it.', 'ops-hook: 6 not yet delivered.', 'contacts.getall failed.']);
 });

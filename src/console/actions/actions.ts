@@ -2,8 +2,9 @@
 import type pg from 'pg';
 import { codeOf } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
+import { awaitsApproval } from '../../engine/ledger/approval.ts';
 import { keepAction } from '../../engine/ledger/console/console-actions.ts';
-import { AWAITS_CONFIRMATION, type Run, readRun } from '../../engine/ledger/runs.ts';
+import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { pauseSync, unpauseSync } from '../../engine/ledger/schedules.ts';
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { probeSoon, resumeAccount, suspendByHand, suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
@@ -34,6 +35,8 @@ export interface Done {
   readonly refused?: string;
   /** What it was about, if that is known only now. */
   readonly about?: string;
+  /** What was done, if that is known only now. */
+  readonly action?: string;
 }
 
 interface How {
@@ -59,16 +62,17 @@ const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
   async cancel({ pool }, id, { by }) {
     const run = await readRun(pool, id);
     await cancelRun(pool, run, by);
-    const isDeclined = run.errorCode === AWAITS_CONFIRMATION;
-    const what = isDeclined ? 'is not approved' : 'is stopped for good';
-    return { said: `Run ${id} ${what}: nothing more is sent.`, run: id };
+    if (awaitsApproval(run))
+      return { said: `Run ${id} is not approved: nothing more is sent.`, run: id, action: 'decline-run' };
+    return { said: `Run ${id} is stopped for good: nothing more is sent.`, run: id };
   },
   async resume({ pool, hint }, id, { by, seen, first }) {
     const run = await readRun(pool, id);
     await reopenRun(pool, run, { by, seen: seen ?? run.planId, first }, hint);
     const then =
       first === undefined ? '' : ` It writes ${plural(first, 'order')}, and then waits for approval of the others.`;
-    return { said: `Run ${id} continues as soon as a worker is free.${then}`, run: id };
+    const said = `Run ${id} continues as soon as a worker is free.${then}`;
+    return { said, run: id, ...(awaitsApproval(run) && { action: 'approve-run' }) };
   },
   async retry(needs, id) {
     const { pool, hint } = needs;
@@ -156,7 +160,7 @@ export function approveTyped(
   id: string,
   { typed, seen }: Pick<How, 'seen'> & { readonly typed: string },
 ): Promise<Done> {
-  return keeping(needs, taking, 'resume-run', id, async () => {
+  return keeping(needs, taking, 'approve-run', id, async () => {
     const plan = await planOf(needs.pool, await readRun(needs.pool, id), needs.settings());
     if (typed.replaceAll(/\D/g, '') === String(writesOf(plan)))
       return ON_RUNS.resume(needs, id, { by: byWords(taking), seen });
@@ -199,15 +203,15 @@ export async function keeping(
   about: string,
   work: () => Promise<Done>,
 ): Promise<Done> {
-  const keep = (refused?: string, known = about) =>
-    keepAction(pool, { who: person.name, via, action, about: known, refused });
+  const keep = ({ refused, about: known = about, action: done = action }: Partial<Done>) =>
+    keepAction(pool, { who: person.name, via, action: done, about: known, refused });
   try {
     requireOperator(person);
     const done = await work();
-    await keep(done.refused, done.about);
+    await keep(done);
     return done;
   } catch (error) {
-    await keep(codeOf(error) ?? 'UNEXPECTED');
+    await keep({ refused: codeOf(error) ?? 'UNEXPECTED' });
     throw error;
   }
 }

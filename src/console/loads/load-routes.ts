@@ -67,7 +67,7 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
     const { run: id } = ofRun.parse(params);
     const fixes = fixesIn(formOf(request));
     let page = '/load';
-    await keeping(needs, taking, 'upload-file', id, async () => {
+    await keeping(needs, taking, 'correct-lines', id, async () => {
       const run = await readRun(needs.pool, id);
       const { account, options } = run;
       const { name, load } = await badFile(needs.pool, id);
@@ -76,7 +76,7 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
       const written = await loads.uploads.write(fixedFile(needs.pool, id, fixes));
       const upload = await loads.uploads.keep(written, { name, account, corrects: id });
       page = addressOf(`/load/${upload.id}`, formOfLoad(load, ordersOptions.parse(options)));
-      return { said: `${name} was uploaded.`, about: `${name} for ${account}` };
+      return { said: `${name} was made.` };
     });
     return page;
   });

@@ -6,13 +6,17 @@ import { budgetLimits } from '../../settings/settings.ts';
 import type { PageContext } from '../page.ts';
 import { Act, Chip, Foreign, Time } from '../parts/parts.tsx';
 
-export function AccountChips({ state: { url, suspended, down } }: { readonly state: AccountState }) {
+const WELL = { tone: 'good', children: 'no problem' } as const;
+/** Whether it works is not known. */
+const UNUSED = { tone: 'dim', children: 'not used yet' } as const;
+
+export function AccountChips({ state: { url, identity, suspended, down } }: { readonly state: AccountState }) {
   return (
     <>
       {url === null && <Chip tone="dim">not in the settings</Chip>}
       {suspended && <Chip tone={suspended.code === 'KEY_REFUSED' ? 'bad' : 'warn'}>suspended</Chip>}
       {down && <Chip tone="bad">service down</Chip>}
-      {url !== null && !suspended && !down && <Chip tone="good">no problem</Chip>}
+      {url !== null && !suspended && !down && <Chip {...(identity ? WELL : UNUSED)} />}
     </>
   );
 }

@@ -76,7 +76,7 @@ async function readStatus(context: PageContext) {
   return { status, running };
 }
 
-function FirstSteps({ context: { settings, hint } }: { readonly context: PageContext }) {
+function FirstSteps({ context: { settings, hint, person } }: { readonly context: PageContext }) {
   const [sync] = Object.keys(settings.syncs);
   const [account] = Object.keys(settings.accounts);
   return (
@@ -98,9 +98,11 @@ function FirstSteps({ context: { settings, hint } }: { readonly context: PageCon
             <Command line={hint(`run ${sync} --dry-run`)} />
           </li>
         )}
-        <li>
-          Or <a href="/load">load a file of orders</a>: you see what it would write before you approve it.
-        </li>
+        {person.role === 'operator' && (
+          <li>
+            Or <a href="/load">load a file of orders</a>: you see what it would write before you approve it.
+          </li>
+        )}
       </ol>
     </Empty>
   );

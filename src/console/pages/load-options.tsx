@@ -63,6 +63,7 @@ export function Reading({ form, presets, isOpen = false }: ReadingProps) {
           <input type="number" name="header" min={1} value={header} placeholder="detected" />
         </label>
         <Check name="headless" label="It has no header" isOn={headless !== undefined} />
+        <button type="submit">Read it again</button>
       </div>
     </details>
   );

@@ -170,11 +170,6 @@ function Unread({ upload, form, lines }: { upload: Upload; form: LoadForm; lines
     <form class="load" method="get">
       <FirstLines upload={upload} form={form} lines={lines} />
       <Reading form={form} presets={[]} isOpen />
-      <div class="acts">
-        <button type="submit" class="primary">
-          Read it again
-        </button>
-      </div>
     </form>
   );
 }
@@ -196,10 +191,10 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
         </p>
       )}
       <Found preview={preview} />
+      <Reading form={form} presets={presets} />
       <FirstLines upload={upload} form={form} lines={preview.firstLines} at={preview.table} />
       <FirstRows preview={preview} />
       <Columns preview={preview} form={form} />
-      <Reading form={form} presets={presets} />
       <div class="acts">
         <button type="submit">Read it again</button>
       </div>

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
-import { Empty } from '../parts/parts.tsx';
 
 export const load = definePage({
   path: '/load',
@@ -11,24 +10,11 @@ export const load = definePage({
   async show({ settings, person, loads }) {
     requireOperator(person);
     const accounts = Object.keys(settings.accounts);
-    const shown = {
+    return {
       title: 'Load a file',
       tab: 'load',
       command: 'orders load FILE --account NAME',
       isStill: true,
-    } as const;
-    if (accounts.length === 0) {
-      const body = (
-        <Empty title="The settings have no account" isPage>
-          <p>
-            Add one under <code>accounts</code> in <code>{settings.file}</code>.
-          </p>
-        </Empty>
-      );
-      return { ...shown, body };
-    }
-    return {
-      ...shown,
       head: <h1>Load a file of orders</h1>,
       body: (
         <form class="load-choose" method="post" action="/load" enctype="multipart/form-data">
@@ -50,10 +36,10 @@ export const load = definePage({
           </label>
           <div class="acts">
             <button type="submit" class="primary">
-              Look at it
+              Upload
             </button>
             <span class="dim">
-              Nothing is sent yet: next you see how the file is read, and then what the load would do.
+              Nothing is sent to the service yet: next you see how the file is read, and then what the load would do.
             </span>
           </div>
         </form>

@@ -42,6 +42,7 @@ export const mapping = definePage({
 });
 
 function Contact({ contact, label, isSelected, fields, problems }: CheckedContact) {
+  const isMapped = fields.some(({ from }) => Object.keys(from).length > 0);
   const title = (
     <>
       <Foreign text={label || 'without a name'} most={80} /> <small class="dim">contact {contact}</small>
@@ -55,17 +56,19 @@ function Contact({ contact, label, isSelected, fields, problems }: CheckedContac
           <Words text={problem} most={600} />
         </p>
       ))}
-      <Table columns={['Field of the customer', 'From the contact', 'Result']}>
+      <Table columns={['Field of the customer', isMapped && 'From the contact', 'Result']}>
         {fields.map(({ field, from, result }) => (
           <tr>
             <th scope="row">{field}</th>
-            <td>
-              {Object.entries(from).map(([name, value]) => (
-                <p>
-                  <code>{name}</code> <Foreign text={value || '(empty)'} most={120} />
-                </p>
-              ))}
-            </td>
+            {isMapped && (
+              <td>
+                {Object.entries(from).map(([name, value]) => (
+                  <p>
+                    <code>{name}</code> <Foreign text={value || '(empty)'} most={120} />
+                  </p>
+                ))}
+              </td>
+            )}
             <td>
               <Foreign text={result || '(empty)'} most={200} />
             </td>

@@ -1,7 +1,7 @@
 /** Records: the contacts, customers, orders, tasks and pipelines of an account, read live. */
 import { z } from 'zod';
 import { definePage } from '../page.ts';
-import { addressOf, Empty, Foreign, More, Table } from '../parts/parts.tsx';
+import { addressOf, Foreign, More, Table } from '../parts/parts.tsx';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
 import { accountOf, Kinds, openCallsOf, Unread } from '../records/parts.tsx';
 import { type Listed, type ListedPage, listRecords, PAGE } from '../records/read.ts';
@@ -20,31 +20,24 @@ export const records = definePage({
       command: 'accounts',
       isStill: true,
       head: <h1>Records</h1>,
-      body:
-        names.length === 0 ? (
-          <Empty title="The settings have no account">
-            <p>
-              Add one under <code>accounts</code> in <code>{settings.file}</code>.
-            </p>
-          </Empty>
-        ) : (
-          <ul class="cards">
-            {names.map((name) => (
-              <li class="card">
-                <div class="card-head">
-                  <strong>{name}</strong>
-                </div>
-                <div class="links">
-                  {RECORD_KINDS.map((kind) => (
-                    <a href={recordPath(name, kind)} aria-label={`${kind} of ${name}`}>
-                      {kind}
-                    </a>
-                  ))}
-                </div>
-              </li>
-            ))}
-          </ul>
-        ),
+      body: (
+        <ul class="cards">
+          {names.map((name) => (
+            <li class="card">
+              <div class="card-head">
+                <strong>{name}</strong>
+              </div>
+              <div class="links">
+                {RECORD_KINDS.map((kind) => (
+                  <a href={recordPath(name, kind)} aria-label={`${kind} of ${name}`}>
+                    {kind}
+                  </a>
+                ))}
+              </div>
+            </li>
+          ))}
+        </ul>
+      ),
     };
   },
 });

@@ -7,14 +7,16 @@ import { Act, addressOf } from '../parts/parts.tsx';
 interface RunActsProps {
   readonly run: Run;
   readonly report: RunReport;
+  /** The load that has its corrected lines. */
+  readonly correction: string | undefined;
   /** Whether a person types the number of writes before it is approved. */
   readonly isAsked: boolean;
 }
 
-export function RunActs({ run, report, isAsked }: RunActsProps) {
+export function RunActs({ run, report, correction, isAsked }: RunActsProps) {
   return (
     <>
-      {actionsFor(run, report).map((offered) => (
+      {actionsFor(run, report, correction).map((offered) => (
         <ActOn run={run.id} plan={run.planId} isAsked={isAsked} {...offered} />
       ))}
     </>
@@ -46,9 +48,10 @@ interface Offered {
   readonly primary: boolean;
 }
 
-function actionsFor(run: Run, report: RunReport): readonly Offered[] {
+function actionsFor(run: Run, report: RunReport, correction: string | undefined): readonly Offered[] {
   const { status, partOf, isAcknowledged } = run;
   if (partOf !== undefined) return [];
+  if (report.state === 'not-approved' && correction !== undefined) return []; // that load has all its lines
   const isWrong = status === 'failed' || (status === 'done' && problemsIn(report.counts) > 0);
   const acknowledge: Offered = { action: 'acknowledge', label: 'Acknowledge', primary: false };
   return [...workOn(run, report), ...(isWrong && !isAcknowledged && !report.dryRun ? [acknowledge] : [])];
@@ -73,5 +76,6 @@ function workOn({ status, phase }: Run, { state, type, counts, dryRun }: RunRepo
   if (status === 'failed' && phase !== undefined) return [resume, retry];
   // An invalid row of a file is never sent: it needs a corrected file.
   const failed = problemsIn(counts) - (type === 'orders' ? counts.invalid : 0);
-  return failed > 0 && !dryRun ? [retry] : [];
+  const retriesItself = type === 'tasks' && !hasFailed; // workers retry deliveries; a new run would not
+  return failed > 0 && !dryRun && !retriesItself ? [retry] : [];
 }

@@ -33,7 +33,7 @@ export function ApproveFirst({ run, plan }: { readonly run: Run; readonly plan: 
 }
 
 /** The lines of the file with their results: all of them, and those of each verdict. */
-export function Results({ run, report, canAct }: { run: Run; report: RunReport; canAct: boolean }) {
+export function Results({ run, report, canCorrect }: { run: Run; report: RunReport; canCorrect: boolean }) {
   const { counts, unsettled = { sent: 0, neverSent: 0 } } = report;
   const refused = counts.invalid + counts.rejected;
   const kinds = [
@@ -50,7 +50,7 @@ export function Results({ run, report, canAct }: { run: Run; report: RunReport; 
     <Section
       title="Results as files"
       side={
-        canAct &&
+        canCorrect &&
         refused > 0 &&
         (isCorrectable(run) ? (
           <a id="fix" class="button" href={`/runs/${run.id}/fix`}>
@@ -61,10 +61,12 @@ export function Results({ run, report, canAct }: { run: Run; report: RunReport; 
         ))
       }
     >
-      <p class="dim">
-        To correct rows in a spreadsheet, download them, and load the corrected file. The columns that Lockstep adds are
-        skipped.
-      </p>
+      {canCorrect && refused > 0 && (
+        <p class="dim">
+          Correct the rows here, where you can then also create missing customers. Or download them, correct them in a
+          spreadsheet, and load that file: the columns that Lockstep adds are skipped.
+        </p>
+      )}
       <ul class="inline">
         <li>
           <a href={`/runs/${run.id}/results/results`}>all lines with their results</a>

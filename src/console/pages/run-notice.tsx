@@ -17,10 +17,12 @@ interface NoticeProps {
   readonly suspended: Suspension | undefined;
   /** The targets that do not take its deliveries. */
   readonly stuck: Awaited<ReturnType<typeof stuckTargets>>;
+  /** The load that has its corrected lines. */
+  readonly correction: string | undefined;
   readonly hint: PageContext['hint'];
 }
 
-export function StateNotice({ run, report, suspended, stuck, hint }: NoticeProps) {
+export function StateNotice({ run, report, suspended, stuck, correction, hint }: NoticeProps) {
   const other = run.status === 'running' || run.status === 'paused' ? waitsFor(run) : undefined;
   const isForgotten = report.state === 'queued' && Date.now() - run.createdAt.getTime() > TAKEN_WITHIN_MS;
   const isIdle = report.state === 'interrupted' || isForgotten;
@@ -52,6 +54,11 @@ export function StateNotice({ run, report, suspended, stuck, hint }: NoticeProps
       {other !== undefined && !report.error && (
         <p class="notice">
           It waits for run <a href={`/runs/${other}`}>{other}</a>.
+        </p>
+      )}
+      {correction !== undefined && (
+        <p class="notice">
+          Run <a href={`/runs/${correction}`}>{correction}</a> has the corrected lines of this file.
         </p>
       )}
       {isIdle && (

@@ -18,17 +18,17 @@ import {
 } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { kindOf } from '../../operator/phase-words.ts';
-import { exportCommand, type ProblemSection, problemSections } from '../../operator/problem-rows.ts';
+import { type ProblemSection, problemSections } from '../../operator/problem-rows.ts';
 import { planOf, type RunPlan } from '../../operator/run-plan.ts';
 import { type RunReport, reportRun } from '../../operator/run-report.ts';
 import { SCAN_WORDS } from '../../operator/run-words.ts';
-import { readLoad } from '../../syncs/orders/begin-load.ts';
+import { correctionOf, readLoad } from '../../syncs/orders/begin-load.ts';
 import { sharedRead } from '../live/shared-reads.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Speed } from '../parts/charts.tsx';
-import { addressOf, Command, Counts, CountsBar, Fact, Foreign, Section, State, Time, Words } from '../parts/parts.tsx';
+import { addressOf, Counts, CountsBar, Fact, Foreign, Section, State, Time, Words } from '../parts/parts.tsx';
 import { Phases } from '../parts/phases.tsx';
-import { ProblemGroups } from '../parts/problem-groups.tsx';
+import { Problems } from '../parts/problem-groups.tsx';
 import { ActionList } from './activity.tsx';
 import { Plan, samplesOf } from './plan.tsx';
 import { RunActs } from './run-acts.tsx';
@@ -53,14 +53,16 @@ export const run = definePage({
   async show(context, { params }) {
     const { pool, settings, person, hint } = context;
     const shown = await readRun(pool, params.run);
-    const [{ report, sections, reasons, throughput, minutes, left, rowsSettled }, actions, suspension, stuck, load] =
-      await Promise.all([
-        figuresOf(context, shown),
-        listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id }),
-        suspensionOf(pool, shown.scope),
-        stuckTargets(context, shown),
-        readLoad(pool, shown.id),
-      ]);
+    const [figures, actions, suspension, stuck, load, correction] = await Promise.all([
+      figuresOf(context, shown),
+      listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id }),
+      suspensionOf(pool, shown.scope),
+      stuckTargets(context, shown),
+      readLoad(pool, shown.id),
+      correctionOf(pool, shown.id),
+    ]);
+    const { report, sections, reasons, throughput, minutes, left, rowsSettled } = figures;
+    const canAct = person.role === 'operator';
     const suspended = shown.endedAt === undefined ? suspension : undefined;
     const isLoad = load !== undefined;
     const isAsking = report.state === 'awaiting-approval';
@@ -75,14 +77,14 @@ export const run = definePage({
       isBusy: shown.status === 'running' || report.state === 'auditing',
       body: (
         <>
-          <Headline run={shown} report={report} plan={isLoad ? plan : undefined} canAct={person.role === 'operator'} />
-          <StateNotice run={shown} {...{ report, suspended, stuck, hint }} />
+          <Headline run={shown} plan={isLoad ? plan : undefined} {...{ report, canAct, correction }} />
+          <StateNotice run={shown} {...{ report, suspended, stuck, correction, hint }} />
           <Phases run={{ ...shown, rowsSettled }} report={report} left={left} throughput={throughput} />
           {plan && samples && <Plan run={shown} plan={plan} samples={samples} />}
-          {plan && isLoad && person.role === 'operator' && <ApproveFirst run={shown} plan={plan} />}
+          {plan && isLoad && canAct && <ApproveFirst run={shown} plan={plan} />}
           <Figures run={shown} report={report} />
           {isLoad && report.counts.in > 0 && shown.rowsPruned === 0 && (
-            <Results run={shown} report={report} canAct={person.role === 'operator'} />
+            <Results run={shown} report={report} canCorrect={canAct && correction === undefined} />
           )}
           {sections.length > 0 && <Problems title={shown.title} report={report} sections={sections} hint={hint} />}
           {reasons.length > 0 && (
@@ -183,9 +185,10 @@ interface OfRun {
 interface HeadlineProps extends OfRun {
   readonly plan: RunPlan | undefined;
   readonly canAct: boolean;
+  readonly correction: string | undefined;
 }
 
-function Headline({ run, report, plan, canAct }: HeadlineProps) {
+function Headline({ run, report, plan, canAct, correction }: HeadlineProps) {
   return (
     <div class="headline">
       <div>
@@ -200,7 +203,7 @@ function Headline({ run, report, plan, canAct }: HeadlineProps) {
       </div>
       <div class="acts">
         <State report={report} />
-        {canAct && <RunActs run={run} report={report} isAsked={plan !== undefined && isLarge(plan)} />}
+        {canAct && <RunActs {...{ run, report, correction }} isAsked={plan !== undefined && isLarge(plan)} />}
       </div>
     </div>
   );
@@ -211,7 +214,7 @@ function Figures({ run, report }: OfRun) {
   const isPartial = budget.allowedPerSecond !== null && budget.used !== null;
   return (
     <Section
-      title={`${formatCount(counts.in)} ${counts.in === 1 ? 'row' : 'rows'}`}
+      title={plural(counts.in, 'row')}
       side={
         <span class="links">
           <a href={`/runs/${run.id}/rows`}>Look at the rows</a>
@@ -260,41 +263,5 @@ function Figures({ run, report }: OfRun) {
         </dl>
       </div>
     </Section>
-  );
-}
-
-interface ProblemsProps {
-  readonly title: string;
-  readonly report: RunReport;
-  readonly sections: readonly ProblemSection[];
-  readonly hint: PageContext['hint'];
-}
-
-function Problems({ title, report, sections, hint }: ProblemsProps) {
-  return (
-    <>
-      {sections.map((section) => (
-        <Section
-          title={`${plural(section.count, 'row')} ${section.words}`}
-          side={
-            <span class="links">
-              {section.verdict === 'review' && report.decided !== undefined && report.status === 'done' && (
-                <a href={addressOf('/review', { sync: title })}>Decide them</a>
-              )}
-              <a href={addressOf(`/runs/${report.run}/rows`, { verdict: section.verdict })}>All of them</a>
-              <a
-                href={addressOf(`/runs/${report.run}/rows.csv`, { verdict: section.verdict })}
-                download={`${section.verdict}.csv`}
-              >
-                CSV
-              </a>
-            </span>
-          }
-        >
-          <ProblemGroups run={report.run} section={section} />
-          <Command line={exportCommand(report, section.verdict, hint)} />
-        </Section>
-      ))}
-    </>
   );
 }

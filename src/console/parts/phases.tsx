@@ -1,4 +1,5 @@
 /** The phases of a run in their order: which are over, which one is under way and what it waits for, and which follow. */
+import { awaitsApproval } from '../../engine/ledger/approval.ts';
 import type { RowsLeft } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Throughput } from '../../engine/ledger/views/run-figures.ts';
@@ -63,7 +64,8 @@ function NowWords({ run, report, left }: Omit<PhasesOf, 'throughput'>) {
 export function Doing({ run, left, before = '' }: Pick<PhasesOf, 'run' | 'left'> & { readonly before?: string }) {
   if (run.endedAt !== undefined) return null;
   if (left === undefined || kindOf(run) !== 'sending') {
-    const words = left ? `${formatCount(left.toSettle)} to settle` : `${plural(run.rowsSeen, 'row')} so far`;
+    const seen = `${plural(run.rowsSeen, 'row')} ${awaitsApproval(run) ? 'read' : 'so far'}`;
+    const words = left ? `${formatCount(left.toSettle)} to settle` : seen;
     return <span class="dim">{before + words}</span>;
   }
   const all = run.rowsSettled + left.toSend;

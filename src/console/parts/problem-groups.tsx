@@ -1,19 +1,60 @@
 /** Rows that need a person, by reason and column, each group with what to do. */
 
-import { formatCount } from '../../operator/format.ts';
+import { formatCount, plural } from '../../operator/format.ts';
 import {
   exampleName,
   examplesOf,
+  exportCommand,
   moreOf,
   type ProblemGroup,
   type ProblemSection,
 } from '../../operator/problem-rows.ts';
-import { addressOf, Foreign, Words } from './parts.tsx';
+import type { RunReport } from '../../operator/run-report.ts';
+import { addressOf, Command, Foreign, Section, Words } from './parts.tsx';
 
 /** Longer sentences are cut: the page of the row has them whole. */
 const MOST = 600;
 
-export function ProblemGroups({ run, section }: { readonly run: string; readonly section: ProblemSection }) {
+interface ProblemsProps {
+  readonly title: string;
+  readonly report: RunReport;
+  readonly sections: readonly ProblemSection[];
+  readonly hint: (command: string) => string;
+}
+
+export function Problems({ title, report, sections, hint }: ProblemsProps) {
+  return (
+    <>
+      {sections.map((section) => (
+        <Section
+          title={`${plural(section.count, 'row')} ${section.words}`}
+          side={
+            <span class="links">
+              {section.verdict === 'review' && report.decided !== undefined && report.status === 'done' && (
+                <a href={addressOf('/review', { sync: title })}>Decide them</a>
+              )}
+              {section.verdict === 'review' && report.type === 'tasks' && (
+                <a href="/deliveries?verdict=waiting">Deliveries that wait</a>
+              )}
+              <a href={addressOf(`/runs/${report.run}/rows`, { verdict: section.verdict })}>All of them</a>
+              <a
+                href={addressOf(`/runs/${report.run}/rows.csv`, { verdict: section.verdict })}
+                download={`${section.verdict}.csv`}
+              >
+                CSV
+              </a>
+            </span>
+          }
+        >
+          <ProblemGroups run={report.run} section={section} />
+          <Command line={exportCommand(report, section.verdict, hint)} />
+        </Section>
+      ))}
+    </>
+  );
+}
+
+function ProblemGroups({ run, section }: { readonly run: string; readonly section: ProblemSection }) {
   return (
     <ul class="groups">
       {section.groups.map((group) => (
