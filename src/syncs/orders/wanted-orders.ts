@@ -3,7 +3,7 @@
  * the others need not be sent to the database. It lets through every order that the load asks for, and a few others.
  */
 
-import { SeenIds } from '../../client/lists/seen-ids.ts';
+import { KeyFilter } from '../../client/lists/key-filter.ts';
 import { type OrderKey, type SeenOrder, wantedOrders } from '../../engine/ledger/matching/order-records.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
@@ -19,11 +19,11 @@ export async function openWantedOrders(
   db: Queryable,
   asking: { readonly run: Run; readonly isAudit: boolean },
 ): Promise<WantedOrders> {
-  const keys = new SeenIds();
+  const keys = new KeyFilter();
   for await (const page of wantedOrders(db, asking)) {
     for (const key of page) {
-      keys.note(textOf(key), 0);
-      keys.note(key.clientId.toLowerCase(), 0); // few of an account's customers have an order in a small load
+      keys.add(textOf(key));
+      keys.add(key.clientId.toLowerCase()); // few of an account's customers have an order in a small load
     }
   }
   return {
