@@ -13,7 +13,7 @@ import { tellNotes } from '../src/mirror/inbound/notes.ts';
 import { deliveryNotes, isUnderWay, settleDelivered } from '../src/mirror/outbox/settle-run.ts';
 
 const LOOK_MS = 50;
-/** After this the job frees its worker slot and is queued again. */
+/** After this the job frees its worker slot and is queued again. Longer than `isUnderWay` waits for a process that serves a target. */
 const STAY_MS = 20_000;
 
 export const deliverStatus = defineJob({
