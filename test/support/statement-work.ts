@@ -32,13 +32,21 @@ export const EXPLAINED = {
   'auto_explain.log_level': 'notice',
 } as const;
 
-/** Explains and collects what the statements do on connections that the pool makes from now on. */
+/** Explains and collects what the statements do on connections that are made from now on by pools of the database. */
 export async function watchWork({
   pool,
   connection,
 }: Pick<FreshDatabase, 'pool' | 'connection'>): Promise<{ take(): readonly Work[] }> {
+  await explain({ pool, connection });
+  return collect(pool);
+}
+
+async function explain({ pool, connection }: Pick<FreshDatabase, 'pool' | 'connection'>): Promise<void> {
   for (const [name, value] of Object.entries(EXPLAINED))
     await pool.query(`alter database ${connection.database} set ${name} = '${value}'`);
+}
+
+function collect(pool: pg.Pool): { take(): readonly Work[] } {
   let seen: Work[] = [];
   pool.on('connect', (db) =>
     db.on('notice', ({ message = '' }) => {
@@ -66,12 +74,15 @@ function busiest(node: Node): Omit<Work, 'statement'> {
 }
 
 /** The most rows that one node of a plan goes through, of all statements that `work` sends. */
-export async function mostRows({ connection }: FreshDatabase, work: (pool: pg.Pool) => Promise<void>): Promise<number> {
-  const pool = makePool(connection);
+export async function mostRows(database: FreshDatabase, work: (pool: pg.Pool) => Promise<void>): Promise<number> {
+  await explain(database);
+  const pool = makePool(database.connection); // a connection made before would explain nothing
   try {
-    const watched = await watchWork({ pool, connection });
+    const collected = collect(pool);
     await work(pool);
-    return Math.max(...watched.take().map(({ rows }) => rows));
+    const seen = collected.take();
+    if (seen.length === 0) throw new Error('no statement was explained');
+    return Math.max(...seen.map(({ rows }) => rows));
   } finally {
     await pool.end();
   }

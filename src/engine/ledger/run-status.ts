@@ -13,13 +13,15 @@ export async function endRun(
   error?: { code: string; message: string },
 ): Promise<boolean> {
   const ended = await db.query(
-    `update ledger.runs set status = $2, revision = revision + 1, phase = case when $2 = 'failed' then phase end, ended_at = now(), trouble_since = null,
+    `with rows as materialized (
+       select (select count(*) from ledger.inputs where run_id = $1) - (select count(*) from ledger.verdicts where run_id = $1) as open
+     )
+     update ledger.runs set status = $2, revision = revision + 1, phase = case when $2 = 'failed' then phase end, ended_at = now(), trouble_since = null,
        idle_ms = idle_ms + case when status = 'paused' or is_left then ${IDLE_SINCE_MS} else 0 end,
        error_code = $3, error = $4, open_since = ${OPEN_SINCE}, counts = (select jsonb_object_agg(verdict, n) from
          (select verdict, sum(n) as n from
            (select verdict, count(*) as n from ledger.verdicts where run_id = $1 group by 1
-            union all select 'unknown', (select count(*) from ledger.inputs where run_id = $1)
-              - (select count(*) from ledger.verdicts where run_id = $1)
+            union all select 'unknown', open from rows
             union all select 'unchanged', unchanged
             union all select key, value::bigint from jsonb_each_text(pruned)) each group by 1 having sum(n) > 0) c)
      where id = $1 and status in ('running', 'paused')`,
@@ -33,10 +35,10 @@ export async function endRun(
 }
 
 /**
- * SQL: when a row of run `$1` with an unknown outcome last changed; a claimed row may be in flight now. `offset 0`: each row is looked
- * up in an index. Without statistics of the run, Postgres would compare each row with each other one.
+ * SQL: when a row of run `$1` with an unknown outcome last changed; a claimed row may be in flight now. `rows`: how many are open.
+ * `offset 0`: each row is looked up in an index. Without statistics of the run, Postgres would compare each row with each other one.
  */
-const OPEN_SINCE = `case when exists (select from ledger.chunks where run_id = $1) then clock_timestamp() else (
+const OPEN_SINCE = `case when exists (select from ledger.chunks where run_id = $1) then clock_timestamp() when (select open > 0 from rows) then (
   select max(a.at) from ledger.attempts a where a.run_id = $1 and a.outcome <> 'unsent'
     and exists (select from ledger.plans p where p.run_id = $1 and p.n = a.n offset 0)
     and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n offset 0)) end`;

@@ -11,9 +11,11 @@ import { readPresets } from '../../csv/presets.ts';
 import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
 import { checkedRows, examineSheet, type Sheet, type SheetChoices, validatorOf } from '../../csv/sheet.ts';
 import type { CheckedRow, Problem } from '../../csv/validate.ts';
+import { prepareSetWork } from '../../engine/ledger/match-index.ts';
 import { settleRepeats, sharedOrderIds } from '../../engine/ledger/matching/repeated-orders.ts';
 import { loadedBefore } from '../../engine/ledger/repeated-loads.ts';
 import { addNote, type Run, recordLeftOut } from '../../engine/ledger/runs.ts';
+import { inTransaction } from '../../storage/transaction.ts';
 import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin-load.ts';
 import { storable } from './fields.ts';
 import { fingerprintOf, labelsFor, type Specified, specOf } from './load-spec.ts';
@@ -135,11 +137,12 @@ async function stageAll(
     await stage();
     await staging.end();
     await noteReceiving(pool, run.id, rows);
-    await settleRepeats(pool, run.id, { labels, isCombining: sheet.combine !== undefined });
-    const notes = [
-      ...overview.notes(validator.currencies).map((note) => storable(note)),
-      ...sharedWords(await sharedOrderIds(pool, run.id, labels)),
-    ];
+    const shared = await inTransaction(pool, async (db) => {
+      await prepareSetWork(db, run.id);
+      await settleRepeats(db, run.id, { labels, isCombining: sheet.combine !== undefined });
+      return sharedOrderIds(db, run.id, labels);
+    });
+    const notes = [...overview.notes(validator.currencies).map((note) => storable(note)), ...sharedWords(shared)];
     for (const note of notes) await addNote(pool, run.id, note);
     if (sheet.where.length > 0) await recordLeftOut(pool, run.id, { orders: overview.leftOut });
     return { rows, lines, warnings, notes, sample: sample.hashes() };

@@ -3,12 +3,12 @@
  * the others need not be sent to the database. It lets through every customer that a row may mean, and a few others.
  */
 
+import type pg from 'pg';
 import { KeyFilter } from '../../client/lists/key-filter.ts';
 import type { SeenRecord } from '../../engine/ledger/match-index.ts';
-import { namedCustomers } from '../../engine/ledger/matching/order-customers.ts';
+import { customerNames } from '../../engine/ledger/matching/order-customers.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { MatchKey } from '../../settings/schema-sync.ts';
-import type { Queryable } from '../../storage/queryable.ts';
 
 /** The first customers of the list are always kept: they show what ids look like there. */
 const EXAMPLES = 10;
@@ -17,10 +17,9 @@ type Names = { readonly id?: string | null } & {
   readonly [K in MatchKey]?: string | null | undefined;
 };
 
-export async function openWantedCustomers(db: Queryable, run: Run): Promise<(customer: SeenRecord) => boolean> {
+export async function openWantedCustomers(pool: pg.Pool, run: Run): Promise<(customer: SeenRecord) => boolean> {
   const filter = new KeyFilter();
-  for await (const page of namedCustomers(db, run))
-    for (const names of page) for (const text of textsOf(names)) filter.add(text);
+  for await (const names of customerNames(pool, run)) for (const text of textsOf(names)) filter.add(text);
   let examples = 0;
   return (customer) =>
     examples++ < EXAMPLES || textsOf({ ...customer, id: customer.recordId }).some((text) => filter.has(text));

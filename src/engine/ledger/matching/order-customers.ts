@@ -4,8 +4,10 @@
  * all its rows.
  */
 
+import type pg from 'pg';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../match-index.ts';
+import { readCursor } from '../read-cursor.ts';
 import type { Run } from '../runs.ts';
 import { matchRows, settleRows } from '../transitions.ts';
 import { LINKED_CUSTOMER } from './contact-links.ts';
@@ -48,21 +50,9 @@ export interface CustomerNames {
   readonly name: string | null;
 }
 
-const ROWS_AT_ONCE = 10_000;
-
-/** The keys of all undecided rows, in batches without repeats; a customer that shares one of them may be meant. */
-export async function* namedCustomers(db: Queryable, run: Run): AsyncGenerator<readonly CustomerNames[]> {
-  for (let after: number | undefined = -1; after !== undefined; ) {
-    const page: { rows: readonly (CustomerNames & { readonly last: number })[] } = await db.query(
-      `with page as materialized (
-         select n, client_id, email, phone, name from (${STAGED}) s where n > $2 order by n limit ${ROWS_AT_ONCE}
-       )
-       select distinct client_id as id, email, phone, name, (select max(n) from page)::float8 as last from page`,
-      [run.id, after],
-    );
-    yield page.rows;
-    after = page.rows[0]?.last;
-  }
+/** The keys of all undecided rows, each once; a customer that shares one of them may be meant. */
+export function customerNames(pool: pg.Pool, run: Run): AsyncGenerator<CustomerNames> {
+  return readCursor(pool, `select distinct client_id as id, email, phone, name from (${STAGED}) s`, [run.id]);
 }
 
 /**
