@@ -1,8 +1,12 @@
-/** A load beside what a user would write instead, under the same faults: time, and orders lost and doubled. */
+/**
+ * A load beside what a user would write instead, under the same faults: time, and orders lost and doubled. Node-RED takes part
+ * if NODE_RED names the folder in which `npm install node-red` was run.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { FAULT_KINDS } from '../src/service/testbed/behaviour.ts';
 import { startRedis, type TestRedis } from '../test/support/redis-server.ts';
 import { type OrdersBench, type OrdersTenant, openOrdersBench } from './orders-bench.ts';
+import type { NodeRedRival } from './orders-node-red-process.ts';
 import type { Rival, RivalFigures } from './orders-rivals-process.ts';
 import { CONCURRENCY, figuresOf, run } from './processes.ts';
 import type { Row } from './table.ts';
@@ -20,7 +24,9 @@ export async function ordersRivals(): Promise<readonly Row[]> {
   const redis = await startRedis(bench.dir);
   try {
     const rows = [await lockstep(bench), await loop(bench)];
-    return redis ? [...rows, await jobs(bench, redis)] : rows;
+    if (redis) rows.push(await jobs(bench, redis));
+    if (process.env.NODE_RED) rows.push(await nodeRed(bench));
+    return rows;
   } finally {
     await redis?.close();
     await bench.close();
@@ -51,9 +57,26 @@ async function jobs(bench: OrdersBench, redis: TestRedis): Promise<Row> {
   return row;
 }
 
+async function nodeRed(bench: OrdersBench): Promise<Row> {
+  const { row } = await contend(bench, 'a flow in Node-RED, with retries', async (tenant) => {
+    const rival: NodeRedRival = {
+      ...rivalAt(bench, tenant, ''),
+      file: await bench.sheet(tenant, ROWS),
+      dir: bench.dir,
+    };
+    const { ms } = await figuresOf<RivalFigures>(run('orders-node-red-process', [JSON.stringify(rival)]));
+    return { ms, aside: '' };
+  });
+  return row;
+}
+
 function rivalOf(bench: OrdersBench, tenant: OrdersTenant, way: 'jobs' | 'loop', redisUrl: string) {
-  const rival: Rival = { ...bench.posting(tenant, ROWS), redisUrl, ratePerSecond: RATE, timeoutMs: TIMEOUT_MS };
-  return figuresOf<RivalFigures>(run('orders-rivals-process', [way, JSON.stringify(rival)]));
+  const rival = JSON.stringify(rivalAt(bench, tenant, redisUrl));
+  return figuresOf<RivalFigures>(run('orders-rivals-process', [way, rival]));
+}
+
+function rivalAt(bench: OrdersBench, tenant: OrdersTenant, redisUrl: string): Rival {
+  return { ...bench.posting(tenant, ROWS), redisUrl, ratePerSecond: RATE, timeoutMs: TIMEOUT_MS };
 }
 
 /** Each meets the same faults in the same order, at its own tenant. */
