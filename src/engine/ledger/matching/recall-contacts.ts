@@ -4,6 +4,7 @@
  */
 
 import type { Queryable } from '../../../storage/queryable.ts';
+import { prepareSetWork } from '../match-index.ts';
 import type { Run } from '../runs.ts';
 import { CONTACT_LINK } from './contact-links.ts';
 
@@ -33,6 +34,7 @@ const KEPT = `k.run_id = $1 and k.kind = 'customer'`;
 /** Run it before the contacts are decided, in the same transaction. Returns how many contacts still have no rows. */
 export async function recallContacts(db: Queryable, run: Run, sightings: Sightings): Promise<number> {
   if (sightings.unchanged === 0) return 0;
+  await prepareSetWork(db, run.id, 'records');
   const isThere = ({ contact }: Link) => sightings.hasContact(contact);
   const isListed = ({ customer }: Link) => !sightings.isLost(customer);
   const lost = sightings.lost === 0 ? [] : await lostLinks(db, run, sightings);
