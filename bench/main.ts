@@ -12,6 +12,7 @@ import { deliveries } from './deliveries.ts';
 import { discover } from './discover.ts';
 import { fewOrders, fewOrdersAmongAMillion } from './few-orders.ts';
 import { growth } from './growth.ts';
+import { hosts } from './hosts.ts';
 import { idle } from './idle.ts';
 import { ledgerLarge } from './ledger-large.ts';
 import { limits } from './limits.ts';
@@ -44,6 +45,7 @@ const benches: Readonly<Record<string, (size?: number) => Promise<readonly Row[]
   'orders-rivals': ordersRivals,
   'orders-million': ordersMillion,
   growth,
+  hosts,
   deliveries,
   tasks: taskScan,
   mirror,

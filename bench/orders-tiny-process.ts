@@ -1,6 +1,7 @@
 /**
- * A service that keeps only orders, in memory and in its own process, so that the load takes the time. It has the given number
- * of customers, with the ids 1 and up, and starts with the given number of orders. LATENCY_MS delays the answer to each create.
+ * A service that keeps only orders, in memory and in its own process, so that the load takes the time. Each key has the given
+ * number of customers, with the ids 1 and up, and starts with the given number of orders. LATENCY_MS delays the answer to each
+ * create.
  *   node orders-tiny-process.ts CUSTOMERS [LATENCY_MS] [ORDERS]
  */
 import { once } from 'node:events';
@@ -10,9 +11,16 @@ import { orderAt } from './orders-sheet.ts';
 
 export interface TinyAnswer {
   readonly url: string;
-  /** The number of its orders, and of distinct ones by customer and order_id. */
+  /** The number of orders of all keys, and of distinct ones by key, customer and order_id. */
   readonly orders: number;
   readonly distinct: number;
+  /** The most creates of one key that it answered at once. */
+  readonly mostAtOnce: number;
+}
+
+interface Account {
+  orders: string[];
+  atOnce: number;
 }
 
 const CREATED = Buffer.from('{"status":"success","content":null,"message":"OK"}');
@@ -22,12 +30,22 @@ const [howMany = 0, latencyMs = 0, existing = 0] = process.argv.slice(2).map(Num
 const ids = Array.from({ length: howMany }, (_, i) => i + 1);
 const customers = ids.map((id) => `{"id":${id},"full_name":"No ${id}"}`);
 const first = Array.from({ length: existing }, (_, i) => recordOf(i + 1, JSON.stringify(orderAt(i, ids))));
-let orders = [...first];
+const accounts = new Map<string, Account>();
+let mostAtOnce = 0;
+
+function accountOf(key: unknown): Account {
+  const known = accounts.get(String(key));
+  if (known) return known;
+  const account = { orders: [...first], atOnce: 0 };
+  accounts.set(String(key), account);
+  return account;
+}
 
 const server = createServer((request, response) => {
+  const account = accountOf(request.headers.api_key);
   if (request.method === 'GET') {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://tiny');
-    const records = pathname.startsWith('/api/v1/orders/') ? orders : customers;
+    const records = pathname.startsWith('/api/v1/orders/') ? account.orders : customers;
     if (pathname.endsWith('/getall')) void list(response, records);
     else get(response, records[Number(searchParams.get('id')) - 1]);
     return;
@@ -37,9 +55,10 @@ const server = createServer((request, response) => {
     body += text;
   });
   request.on('end', () => {
-    orders.push(recordOf(orders.length + 1, body));
-    if (latencyMs === 0) created(response);
-    else setTimeout(created, latencyMs, response);
+    account.orders.push(recordOf(account.orders.length + 1, body));
+    mostAtOnce = Math.max(mostAtOnce, ++account.atOnce);
+    if (latencyMs === 0) created(account, response);
+    else setTimeout(created, latencyMs, account, response);
   });
 });
 
@@ -47,7 +66,8 @@ function recordOf(id: number, body: string): string {
   return `{"id":${id},${body.slice(1)}`;
 }
 
-function created(response: ServerResponse): void {
+function created(account: Account, response: ServerResponse): void {
+  account.atOnce--;
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': CREATED.length });
   response.end(CREATED);
 }
@@ -69,14 +89,24 @@ async function list(response: ServerResponse, records: readonly string[]): Promi
 }
 
 function answer(): TinyAnswer {
-  const names = new Set(orders.map((order) => order.slice(order.indexOf(','), order.indexOf(',"description"'))));
+  const nameOf = (order: string) => order.slice(order.indexOf(','), order.indexOf(',"description"'));
+  const lists = [...accounts.values()].map(({ orders }) => orders);
+  const sum = (counts: readonly number[]) => counts.reduce((all, one) => all + one, 0);
   const { port } = server.address() as AddressInfo; // safe: it listens on TCP
-  return { url: `http://127.0.0.1:${port}`, orders: orders.length, distinct: names.size };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    orders: sum(lists.map((orders) => orders.length)),
+    distinct: sum(lists.map((orders) => new Set(orders.map(nameOf)).size)),
+    mostAtOnce,
+  };
 }
 
 server.listen(0, '127.0.0.1', () => process.send?.(answer()));
 process.on('message', (ask) => {
-  if (ask === 'empty') orders = [...first];
+  if (ask === 'empty') {
+    accounts.clear();
+    mostAtOnce = 0;
+  }
   process.send?.(answer());
 });
 process.once('disconnect', () => {
