@@ -13,6 +13,8 @@ export default defineConfig({
     globalSetup: './test/support/global-setup.ts',
     setupFiles: './test/e2e/end-processes.ts',
     pool: 'forks',
+    // More processes than cores: threads that collect garbage would wait for each other, and each collection copies what is in use.
+    execArgv: ['--single-threaded-gc', '--min-semi-space-size=64', '--max-semi-space-size=64'],
     // Keeps compiled modules in node_modules: a run of one file compiles for longer than it tests.
     experimental: { fsModuleCache: true },
     expect: { poll: PATIENT },

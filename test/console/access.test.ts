@@ -18,13 +18,14 @@ const PEOPLE = `${SETTINGS.replace(
 )}
 syncs: { nightly: { type: contacts, account: acme } }
 `;
-const ENV = { PW: PASSWORD, TOKEN, TOKEN2: `${TOKEN}-2` };
+/** A hash, because a password that is a text is hashed at each try. */
+const ENV = { PW: await hashPassword(PASSWORD), TOKEN, TOKEN2: `${TOKEN}-2` };
 
 let database: FreshDatabase;
 let web: Console;
 beforeAll(async () => {
   database = await freshDatabase();
-  web = await openConsole({ database, text: PEOPLE, env: { ...ENV, PW: await hashPassword(PASSWORD) } });
+  web = await openConsole({ database, text: PEOPLE, env: ENV });
 });
 afterEach(() => database.pool.query('truncate ledger.runs, ledger.console_actions, ledger.console_sessions cascade'));
 afterAll(async () => {

@@ -1,6 +1,6 @@
 /** Linear with two teams, as far as the target uses it: packages/sdk/src/schema.graphql in linear/linear. */
 
-import { buildSchema, GraphQLError, graphqlSync, parse, validate } from 'graphql';
+import { buildSchema, type DocumentNode, executeSync, GraphQLError, parse, validate } from 'graphql';
 import { z } from 'zod';
 import { openLinear } from '../../src/mirror/targets/linear/linear.ts';
 import type { SettingsOf } from '../../src/settings/schema-target.ts';
@@ -74,11 +74,29 @@ const graphqlErrors = z.object({
     .default([]),
 });
 
+interface Query {
+  readonly document: DocumentNode;
+  /** Why the schema does not accept it. */
+  readonly problem: string | undefined;
+}
+
+const queries = new Map<string, Query>();
+
+/** Reads and checks each query once: that takes longer than answering it, and the target has few. */
+function readQuery(text: string): Query {
+  const known = queries.get(text);
+  if (known !== undefined) return known;
+  const document = parse(text);
+  const query = { document, problem: validate(SCHEMA, document)[0]?.message };
+  queries.set(text, query);
+  return query;
+}
+
 /** A query that does not fit the schema is a mistake of ours; an error of a resolver is the vendor's answer. */
 export const GRAPHQL: Contract = {
   requestProblem({ method, path, body }) {
     if (method !== 'POST' || path !== '/graphql') return 'there is only POST /graphql';
-    return validate(SCHEMA, parse(JSON.parse(body).query))[0]?.message;
+    return readQuery(JSON.parse(body).query).problem;
   },
   replyProblem: (_, { body }) => graphqlErrors.parse(body).errors.find(({ extensions }) => !extensions?.code)?.message,
   note(request, { body }) {
@@ -200,9 +218,9 @@ export async function startLinear(): Promise<LinearVendor> {
   /** Executes the query by the vendor's own schema, so neither a query nor an answer can differ from it. */
   const answer = ({ body }: SeenRequest): Reply => {
     const { query, variables } = JSON.parse(body);
-    const { data = null, errors } = graphqlSync({
+    const { data = null, errors } = executeSync({
       schema: SCHEMA,
-      source: query,
+      document: readQuery(query).document,
       variableValues: variables,
       rootValue: root,
     });

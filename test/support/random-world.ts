@@ -5,7 +5,7 @@ import { countRows, reportRows } from '../../src/engine/ledger/rows.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import type { FreshDatabase } from './database.ts';
 import type { Drawn, Random } from './drawn-service.ts';
-import { ended as stopped } from './harness/ended.ts';
+import { type Progress, ended as stopped } from './harness/ended.ts';
 import type { RandomService } from './random-service.ts';
 
 export interface World {
@@ -57,7 +57,11 @@ export async function isWell({ database, why }: World, run: Run, step: string): 
 }
 
 /** A run that does not end is as wrong as one that ends wrong. */
-export async function ended({ database, why }: World, runId: string, hasStopped?: (run: Run) => boolean): Promise<Run> {
+export async function ended(
+  { database, why }: World,
+  runId: string,
+  hasStopped?: (run: Progress) => boolean,
+): Promise<Run> {
   return stopped(database, runId, { ...(hasStopped && { hasStopped }), timeout: 240_000 }).catch(async () => {
     const run = await readRun(database.pool, runId);
     const rows = await database.pool.query(

@@ -3,7 +3,7 @@ import type { Counts } from '../../../src/engine/ledger/rows.ts';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { createPipeline, type MadePipeline, type NewPipeline } from '../../../src/service/administration.ts';
-import { ended } from './ended.ts';
+import { ended, type Progress } from './ended.ts';
 import { type Harness, openHarness, type SyncHow } from './harness.ts';
 import type { Needs } from './needs.ts';
 
@@ -38,7 +38,7 @@ export async function openTasksHarness({
 }
 
 /** Whether the scan of a run is over; its deliveries may not be. */
-export const isScanned = ({ status, phase }: Run) => status !== 'running' || phase !== 'scan-tasks';
+export const isScanned = ({ status, phase }: Progress) => status !== 'running' || phase !== 'scan-tasks';
 
 export function withTasks(harness: Harness) {
   const { service, tenantId, call } = harness;
