@@ -86,7 +86,7 @@ function leftOutLines({ leftOut }: RunReport): readonly string[] {
     linked === 1 ? 'was imported before, and its customer stays' : 'were imported before, and their customers stay';
   const before =
     linked === 0 ? '' : `; ${formatCount(linked)} of them ${were} as ${linked === 1 ? 'it is' : 'they are'}`;
-  return [`The filter (where) leaves out ${plural(contacts, 'more contact')}${before}.`];
+  return [`The filter (where) leaves out ${plural(contacts, 'contact')}${before}.`];
 }
 
 function auditLines(report: RunReport): readonly string[] {
