@@ -124,7 +124,7 @@ export const ROW_REASONS = {
   NO_KEY: {
     meaning: 'The contact has no e-mail, phone or name, so a customer made from it could not be recognised.',
     sentence: 'The contact has no e-mail, phone or name: a customer made from it could not be recognised.',
-    remedy: 'Add one of them to the contact.',
+    remedy: 'Add one of them to the contact, or decide with `lockstep review`.',
   },
   MASKED: {
     meaning: 'The service shows an e-mail or a phone of the contact or of its customer in part only. Nothing was sent.',
