@@ -71,10 +71,8 @@ async function start(session: Session, options: StartOptions): Promise<void> {
   const { log, out } = session;
   logEvents(log);
   if (!out.isLive) out.useLog(log);
-  const signal = session.untilStopped(
-    'Finishing work in flight, then stopping. Press Ctrl-C again to stop at once.',
-    out.say,
-  );
+  const again = out.isLive ? 'Press Ctrl-C again to stop at once.' : 'A second signal stops it at once.';
+  const signal = session.untilStopped(`Finishing work in flight, then stopping. ${again}`, out.say);
   const workspace = await session.openWorkspace();
   const { port, listen, health } = options;
   const ready = await startRoles(workspace, roles, { port, listen, health, isChosen, log, say: out.say });
