@@ -39,7 +39,7 @@ export function addDecide(review: Command, perform: Perform): void {
         'order is applied by `lockstep runs retry`; an ignored order is settled at once. To change a decision, undo it first.',
     )
     .argument('<id...>', 'ids of rows, such as contact-14')
-    .option('--use <record>', 'the customer that it is; for an order that differs, the order to overwrite')
+    .option('--use <record>', 'the customer that the row belongs to; for an order that differs, the order to overwrite')
     .option('--create', 'create a customer, although others may be the same person; send an order again')
     .option('--ignore', 'leave it as it is until the evidence changes')
     .option('--later', 'keep it in review')
