@@ -16,7 +16,7 @@ needs \`skipLibCheck: true\`, because the types of some dependencies do not comp
 \`\`\`ts
 import { startWorkspace } from 'lockstep';
 
-const workspace = await startWorkspace({ config: 'config/lockstep.yaml' }); // what \`lockstep start\` does
+const workspace = await startWorkspace({ config: 'config/lockstep.yaml' }); // what \`lockstep start\` does, without the console
 const report = await workspace.runSync('nightly-contacts');
 console.log(report.status, report.counts);
 await workspace.close();
@@ -43,7 +43,7 @@ A call never rejects because of the network or the service. The \`status\` of it
 | \`not-sent\` | the call was not sent |
 | \`unknown\` | the call was sent, and may have been applied: read the record before you send it again |
 
-Nothing is retried. The client makes \`requestsPerSecond\` calls a second at most, in this process; a budget that processes share is
+Nothing is retried, except that a missing path is tried once under the other prefix. The client makes \`requestsPerSecond\` calls a second at most, in this process; a budget that processes share is
 part of a workspace. An integer that a number cannot hold exactly comes as an object with its \`digits\`.
 
 Every method also takes \`signal\` and \`timeoutMs\`. In the table, a question mark means that a member may be left out. *Again* says whether a

@@ -193,7 +193,8 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
   mails.check();
   const isWhole = await witnesses.isWhole();
   await recordProgress(pool, run.id, { scan: isWhole ? report.proof : 'unproven' });
-  for (const reason of report.reasons) await addNote(pool, run.id, `scan of contacts ${report.proof}: ${reason}`);
+  for (const reason of report.reasons)
+    await addNote(pool, run.id, `the scan of contacts is ${report.proof}: ${reason}`);
   return sightings;
 }
 

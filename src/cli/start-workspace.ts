@@ -1,4 +1,4 @@
-/** `import { startWorkspace } from 'lockstep'`: what `lockstep start` does, in the caller's own process. */
+/** `import { startWorkspace } from 'lockstep'`: what `lockstep start` does, in the caller's own process; without the console, unless `roles` has it. */
 import path from 'node:path';
 import type { Lane } from '../client/budget/budget.ts';
 import { allowedFor, type RunReport, reportRun } from '../operator/run-report.ts';
@@ -13,7 +13,7 @@ import { DEFAULT_PORT, defaultRoles, type Ready, type Role, startRoles } from '.
 export type { Lane, Ready, Role, RunReport };
 
 export interface WorkspaceOptions {
-  /** Settings file, relative to `cwd`. Default: config/lockstep.yaml, otherwise the one that comes with Lockstep. */
+  /** Settings file, relative to `cwd`. Default: config/lockstep.yaml. */
   readonly config?: string;
   /** Where the embedded Postgres and local keys are kept, relative to `cwd`. Default: .lockstep */
   readonly dataDir?: string;

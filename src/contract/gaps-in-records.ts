@@ -67,7 +67,8 @@ export const gapsInRecords: readonly Gap[] = [
     where: 'Endpoints',
     question: 'Does an update replace the record or change only the fields that are sent?',
     ourService: 'It changes only the fields that are sent.',
-    clientDoes: 'It sends all the fields that it syncs, so the result is the same in both cases.',
+    clientDoes:
+      'It sends a customer whole, with the changes, so the result is the same in both cases. For orders, see partial-updates.',
   },
   {
     id: 'customer-tenant',

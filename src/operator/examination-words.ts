@@ -31,7 +31,7 @@ export function askedLines({ findings, baseUrl, calls, durationMs }: Report): re
   const known = findings.filter((finding) => !isUnprobed(finding));
   const count = (confidence: Finding['confidence']) => known.filter((one) => one.confidence === confidence).length;
   return [
-    `Asked ${baseUrl} in ${plural(calls, 'call')} and ${formatTook(durationMs)}.`,
+    `Made ${plural(calls, 'call')} to ${baseUrl} in ${formatTook(durationMs)}.`,
     `Found ${count('certain')} certain and ${count('likely')} likely answers where the documentation is silent.`,
     `Not determined: ${count('unknown') + findings.length - known.length}. In these cases, the worker does what is safe.`,
   ];

@@ -58,7 +58,9 @@ export async function itemNamed(
   if (item) return item;
   const newest = oneNamed(newestOf(await listDecisions(db, subjectOf(id))), id);
   if (newest === undefined || !isLive(newest) || newest.choice === 'later')
-    throw reviewUnknown(`There is no item ${quote(id)}${idMeant(id, items)} List all with: ${hint('review')}`);
+    throw reviewUnknown(
+      `No row ${quote(id)} waits for a decision${idMeant(id, items)} List all with: ${hint('review')}`,
+    );
   const { decidedBy, decidedAt } = newest;
   const state = `${decidedBy} has decided about ${id}: ${choiceWords(newest)}, ${formatTime(decidedAt)}, ${stateOf(newest)}.`;
   const next = canUndo(newest)

@@ -50,7 +50,7 @@ export function oneNamed<T extends Named>(among: readonly T[], id: string): T | 
   const found = among.filter((one) => longId(one) === id || shortId(one) === id);
   if (found.length < 2) return found[0];
   const ids = found.map(longId).join(', ');
-  throw reviewUnknown(`${quote(id)} is an item of several accounts: name one of ${ids}.`);
+  throw reviewUnknown(`${quote(id)} is a row of several accounts: name one of ${ids}.`);
 }
 
 /** `; did you mean "contact-14"?` An id with another number is another row, so it is not suggested. */

@@ -83,7 +83,7 @@ export const contactMap = z
   .partialRecord(customerField, z.union([z.literal('none'), rule], { error: ({ input }) => explainRule(input) }), {
     error: ({ code, input }) => (code === 'invalid_type' ? explainType('a map of fields', input) : undefined),
   })
-  .check(hasKeys('needs at least one field; leave map out if all fields stay as they are'));
+  .check(hasKeys('needs at least one field; leave map out to take all fields as the contact has them'));
 
 export type ContactMap = z.output<typeof contactMap>;
 

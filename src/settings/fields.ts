@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { Hidden, hiddenUrl } from './hidden.ts';
 import { explainType } from './issues.ts';
+import { oneOf } from './message-parts.ts';
 
 /** Where a secret comes from. The text itself is read when it is used (secrets.ts). */
 export type SecretSource =
@@ -96,19 +97,22 @@ export function textAs<T>(read: (text: string) => { readonly value: T } | string
   });
 }
 
+const URL_FORM = 'a URL that starts with https:// or http://';
+const EMBEDDED_OR_URL = `embedded or ${URL_FORM}`;
+
 /** Undefined means `embedded`. Without a trailing slash; the prefix (/api/v1 or /v1) is not part of it. */
 export const serviceUrl = textAs<string | undefined>((text) => {
   if (text === 'embedded') return { value: undefined };
-  const base = baseUrl(text);
+  const base = baseUrl(text, EMBEDDED_OR_URL);
   const prefix = typeof base === 'string' ? undefined : /\/(?:api\/)?v1$/.exec(base.value)?.[0];
   return prefix === undefined
     ? base
     : `expected the base address only: leave out ${prefix}, which belongs in the account's prefix`;
-}, 'embedded or a URL that starts with https:// or http://');
+}, EMBEDDED_OR_URL);
 
 /** Without a trailing slash. */
-export function baseUrl(text: string): { readonly value: string } | string {
-  const problem = httpUrlProblem(text);
+export function baseUrl(text: string, expected = URL_FORM): { readonly value: string } | string {
+  const problem = httpUrlProblem(text, expected);
   if (problem !== undefined) return problem;
   const { search, hash, href } = new URL(text);
   if (search !== '' || hash !== '') return 'expected a base address without ? and #';
@@ -120,14 +124,15 @@ export const webhookUrl = textAs((text) => httpUrlProblem(text) ?? { value: hidd
 
 /**
  * A database's URL with one of `schemes`, hidden because of its password. Undefined means `word`, the choice without a URL.
- * `other` reads URLs of other forms: it returns what is wrong with one, and undefined if the text has no such form.
+ * `other` reads URLs of other forms, with `otherSchemes`: it returns what is wrong with one, and undefined if the text has no such form.
  */
 export function storeUrl(
   word: string,
   schemes: readonly string[],
   other: (text: string) => Hidden | string | undefined = () => undefined,
+  otherSchemes: readonly string[] = [],
 ) {
-  const expected = `${word} or a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`;
+  const expected = `${word} or a URL that starts with ${oneOf([...schemes, ...otherSchemes].map((scheme) => `${scheme}//`))}`;
   return textAs<Hidden | undefined>((text) => {
     if (text === word) return { value: undefined };
     const read = other(text);
@@ -160,10 +165,10 @@ export function isLoopback(host: string): boolean {
   return /^(localhost|::1|127(\.\d{1,3}){3})$/i.test(host.replaceAll(/[[\]]/g, ''));
 }
 
-function httpUrlProblem(text: string): string | undefined {
+function httpUrlProblem(text: string, expected = URL_FORM): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
-    return `expected a URL that starts with https:// or http://${urlHint(text)}`;
+    return `expected ${expected}${urlHint(text)}`;
   }
   if (url.username !== '' || url.password !== '') return 'a user name or password is not allowed in this URL';
   return undefined;

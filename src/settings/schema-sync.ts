@@ -103,7 +103,7 @@ export const contactsOptions = z
     map: contactMap
       .optional()
       .describe(
-        'Where fields of the customer come from: { phone_number: { from: phone, transform: { phone: DE } } }; none: never written. Other fields stay as they are. See docs/contacts.md.',
+        'Where fields of the customer come from: { phone_number: { from: phone, transform: { phone: DE } } }; none: never written. Other fields are as the contact has them. See docs/contacts.md.',
       ),
     where: contactFilter
       .optional()

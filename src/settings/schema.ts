@@ -14,10 +14,12 @@ import { sync, syncTypes } from './schema-sync.ts';
 import { target } from './schema-target.ts';
 
 export const databaseUrl = storeUrl('embedded', ['postgres:', 'postgresql:']);
-export const redisUrl = storeUrl('none', ['redis:', 'rediss:'], (text) => {
+export const redisUrl = storeUrl('none', ['redis:', 'rediss:'], readNodes, ['redis+sentinel:', 'redis+cluster:']);
+
+function readNodes(text: string) {
   const nodes = readRedisNodes(text);
   return typeof nodes === 'object' ? hiddenNodes(text) : nodes;
-});
+}
 
 const redisPrefix = z
   .string({

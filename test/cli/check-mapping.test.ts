@@ -74,7 +74,7 @@ test('shows each field as source and result, and each problem, of ten contacts',
     /It would write:\n {2}update {2}Lee, Ann .*\n {4}full_name: "Ann Lee" → "Lee, Ann"\n {4}phone_number: "030 5550001" → "\+49305550001"\n/,
   );
   expect(planned.stdout).toContain(
-    'The filter (where) leaves out 1 more contact; 1 of them was imported before, and its customer stays as it is.',
+    'The filter (where) leaves out 1 contact; 1 of them was imported before, and its customer stays as it is.',
   );
   expect(planned.stdout).toContain('1 × MAP_EMPTY');
 });

@@ -43,7 +43,7 @@ async function settingsNow(): Promise<string> {
 test('reports a healthy service gap by gap and writes nothing', async () => {
   const { stdout: short } = await doctor();
   expect(short).toMatch(
-    /^Account demo is usable\. Nothing needs a decision\.\nAsked http:\/\/127\.0\.0\.1:\d+ in [345]\d calls/,
+    /^Account demo is usable\. Nothing needs a decision\.\nMade [345]\d calls to http:\/\/127\.0\.0\.1:\d+ in /,
   );
   expect(short).toMatch(/\nFound \d+ certain and \d+ likely answers .*\nNot determined: \d+\. /);
   expect(short.split('\n').findIndex((line) => line.startsWith('Every finding: '))).toBeLessThanOrEqual(5);

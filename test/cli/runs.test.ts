@@ -80,7 +80,9 @@ test('shows what a dry run would write, and how to export all of it', async () =
   const id = await runWith([...rows, 'x updated PLANNED Changed'], 'done', { dryRun: true });
   const { stdout } = await runs('show', id);
   expect(stdout).toMatch(/25 {2}would be created\n +1 {2}would be updated\n/);
-  expect(stdout).toMatch(/Contact 0\n[\s\S]*Contact 19\n {2}… and 6 more\nTo see all: lockstep runs export .* created/);
+  expect(stdout).toMatch(
+    /Contact 0\n[\s\S]*Contact 19\n {2}… and 6 more\nTo see all that would be created: lockstep runs export .* created.*\nTo see all that would be updated: lockstep runs export .* updated/,
+  );
 });
 
 test('lists the newest runs, up to the given number', async () => {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { renderReasons } from '../../docs/make-reasons.ts';
+import type { Reason } from '../../src/base/reasons/reason.ts';
 import { REASON_AREAS } from '../../src/base/reasons/reasons.ts';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -52,6 +53,24 @@ test('every reason in the table is used in the code', () => {
   const source = `${sourceOf('src', 'base/reasons')}${sourceOf('jobs')}`;
   const spellings = (code: string) => [`'${code}'`, `'${code.toLowerCase().replaceAll('_', '-')}'`];
   expect(codes.filter((code) => !spellings(code).some((spelling) => source.includes(spelling)))).toEqual([]);
+});
+
+const remedies = Object.values(REASON_AREAS).flatMap((reasons): [string, Reason][] => Object.entries(reasons));
+
+test('a remedy that changes how a load treats its rows has --again, without which the same file is not loaded again', () => {
+  const commands = remedies.flatMap(([code, { remedy = '' }]) =>
+    (remedy.match(/`[^`]*--(existing|create-customers)[^`]*`/g) ?? []).map((command) => `${code} ${command}`),
+  );
+  expect(commands.length).toBeGreaterThan(3);
+  expect(commands.filter((command) => !command.includes('--again'))).toEqual([]);
+});
+
+test('a remedy for a task with a wrong link replaces the link, because an import refuses such a task', () => {
+  const wrong = remedies.filter(([code]) =>
+    ['ITEM_ID_INVALID', 'ITEM_MISSING', 'MOVED', 'NOT_AN_ISSUE'].includes(code),
+  );
+  expect(wrong.length).toBe(4);
+  for (const [, { remedy = '' }] of wrong) expect(remedy).toMatch(/`lockstep links import FILE [^`]*--replace`/);
 });
 
 function sourceOf(folder: string, except?: string): string {

@@ -108,7 +108,7 @@ test('an order that the list never showed is sent again only if a person decides
   expect([...(await harness.orderCommits()).values()]).toEqual([1]);
 });
 
-test('an order that a later load has too is an item of that load only', async () => {
+test('an order that a later load has too waits as a row of that load only', async () => {
   await loadTo(ordersCsv(2), { in: 2, created: 2 });
   const changed = ordersCsv(2).replace('1.25', '98.5').replace('2.25', '99.5');
   const first = await loadTo(changed, { in: 2, review: 2 });

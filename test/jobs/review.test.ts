@@ -77,10 +77,10 @@ test('three decisions are applied by the next run, which leaves nothing for a pe
   await harness.addCustomers([...rivals(ann), ...rivals(ben), ...rivals(cho)]);
   await syncTo({ in: 3, review: 3 }, 0);
   const { stdout } = await review();
-  expect(stdout).toMatch(/^AMBIGUOUS_MATCH: 3 items\nThe contact matches several customers/);
+  expect(stdout).toMatch(/^AMBIGUOUS_MATCH: 3 rows\nThe contact matches several customers/);
   expect(stdout).toMatch(/ {2}contact-1 {2}Ann Lee <ann@example.com>\n.*customer 1 or 2/);
   expect(stdout).toMatch(/ +contact +customer 1 +customer 2\n +name +ann lee +one +two\n +e-mail +ann@example.com/);
-  expect(stdout).toMatch(/review decide contact-1 .*--use 1 \| --use 2 \| --create \| --ignore \| --later\n/);
+  expect(stdout).toMatch(/review decide contact-1 .*\(--use 1, --use 2, --create, --ignore or --later\)\n/);
   expect(stdout).toMatch(/3 rows wait for a person\.\n$/);
 
   await decide('contact-1', '--use', '2', '--note', 'same person');
@@ -115,17 +115,17 @@ test('a contact stays in review when its only candidate was chosen for another c
   await harness.addContacts([ann, { ...ben, email: ann.email }, { ...cho, email: ann.email }]);
   await harness.addCustomers([{ full_name: 'One', email: ann.email }]);
   await syncTo({ in: 3, review: 3 }, 0);
-  const offered = async () => /review decide contact-2 .*(--use .*)/.exec((await review()).stdout)?.[1];
-  expect(await offered()).toBe('--use 1 | --create | --ignore | --later');
+  const offered = async () => /review decide contact-2 .*\((--use .*)\)/.exec((await review()).stdout)?.[1];
+  expect(await offered()).toBe('--use 1, --create, --ignore or --later');
   await decide('contact-1', '--use', '1');
-  expect(await offered()).toBe('--use RECORD | --create | --ignore | --later');
+  expect(await offered()).toBe('--use RECORD, --create, --ignore or --later');
   await decide('contact-3', '--ignore');
   await syncTo({ in: 3, existing: 2, review: 1 }, 0);
   await syncTo({ in: 3, unchanged: 1, existing: 1, review: 1 }, 0);
   expect((await review()).stdout).toMatch(
     /contact-2 .*\n +By e-mail it could be customer 1, which a person has linked with contact 1\.\n/,
   );
-  expect(await offered()).toBe('--use RECORD | --create | --ignore | --later');
+  expect(await offered()).toBe('--use RECORD, --create, --ignore or --later');
   expect((await review('undo', 'contact-3')).stdout).toMatch(
     /is undone: the next run of its sync reviews it again\.$/m,
   );
@@ -503,12 +503,16 @@ test('wrong ids and choices are refused with a suggestion', async () => {
     expect(code).toBe(2);
     return stderr;
   };
-  expect(await refused('decide', 'contcat-1', '--ignore')).toContain('no item "contcat-1"; did you mean "contact-1"?');
+  expect(await refused('decide', 'contcat-1', '--ignore')).toContain(
+    'No row "contcat-1" waits for a decision; did you mean "contact-1"?',
+  );
   expect(await refused('decide', 'contact-1')).toContain('exactly one of --use RECORD, --create, --ignore and --later');
   expect(await refused('decide', 'contact-1', '--create', '--ignore')).toContain('exactly one of');
   expect(await refused('decide', 'contact-1', 'contact-2', '--use', '1')).toContain('was already chosen for contact 1');
   expect(await refused('undo', 'contact-1')).toContain('There is no decision about "contact-1" to undo. List all');
-  expect(await refused('decide', 'contact-3', '--ignore')).toContain('There is no item "contact-3". List all with: ');
+  expect(await refused('decide', 'contact-3', '--ignore')).toContain(
+    'No row "contact-3" waits for a decision. List all with: ',
+  );
   expect(await ids()).toEqual(['contact-1', 'contact-2']);
 });
 

@@ -40,7 +40,7 @@ const MAPS: readonly (readonly [map: string, problem: string])[] = [
   ['{ email: { from: email, strict: true } }', 'map.email.strict: strict is only for the transform phone'],
   ['{ email: none }', 'map.email: matchBy lists email, and this field would be empty'],
   ['{ email: { value: a@example.com } }', 'map.email: matchBy lists email, and one value would make all contacts one'],
-  ['{}', 'map: needs at least one field; leave map out if all fields stay as they are'],
+  ['{}', 'map: needs at least one field; leave map out to take all fields as the contact has them'],
   ['3', 'map: expected a map of fields, got the number 3'],
 ];
 

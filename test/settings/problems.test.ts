@@ -206,7 +206,7 @@ test.each([
 test.each([
   [
     'service: { url: sales.example.com }',
-    'service.url: expected a URL that starts with https:// or http://; the scheme is missing',
+    'service.url: expected embedded or a URL that starts with https:// or http://; the scheme is missing',
   ],
   [
     'service: { url: "https://x.example/api/v1" }',
@@ -223,7 +223,10 @@ test.each([
     'database.url: expected embedded or a URL that starts with postgres:// or postgresql://; special characters',
   ],
   ['database: { url: "mysql://h/d" }', 'database.url: expected embedded or'],
-  ['redis: { url: "http://h" }', 'redis.url: expected none or a URL that starts with redis:// or rediss://'],
+  [
+    'redis: { url: "http://h" }',
+    'redis.url: expected none or a URL that starts with redis://, rediss://, redis+sentinel:// or redis+cluster://',
+  ],
   ['redis: { url: "redis+sentinel://h:26379" }', 'redis.url: expected the name of the master after the hosts'],
   ['redis: { url: "redis+sentinel://h,/m" }', 'redis.url: expected hosts with their ports, separated by commas'],
   ['redis: { url: "redis+sentinel://h:99999/m" }', 'redis.url: expected hosts with their ports'],

@@ -149,7 +149,7 @@ export const CELL_REASONS = {
   },
   NUL_BYTE: {
     meaning: 'The row contains a NUL byte, which text must not contain.',
-    remedy: 'Check how the file was made, and remove it.',
+    remedy: 'Remove the byte, or export the file again.',
   },
   DUP_IN_FILE: {
     meaning: 'The same order is on an earlier line of the file; it is sent once.',

@@ -73,14 +73,14 @@ export const MIRROR_REASONS = {
     meaning: 'The receiver of the webhook, or the mail server, answered with an error.',
     remedy: `Fix the receiver, ${REPLAY}`,
   },
-  FILTERED: { meaning: 'The settings of the target do not ask for this change: see its events and fields.' },
+  FILTERED: { meaning: 'The settings of the target do not ask for this change: see its `events` and `fields`.' },
   FIELD_INVALID: {
     meaning: 'A template yields a value that the field cannot have. The state and the other fields were written.',
     remedy: `Correct the template that the detail names, ${REPLAY}`,
   },
   PERSON_UNKNOWN: {
-    meaning: 'The assignee has no id in people of the target. The state and the other fields were written.',
-    remedy: `Add the person to people of the target, ${REPLAY}`,
+    meaning: 'The assignee has no id in `people` of the target. The state and the other fields were written.',
+    remedy: `Add the person to \`people\` of the target, ${REPLAY}`,
   },
   LABEL_UNKNOWN: {
     meaning: 'The target has no label of that name. The state and the other fields were written.',
@@ -89,7 +89,7 @@ export const MIRROR_REASONS = {
   FIELD_UNKNOWN: {
     meaning:
       'The target has no such field, perhaps because it was removed. The state and the other fields were written.',
-    remedy: `Correct fields.custom of the target, ${REPLAY}`,
+    remedy: `Correct \`fields.custom\` of the target, ${REPLAY}`,
   },
   STATE_KEPT: {
     meaning: 'The target accepted the call without an error, and its answer shows that the item has another state.',
@@ -155,13 +155,13 @@ export const MIRROR_REASONS = {
   },
   KEY_MISSING: {
     meaning:
-      'The target’s table does not have the key (account, kind, task_id), with a history (account, kind, task_id, sequence).',
+      'The target’s table does not have its key: (account, kind, task_id), or (account, kind, task_id, sequence) with `history: true`.',
     remedy: `Do what the detail says, ${REPLAY}`,
   },
   ITEM_ID_INVALID: {
     meaning: 'The link names no item of this target.',
     remedy:
-      'Import the link again with a valid id: `lockstep links import FILE --target {target} --account {account}`.',
+      'Import the link again with a valid id: `lockstep links import FILE --target {target} --account {account} --replace`.',
   },
   ITEM_MISSING: {
     meaning:
@@ -174,7 +174,8 @@ export const MIRROR_REASONS = {
   },
   NOT_AN_ISSUE: {
     meaning: 'The linked item is a pull request.',
-    remedy: 'Link the task with an issue: `lockstep links import FILE --target {target} --account {account}`.',
+    remedy:
+      'Link the task with an issue: `lockstep links import FILE --target {target} --account {account} --replace`.',
   },
   TOO_MANY_ITEMS: {
     meaning: 'The project has too many changed items to find out whether the task already has one.',
@@ -190,7 +191,7 @@ export const MIRROR_REASONS = {
   },
   MOVED: {
     meaning: 'The item has moved.',
-    remedy: `Link the task with the item under its new name (\`lockstep links import FILE --target {target} --account {account}\`), or correct the target’s url, ${REPLAY}`,
+    remedy: `Link the task with the item under its new name (\`lockstep links import FILE --target {target} --account {account} --replace\`), or correct the target’s url, ${REPLAY}`,
   },
   RECURRING: { meaning: 'The item recurs: completing it would start its next occurrence, so it was left alone.' },
   NOT_LINKED: {
@@ -255,7 +256,7 @@ export const MIRROR_REASONS = {
   TASK_GONE: { meaning: 'The task is gone from the service.', sentence: '{task} is gone from the service.' },
   TASK_MISSING: {
     meaning: 'The service does not find the task that the item is linked with.',
-    sentence: 'The service does not find {task}, which {item} wants {wanted}.',
+    sentence: 'The service does not find {task}, which should be {wanted} like {item}.',
   },
   SERVICE_AWAY: { meaning: 'The service did not answer, or asked for a pause. The call is retried.' },
 } as const satisfies Reasons;

@@ -51,10 +51,9 @@ export const ROW_REASONS = {
     remedy: REMEDIES.BY_HAND,
   },
   NOT_RECOGNISED: {
-    meaning:
-      'The row was sent, and the service has a new record that may be its own, but with other values than the row’s.',
+    meaning: 'The row was sent, and the service has a new record that may belong to it, but has other values.',
     sentence:
-      '[Run {earlier} sent it. ][!earlier It was sent. ]A new {what} may be this row’s, but has other values[; the answer named {what} {id}].',
+      '[Run {earlier} sent it. ][!earlier It was sent. ]A new {what} may belong to this row, but has other values[; the answer named {what} {id}].',
     remedy: REMEDIES.BY_HAND,
   },
   NOT_IN_LIST: {
@@ -125,7 +124,7 @@ export const ROW_REASONS = {
   NO_KEY: {
     meaning: 'The contact has no e-mail, phone or name, so a customer made from it could not be recognised.',
     sentence: 'The contact has no e-mail, phone or name: a customer made from it could not be recognised.',
-    remedy: 'Add one of them to the contact.',
+    remedy: 'Add one of them to the contact, or decide with `lockstep review`.',
   },
   MASKED: {
     meaning: 'The service shows an e-mail or a phone of the contact or of its customer in part only. Nothing was sent.',
@@ -182,7 +181,7 @@ export const ROW_REASONS = {
     meaning: 'The order exists, and rows of existing orders are rejected.',
     sentence: 'Order {order} exists[ and differs: {differences}].',
     remedy:
-      'Remove the row, or load the file so that existing orders are left as they are (`--existing skip`) or updated (`--existing update`).',
+      'Remove the row, or load the file again so that existing orders are left as they are (`--existing skip --again`) or updated (`--existing update --again`).',
   },
   ORDER_GONE: {
     meaning: 'The order to update is gone, or the list does not show it.',
@@ -234,7 +233,7 @@ export const ROW_REASONS = {
     sentence:
       '[There is no customer {customer}.][!customer The row does not say enough to recognise a customer.][ The ids of this service are {idsAre}, so the ids of the file belong to another system.]',
     remedy:
-      '[?idsAre Load the file again, with no column for client_id (`--map client_id=`).][!idsAre Correct the customer (an id, an e-mail, a phone of at least six digits or a name), or create missing customers (`--create-customers`).]',
+      '[?idsAre Load the file again, with no column for client_id (`--map client_id=`).][!idsAre Correct the customer (an id, an e-mail, a phone of at least six digits or a name), or load the file again and create missing customers (`--create-customers --again`).]',
   },
   CUSTOMER_CONTRADICTS: {
     meaning: 'The customer with the id of the row has another e-mail than the row says.',

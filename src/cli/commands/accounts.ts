@@ -53,8 +53,9 @@ export function define(accounts: Command, perform: Perform): void {
     .command('suspend')
     .summary('send nothing to an account until it is resumed')
     .description(
-      'Sends nothing more to an account until it is resumed: calls in flight finish, and its runs wait. Runs of other ' +
-        'accounts continue. Accounts that are the same tenant are suspended together.',
+      'Sends nothing more to an account until it is resumed: calls in flight finish, and its runs wait. A command that ' +
+        'follows one of them does not wait: it stops, and exits with 3. Runs of other accounts continue. Accounts that ' +
+        'are the same tenant are suspended together.',
     )
     .argument('<account>', 'name of the account in the settings')
     .option('--reason <text>', 'the reason, which `lockstep status` shows')

@@ -25,7 +25,9 @@ Examples:
   ledger
     .command('size')
     .summary('show the rows and bytes of each table')
-    .description('Shows the rows and bytes of each table of the ledger, with indexes, and their sum by kind.')
+    .description(
+      'Shows the rows and bytes (with indexes) of each table of the ledger that has rows, and the sums by kind.',
+    )
     .action(perform(size));
   ledger
     .command('prune')

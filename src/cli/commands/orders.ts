@@ -62,7 +62,7 @@ export function define(orders: Command, perform: Perform): void {
     )
     .option(
       '--where <column=value>',
-      'load only orders with this value in a column; COLUMN!=VALUE: with another one. Repeated for one column: one of the ' +
+      'load only orders with this value in a column; COLUMN!=VALUE: with any other value. Repeated for one column: one of the ' +
         'values; for several columns: all conditions have to hold',
       toWhere,
     )

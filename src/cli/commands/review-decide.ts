@@ -34,12 +34,12 @@ export function addDecide(review: Command, perform: Perform): void {
     .command('decide')
     .summary('decide what becomes of rows in review')
     .description(
-      'Decides about items of `lockstep review`. A decision about a contact is applied by the next run of its sync, once, ' +
+      'Decides about rows of `lockstep review`. A decision about a contact is applied by the next run of its sync, once, ' +
         'if its evidence is unchanged by then: the contact and the customers that it may belong to. A decision about an ' +
         'order is applied by `lockstep runs retry`; an ignored order is settled at once. To change a decision, undo it first.',
     )
-    .argument('<id...>', 'ids of items, such as contact-14')
-    .option('--use <record>', 'the customer that it is; for an order that differs, the order to overwrite')
+    .argument('<id...>', 'ids of rows, such as contact-14')
+    .option('--use <record>', 'the customer that the row belongs to; for an order that differs, the order to overwrite')
     .option('--create', 'create a customer, although others may be the same person; send an order again')
     .option('--ignore', 'leave it as it is until the evidence changes')
     .option('--later', 'keep it in review')
@@ -52,10 +52,10 @@ export function addUndo(review: Command, perform: Perform): void {
     .command('undo')
     .summary('undo a decision that is not applied yet')
     .description(
-      'Undoes a decision, so that its item is reviewed again. A decision to use or create a record can be undone until ' +
+      'Undoes a decision, so that its row is in review again. A decision to use or create a record can be undone until ' +
         'a run has applied it. A decision to ignore a row can be undone at any time.',
     )
-    .argument('<id>', 'id of the item, such as contact-14')
+    .argument('<id>', 'id of the row, such as contact-14')
     .action(perform(undoIt));
 }
 

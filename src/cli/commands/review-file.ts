@@ -228,7 +228,7 @@ async function readRow(
     const item = await itemNamed(db, items, id, hint);
     const earlier = lineOf.get(item);
     lineOf.set(item, line);
-    if (earlier !== undefined) return bad('id', `line ${earlier} decides about the same item.`);
+    if (earlier !== undefined) return bad('id', `line ${earlier} decides about the same row.`);
     if (item.version !== version) return bad('version', 'the evidence has changed since the export. Export it again.');
     return { item, choice, record: record || undefined, note: note || undefined };
   } catch (error) {

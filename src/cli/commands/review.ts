@@ -54,7 +54,8 @@ async function list(session: Session, { limit, decided, ...filter }: Options): P
   if (account !== undefined && total === 0) accountNamed(await session.settings(), account);
   const { out, hint } = session;
   const named = [...idsOf(items, accounts)];
-  for (const [reason, group] of byReason(named)) out.say(...groupLines(reason, group, hint));
+  for (const [reason, group] of byReason(named))
+    out.say(...groupLines(reason, page.groups[reason] ?? group.length, group, hint));
   out.say(total === 0 ? 'Nothing waits for a person.' : summary(page));
   out.result({
     items: named.map(([id, item]) => itemResult(id, item, hint)),

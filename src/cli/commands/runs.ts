@@ -81,7 +81,11 @@ function addResume(runs: Command, perform: Perform): void {
     )
     .argument('<run>', 'id of the run')
     .option('--plan <name>', 'approve only this plan: `runs show` names the plan that awaits approval')
-    .option('--first <orders>', 'of a load, approve only so many orders now; it then asks for the others', wholeNumber)
+    .option(
+      '--first <orders>',
+      'of a load: approve only this many orders now; the load then waits for approval of the others',
+      wholeNumber,
+    )
     .action(perform(resume));
 }
 

@@ -23,7 +23,7 @@ export function define(command: Command, perform: Perform): void {
         'of the settings when they are due; service serves the Sales & Productivity API; console serves the web pages and ' +
         'accepts calls from outside systems, at the address console.listen of the settings. Any number of processes, also on ' +
         'several machines, can share the work on one database (and Redis). On SIGHUP the process reads the settings again: new ' +
-        'work uses the changed accounts, syncs, schedules and targets; settings with a problem are refused. On SIGTERM it ' +
+        'work uses the changed accounts, syncs, schedules, targets and alert channels; settings with a problem are refused. On SIGTERM it ' +
         'finishes the work in flight and exits with 0, and with 2 once a later version of Lockstep has changed the tables. If it is ' +
         'killed, nothing is lost. Without a terminal, it writes ' +
         'only a log, to stderr, one JSON object per line.',
@@ -71,10 +71,8 @@ async function start(session: Session, options: StartOptions): Promise<void> {
   const { log, out } = session;
   logEvents(log);
   if (!out.isLive) out.useLog(log);
-  const signal = session.untilStopped(
-    'Finishing work in flight, then stopping. Press Ctrl-C again to stop at once.',
-    out.say,
-  );
+  const again = out.isLive ? 'Press Ctrl-C again to stop at once.' : 'A second signal stops it at once.';
+  const signal = session.untilStopped(`Finishing work in flight, then stopping. ${again}`, out.say);
   const workspace = await session.openWorkspace();
   const { port, listen, health } = options;
   const ready = await startRoles(workspace, roles, { port, listen, health, isChosen, log, say: out.say });

@@ -102,7 +102,7 @@ interface Next {
 export function tryNextLines({ dataDir, complete, url, consoleUrl, key, first }: Next): readonly string[] {
   if (consoleUrl === undefined) {
     return [
-      'The data was removed. Next, you could',
+      'The data was removed, so the commands above no longer work. Next, you could',
       '  keep the data, look around:      npx lockstep demo --keep',
       '  fill a workspace of your own:    npx lockstep service seed --tenant demo',
       '  plan its import, then run it:    npx lockstep run nightly-contacts --init --dry-run, then without --dry-run',

@@ -3,19 +3,21 @@ import { meaningOf } from '../../base/reasons/reasons.ts';
 import { visible } from '../../base/visible.ts';
 import type { Keys, ReviewItem } from '../../engine/ledger/views/review-items.ts';
 import { plural } from '../../operator/format.ts';
-import { KEY_WORDS, MOST_CUSTOMERS, optionsFor, statementOf } from '../../operator/review.ts';
+import { groupCount, KEY_WORDS, MOST_CUSTOMERS, optionsFor, statementOf } from '../../operator/review.ts';
+import { oneOf } from '../../settings/message-parts.ts';
 import { styled } from './colour.ts';
 import { table } from './output.ts';
 
-/** Items of the same reason, with what the reason means. */
+/** The first rows of the same reason, with what the reason means. `count`: how many there are. */
 export function groupLines(
   reason: string,
+  count: number,
   items: readonly (readonly [id: string, item: ReviewItem])[],
   hint: (command: string) => string,
 ): readonly string[] {
   const meaning = meaningOf(reason);
   return [
-    styled('strong', `${reason}: ${plural(items.length, 'item')}`),
+    styled('strong', `${reason}: ${groupCount(count)}`),
     ...(meaning === undefined ? [] : [meaning]),
     ...items.flatMap(([id, item]) => ['', ...itemLines(id, item, hint)]),
     '',
@@ -29,7 +31,7 @@ function itemLines(id: string, item: ReviewItem, hint: (command: string) => stri
     `  ${id}${label}${later}`,
     `    ${visible(statementOf(item, hint))}`,
     ...evidenceTable(item).map((line) => `    ${line}`),
-    `    ${hint(`review decide ${id}`)} ${optionsFor(item).join(' | ')}`,
+    `    ${hint(`review decide ${id}`)} (${oneOf(optionsFor(item))})`,
   ];
 }
 

@@ -86,7 +86,7 @@ function leftOutLines({ leftOut }: RunReport): readonly string[] {
     linked === 1 ? 'was imported before, and its customer stays' : 'were imported before, and their customers stay';
   const before =
     linked === 0 ? '' : `; ${formatCount(linked)} of them ${were} as ${linked === 1 ? 'it is' : 'they are'}`;
-  return [`The filter (where) leaves out ${plural(contacts, 'more contact')}${before}.`];
+  return [`The filter (where) leaves out ${plural(contacts, 'contact')}${before}.`];
 }
 
 function auditLines(report: RunReport): readonly string[] {
@@ -124,8 +124,12 @@ export async function plannedLines(
   const planned = report.counts.created + report.counts.updated;
   if (planned === 0) return ['', 'Nothing would be written.'];
   const more = planned > rows.length ? [`  … and ${formatCount(planned - rows.length)} more`] : [];
-  const verdict = report.counts.created > 0 ? 'created' : 'updated';
-  return ['', 'It would write:', ...lines, ...more, `To see all: ${exportCommand(report, verdict, hint)}`];
+  const verdicts = (['created', 'updated'] as const).filter((verdict) => report.counts[verdict] > 0);
+  const exports = verdicts.map((verdict) => {
+    const which = verdicts.length > 1 ? ` that would be ${verdict}` : '';
+    return `To see all${which}: ${exportCommand(report, verdict, hint)}`;
+  });
+  return ['', 'It would write:', ...lines, ...more, ...exports];
 }
 
 /** `phone_number: "030 555" → "+4930555"` */

@@ -24,7 +24,7 @@ export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Re
   const width = Math.max(...mapping.columns.map(({ field }) => field.length));
   return [
     `${name}: ${size}, sha256 ${sha256.slice(0, 12)}…`,
-    `  ${encoding.encoding}, columns by ${by}, quotes ${format.quote}, lines by ${format.lineEnd}, ${header}; ${decimalWords(sheet)}`,
+    `  ${encoding.encoding}, delimiter ${by}, quote ${format.quote}, line end ${format.lineEnd}, ${header}; ${decimalWords(sheet)}`,
     ...(preset ? [`  preset ${presetWords(preset)}; --preset none turns it off`] : []),
     ...mapping.columns.map((column) => `  ${column.field.padEnd(width)}  ← ${matchOf(column, sheet.columns)}`),
     ...(mapping.none.length === 0 ? [] : [`  no column, as you said: ${mapping.none.join(', ')}`]),

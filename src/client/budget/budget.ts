@@ -120,8 +120,8 @@ export interface Cut {
 
 /**
  * Decides the budget of all keys: Redis or Postgres (docs/adr/0001-budget-stores.md). Both pass one suite, which compares
- * them with one pure function. Each method is atomic, on the store's clock. A key is an account's name, never the API key
- * itself. Every method throws when the store is unreachable: the budget fails closed, and no call is sent without a token.
+ * them with one pure function. Each method is atomic, on the store's clock. A key is the name of a scope or of a target, never
+ * the API key itself. Every method throws when the store is unreachable: the budget fails closed, and no call is sent without a token.
  * The learnt rate survives restarts. The caller opens and closes the connection.
  */
 export interface BudgetStore {

@@ -27,7 +27,7 @@ import { comeBackIn, Waiter, WaitQueue } from './wait-queue.ts';
 import { WaitTimes } from './wait-times.ts';
 
 export interface BudgetOptions {
-  /** The account's name; never the API key. */
+  /** The name of a scope or of a target; never the API key. */
   readonly key: string;
   readonly limits: BudgetLimits;
   readonly store: BudgetStore;

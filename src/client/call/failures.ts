@@ -25,7 +25,7 @@ const CERTIFICATE_CODES = new Set([
 ]);
 
 const UNREACHABLE_WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused: check that the service is running there',
+  ECONNREFUSED: 'connection refused: check that a server is running there',
   ENOTFOUND: 'host name not found: check the base URL',
   EAI_AGAIN: 'host name lookup failed: check the network and the name server',
   EHOSTUNREACH: 'host unreachable: check the network',

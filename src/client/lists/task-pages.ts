@@ -28,6 +28,7 @@ const MAX_AHEAD = 4;
 const PAGES_PER_AHEAD = 8;
 /** The contract has no parameter for the page size. */
 const ANY_SIZE = 0;
+const UNSIZED = 'a call cannot choose the size of a page of tasks, so pages cannot overlap';
 
 /** Reads all pages once. @throws LockstepError ID_NOT_UNIQUE; whatever `read` and `keep` throw */
 export async function passOverTasks<R extends ScannedRecord>({
@@ -53,7 +54,7 @@ export async function passOverTasks<R extends ScannedRecord>({
     return kept;
   };
   const pass = (readPage: PassSource<R>['read'], by?: Continuation['by']) => {
-    const { reason, ...how } = passBy(by);
+    const { reason = UNSIZED, ...how } = passBy(by);
     const saysMore = (records: readonly R[]) => answers.next(records) !== undefined;
     return fixedPass({ ...checkedKeep(readPage, keepCounted), saysMore, rowsPerPage: ANY_SIZE, ...how }, reason);
   };

@@ -5,10 +5,12 @@ export interface Window {
   readonly size: number;
 }
 
+/** The first position of a window, counted from 0. */
 export function windowStart({ page, size }: Window): number {
   return page * size;
 }
 
+/** The position after the last one of a window. */
 export function windowEnd({ page, size }: Window): number {
   return (page + 1) * size;
 }

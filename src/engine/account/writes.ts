@@ -43,6 +43,7 @@ export interface WriteOptions extends CallOptions {
   readonly record: string;
 }
 
+/** What became of the write; if it could not be sent now, with the `stop` for the run (failure.ts), or without one if only this row waits. */
 export async function write(account: Account, operation: OperationName, options: WriteOptions): Promise<WriteReport> {
   let [calls, limited] = [0, 0];
   for (let attempt = options.sends + 1; ; attempt++) {

@@ -83,7 +83,7 @@ export async function scanTasks(
     lookUp,
   });
   await recordProgress(pool, run.id, { scan: list.proof });
-  await addNote(pool, run.id, `scan of tasks ${list.proof}: ${list.reason}`);
+  await addNote(pool, run.id, `the scan of tasks is ${list.proof}: ${list.reason}`);
   if (unsaid > 0) await addNote(pool, run.id, 'some tasks have no completion flag, and count as open');
   const late = lookedUp.size === 0 ? await missedBefore(context, list) : [];
   if (late.length > 0) await lookUp(late, list.seen);

@@ -124,7 +124,7 @@ export async function noteScan(
   { proof, reasons }: ScanReport,
 ): Promise<void> {
   const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
-  await addNote(pool, run.id, `the list of ${kind} came in pages; scan of ${kind} ${proof}${why}`);
+  await addNote(pool, run.id, `the list of ${kind} came in pages, and its scan is ${proof}${why}`);
 }
 
 export function toSeenRecord(record: Json, account: Account): SeenRecord {

@@ -1,6 +1,6 @@
 /**
  * Decides every row that has its customer and its key, before the first order is sent: its order exists, will be created
- * or updated, or needs manual review. One pass over the rows of the run (`s`) and the orders of its baseline (`k`).
+ * or updated, or needs a person. One pass over the rows of the run (`s`) and the orders of its baseline (`k`).
  */
 
 import type { EXISTING } from '../../../settings/schema-sync.ts';

@@ -1,6 +1,6 @@
 /**
  * Finds the customer of each row among those the run has read: by id, otherwise by personal keys, strongest first. Many
- * rows may name one customer; a row that matches several goes to manual review. Set-based: each name is looked up once for
+ * rows may name one customer; a row that matches several ends as `review`. Set-based: each name is looked up once for
  * all its rows.
  */
 

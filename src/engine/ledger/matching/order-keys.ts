@@ -182,6 +182,7 @@ export function oweForEarlierOrders(db: Queryable, run: Run, settleMs: number): 
   return oweForEarlierSends(db, run, { resource: 'orders', settleMs, runs: `u.job = 'orders'`, same });
 }
 
+/** Lets other loads send the orders of an ended load. */
 export async function releaseKeys(db: Queryable, run: Run): Promise<void> {
   await db.query('delete from ledger.order_keys where run_id = $1', [run.id]);
 }

@@ -162,6 +162,7 @@ export async function pageOfShown(
   return found.rows;
 }
 
+/** How many of the writes that a person saw change an existing record. */
 export async function countShownUpdates(db: Queryable, runId: string): Promise<number> {
   const counted = await db.query<{ n: number }>(
     'select count(*)::int as n from ledger.shown where run_id = $1 and was is not null',

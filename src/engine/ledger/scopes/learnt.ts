@@ -1,6 +1,7 @@
 /** What was learnt about a scope's service and outlives a run: small named JSON values. */
 import type { Queryable } from '../../../storage/queryable.ts';
 
+/** All values by their names, as `keepLearnt` stored them. */
 export async function readLearnt(db: Queryable, scope: string): Promise<ReadonlyMap<string, unknown>> {
   const found = await db.query<{ name: string; value: unknown }>(
     'select name, value from ledger.learnt where scope = $1',

@@ -25,12 +25,14 @@ export interface Known {
   readonly sameKey: readonly string[];
 }
 
+/** A hash of an API key, keyed by this ledger's own secret: 32 hexadecimal digits. */
 export async function fingerprintOf(db: Queryable, secret: string): Promise<string> {
   const found = await db.query<{ secret: string }>('select secret from ledger.fingerprint_key');
   const key = found.rows[0]?.secret ?? '';
   return createHmac('sha256', key).update(secret).digest('hex').slice(0, 32);
 }
 
+/** What the ledger knows of the account `name` and of an identity. */
 export async function whatIsKnown(db: Queryable, name: string, { origin, fingerprint }: Identity): Promise<Known> {
   const found = await db.query<{ [K in keyof Known]: Known[K] | null }>(
     `with bound as (select scope from ledger.accounts where name = $1)
@@ -56,6 +58,7 @@ export async function scopeNamed(db: Queryable, account: string): Promise<string
   return found.rows[0]?.scope ?? account;
 }
 
+/** Whether the account was opened before, so that it has a scope. */
 export async function isBound(db: Queryable, account: string): Promise<boolean> {
   return (await db.query('select 1 from ledger.accounts where name = $1', [account])).rowCount === 1;
 }

@@ -58,6 +58,7 @@ export async function parentsToAsk(
   return found.rows;
 }
 
+/** Notes that the subtasks of a task were read now. */
 export async function noteAsked(db: Queryable, { scope, sync }: TaskScope, taskId: string): Promise<void> {
   await db.query(
     `update ledger.tasks set subtasks_at = clock_timestamp()

@@ -219,7 +219,7 @@ export function searchedSince({ seenAt }: Delivery, begunAt: Date | undefined): 
 
 /** More items than can be searched, so a second item could be created. `which`: those that are too many. */
 export function tooMany(which: string): TargetFailure {
-  const detail = `${which} are too many to search for an item that an earlier attempt created: link the task by hand, or use a separate place for this target`;
+  const detail = `${which} are too many to search for an item that an earlier attempt created: link the task by hand, or give this target a project or repository of its own`;
   return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
 }
 
