@@ -243,20 +243,16 @@ export const MIRROR_REASONS = {
   DATABASE_URL_INVALID: { meaning: 'The URL of the database is wrong.', remedy: REMEDIES.IN_SETTINGS },
   ONLY_TASKS: {
     meaning: 'The item is linked with a subtask or card, and the service has no call that completes one.',
-    sentence: '{task} is not a task: the service has no call that completes a {kind}.',
   },
   NOT_SCANNED: {
     meaning: 'No scan of the sync has seen the task yet. The report is applied later.',
-    sentence: 'No scan of sync "{sync}" has seen {task} yet.',
   },
   ON_ITS_WAY: {
     meaning: 'A delivery of the task is on its way; the report is applied after it.',
-    sentence: 'A delivery of {task} is on its way.',
   },
-  TASK_GONE: { meaning: 'The task is gone from the service.', sentence: '{task} is gone from the service.' },
+  TASK_GONE: { meaning: 'The task is gone from the service.' },
   TASK_MISSING: {
     meaning: 'The service does not find the task that the item is linked with.',
-    sentence: 'The service does not find {task}, which should be {wanted} like {item}.',
   },
   SERVICE_AWAY: { meaning: 'The service did not answer, or asked for a pause. The call is retried.' },
 } as const satisfies Reasons;
