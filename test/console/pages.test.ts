@@ -169,7 +169,7 @@ describe.runIf(CHROMIUM)('pages', () => {
     await close();
   });
 
-  test('show progress by themselves, times in the zone of the viewer, and UTC beside them', async () => {
+  test('show progress by themselves and keep the focus, with times in the zone of the viewer, and UTC beside them', async () => {
     const run = await begin('nightly');
     await database.pool.query(`update ledger.runs set created_at = '2026-11-22T20:00:05Z' where id = $1`, [run]);
     await noteAttended(database.pool, [run], WORKER);
@@ -180,9 +180,11 @@ describe.runIf(CHROMIUM)('pages', () => {
       '2026-11-23 05:00:05',
       '2026-11-22 20:00:05 UTC',
     ]);
+    await page.getByRole('link', { name: 'Download as CSV' }).focus();
     await addRows(database.pool, run, [{ n: 1, sourceId: '1', label: 'Ann' }]);
     await recordProgress(database.pool, run, { rowsSeen: 1 });
     await page.getByText('1 row', { exact: true }).waitFor();
+    expect(await page.locator('a:focus').textContent()).toBe('Download as CSV'); // for those who use the keyboard
     expect(await started.textContent()).toBe('2026-11-23 05:00:05');
     await page.goto(`${web.url}/runs`);
     const listed = page.locator('.list time').first();
