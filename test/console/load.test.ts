@@ -1,5 +1,6 @@
 /** A file that is loaded in a real browser: read, planned against the service, approved, and its results. */
 import { readdir, readFile, utimes } from 'node:fs/promises';
+import { connect } from 'node:net';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -47,6 +48,17 @@ describe.runIf(CHROMIUM)('a file', () => {
     await web.close();
     web = await harness.workspace.serveConsole();
   }
+  /** Sends half of a file, and closes the connection once it is being written. */
+  async function breakOff(url: string): Promise<void> {
+    const { hostname, port } = new URL(url);
+    const part = (name: string) => `--x\r\ncontent-disposition: form-data; name="${name}"`;
+    const half = `${part('account')}\r\n\r\ntest\r\n${part('file')}; filename="half.csv"\r\n\r\norder_id,amount\r\nA,1`;
+    const form = `content-type: multipart/form-data; boundary=x\r\ncontent-length: 9999`;
+    const socket = connect(Number(port), hostname);
+    socket.write(`POST /load HTTP/1.1\r\nhost: ${hostname}:${port}\r\norigin: ${url}\r\n${form}\r\n\r\n${half}`);
+    await expect.poll(uploaded).not.toEqual([]);
+    socket.destroy();
+  }
   const uploaded = () => readdir(path.join(harness.dataDir, 'uploads'));
   const said = (page: Page) => page.textContent('main :is(.said, .notice).bad');
 
@@ -65,7 +77,8 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await page.textContent('h1')).toBe('x.csv');
     expect(await said(page)).toMatch(/^CSV_NO_CUSTOMER_COLUMN An order needs its customer(?!.*--)/);
     await restart();
-    await page.goto(web.url + new URL(page.url()).pathname);
+    await page.goto(`${web.url}/load`);
+    await page.getByRole('link', { name: 'x.csv' }).click(); // waits there, although its page was closed
     expect(await page.getByRole('button', { name: 'Check and plan' }).isDisabled()).toBe(true);
     await page.getByLabel('Column of client_id').selectOption('Wer');
     await page.getByRole('button', { name: 'Read it again' }).click();
@@ -117,6 +130,10 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByRole('button', { name: 'Upload' }).click();
     expect(await said(page)).toContain('has more than 1 MiB');
     expect(await uploaded()).toEqual([]); // what was abandoned is deleted with the next upload
+    await breakOff(small.url);
+    await page.goto(`${small.url}/activity`);
+    await expect.poll(() => page.reload().then(() => page.textContent('main'))).toContain('UPLOAD_BROKEN_OFF');
+    expect(await uploaded()).toEqual([]);
     await small.close();
     await close();
   });
@@ -294,7 +311,9 @@ describe.runIf(CHROMIUM)('a file', () => {
       fields: { order_id: 'order_id', client_id: 'client_id' },
       problem: null,
     });
+    expect(await api('/uploads')).toMatchObject({ uploads: [{ id, status: 'here' }] });
     const { run } = await api(`/uploads/${id}/load`, {});
+    expect(await api('/uploads')).toEqual({ uploads: [] });
     const isPlanned = async () => (await api(`/runs/${run}`)).state;
     await expect.poll(isPlanned).toBe('awaiting-approval');
     expect(await api(`/runs/${run}/resume`, { plan: 'another' })).toMatchObject({ error: { code: 'PLAN_REPLACED' } });

@@ -21,6 +21,7 @@ import { kindOf } from '../../operator/phase-words.ts';
 import { type ProblemSection, problemSections } from '../../operator/problem-rows.ts';
 import { planOf, type RunPlan } from '../../operator/run-plan.ts';
 import { type RunReport, reportRun } from '../../operator/run-report.ts';
+import type { RunState } from '../../operator/run-state.ts';
 import { SCAN_WORDS } from '../../operator/run-words.ts';
 import { correctionOf, readLoad } from '../../syncs/orders/begin-load.ts';
 import { sharedRead } from '../live/shared-reads.ts';
@@ -44,6 +45,7 @@ const DECIDED = PROBLEMS.filter((verdict) => verdict !== 'unknown');
 /** Viewers read the page of a running run every second; its chart, which is read from all that it sent, less often. */
 const FRESH = { freshMs: 500, slowMs: 60_000 };
 const CHART = { freshMs: 5_000, slowMs: 60_000 };
+const BUSY: readonly RunState[] = ['receiving', 'auditing'];
 const SETTLED_WELL = VERDICTS.filter((verdict) => !PROBLEMS.includes(verdict));
 
 export const run = definePage({
@@ -74,7 +76,7 @@ export const run = definePage({
       tab: 'runs',
       command: `runs show ${shown.id}`,
       assets: ['uplot.css', 'uplot.js', 'chart.js'],
-      isBusy: shown.status === 'running' || report.state === 'auditing',
+      isBusy: shown.status === 'running' || BUSY.includes(report.state),
       body: (
         <>
           <Headline run={shown} plan={isLoad ? plan : undefined} {...{ report, canAct, correction }} />

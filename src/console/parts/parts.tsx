@@ -98,7 +98,7 @@ export function State({ report }: { readonly report: Pick<RunReport, 'state' | '
   return <Chip tone={toneOf(report)}>{report.stateWords}</Chip>;
 }
 
-const BUSY: readonly RunState[] = ['running', 'auditing'];
+const BUSY: readonly RunState[] = ['receiving', 'running', 'auditing'];
 
 function toneOf({ state }: Pick<RunReport, 'state'>): Tone | 'busy' {
   return BUSY.includes(state) ? 'busy' : STYLE_OF[state];
