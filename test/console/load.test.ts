@@ -226,6 +226,27 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
+  test('leads from a refused row to its correction, where missing customers can be created, too', async () => {
+    const run = await harness.load('order_id,customer_email,amount\nA-1,new@example.org,10\nA-2,new@example.org,12x\n');
+    const { page, close } = await openPage(browser);
+    await page.goto(`${web.url}/runs/${run.id}`);
+    expect(await page.textContent('main')).toMatch(/or create missing customers\./); // no option of a command
+    await page.goto(`${web.url}/runs/${run.id}/rows/3`);
+    await page.getByRole('link', { name: 'Correct it' }).click();
+    expect(await page.locator('tbody th').allTextContents()).toEqual(['3']);
+    await page.goto(`${web.url}/runs/${run.id}/rows/2`);
+    await page.getByRole('link', { name: 'Correct it' }).click();
+    await page.getByLabel('amount, line 3').fill('12');
+    await page.getByLabel('Create the customers that are missing').check();
+    await page.getByRole('button', { name: 'Make the new file' }).click();
+    expect(await page.getByLabel('Create missing customers').isChecked()).toBe(true);
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('heading', { name: 'The plan' }).waitFor();
+    await page.goto(`${web.url}/runs/${run.id}/rows/2`);
+    expect(await page.textContent('main')).toMatch(/Run run-\S+ has the corrected lines/);
+    await close();
+  });
+
   test('leads to decisions about its rows once they can be decided', async () => {
     for (const email of ['two@example.org', 'two@example.org', 'one@example.org'])
       await harness.call('customers.create', { full_name: 'Ann', email });
@@ -292,6 +313,8 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByRole('button', { name: 'Do not approve' }).click();
     await page.getByText('not approved').first().waitFor();
     expect(await harness.orders()).toEqual([]);
+    await page.goto(`${web.url}/activity`);
+    expect(await page.locator('tbody tr td:nth-child(3)').first().textContent()).toBe('Decline run');
     await close();
   });
 

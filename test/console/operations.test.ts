@@ -151,7 +151,7 @@ test('does not say of an account that it has no problem before it was used, and 
   expect(await pageAt('/accounts')).toContain('no problem');
 });
 
-test('an ended run that mirrors tasks leads to the deliveries that workers retry, with the time of the next attempt', async () => {
+test('an ended run that mirrors tasks leads to the deliveries that workers retry, with what was known when it ended', async () => {
   const { pool } = database;
   const { id } = await aRun(database, { job: 'tasks' });
   const facts = { target: 'hook', said: 'at "2026-05-04T03:02:01Z"', attempts: 1, due: '2026-11-25T20:45:39Z' };
@@ -162,7 +162,9 @@ test('an ended run that mirrors tasks leads to the deliveries that workers retry
   );
   await endRun(pool, id, 'done');
   const html = await pageAt(`/runs/${id}`);
-  expect(html).toMatch(/the next one at <time datetime="2026-11-25T20:45:39.000Z"/);
+  expect(html).toMatch(
+    /attempts when the run ended: 1; the next one was due at <time datetime="2026-11-25T20:45:39.000Z"/,
+  );
   expect(html).not.toContain('datetime="2026-05-04');
   expect(html).toContain('href="/deliveries?verdict=waiting"');
   expect(html).not.toMatch(/\/confirm\?action=retry/);

@@ -231,7 +231,9 @@ describe.runIf(CHROMIUM)('pages', () => {
     proxy.cut();
     await open.getByText('The database is unavailable.').waitFor();
     expect((await late.goto(own.url))?.status()).toBe(503);
-    expect(await late.textContent('main')).toContain('DATABASE_LOST');
+    expect(await late.textContent('main')).toMatch(/This page tries again every 5 seconds\..*DATABASE_LOST/s);
+    const sent = await fetch(`${own.url}/runs/${run}/cancel`, { method: 'POST', headers: { origin: own.url } });
+    expect(await sent.text()).toContain('It is not known whether what you sent was done.');
     proxy.restore();
     await addRows(database.pool, run, [{ n: 1, sourceId: '1', label: 'Ann' }]);
     await open.getByText('1 row', { exact: true }).waitFor();

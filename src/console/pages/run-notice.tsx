@@ -5,7 +5,8 @@ import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import { isHalfRead } from '../../operator/run-state.ts';
 import type { PageContext } from '../page.ts';
-import { Command, Foreign, Words } from '../parts/parts.tsx';
+import { Command, Foreign } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 import { Health, type stuckTargets, targetPath } from './target-parts.tsx';
 
 /** A worker takes a new run sooner. */
