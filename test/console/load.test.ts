@@ -84,10 +84,14 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByRole('button', { name: 'Read it again' }).click();
     expect(await page.textContent('footer')).toContain('orders load x.csv --account test --map client_id=Wer');
     expect(await page.textContent('.load-columns')).toContain('as you said; 4 of 4 cells fit');
+    expect(await page.textContent('main')).toMatch(/1 row of the first 4 rows not valid.*5.*"viel" is not a number/s);
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
     expect(await page.textContent('#live')).toMatch(/2 orders.*Not written1 not valid, never sent1 rejected/);
     expect(await harness.orders()).toEqual([]);
+    await page.getByRole('link', { name: 'Only problems' }).click();
+    expect(await page.locator('tbody tr').count()).toBe(2);
+    await page.goBack();
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('created (2)').waitFor();
     expect(new Set((await harness.orders()).map(({ amount }) => amount))).toEqual(new Set([10.5, 1200]));

@@ -106,7 +106,7 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
           </thead>
           <tbody>
             {lines.map(({ line, cells, why, remedy, column: wrong }) => (
-              <tr id={`line-${line}`}>
+              <tr>
                 <th scope="row">{line}</th>
                 <td class="problem">
                   <Words text={why} most={300} />

@@ -16,6 +16,7 @@ import { Words } from '../parts/words.tsx';
 import { ColumnNames, Columns } from './load-columns.tsx';
 import { FirstLines } from './load-lines.tsx';
 import { Options, Reading } from './load-options.tsx';
+import { FirstProblems } from './load-problems.tsx';
 
 const SHOWN_ROWS = 5;
 const SHOWN_COLUMNS = 40;
@@ -195,6 +196,9 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
       <Reading form={form} presets={presets} />
       <FirstLines upload={upload} form={form} lines={preview.firstLines} at={preview.table} />
       <FirstRows preview={preview} />
+      {preview.checked && (
+        <FirstProblems checked={preview.checked} names={preview.table.columns.slice(0, SHOWN_COLUMNS)} />
+      )}
       <Columns preview={preview} form={form} />
       <div class="acts">
         <button type="submit">Read it again</button>

@@ -63,7 +63,7 @@ export const load = definePage({
 function Uploaded({ loads, waiting }: { readonly loads: Loads; readonly waiting: readonly Waiting[] }) {
   return (
     <Section title="Uploaded, and not loaded yet">
-      <Table columns={['File', 'Account', 'Uploaded', '']}>
+      <Table columns={['File', 'Account', 'Uploaded', { title: 'State', as: 'unseen' }]}>
         {waiting.slice(0, SHOWN).map(({ upload, uploadedAt }) => {
           const state = loads.stateOf(upload, loadForm.parse({}));
           return (

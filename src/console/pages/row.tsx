@@ -64,11 +64,7 @@ export const row = definePage({
           ) : (
             canCorrect && (
               <p>
-                <a
-                  id="fix"
-                  class="button"
-                  href={`${addressOf(`/runs/${run.id}/fix`, { from: story.n })}#line-${story.n}`}
-                >
+                <a id="fix" class="button" href={addressOf(`/runs/${run.id}/fix`, { from: story.n })}>
                   Correct it
                 </a>
               </p>

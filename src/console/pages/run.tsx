@@ -1,7 +1,7 @@
 /** One run: what it does now, its counts, the rows that need a person, and what to do about it. */
 import { z } from 'zod';
 import { listActions } from '../../engine/ledger/console/console-actions.ts';
-import { PROBLEMS, type RowsLeft, rowsLeft, VERDICTS } from '../../engine/ledger/rows.ts';
+import { DECIDED_PROBLEMS, PROBLEMS, type RowsLeft, rowsLeft, VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { type BudgetMinute, budgetBetween } from '../../engine/ledger/scopes/budget-minutes.ts';
 import { suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
@@ -41,8 +41,6 @@ import { stuckTargets } from './target-parts.tsx';
 const SHOWN_ACTIONS = 10;
 /** The chart of a shorter run says nothing. */
 const LEAST_PARTS = 5;
-/** While a run is unfinished, a row without a verdict is no problem yet. */
-const DECIDED = PROBLEMS.filter((verdict) => verdict !== 'unknown');
 /** Viewers read the page of a running run every second; its chart, which is read from all that it sent, less often. */
 const FRESH = { freshMs: 500, slowMs: 60_000 };
 const CHART = { freshMs: 5_000, slowMs: 60_000 };
@@ -85,7 +83,7 @@ export const run = definePage({
           <Phases run={{ ...shown, rowsSettled }} report={report} left={left} throughput={throughput} />
           {plan && samples && <Plan run={shown} plan={plan} samples={samples} />}
           {plan && isLoad && canAct && <ApproveFirst run={shown} plan={plan} />}
-          <Figures run={shown} report={report} />
+          <Figures run={shown} report={report} hasProblems={sections.length > 0} />
           {isLoad && report.counts.in > 0 && shown.rowsPruned === 0 && (
             <Results run={shown} report={report} canCorrect={canAct && correction === undefined} />
           )}
@@ -161,7 +159,7 @@ async function readFigures({ pool, settings, hint }: PageContext, run: Run): Pro
     reportRun(pool, run, settings).then(async (report) => {
       const settledWell = SETTLED_WELL.filter((verdict) => report.counts[verdict] > 0);
       const [sections, reasons] = await Promise.all([
-        problemSections(pool, report, hintsFor(hint, run), isUnfinished ? DECIDED : PROBLEMS),
+        problemSections(pool, report, hintsFor(hint, run), isUnfinished ? DECIDED_PROBLEMS : PROBLEMS),
         reasonsOf(pool, run.id, settledWell),
       ]);
       return { report, sections, reasons };
@@ -212,7 +210,7 @@ function Headline({ run, report, plan, canAct, correction }: HeadlineProps) {
   );
 }
 
-function Figures({ run, report }: OfRun) {
+function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: boolean }) {
   const { counts, calls, callsMissed, budget, scan, audit } = report;
   const isPartial = budget.allowedPerSecond !== null && budget.used !== null;
   return (
@@ -221,6 +219,7 @@ function Figures({ run, report }: OfRun) {
       side={
         <span class="links">
           <a href={`/runs/${run.id}/rows`}>Look at the rows</a>
+          {hasProblems && <a href={addressOf(`/runs/${run.id}/rows`, { verdict: 'problem' })}>Only problems</a>}
           <a href={`/runs/${run.id}/rows.csv`} download={`${run.id}.csv`}>
             Download as CSV
           </a>
