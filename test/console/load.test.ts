@@ -84,7 +84,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByRole('button', { name: 'Read it again' }).click();
     expect(await page.textContent('footer')).toContain('orders load x.csv --account test --map client_id=Wer');
     expect(await page.textContent('.load-columns')).toContain('as you said; 4 of 4 cells fit');
-    expect(await page.textContent('main')).toMatch(/1 row of the first 4 rows not valid.*5.*"viel" is not a number/s);
+    expect(await page.textContent('main')).toMatch(/1 of the first 4 rows is not valid.*5.*"viel" is not a number/s);
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
     expect(await page.textContent('#live')).toMatch(/2 orders.*Not written1 not valid, never sent1 rejected/);

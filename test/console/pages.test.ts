@@ -142,7 +142,10 @@ describe.runIf(CHROMIUM)('pages', () => {
     const schedule = { kind: 'every', everyMs: 3_600_000, jitterMs: 0, missed: 'skip' } as const;
     await keepSchedules(database.pool, [{ sync: 'nightly', schedule }], new Date('2026-01-01T00:00Z'));
     await page.reload();
-    expect(await page.textContent('main')).toMatch(/it was due and has not started.*lockstep doctor --account acme/s);
+    expect(await page.textContent('main')).toMatch(
+      /it was due and has not started.*No scheduler starts some.*lockstep start/s,
+    );
+    expect(await page.textContent('main')).toContain('lockstep doctor --account acme');
     await expectSound(page);
     await page.goto(`${web.url}/runs`);
     expect(await page.textContent('main')).toContain('Nothing has run yet');

@@ -1,6 +1,6 @@
 /** The first rows of a file that would not be loaded, before all rows are checked. */
-import { sentenceFor } from '../../base/reasons/reasons.ts';
-import { plural } from '../../operator/format.ts';
+import { statementFor } from '../../base/reasons/reasons.ts';
+import { formatCount, plural } from '../../operator/format.ts';
 import type { FirstCheck } from '../../syncs/orders/preview-load.ts';
 import { Foreign, Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
@@ -13,7 +13,7 @@ export function FirstProblems({ checked, names }: { readonly checked: FirstCheck
   if (invalid.length === 0) return null;
   return (
     <Section
-      title={`${plural(invalid.length, 'row')} of the first ${plural(rows, 'row')} not valid`}
+      title={`${formatCount(invalid.length)} of the first ${plural(rows, 'row')} ${invalid.length === 1 ? 'is' : 'are'} not valid`}
       side={invalid.length > SHOWN && <span class="dim">the first {SHOWN} of them</span>}
     >
       <p class="dim">
@@ -37,7 +37,7 @@ export function FirstProblems({ checked, names }: { readonly checked: FirstCheck
                     .filter(({ severity }) => severity === 'error')
                     .map(({ code, facts }) => (
                       <p>
-                        <Words text={sentenceFor(code, facts)} most={300} />
+                        <Words text={statementFor(code, facts)} most={300} />
                       </p>
                     ))}
                 </td>
