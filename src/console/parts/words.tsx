@@ -31,7 +31,9 @@ export function Words({ text: told, most }: { readonly text: string; readonly mo
   const parts = (most === undefined || text.length <= most ? text : `${text.slice(0, most)}…`).split('`');
   return (
     <bdi class="foreign">
-      {parts.map((part, i) => (i % 2 === 1 ? <CommandWords text={part} /> : part.split(INSTANT).map(withTimes)))}
+      {parts.map((part, i) =>
+        i % 2 === 1 ? <CommandWords text={part} isWhole={i < parts.length - 1} /> : part.split(INSTANT).map(withTimes),
+      )}
     </bdi>
   );
 }
@@ -40,8 +42,9 @@ function withTimes(part: string, i: number) {
   return i % 2 === 1 && !Number.isNaN(Date.parse(part)) ? <Time at={part} exact /> : visible(part);
 }
 
-function CommandWords({ text }: { readonly text: string }) {
-  const page = pageOf(text);
+/** A command that is cut leads nowhere. */
+function CommandWords({ text, isWhole }: { readonly text: string; readonly isWhole: boolean }) {
+  const page = isWhole ? pageOf(text) : undefined;
   return (
     <>
       <code>{visible(text)}</code>
