@@ -169,6 +169,7 @@ test('an ended run that mirrors tasks leads to the deliveries that workers retry
   );
   expect(html).not.toContain('datetime="2026-05-04');
   expect(html).toContain('href="/deliveries?verdict=waiting"');
+  expect(html).toContain('(<a href="/deliveries?target=hook">or here</a>)'); // beside the command of the remedy
   expect(html).not.toMatch(/\/confirm\?action=retry/);
 });
 
