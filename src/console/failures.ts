@@ -1,6 +1,6 @@
 /** What went wrong with a request, for its answer. */
 import { z } from 'zod';
-import { LockstepError } from '../base/errors.ts';
+import { codeOf, LockstepError } from '../base/errors.ts';
 import { statementOf } from '../csv/column-errors.ts';
 import { listIssues } from '../settings/issues.ts';
 import { describeDatabaseError } from '../storage/errors.ts';
@@ -60,6 +60,12 @@ export function failureOf(error: unknown, database: string): Failure {
   const { statusCode, message } = Object(error) as { statusCode?: number; message?: string }; // of Fastify, if it has them
   if (statusCode === 429)
     return { httpStatus: 429, code: 'TOO_MANY_TRIES', message: 'Too many tries. Wait a few minutes, then try again.' };
+  if (codeOf(error) === 'FST_ERR_CTP_INVALID_JSON_BODY')
+    return {
+      httpStatus: 400,
+      code: 'REQUEST_INVALID',
+      message: 'The request does not fit: its body is not valid JSON',
+    };
   if (statusCode !== undefined && statusCode < 500)
     return { httpStatus: statusCode, code: 'REQUEST_INVALID', message: message ?? 'The request does not fit.' };
   return {

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { Accounts } from '../engine/account/accounts.ts';
 import type { HookServerNeeds } from '../mirror/inbound/hook-server.ts';
 import type { SettingsCheck } from '../operator/settings-check.ts';
+import { explainIssue } from '../settings/issues.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { People, Person } from './access/people.ts';
 import type { AssetName } from './assets.ts';
@@ -85,6 +86,8 @@ interface Given {
   readonly query: unknown;
 }
 
+const EXPLAINED = { error: explainIssue };
+
 /** @throws ZodError if the address does not fit the schemas; the page's own LockstepErrors */
 export function definePage<Params, Query>(spec: {
   readonly path: string;
@@ -99,7 +102,10 @@ export function definePage<Params, Query>(spec: {
   return {
     path,
     show: async (context, given) =>
-      show(context, { params: params.parse(given.params), query: query.parse(filledIn(Object(given.query))) }),
+      show(context, {
+        params: params.parse(given.params, EXPLAINED),
+        query: query.parse(filledIn(Object(given.query)), EXPLAINED),
+      }),
   };
 }
 

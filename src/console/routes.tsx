@@ -9,7 +9,7 @@ import { requirePerson } from './access/guard.ts';
 import { type Failure, failureOf } from './failures.ts';
 import { addActionForms } from './forms/action-forms.ts';
 import { addDeliveryForms } from './forms/delivery-forms.ts';
-import { takeSaid } from './forms/flash-message.ts';
+import { say, takeSaid } from './forms/flash-message.ts';
 import { addLinkForms } from './forms/link-forms.ts';
 import { addRecordForms } from './forms/record-forms.ts';
 import { addReviewForms } from './forms/review-forms.ts';
@@ -48,7 +48,8 @@ import { confirm } from './pages/runs-confirm.tsx';
 import { settings } from './pages/settings.tsx';
 import { syncs } from './pages/syncs.tsx';
 import { target } from './pages/target.tsx';
-import { Empty, Words } from './parts/parts.tsx';
+import { Empty } from './parts/parts.tsx';
+import { Words } from './parts/words.tsx';
 
 const PAGES: readonly Page[] = [
   home,
@@ -152,22 +153,32 @@ function answerFailures(app: FastifyInstance, { database, people }: PagesNeeds):
     if (isStream(request)) return failedStream(request, reply, failure);
     if (code === 'CONSOLE_SIGN_IN') return toLogin(request, reply);
     const { person } = request;
-    const isAway = httpStatus === 503;
-    const html = renderFrame(titleOf(failure), failurePage(failure), {
+    const again = httpStatus !== 503 ? undefined : request.method === 'GET' ? 'read' : 'sent';
+    const html = renderFrame(titleOf(failure), failurePage(failure, again), {
       person,
       hasSession: person !== undefined && !people.isOpen,
       tab: undefined,
-      ...(isAway && request.method === 'GET' && { reload: RELOAD_S }),
+      ...(again === 'read' && { reload: RELOAD_S }),
     });
     return reply.code(httpStatus).header('cache-control', 'no-store').type(HTML).send(html);
   }
 }
 
+/** After signing in, the page follows that was asked for, or that has the form. */
 function toLogin(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const isRead = request.method === 'GET' && request.url !== '/';
-  const login = isRead ? `/login?${new URLSearchParams({ to: request.url })}` : '/login';
+  const isRead = request.method === 'GET';
+  if (!isRead) say(reply, { tone: 'bad', text: 'You are signed out, so nothing was done. Sign in, then do it again.' });
+  const to = isRead ? request.url : formPath(request);
+  const login = to === '/' ? '/login' : `/login?${new URLSearchParams({ to })}`;
   if (isPart(request)) return reply.code(401).header('hx-redirect', login).send();
   return reply.redirect(login, 303);
+}
+
+/** Guarded: a form comes from a page of the console. */
+function formPath({ headers: { referer = '' } }: FastifyRequest): string {
+  if (!URL.canParse(referer)) return '/';
+  const { pathname, search } = new URL(referer);
+  return pathname + search;
 }
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -183,14 +194,21 @@ function titleOf({ httpStatus, account }: Failure): string {
   return account === undefined ? (TITLES[httpStatus] ?? 'Not done') : 'The account is suspended';
 }
 
-function failurePage(failure: Failure) {
-  const { httpStatus, code, message, account: stopped } = failure;
+/** `again`: how the person continues once the database is back. */
+function failurePage(failure: Failure, again: 'read' | 'sent' | undefined) {
+  const { code, message, account: stopped } = failure;
   return (
     <Empty title={titleOf(failure)} isPage>
       <p>
         <Words text={message} most={2_000} />
       </p>
-      {httpStatus === 503 && <p class="dim">This page tries again every {RELOAD_S} seconds.</p>}
+      {again === 'read' && <p class="dim">This page tries again every {RELOAD_S} seconds.</p>}
+      {again === 'sent' && (
+        <p>
+          It is not known whether what you sent was done. Wait until the database is back, look at the page again, and
+          send it again if it was not done. Activity lists what was done.
+        </p>
+      )}
       <p class="dim">
         <code>{code}</code>
       </p>

@@ -4,6 +4,7 @@
  */
 
 import { meaningOf } from '../base/reasons/reasons.ts';
+import { shellWord } from '../base/reasons/template.ts';
 import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
 import { PROBLEMS } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
@@ -21,7 +22,7 @@ import type { Problem } from './alerts/problem.ts';
 import { openAlerts, PASSING_MS } from './alerts/report-changes.ts';
 import { formatCount, plural } from './format.ts';
 import { applyCommand, type Counted, countedOf, problemsIn } from './run-report.ts';
-import { stateOf, stateWords } from './run-state.ts';
+import { isHalfRead, stateOf, stateWords } from './run-state.ts';
 import { countsLine } from './run-words.ts';
 
 /** Reasons that the detail of a message names. */
@@ -146,7 +147,8 @@ async function ofRun(
       return [{ ...about, event: 'run-paused', why, since, command, isPassing: true }];
     }
     case 'paused': {
-      const command = `runs resume ${run.id}`;
+      const again = `orders load ${shellWord(run.title)} --account ${shellWord(run.account)}`;
+      const command = isHalfRead(run) ? again : `runs resume ${run.id}`;
       const why = stateWords(state, run, audit);
       return [lasting({ ...about, event: 'run-paused', why, since: run.attendedAt, command, detail })];
     }

@@ -1,6 +1,6 @@
 /** The rows of a run that need a person, grouped by reason, with what to do about each group. */
 import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/reasons.ts';
-import { PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
+import { DECIDED_PROBLEMS, PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
 import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/views/row-groups.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { formatCount } from './format.ts';
@@ -24,8 +24,8 @@ export interface ProblemGroup extends RowGroup {
 
 /** While a process works on the run, or is about to, a row without a verdict is no problem yet. */
 function problemVerdicts({ state }: RunReport): readonly Verdict[] {
-  const isWorking = state === 'queued' || state === 'running' || state === 'waiting';
-  return PROBLEMS.filter((verdict) => !isWorking || verdict !== 'unknown');
+  const isWorking = ['receiving', 'queued', 'running', 'waiting'].includes(state);
+  return isWorking ? DECIDED_PROBLEMS : PROBLEMS;
 }
 
 /** Sections per verdict. `of`: which verdicts; default: all that need a person. */

@@ -9,10 +9,13 @@ import { AWAITS_CONFIRMATION, type Run } from '../engine/ledger/runs.ts';
 import { suspensionOf } from '../engine/ledger/scopes/suspensions.ts';
 import { WAITS_FOR_RUN, waitsFor } from '../engine/ledger/waiting-runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
+import { isBeingReceived } from '../syncs/orders/begin-load.ts';
 import { formatTime } from './format.ts';
 
 /** Stable, because scripts read it. */
 export type RunState =
+  /** A process reads the file of the load. */
+  | 'receiving'
   /** No process has worked on it yet. */
   | 'queued'
   | 'running'
@@ -39,7 +42,8 @@ export async function stateOf(db: Queryable, run: Run, audit: Audit | undefined)
     }
     case 'paused':
       if (run.errorCode === AWAITS_CONFIRMATION) return 'awaiting-approval';
-      return run.errorCode === WAITS_FOR_RUN ? 'waiting' : 'paused';
+      if (run.errorCode === WAITS_FOR_RUN) return 'waiting';
+      return isHalfRead(run) && (await isBeingReceived(db, run.id)) ? 'receiving' : 'paused';
     case 'done':
       return (audit?.open ?? 0) > 0 ? 'auditing' : 'done';
     case 'cancelled':
@@ -49,10 +53,17 @@ export async function stateOf(db: Queryable, run: Run, audit: Audit | undefined)
   }
 }
 
+/** Only a load is paused without an error: until its file is read. */
+export function isHalfRead({ status, errorCode }: Pick<Run, 'status' | 'errorCode'>): boolean {
+  return status === 'paused' && errorCode === undefined;
+}
+
 /** A few words for a list: `waiting for run-1`, `paused (dialect drifted)`, `auditing until 02:03`. */
 export function stateWords(state: RunState, run: Run, audit: Audit | undefined): string {
   const why = run.errorCode === undefined ? '' : ` (${run.errorCode.toLowerCase().replaceAll('_', ' ')})`;
   switch (state) {
+    case 'receiving':
+      return 'reading the file';
     case 'queued':
       return 'waiting for a worker';
     case 'running':
@@ -65,8 +76,7 @@ export function stateWords(state: RunState, run: Run, audit: Audit | undefined):
     case 'awaiting-approval':
       return 'awaiting approval';
     case 'paused':
-      // Only a load is paused without an error: until its file is read.
-      return run.errorCode === undefined ? 'paused (file not read to its end)' : `${state}${why}`;
+      return isHalfRead(run) ? 'paused (file not read to its end)' : `${state}${why}`;
     case 'failed':
       return `${state}${why}`;
     case 'auditing':

@@ -8,6 +8,7 @@ import type { RunState } from './run-state.ts';
 export type Tone = 'good' | 'bad' | 'warn' | 'dim';
 
 export const STYLE_OF: Readonly<Record<RunState, Tone>> = {
+  receiving: 'good',
   queued: 'dim',
   running: 'good',
   interrupted: 'warn',

@@ -110,7 +110,7 @@ async function readProblems(db: Queryable, settings: Settings) {
   return { ...states, problems: await findProblems(db, settings, states) };
 }
 
-const WORKING: readonly RunState[] = ['queued', 'running', 'waiting', 'auditing'];
+const WORKING: readonly RunState[] = ['receiving', 'queued', 'running', 'waiting', 'auditing'];
 
 function needOf({ event, subject, what, why, command, since, run, account, target, inReview }: Problem): Need {
   const need = { event, what, why, command, since: since ?? null, ...(inReview !== undefined && { inReview }) };

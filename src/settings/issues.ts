@@ -52,6 +52,8 @@ export const explainIssue: z.core.$ZodErrorMap = (issue) => {
       return issue.origin === 'string'
         ? `is longer than ${issue.maximum} characters`
         : `has more than ${issue.maximum} entries`;
+    case 'invalid_format':
+      return issue.format === 'uuid' ? 'expected a UUID' : undefined;
     default:
       return undefined;
   }

@@ -37,11 +37,12 @@ interface Asking {
   readonly cookie?: string;
   readonly origin?: string | undefined;
   readonly form?: Record<string, string>;
+  readonly referer?: string;
   readonly to?: Console;
 }
 
-function post(path: string, { cookie, form = {}, to = web, origin = to.url }: Asking = {}): Promise<Response> {
-  const headers = { ...(origin && { origin }), ...(cookie && { cookie }) };
+function post(path: string, { cookie, referer, form = {}, to = web, origin = to.url }: Asking = {}): Promise<Response> {
+  const headers = { ...(origin && { origin }), ...(cookie && { cookie }), ...(referer && { referer }) };
   return fetch(to.url + path, { method: 'POST', headers, body: new URLSearchParams(form), redirect: 'manual' });
 }
 
@@ -93,6 +94,10 @@ test('shows nothing without signing in, and returns to the page that was asked f
   expect((await get('/runs?sync=a')).headers.get('location')).toBe('/login?to=%2Fruns%3Fsync%3Da');
   expect((await get('/health')).status).toBe(200);
   expect((await post('/runs/x/cancel')).headers.get('location')).toBe('/login');
+  const lost = await post('/runs/x/cancel', { cookie: 'lockstep-session=ended', referer: `${web.url}/runs/x` });
+  expect(lost.headers.get('location')).toBe('/login?to=%2Fruns%2Fx');
+  const [said = ''] = lost.headers.getSetCookie().map((cookie) => cookie.split(';')[0]);
+  expect(await (await get('/login', said)).text()).toContain('nothing was done. Sign in, then do it again.');
   expect((await fetch(`${web.url}/api/v1/runs`)).status).toBe(401);
 });
 
@@ -184,6 +189,8 @@ test('a wrong password, a wrong name, a forged and an expired session are refuse
     expect(await answer.text()).toContain('The name or the password is wrong.');
   }
   expect((await get('/runs', 'lockstep-session=forged')).status).toBe(303);
+  expect(await (await get('/login', 'lockstep-session=forged')).text()).toContain('Your session has ended.');
+  expect(await (await get('/login')).text()).not.toContain('Your session has ended.');
   const cookie = await signIn('operator');
   await database.pool.query(`update ledger.console_sessions set expires_at = now() - interval '1 s'`);
   expect((await get('/runs', cookie)).status).toBe(303);

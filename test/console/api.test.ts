@@ -19,9 +19,11 @@ afterAll(async () => {
   await database.close();
 });
 
+const JSON_BODY = { 'content-type': 'application/json' };
+
 /** Loosely typed: the assertions check the shape. */
 async function call(path: string, body?: object) {
-  const how = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const how = body && { method: 'POST', headers: JSON_BODY, body: JSON.stringify(body) };
   const answer = await fetch(`${web.url}/api/v1${path}`, how);
   return { status: answer.status, json: JSON.parse(await answer.text()) };
 }
@@ -104,6 +106,15 @@ test('says what is wrong with a request', async () => {
   });
   expect((await call('/runs/run-1/rows?after=x')).json.error.message).toBe(
     'The request does not fit: after: expected a number, got text that is not a number',
+  );
+  const notJson = await fetch(`${web.url}/api/v1/runs/x/resume`, { method: 'POST', headers: JSON_BODY, body: '{bad' });
+  expect([notJson.status, await notJson.text()]).toEqual([400, expect.stringContaining('its body is not valid JSON')]);
+  expect((await call('/accounts/acme/calls/contacts.create', { id: 'x' })).json.error.message).toContain(
+    'id: expected a UUID',
+  );
+  const page = await fetch(`${web.url}/runs?status=bad`);
+  expect(await page.text()).toContain(
+    'status: expected running, paused, done, failed or cancelled, got &quot;bad&quot;',
   );
   expect(await call('/nothing')).toMatchObject({ status: 404, json: { error: { code: 'NOT_FOUND' } } });
   expect(await call('/runs/x/explode', {})).toMatchObject({ status: 400 });

@@ -1,5 +1,6 @@
 /** A file that is loaded in a real browser: read, planned against the service, approved, and its results. */
 import { readdir, readFile, utimes } from 'node:fs/promises';
+import { connect } from 'node:net';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -47,6 +48,17 @@ describe.runIf(CHROMIUM)('a file', () => {
     await web.close();
     web = await harness.workspace.serveConsole();
   }
+  /** Sends half of a file, and closes the connection once it is being written. */
+  async function breakOff(url: string): Promise<void> {
+    const { hostname, port } = new URL(url);
+    const part = (name: string) => `--x\r\ncontent-disposition: form-data; name="${name}"`;
+    const half = `${part('account')}\r\n\r\ntest\r\n${part('file')}; filename="half.csv"\r\n\r\norder_id,amount\r\nA,1`;
+    const form = `content-type: multipart/form-data; boundary=x\r\ncontent-length: 9999`;
+    const socket = connect(Number(port), hostname);
+    socket.write(`POST /load HTTP/1.1\r\nhost: ${hostname}:${port}\r\norigin: ${url}\r\n${form}\r\n\r\n${half}`);
+    await expect.poll(uploaded).not.toEqual([]);
+    socket.destroy();
+  }
   const uploaded = () => readdir(path.join(harness.dataDir, 'uploads'));
   const said = (page: Page) => page.textContent('main :is(.said, .notice).bad');
 
@@ -65,16 +77,21 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await page.textContent('h1')).toBe('x.csv');
     expect(await said(page)).toMatch(/^CSV_NO_CUSTOMER_COLUMN An order needs its customer(?!.*--)/);
     await restart();
-    await page.goto(web.url + new URL(page.url()).pathname);
+    await page.goto(`${web.url}/load`);
+    await page.getByRole('link', { name: 'x.csv' }).click(); // waits there, although its page was closed
     expect(await page.getByRole('button', { name: 'Check and plan' }).isDisabled()).toBe(true);
     await page.getByLabel('Column of client_id').selectOption('Wer');
     await page.getByRole('button', { name: 'Read it again' }).click();
     expect(await page.textContent('footer')).toContain('orders load x.csv --account test --map client_id=Wer');
     expect(await page.textContent('.load-columns')).toContain('as you said; 4 of 4 cells fit');
+    expect(await page.textContent('main')).toMatch(/1 of the first 4 rows is not valid.*5.*"viel" is not a number/s);
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
     expect(await page.textContent('#live')).toMatch(/2 orders.*Not written1 not valid, never sent1 rejected/);
     expect(await harness.orders()).toEqual([]);
+    await page.getByRole('link', { name: 'Only problems' }).click();
+    expect(await page.locator('tbody tr').count()).toBe(2);
+    await page.goBack();
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('created (2)').waitFor();
     expect(new Set((await harness.orders()).map(({ amount }) => amount))).toEqual(new Set([10.5, 1200]));
@@ -117,6 +134,10 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByRole('button', { name: 'Upload' }).click();
     expect(await said(page)).toContain('has more than 1 MiB');
     expect(await uploaded()).toEqual([]); // what was abandoned is deleted with the next upload
+    await breakOff(small.url);
+    await page.goto(`${small.url}/activity`);
+    await expect.poll(() => page.reload().then(() => page.textContent('main'))).toContain('UPLOAD_BROKEN_OFF');
+    expect(await uploaded()).toEqual([]);
     await small.close();
     await close();
   });
@@ -209,6 +230,27 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
+  test('leads from a refused row to its correction, where missing customers can be created, too', async () => {
+    const run = await harness.load('order_id,customer_email,amount\nA-1,new@example.org,10\nA-2,new@example.org,12x\n');
+    const { page, close } = await openPage(browser);
+    await page.goto(`${web.url}/runs/${run.id}`);
+    expect(await page.textContent('main')).toMatch(/or create missing customers\./); // no option of a command
+    await page.goto(`${web.url}/runs/${run.id}/rows/3`);
+    await page.getByRole('link', { name: 'Correct it' }).click();
+    expect(await page.locator('tbody th').allTextContents()).toEqual(['3']);
+    await page.goto(`${web.url}/runs/${run.id}/rows/2`);
+    await page.getByRole('link', { name: 'Correct it' }).click();
+    await page.getByLabel('amount, line 3').fill('12');
+    await page.getByLabel('Create the customers that are missing').check();
+    await page.getByRole('button', { name: 'Make the new file' }).click();
+    expect(await page.getByLabel('Create missing customers').isChecked()).toBe(true);
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('heading', { name: 'The plan' }).waitFor();
+    await page.goto(`${web.url}/runs/${run.id}/rows/2`);
+    expect(await page.textContent('main')).toMatch(/Run run-\S+ has the corrected lines/);
+    await close();
+  });
+
   test('leads to decisions about its rows once they can be decided', async () => {
     for (const email of ['two@example.org', 'two@example.org', 'one@example.org'])
       await harness.call('customers.create', { full_name: 'Ann', email });
@@ -275,6 +317,8 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByRole('button', { name: 'Do not approve' }).click();
     await page.getByText('not approved').first().waitFor();
     expect(await harness.orders()).toEqual([]);
+    await page.goto(`${web.url}/activity`);
+    expect(await page.locator('tbody tr td:nth-child(3)').first().textContent()).toBe('Decline run');
     await close();
   });
 
@@ -294,7 +338,9 @@ describe.runIf(CHROMIUM)('a file', () => {
       fields: { order_id: 'order_id', client_id: 'client_id' },
       problem: null,
     });
+    expect(await api('/uploads')).toMatchObject({ uploads: [{ id, status: 'here' }] });
     const { run } = await api(`/uploads/${id}/load`, {});
+    expect(await api('/uploads')).toEqual({ uploads: [] });
     const isPlanned = async () => (await api(`/runs/${run}`)).state;
     await expect.poll(isPlanned).toBe('awaiting-approval');
     expect(await api(`/runs/${run}/resume`, { plan: 'another' })).toMatchObject({ error: { code: 'PLAN_REPLACED' } });

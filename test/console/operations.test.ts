@@ -8,7 +8,9 @@ import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
 import { suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
+import { beginLoad } from '../../src/syncs/orders/begin-load.ts';
 import { aRun } from '../engine/ledger/fresh-ledger.ts';
+import { aSpec } from '../engine/ledger/matching/load-worlds.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { startHttpServer } from '../support/http-server.ts';
@@ -151,7 +153,7 @@ test('does not say of an account that it has no problem before it was used, and 
   expect(await pageAt('/accounts')).toContain('no problem');
 });
 
-test('an ended run that mirrors tasks leads to the deliveries that workers retry, with the time of the next attempt', async () => {
+test('an ended run that mirrors tasks leads to the deliveries that workers retry, with what was known when it ended', async () => {
   const { pool } = database;
   const { id } = await aRun(database, { job: 'tasks' });
   const facts = { target: 'hook', said: 'at "2026-05-04T03:02:01Z"', attempts: 1, due: '2026-11-25T20:45:39Z' };
@@ -162,10 +164,34 @@ test('an ended run that mirrors tasks leads to the deliveries that workers retry
   );
   await endRun(pool, id, 'done');
   const html = await pageAt(`/runs/${id}`);
-  expect(html).toMatch(/the next one at <time datetime="2026-11-25T20:45:39.000Z"/);
+  expect(html).toMatch(
+    /attempts when the run ended: 1; the next one was due at <time datetime="2026-11-25T20:45:39.000Z"/,
+  );
   expect(html).not.toContain('datetime="2026-05-04');
   expect(html).toContain('href="/deliveries?verdict=waiting"');
+  expect(html).toContain('(<a href="/deliveries?target=hook">or here</a>)'); // beside the command of the remedy
   expect(html).not.toMatch(/\/confirm\?action=retry/);
+});
+
+test('a load whose file is being read can only be stopped; if that process has ended, the file is loaded again', async () => {
+  const { pool } = database;
+  const { run } = await beginLoad(pool, aSpec());
+  expect(await pageAt(`/runs/${run.id}`)).toMatch(/reading the file(?!.*>Resume<).*Stop for good/s);
+  const gone = JSON.stringify({ ...thisWorker('gone'), pid: 2 ** 22 + 1 });
+  await pool.query('update ledger.loads set receiver = $1 where run_id = $2', [gone, run.id]);
+  await expect.poll(() => pageAt(`/runs/${run.id}`)).toMatch(/Stop for good.*Load the file again/s);
+  expect(await pageAt(`/runs/${run.id}`)).not.toContain('>Resume<');
+});
+
+test('a run says until when it is audited, in the zone of the viewer', async () => {
+  const { id } = await aRun(database);
+  await database.pool.query(
+    `insert into ledger.audit_debts (run_id, n, source_id, scope, resource, settle_ms)
+     values ($1, 0, '0', 'acme', 'customers', 3600000)`,
+    [id],
+  );
+  await endRun(database.pool, id, 'done');
+  expect(await pageAt(`/runs/${id}`)).toMatch(/auditing until <time datetime/);
 });
 
 test('a run that mirrors tasks names the target that does not take its deliveries, and no other', async () => {

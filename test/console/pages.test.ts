@@ -142,7 +142,10 @@ describe.runIf(CHROMIUM)('pages', () => {
     const schedule = { kind: 'every', everyMs: 3_600_000, jitterMs: 0, missed: 'skip' } as const;
     await keepSchedules(database.pool, [{ sync: 'nightly', schedule }], new Date('2026-01-01T00:00Z'));
     await page.reload();
-    expect(await page.textContent('main')).toMatch(/it was due and has not started.*lockstep doctor --account acme/s);
+    expect(await page.textContent('main')).toMatch(
+      /it was due and has not started.*No scheduler starts some.*lockstep start/s,
+    );
+    expect(await page.textContent('main')).toContain('lockstep doctor --account acme');
     await expectSound(page);
     await page.goto(`${web.url}/runs`);
     expect(await page.textContent('main')).toContain('Nothing has run yet');
@@ -169,7 +172,7 @@ describe.runIf(CHROMIUM)('pages', () => {
     await close();
   });
 
-  test('show progress by themselves, times in the zone of the viewer, and UTC beside them', async () => {
+  test('show progress by themselves and keep the focus, with times in the zone of the viewer, and UTC beside them', async () => {
     const run = await begin('nightly');
     await database.pool.query(`update ledger.runs set created_at = '2026-11-22T20:00:05Z' where id = $1`, [run]);
     await noteAttended(database.pool, [run], WORKER);
@@ -180,9 +183,11 @@ describe.runIf(CHROMIUM)('pages', () => {
       '2026-11-23 05:00:05',
       '2026-11-22 20:00:05 UTC',
     ]);
+    await page.getByRole('link', { name: 'Download as CSV' }).focus();
     await addRows(database.pool, run, [{ n: 1, sourceId: '1', label: 'Ann' }]);
     await recordProgress(database.pool, run, { rowsSeen: 1 });
     await page.getByText('1 row', { exact: true }).waitFor();
+    expect(await page.locator('a:focus').textContent()).toBe('Download as CSV'); // for those who use the keyboard
     expect(await started.textContent()).toBe('2026-11-23 05:00:05');
     await page.goto(`${web.url}/runs`);
     const listed = page.locator('.list time').first();
@@ -229,7 +234,9 @@ describe.runIf(CHROMIUM)('pages', () => {
     proxy.cut();
     await open.getByText('The database is unavailable.').waitFor();
     expect((await late.goto(own.url))?.status()).toBe(503);
-    expect(await late.textContent('main')).toContain('DATABASE_LOST');
+    expect(await late.textContent('main')).toMatch(/This page tries again every 5 seconds\..*DATABASE_LOST/s);
+    const sent = await fetch(`${own.url}/runs/${run}/cancel`, { method: 'POST', headers: { origin: own.url } });
+    expect(await sent.text()).toContain('It is not known whether what you sent was done.');
     proxy.restore();
     await addRows(database.pool, run, [{ n: 1, sourceId: '1', label: 'Ann' }]);
     await open.getByText('1 row', { exact: true }).waitFor();

@@ -53,7 +53,7 @@ test('lines with different values of one field are combined with a warning', asy
 test('an empty amount below a total is refused with the advice to use the first one', async () => {
   const [row] = (await combined('A,ann@x.de,5,Desk,paid\nA,ann@x.de,,Lamp,\n', 'sum')).rows;
   const [problem] = row?.status === 'invalid' ? row.problems : [];
-  expect(remedyFor(problem?.code ?? '', problem?.facts ?? {})).toContain('choose `--combine-lines first`');
+  expect(remedyFor(problem?.code ?? '', problem?.facts ?? {})).toContain('(`--combine-lines first`)');
 });
 
 test('none combines nothing', async () => {

@@ -89,7 +89,9 @@ const LINES = csvOf('order_id,client_id,amount', ['A,1,1.50', 'A,1,2.25', 'B,2,1
 test('lines of one order are refused with the option that combines them, and combined with it', async () => {
   await harness.file('lines.csv', LINES);
   const refused = await said('orders', 'load', 'lines.csv', '--account', 'test', '--dry-run');
-  expect(refused.text).toMatch(/3 × ORDER_ID_REPEATED\n {6}A: Line 2: [\s\S]*`--combine-lines sum` if each line/);
+  expect(refused.text).toMatch(
+    /3 × ORDER_ID_REPEATED\n {6}A: Line 2: [\s\S]*add their amounts \(`--combine-lines sum`\) if each line/,
+  );
   const apart = await said('orders', 'load', 'lines.csv', '--account', 'test', '--dry-run', '--combine-lines', 'sum');
   expect(apart.text).toMatch(
     /ORDER_ID_REPEATED[\s\S]*Lines 2-3: Line 5 [\s\S]*nly neighbouring lines[\s\S]*sort the file/,

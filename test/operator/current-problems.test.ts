@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { thisWorker } from '../../src/engine/ledger/claims.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { acknowledgeRun, endRun, pauseRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
@@ -12,7 +13,9 @@ import { keyOf, type Problem } from '../../src/operator/alerts/problem.ts';
 import { findProblems } from '../../src/operator/current-problems.ts';
 import { statusOf } from '../../src/operator/status.ts';
 import type { Queryable } from '../../src/storage/queryable.ts';
+import { beginLoad } from '../../src/syncs/orders/begin-load.ts';
 import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
+import { aSpec } from '../engine/ledger/matching/load-worlds.ts';
 import { change, queue } from '../mirror/outbox/delivery-worlds.ts';
 import { settingsOf } from '../settings/problems-in.ts';
 import type { FreshDatabase } from '../support/database.ts';
@@ -38,6 +41,9 @@ async function one(): Promise<Problem> {
   if (problem === undefined || more.length > 0) throw new Error(`expected one problem, found ${1 + more.length}`);
   return problem;
 }
+
+/** A process of this machine that has ended. */
+const GONE = JSON.stringify({ ...thisWorker('gone'), pid: 2 ** 22 + 1 });
 
 const begin = (more: Partial<Run> = {}) => aRun(database, { ...NIGHTLY, ...more });
 
@@ -140,6 +146,24 @@ describe('a run', () => {
       `update ledger.runs set attended_at = now() - interval '1 hour', created_at = now() - interval '1 hour'`,
     );
     expect(await one()).toMatchObject({ event: 'run-paused', run: run.id, cause: 'INTERRUPTED', isPassing: true });
+  });
+
+  test('that was resumed after its process ended is no problem while a worker takes it', async () => {
+    const { pool } = database;
+    const run = await begin();
+    await pauseRun(pool, run.id, { code: 'DIALECT_DRIFTED', message: 'another form' });
+    await pool.query('update ledger.runs set attended_by = $1', [GONE]);
+    await resumeRun(pool, run.id);
+    expect(await keys()).toEqual([]);
+  });
+
+  test('whose file is being read needs no one; if that process has ended, the file has to be loaded again', async () => {
+    const { pool } = database;
+    const { run } = await beginLoad(pool, aSpec({ account: 'acme' }));
+    expect(await keys()).toEqual([]);
+    expect((await statusOf(pool, SETTINGS)).running).toMatchObject([{ run: run.id, stateWords: 'reading the file' }]);
+    await pool.query('update ledger.loads set receiver = $1', [GONE]);
+    expect(await one()).toMatchObject({ event: 'run-paused', command: 'orders load orders.csv --account acme' });
   });
 
   test('with rows for a person says how many and why, and nothing of the records', async () => {

@@ -10,8 +10,8 @@ export const CELL_REASONS = {
     meaning: 'The amount is empty.',
     sentence: 'is empty.',
     remedy:
-      'Give an amount, or 0[?isElsewhere ; if the total of an order is on one of its lines only, choose ' +
-      '`--combine-lines first`]; if the line is not an order, such as a footer, remove it or ignore this.',
+      'Give an amount, or 0[?isElsewhere ; if the total of an order is on one of its lines only, let the first ' +
+      'line count (`--combine-lines first`)]; if the line is not an order, such as a footer, remove it or ignore this.',
   },
   AMOUNT_NOT_A_NUMBER: {
     meaning: 'The amount is not a number.',
@@ -161,7 +161,8 @@ export const CELL_REASONS = {
     sentence: 'Line {other} has the same order_id with other content.',
     remedy:
       'Keep one, or give this one its own order_id.[!combining  If they are lines of one order, load the file with ' +
-      'its lines combined: `--combine-lines sum` if each line has the amount of its item, `first` if each has the amount of the order.][?combining  Only neighbouring lines of one customer are ' +
+      'its lines combined: add their amounts (`--combine-lines sum`) if each line has the amount of its item, or let the first line count ' +
+      '(`--combine-lines first`) if each has the amount of the order.][?combining  Only neighbouring lines of one customer are ' +
       'combined: sort the file by order_id.]',
   },
   LINES_DIFFER: {

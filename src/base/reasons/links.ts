@@ -40,12 +40,12 @@ export const LINK_REASONS = {
   TASK_LINKED: {
     meaning: 'The task is linked with another item already.',
     sentence: '{task} and {item}: the task is already linked with {other}.',
-    remedy: 'To replace that link, import the file with `--replace`, or remove the link first.',
+    remedy: 'To replace that link, import the file so that it replaces links (`--replace`), or remove the link first.',
   },
   ITEM_LINKED: {
     meaning: 'The item is linked with another task already.',
     sentence: '{task} and {item}: the item is already linked with {other}.',
-    remedy: 'To replace that link, import the file with `--replace`, or remove the link first.',
+    remedy: 'To replace that link, import the file so that it replaces links (`--replace`), or remove the link first.',
   },
 } as const satisfies Reasons;
 

@@ -187,6 +187,7 @@ async function nextStartLines(db: Queryable, settings: Settings): Promise<readon
 
 /** The stored status of runs in a state. */
 const STATUS_OF: Readonly<Record<RunState, RunStatus>> = {
+  receiving: 'paused',
   queued: 'running',
   running: 'running',
   interrupted: 'running',

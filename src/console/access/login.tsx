@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { keepAction } from '../../engine/ledger/console/console-actions.ts';
 import { OPERATOR } from '../../settings/schema-console.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import { takeSaid } from '../forms/flash-message.ts';
 import { renderFrame } from '../layout.tsx';
 import { COOKIE, setSession } from './guard.ts';
 import { type People, SESSION_MS } from './people.ts';
@@ -26,7 +27,9 @@ export async function addLogin(
   app.get('/login', (request, reply) => {
     if (request.person) return reply.redirect('/');
     const { to } = z.object({ to: z.string().prefault('/') }).parse(request.query);
-    return reply.type('text/html; charset=utf-8').send(loginPage({ hasNames: people.hasNames, to }));
+    const ended = request.cookies[COOKIE] === undefined ? undefined : 'Your session has ended. Sign in again.';
+    const problem = takeSaid(request, reply)?.text ?? ended;
+    return reply.type('text/html; charset=utf-8').send(loginPage({ hasNames: people.hasNames, to, problem }));
   });
   app.post('/login', { config: { rateLimit: TRIES } }, async (request, reply) => {
     const { name, password, to } = form.parse(Object.fromEntries(request.body as URLSearchParams)); // safe: the parser of forms
@@ -58,7 +61,7 @@ interface Asked {
   readonly hasNames: boolean;
   readonly to: string;
   readonly name?: string;
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 function loginPage({ hasNames, to, name, problem }: Asked): string {

@@ -94,7 +94,7 @@ export const endpoints: readonly Endpoint[] = [
     }),
     async work({ pool }, { params, query }) {
       const run = await readRun(pool, params.run);
-      const page = await pageOfRows(pool, run.id, toRowFilter(query), { limit: query.limit, after: query.after });
+      const page = await pageOfRows(pool, run.id, toRowFilter(query, run), { limit: query.limit, after: query.after });
       return { rows: page.rows, next: page.next === undefined ? null : String(page.next) };
     },
   }),

@@ -1,7 +1,7 @@
 /** What lists can be filtered by, in pages and in the API. */
 import { z } from 'zod';
-import { VERDICTS } from '../../engine/ledger/rows.ts';
-import { RUN_STATUSES } from '../../engine/ledger/runs.ts';
+import { DECIDED_PROBLEMS, PROBLEMS, VERDICTS } from '../../engine/ledger/rows.ts';
+import { RUN_STATUSES, type Run } from '../../engine/ledger/runs.ts';
 import type { ReviewCursor } from '../../engine/ledger/views/review-items.ts';
 import type { RowFilter } from '../../engine/ledger/views/row-pages.ts';
 import type { RunFilter } from '../../engine/ledger/views/run-list.ts';
@@ -58,14 +58,18 @@ function spanOf(from: string | undefined, to: string | undefined) {
 }
 
 export const rowQuery = z.object({
-  verdict: verdict.optional(),
+  verdict: z
+    .enum([...VERDICTS, 'problem'])
+    .optional()
+    .describe('`problem`: all that need a person. While the run is unfinished, a row without a verdict does not.'),
   reason: text.optional().describe('Code of the reason.'),
   text: text.optional().describe('Id, number or e-mail of the row, or a part of its fields.'),
   after: z.coerce.number().int().optional().describe('The `next` of the page before.'),
 });
 
-export function toRowFilter({ verdict, reason, text }: z.output<typeof rowQuery>): RowFilter {
-  return { verdict, reason, text };
+export function toRowFilter({ verdict, reason, text }: z.output<typeof rowQuery>, { endedAt }: Run): RowFilter {
+  const problems = endedAt === undefined ? DECIDED_PROBLEMS : PROBLEMS;
+  return { verdicts: verdict === 'problem' ? problems : verdict && [verdict], reason, text };
 }
 
 const linkPlace: z.ZodType<LinkCursor> = z

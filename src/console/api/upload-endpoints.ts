@@ -7,6 +7,7 @@ import { keeping } from '../actions/actions.ts';
 import { type LoadForm, loadForm } from '../loads/load-form.ts';
 import { atMostBytes, type Upload } from '../loads/uploads.ts';
 import { type ApiNeeds, defineEndpoint, type Endpoint } from './endpoint.ts';
+import { time } from './shapes.ts';
 
 const ofUpload = z.object({ upload: z.string().describe('The `id` of the upload.') });
 const upload = z.looseObject({
@@ -38,6 +39,19 @@ export const uploadEndpoints: readonly Endpoint[] = [
         return { said: `${name} was uploaded.` };
       });
       return { ...kept, status: 'here' };
+    },
+  }),
+  defineEndpoint({
+    name: 'uploads',
+    summary: 'The files that are not loaded yet, the newest first',
+    method: 'GET',
+    path: '/uploads',
+    answer: z.object({ uploads: z.array(upload.extend({ uploadedAt: time })) }),
+    async work(needs, { taking }) {
+      requireOperator(taking.person);
+      const waiting = await needs.loads.uploads.waiting();
+      const form = loadForm.parse({});
+      return { uploads: waiting.map(({ upload, uploadedAt }) => ({ ...stateOf(needs, upload, form), uploadedAt })) };
     },
   }),
   defineEndpoint({

@@ -5,7 +5,7 @@
 import path from 'node:path';
 import type pg from 'pg';
 import { LockstepError } from '../../base/errors.ts';
-import { PLAIN_HINTS, sentenceFor } from '../../base/reasons/reasons.ts';
+import { PLAIN_HINTS, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
 import { resultsBase } from '../../csv/file-names.ts';
 import { guarded } from '../../csv/formulas.ts';
 import { LABEL_COLUMN } from '../../csv/result-files.ts';
@@ -19,6 +19,9 @@ export interface BadLine {
   readonly cells: readonly string[];
   /** Why it was not accepted, for people. */
   readonly why: string;
+  /** What to do about it. */
+  readonly remedy: string | undefined;
+  readonly reason: string | null;
   /** The order_id of its order, or the one that Lockstep gave it. */
   readonly label: string;
   /** The column of the cell that is wrong, from 0; undefined if it is not one cell of this line. */
@@ -76,18 +79,22 @@ export interface BadOrders {
   readonly count: number;
 }
 
-/** The first orders that were never applied, in the order of the file. */
-export async function badOrders(pool: pg.Pool, run: string, limit: number): Promise<BadOrders> {
-  const { orders, count } = await firstRefused(pool, run, limit);
+/** The first orders that were never applied from row `from` on, in the order of the file. */
+export async function badOrders(
+  pool: pg.Pool,
+  run: string,
+  which: { readonly limit: number; readonly from: number },
+): Promise<BadOrders> {
+  const { orders, count } = await firstRefused(pool, run, which);
   return { lines: orders.flatMap(badLines), shown: orders.length, count };
 }
 
 function badLines({ lines, label, reason, facts }: RefusedOrder): readonly BadLine[] {
-  const why = sentenceFor(reason, facts, PLAIN_HINTS);
+  const said = { why: statementFor(reason, facts, PLAIN_HINTS), remedy: remedyFor(reason, facts, PLAIN_HINTS), reason };
   const { line: wrong, columnNumber } = facts ?? {};
   return lines.map(({ line, cells }) => {
     const column = line === wrong && typeof columnNumber === 'number' ? columnNumber - 1 : undefined;
-    return { line, cells, label: label ?? '', why, column };
+    return { line, cells, label: label ?? '', ...said, column };
   });
 }
 

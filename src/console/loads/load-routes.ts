@@ -75,7 +75,9 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
       if (awaitsApproval(run)) await cancelRun(needs.pool, run, byWords(taking));
       const written = await loads.uploads.write(fixedFile(needs.pool, id, fixes));
       const upload = await loads.uploads.keep(written, { name, account, corrects: id });
-      page = addressOf(`/load/${upload.id}`, formOfLoad(load, ordersOptions.parse(options)));
+      const given = ordersOptions.parse(options);
+      const createCustomers = given.createCustomers || formOf(request).get('customers') === 'yes';
+      page = addressOf(`/load/${upload.id}`, formOfLoad(load, { ...given, createCustomers }));
       return { said: `${name} was made.` };
     });
     return page;

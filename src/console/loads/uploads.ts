@@ -38,14 +38,21 @@ const kept = z.object({
 export type Upload = z.output<typeof kept>;
 export type Checked = z.output<typeof checked>;
 
+export interface Waiting {
+  readonly upload: Upload;
+  readonly uploadedAt: Date;
+}
+
 export interface Uploads {
   readonly dir: string;
-  /** Writes a file to disk; it counts once it is kept. Nothing of it is left if it fails. @throws LockstepError DISK_FULL */
+  /** Writes a file to disk; it counts once it is kept. Nothing of it is left if it fails. @throws LockstepError DISK_FULL, UPLOAD_BROKEN_OFF */
   write(bytes: AsyncIterable<Uint8Array>): Promise<string>;
   /** `name`: as the browser gave it, without a path. */
   keep(id: string, about: Pick<Upload, 'name' | 'account' | 'corrects'>): Promise<Upload>;
   /** @throws LockstepError UPLOAD_UNKNOWN */
   read(id: string): Promise<Upload>;
+  /** The files whose rows are not in the ledger yet, the newest first. */
+  waiting(): Promise<readonly Waiting[]>;
   /** @throws LockstepError UPLOAD_UNKNOWN */
   open(upload: Pick<Upload, 'id' | 'name'>): Promise<OpenedFile>;
   finish(upload: Upload, checked: Checked): Promise<void>;
@@ -77,9 +84,7 @@ export function createUploads(dir: string): Uploads {
         return id;
       } catch (error) {
         await remove(id);
-        if (codeOf(error) !== 'ENOSPC') throw error;
-        const message = `There is no space left in ${dir} to keep the file. Free some space and load it again.`;
-        throw new LockstepError('DISK_FULL', message, { cause: error });
+        throw failedWrite(error, dir);
       }
     },
     keep: (id, { name, ...about }) => save({ id, name: shortName(visibleName(name)) || 'orders.csv', ...about }),
@@ -89,6 +94,11 @@ export function createUploads(dir: string): Uploads {
       } catch (cause) {
         throw unknown(cause);
       }
+    },
+    async waiting() {
+      const files = (await fs.readdir(dir).catch(() => [])).filter((name) => name.endsWith('.json'));
+      const found = await Promise.all(files.map((name) => waitingIn(path.join(dir, name))));
+      return found.flat().sort((a, b) => b.uploadedAt.getTime() - a.uploadedAt.getTime());
     },
     async open({ id, name }) {
       try {
@@ -112,10 +122,35 @@ export function createUploads(dir: string): Uploads {
   };
 }
 
+/** None if the file is loaded, or was deleted meanwhile. */
+async function waitingIn(file: string): Promise<readonly Waiting[]> {
+  try {
+    const upload = kept.parse(JSON.parse(await fs.readFile(file, 'utf8')));
+    return upload.checked ? [] : [{ upload, uploadedAt: (await fs.stat(file)).mtime }];
+  } catch {
+    return [];
+  }
+}
+
 function unknown(cause: unknown): LockstepError {
   const message =
     'This file is not here: it is deleted a day after it was uploaded. Choose it again under "Load a file"';
   return new LockstepError('UPLOAD_UNKNOWN', message, { cause });
+}
+
+/** The codes of a connection that its client has closed. */
+const BROKEN_OFF = ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'];
+
+/** DISK_FULL, UPLOAD_BROKEN_OFF */
+function failedWrite(error: unknown, dir: string): unknown {
+  const code = codeOf(error) ?? '';
+  if (BROKEN_OFF.includes(code)) {
+    const message = 'The upload ended before all of the file had arrived, so nothing of it is kept. Choose it again.';
+    return new LockstepError('UPLOAD_BROKEN_OFF', message, { cause: error });
+  }
+  if (code !== 'ENOSPC') return error;
+  const message = `There is no space left in ${dir} to keep the file. Free some space and load it again.`;
+  return new LockstepError('DISK_FULL', message, { cause: error });
 }
 
 /** UPLOAD_EMPTY */

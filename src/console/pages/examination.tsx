@@ -13,7 +13,8 @@ import {
 import { plural } from '../../operator/format.ts';
 import type { Examining } from '../examinations.ts';
 import type { PageContext } from '../page.ts';
-import { Chip, Command, Foreign, Table, Time, Words } from '../parts/parts.tsx';
+import { Chip, Command, Foreign, Table, Time } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 
 interface ExaminedProps {
   readonly name: string;

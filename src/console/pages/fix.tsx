@@ -8,7 +8,8 @@ import { correctionOf } from '../../syncs/orders/begin-load.ts';
 import { requireOperator } from '../access/guard.ts';
 import { type BadOrders, badFile, badOrders, cellKey, isPlanDropped, MOST_COLUMNS } from '../loads/fixes.ts';
 import { definePage } from '../page.ts';
-import { Crumbs, Empty, Foreign, Section, Words } from '../parts/parts.tsx';
+import { Crumbs, Empty, Foreign, Section } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 import { ColumnNames } from './load-columns.tsx';
 
 const SHOWN_ORDERS = 50;
@@ -18,13 +19,13 @@ const LONGEST_CELL = 300;
 export const fix = definePage({
   path: '/runs/:run/fix',
   params: z.object({ run: z.string() }),
-  query: z.object({}),
-  async show({ pool, person }, { params }) {
+  query: z.object({ from: z.coerce.number().int().min(0).prefault(0) }),
+  async show({ pool, person }, { params, query: { from } }) {
     requireOperator(person);
     const run = await readRun(pool, params.run);
     const [{ name, columns }, bad, correction] = await Promise.all([
       badFile(pool, run.id),
-      badOrders(pool, run.id, SHOWN_ORDERS),
+      badOrders(pool, run.id, { limit: SHOWN_ORDERS, from }),
       correctionOf(pool, run.id),
     ]);
     const page = { title: 'Correct lines', tab: 'runs', isStill: true } as const;
@@ -58,12 +59,17 @@ export const fix = definePage({
             {isPlanDropped(run)
               ? 'It also has the other lines that are not written yet. It replaces the plan of this run, which can then not be approved.'
               : 'The loaded file and its run stay as they are.'}{' '}
-            Empty all cells of a line to leave it out. The next page keeps the columns and options of this load; there
-            you can also create missing customers or combine the lines of an order.
+            Empty all cells of a line to leave it out. The next page keeps the columns and options of this load.
           </p>
           <form class="load" method="post" action={`/runs/${run.id}/fix`}>
             <Lines {...bad} columns={columns} />
             <Replace columns={columns} title={isPlanDropped(run) ? 'all lines' : `all ${plural(bad.count, 'order')}`} />
+            {bad.lines.some(({ reason }) => reason === 'CUSTOMER_UNKNOWN') && run.options.createCustomers !== true && (
+              <label class="check">
+                <input type="checkbox" name="customers" value="yes" />
+                Create the customers that are missing
+              </label>
+            )}
             <div class="acts">
               <button type="submit" class="primary">
                 Make the new file
@@ -83,6 +89,7 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
   const width = Math.max(columns.length, ...lines.map(({ cells }) => cells.length));
   const names = Array.from({ length: Math.min(width, MOST_COLUMNS) }, (_, i) => columns[i] ?? namelessColumn(i));
   const hidden = count - shown;
+  const remedies = new Set<string | undefined>();
   return (
     <Section
       title="Cells"
@@ -98,11 +105,16 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
             </tr>
           </thead>
           <tbody>
-            {lines.map(({ line, cells, why, column: wrong }) => (
+            {lines.map(({ line, cells, why, remedy, column: wrong }) => (
               <tr>
                 <th scope="row">{line}</th>
                 <td class="problem">
                   <Words text={why} most={300} />
+                  {isFirst(remedies, remedy) && (
+                    <p class="fix">
+                      <b>Fix</b> <Words text={remedy ?? ''} most={300} />
+                    </p>
+                  )}
                 </td>
                 {names.map((name, column) =>
                   column < Math.max(columns.length, cells.length) ? (
@@ -125,6 +137,13 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
       </section>
     </Section>
   );
+}
+
+/** What to do is said once, not in every line. */
+function isFirst(said: Set<string | undefined>, remedy: string | undefined): boolean {
+  if (remedy === undefined || said.has(remedy)) return false;
+  said.add(remedy);
+  return true;
 }
 
 interface CellProps {

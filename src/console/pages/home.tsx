@@ -54,7 +54,7 @@ export const home = definePage({
             </Section>
           )}
           <div class="columns">
-            <NextStarts status={status} settings={settings} />
+            <NextStarts status={status} settings={settings} hint={context.hint} />
             <Budgets accounts={status.accounts} hours={hours} context={context} />
           </div>
           {Object.keys(zones).length > 0 && !isNew && (
@@ -200,7 +200,8 @@ function Running({ report, progress }: RunningRun) {
   );
 }
 
-function NextStarts({ status: { next, paused }, settings }: { readonly status: Status; readonly settings: Settings }) {
+function NextStarts({ status, settings, hint }: Pick<PageContext, 'settings' | 'hint'> & { readonly status: Status }) {
+  const { next, hasScheduler, paused } = status;
   if (next.length + paused.size === 0) {
     return (
       <Section title="Next starts">
@@ -236,6 +237,12 @@ function NextStarts({ status: { next, paused }, settings }: { readonly status: S
           ))}
         </tbody>
       </table>
+      {!hasScheduler && (
+        <div class="notice warn">
+          No scheduler starts some of these syncs. Start one:
+          <Command line={hint('start')} />
+        </div>
+      )}
     </Section>
   );
 }

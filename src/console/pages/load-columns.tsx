@@ -7,7 +7,8 @@ import type { MappedColumn } from '../../csv/first-cells.ts';
 import { columnWords, fitWords, howWords, unusedWords } from '../../operator/sheet-words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import { columnOf, columnValue, type LoadForm, NO_COLUMN } from '../loads/load-form.ts';
-import { Foreign, Head, Section, Words } from '../parts/parts.tsx';
+import { Foreign, Head, Section } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 
 const SHOWN_CELLS = 3;
 

@@ -11,10 +11,12 @@ import { commandOf, type LoadForm, loadForm } from '../loads/load-form.ts';
 import type { LoadState } from '../loads/loads.ts';
 import type { Checked, Upload } from '../loads/uploads.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Crumbs, Fact, Foreign, Section, Words } from '../parts/parts.tsx';
+import { addressOf, Crumbs, Fact, Foreign, Section } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 import { ColumnNames, Columns } from './load-columns.tsx';
 import { FirstLines } from './load-lines.tsx';
 import { Options, Reading } from './load-options.tsx';
+import { FirstProblems } from './load-problems.tsx';
 
 const SHOWN_ROWS = 5;
 const SHOWN_COLUMNS = 40;
@@ -194,6 +196,9 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
       <Reading form={form} presets={presets} />
       <FirstLines upload={upload} form={form} lines={preview.firstLines} at={preview.table} />
       <FirstRows preview={preview} />
+      {preview.checked && (
+        <FirstProblems checked={preview.checked} names={preview.table.columns.slice(0, SHOWN_COLUMNS)} />
+      )}
       <Columns preview={preview} form={form} />
       <div class="acts">
         <button type="submit">Read it again</button>

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { type CheckedContact, checkMapping, mappedSync } from '../../operator/check-mapping.ts';
 import { plural } from '../../operator/format.ts';
 import { definePage } from '../page.ts';
-import { Crumbs, Foreign, Section, Table, Words } from '../parts/parts.tsx';
+import { Crumbs, Foreign, Section, Table } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 import { accountOf } from '../records/parts.tsx';
 import { limited } from '../records/read.ts';
 

@@ -7,7 +7,8 @@ import { choicesFor, KEY_WORDS, longId, recordsFor, statementOf } from '../../op
 import { nameOf } from '../../operator/review-decisions.ts';
 import { markOf, type Reviewed, readReviewed } from '../actions/review-actions.ts';
 import { definePage } from '../page.ts';
-import { Chip, Crumbs, Empty, Foreign, Section, Words } from '../parts/parts.tsx';
+import { Chip, Crumbs, Empty, Foreign, Section } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 import { DecisionTable, itemAddress } from './review-parts.tsx';
 
 /** Candidates with a key of their own. */

@@ -7,7 +7,8 @@ import { plural } from '../../operator/format.ts';
 import { groupCount, longId, recordsFor, statementOf, waitWords } from '../../operator/review.ts';
 import { reviewQuery } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Chip, Empty, Foreign, More, Section, Select, Words } from '../parts/parts.tsx';
+import { addressOf, Chip, Empty, Foreign, More, Section, Select } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 import { groupAddress, itemAddress } from './review-parts.tsx';
 
 const PER_PAGE = 50;

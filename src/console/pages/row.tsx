@@ -1,5 +1,6 @@
 /** One row: its input, what it was matched with, each attempt, and its verdict. */
 
+import type { Child } from 'hono/jsx';
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
 import { type Hints, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
@@ -12,8 +13,11 @@ import { longId } from '../../operator/review.ts';
 import { OUTCOME_WORDS, STATE_WORDS } from '../../operator/row-words.ts';
 import { verdictWords } from '../../operator/run-words.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { correctionOf } from '../../syncs/orders/begin-load.ts';
+import { isCorrectable } from '../loads/fixes.ts';
 import { definePage } from '../page.ts';
-import { Crumbs, Foreign, Section, Table, Time, Words } from '../parts/parts.tsx';
+import { addressOf, Crumbs, Foreign, Section, Table, Time } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 import { recordPath } from '../records/record-words.ts';
 import { itemAddress } from './review-parts.tsx';
 
@@ -21,11 +25,14 @@ export const row = definePage({
   path: '/runs/:run/rows/:row',
   params: z.object({ run: z.string(), row: z.string() }),
   query: z.object({}),
-  async show({ pool, settings, hint }, { params }) {
+  async show({ pool, settings, hint, person }, { params }) {
     const run = await readRun(pool, params.run);
     const story = await readRowStory(pool, run.id, params.row);
     if (!story) throw new LockstepError('ROW_UNKNOWN', `Run ${run.id} has no row "${params.row}"`);
     const hints = hintsFor(hint, run);
+    const isRefused = run.job === 'orders' && ['invalid', 'rejected'].includes(story.verdict?.verdict ?? '');
+    const correction = isRefused ? await correctionOf(pool, run.id) : undefined;
+    const canCorrect = isRefused && person.role === 'operator' && isCorrectable(run);
     return {
       title: `Row ${story.n} of ${run.id}`,
       tab: 'runs',
@@ -48,7 +55,23 @@ export const row = definePage({
           </p>
         </>
       ),
-      body: <Story story={story} run={run} hints={hints} recordAt={recordsAt(run, settings)} />,
+      body: (
+        <Story story={story} run={run} hints={hints} recordAt={recordsAt(run, settings)}>
+          {correction !== undefined ? (
+            <p>
+              <a href={`/runs/${correction}`}>Run {correction}</a> has the corrected lines of this file.
+            </p>
+          ) : (
+            canCorrect && (
+              <p>
+                <a id="fix" class="button" href={addressOf(`/runs/${run.id}/fix`, { from: story.n })}>
+                  Correct it
+                </a>
+              </p>
+            )
+          )}
+        </Story>
+      ),
     };
   },
 });
@@ -56,6 +79,8 @@ export const row = definePage({
 interface StoryProps extends Shared {
   readonly story: RowStory;
   readonly run: Run;
+  /** What can be done about its verdict. */
+  readonly children: Child;
 }
 
 interface Shared {
@@ -80,7 +105,7 @@ function itemOf({ id, job, account }: Run, { n, sourceId }: RowStory): string {
 /** What a row of each type becomes. */
 const BECOMES: Readonly<Record<string, string>> = { contacts: 'customer', customers: 'customer', orders: 'order' };
 
-function Story({ story, run, hints, recordAt }: StoryProps) {
+function Story({ story, run, hints, recordAt, children }: StoryProps) {
   const type = run.job;
   const { input, matches, plan, attempts, formerVerdicts, verdict, state } = story;
   const cells = (input.cells ?? []).map(({ column, cell }, i) => [column ?? `(column ${i + 1})`, cell] as const);
@@ -99,6 +124,7 @@ function Story({ story, run, hints, recordAt }: StoryProps) {
             </a>
           </p>
         )}
+        {children}
       </Section>
       <div class="columns">
         {cells.length > 0 && <Pairs title="Cells of the file" pairs={cells} />}

@@ -22,7 +22,7 @@ export const rows = definePage({
   async show({ pool }, { params, query }) {
     const run = await readRun(pool, params.run);
     const [page, counts] = await Promise.all([
-      pageOfRows(pool, run.id, toRowFilter(query), { limit: PER_PAGE, after: query.after }),
+      pageOfRows(pool, run.id, toRowFilter(query, run), { limit: PER_PAGE, after: query.after }),
       reasonsOf(pool, run.id),
     ]);
     const reasons = [...new Set(counts.map(({ reason }) => reason))].sort();
@@ -32,7 +32,8 @@ export const rows = definePage({
     return {
       title: `Rows of ${run.id}`,
       tab: 'runs',
-      command: `runs export ${shellWord(run.id)}${verdict} --out -`,
+      // No command prints the rows of several verdicts.
+      ...(query.verdict !== 'problem' && { command: `runs export ${shellWord(run.id)}${verdict} --out -` }),
       head: (
         <>
           <Crumbs to={{ '/runs': 'Runs', [`/runs/${run.id}`]: run.id }} />
@@ -48,6 +49,9 @@ export const rows = definePage({
               Verdict
               <select name="verdict">
                 <option value="">any</option>
+                <option value="problem" selected={query.verdict === 'problem'}>
+                  any problem
+                </option>
                 {VERDICTS.map((one) => (
                   <option value={one} selected={one === query.verdict}>
                     {one}

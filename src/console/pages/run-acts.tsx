@@ -1,6 +1,7 @@
 /** What an operator can do with a run. */
 import type { Run } from '../../engine/ledger/runs.ts';
 import { problemsIn, type RunReport } from '../../operator/run-report.ts';
+import { isHalfRead } from '../../operator/run-state.ts';
 import type { RunAction } from '../actions/actions.ts';
 import { Act, addressOf } from '../parts/parts.tsx';
 
@@ -58,7 +59,7 @@ function actionsFor(run: Run, report: RunReport, correction: string | undefined)
 }
 
 /** What makes the run go on, or stops it. */
-function workOn({ status, phase }: Run, { state, type, counts, dryRun }: RunReport): readonly Offered[] {
+function workOn({ status, errorCode, phase }: Run, { state, type, counts, dryRun }: RunReport): readonly Offered[] {
   if (state === 'awaiting-approval') {
     return [
       { action: 'resume', label: 'Approve', primary: true },
@@ -71,6 +72,7 @@ function workOn({ status, phase }: Run, { state, type, counts, dryRun }: RunRepo
   const rows = hasFailed ? 'Retry what failed' : 'Retry the rows in review';
   const retryWords = state === 'not-approved' ? 'Send it after all' : rows;
   const retry: Offered = { action: 'retry', label: retryWords, primary: false };
+  if (isHalfRead({ status, errorCode })) return [stop];
   if (status === 'paused') return [resume, stop];
   if (status === 'running') return [stop];
   if (status === 'failed' && phase !== undefined) return [resume, retry];

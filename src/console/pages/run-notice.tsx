@@ -3,8 +3,10 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import type { Suspension } from '../../engine/ledger/scopes/suspensions.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import type { RunReport } from '../../operator/run-report.ts';
+import { isHalfRead } from '../../operator/run-state.ts';
 import type { PageContext } from '../page.ts';
-import { Command, Foreign, Words } from '../parts/parts.tsx';
+import { Command, Foreign } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 import { Health, type stuckTargets, targetPath } from './target-parts.tsx';
 
 /** A worker takes a new run sooner. */
@@ -59,6 +61,12 @@ export function StateNotice({ run, report, suspended, stuck, correction, hint }:
       {correction !== undefined && (
         <p class="notice">
           Run <a href={`/runs/${correction}`}>{correction}</a> has the corrected lines of this file.
+        </p>
+      )}
+      {report.state === 'paused' && isHalfRead(run) && (
+        <p class="notice warn">
+          The process that read the file has ended before it had read all of it, so nothing was sent.{' '}
+          <a href="/load">Load the file again</a>: this run then goes away.
         </p>
       )}
       {isIdle && (

@@ -1,7 +1,7 @@
 /** One run: what it does now, its counts, the rows that need a person, and what to do about it. */
 import { z } from 'zod';
 import { listActions } from '../../engine/ledger/console/console-actions.ts';
-import { PROBLEMS, type RowsLeft, rowsLeft, VERDICTS } from '../../engine/ledger/rows.ts';
+import { DECIDED_PROBLEMS, PROBLEMS, type RowsLeft, rowsLeft, VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { type BudgetMinute, budgetBetween } from '../../engine/ledger/scopes/budget-minutes.ts';
 import { suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
@@ -21,14 +21,16 @@ import { kindOf } from '../../operator/phase-words.ts';
 import { type ProblemSection, problemSections } from '../../operator/problem-rows.ts';
 import { planOf, type RunPlan } from '../../operator/run-plan.ts';
 import { type RunReport, reportRun } from '../../operator/run-report.ts';
+import type { RunState } from '../../operator/run-state.ts';
 import { SCAN_WORDS } from '../../operator/run-words.ts';
 import { correctionOf, readLoad } from '../../syncs/orders/begin-load.ts';
 import { sharedRead } from '../live/shared-reads.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Speed } from '../parts/charts.tsx';
-import { addressOf, Counts, CountsBar, Fact, Foreign, Section, State, Time, Words } from '../parts/parts.tsx';
+import { addressOf, Counts, CountsBar, Fact, Foreign, Section, State, Time } from '../parts/parts.tsx';
 import { Phases } from '../parts/phases.tsx';
 import { Problems } from '../parts/problem-groups.tsx';
+import { Words } from '../parts/words.tsx';
 import { ActionList } from './activity.tsx';
 import { Plan, samplesOf } from './plan.tsx';
 import { RunActs } from './run-acts.tsx';
@@ -39,11 +41,10 @@ import { stuckTargets } from './target-parts.tsx';
 const SHOWN_ACTIONS = 10;
 /** The chart of a shorter run says nothing. */
 const LEAST_PARTS = 5;
-/** While a run is unfinished, a row without a verdict is no problem yet. */
-const DECIDED = PROBLEMS.filter((verdict) => verdict !== 'unknown');
 /** Viewers read the page of a running run every second; its chart, which is read from all that it sent, less often. */
 const FRESH = { freshMs: 500, slowMs: 60_000 };
 const CHART = { freshMs: 5_000, slowMs: 60_000 };
+const BUSY: readonly RunState[] = ['receiving', 'auditing'];
 const SETTLED_WELL = VERDICTS.filter((verdict) => !PROBLEMS.includes(verdict));
 
 export const run = definePage({
@@ -74,7 +75,7 @@ export const run = definePage({
       tab: 'runs',
       command: `runs show ${shown.id}`,
       assets: ['uplot.css', 'uplot.js', 'chart.js'],
-      isBusy: shown.status === 'running' || report.state === 'auditing',
+      isBusy: shown.status === 'running' || BUSY.includes(report.state),
       body: (
         <>
           <Headline run={shown} plan={isLoad ? plan : undefined} {...{ report, canAct, correction }} />
@@ -82,7 +83,7 @@ export const run = definePage({
           <Phases run={{ ...shown, rowsSettled }} report={report} left={left} throughput={throughput} />
           {plan && samples && <Plan run={shown} plan={plan} samples={samples} />}
           {plan && isLoad && canAct && <ApproveFirst run={shown} plan={plan} />}
-          <Figures run={shown} report={report} />
+          <Figures run={shown} report={report} hasProblems={sections.length > 0} />
           {isLoad && report.counts.in > 0 && shown.rowsPruned === 0 && (
             <Results run={shown} report={report} canCorrect={canAct && correction === undefined} />
           )}
@@ -158,7 +159,7 @@ async function readFigures({ pool, settings, hint }: PageContext, run: Run): Pro
     reportRun(pool, run, settings).then(async (report) => {
       const settledWell = SETTLED_WELL.filter((verdict) => report.counts[verdict] > 0);
       const [sections, reasons] = await Promise.all([
-        problemSections(pool, report, hintsFor(hint, run), isUnfinished ? DECIDED : PROBLEMS),
+        problemSections(pool, report, hintsFor(hint, run), isUnfinished ? DECIDED_PROBLEMS : PROBLEMS),
         reasonsOf(pool, run.id, settledWell),
       ]);
       return { report, sections, reasons };
@@ -209,7 +210,7 @@ function Headline({ run, report, plan, canAct, correction }: HeadlineProps) {
   );
 }
 
-function Figures({ run, report }: OfRun) {
+function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: boolean }) {
   const { counts, calls, callsMissed, budget, scan, audit } = report;
   const isPartial = budget.allowedPerSecond !== null && budget.used !== null;
   return (
@@ -218,6 +219,7 @@ function Figures({ run, report }: OfRun) {
       side={
         <span class="links">
           <a href={`/runs/${run.id}/rows`}>Look at the rows</a>
+          {hasProblems && <a href={addressOf(`/runs/${run.id}/rows`, { verdict: 'problem' })}>Only problems</a>}
           <a href={`/runs/${run.id}/rows.csv`} download={`${run.id}.csv`}>
             Download as CSV
           </a>

@@ -10,7 +10,8 @@ import { formatCount } from '../../operator/format.ts';
 import { checkTargets } from '../../operator/target-check.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Lags } from '../parts/charts.tsx';
-import { Act, addressOf, Chip, Crumbs, Fact, Section, Words } from '../parts/parts.tsx';
+import { Act, addressOf, Chip, Crumbs, Fact, Section } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 import { Health, healthOf, Signing, targetPath } from './target-parts.tsx';
 
 /** The time that a check may take. */

@@ -60,23 +60,6 @@ export function Crumbs({ to, here }: CrumbsProps) {
   );
 }
 
-/** A time in a sentence, unless it is quoted, as a cell of a file is. */
-const INSTANT = /(?<!["\w])(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)(?!["\w])/;
-
-/** A sentence of Lockstep, with its commands in backticks, and its times in the zone of the viewer. */
-export function Words({ text, most }: { readonly text: string; readonly most?: number }) {
-  const parts = (most === undefined || text.length <= most ? text : `${text.slice(0, most)}…`).split('`');
-  return (
-    <bdi class="foreign">
-      {parts.map((part, i) => (i % 2 === 1 ? <code>{visible(part)}</code> : part.split(INSTANT).map(withTimes)))}
-    </bdi>
-  );
-}
-
-function withTimes(part: string, i: number) {
-  return i % 2 === 1 && !Number.isNaN(Date.parse(part)) ? <Time at={part} exact /> : visible(part);
-}
-
 /** The command that does the same, ready to copy. */
 export function Command({ line }: { readonly line: string }) {
   return (
@@ -94,11 +77,17 @@ export function Chip({ tone, children }: { readonly tone: Tone | 'busy'; readonl
 }
 
 /** A run's state, such as `running`. */
-export function State({ report }: { readonly report: Pick<RunReport, 'state' | 'stateWords' | 'counts'> }) {
-  return <Chip tone={toneOf(report)}>{report.stateWords}</Chip>;
+export function State({ report }: { readonly report: Pick<RunReport, 'state' | 'stateWords' | 'audit'> }) {
+  const { state, stateWords, audit } = report;
+  if (state !== 'auditing' || !audit?.dueAt) return <Chip tone={toneOf(report)}>{stateWords}</Chip>;
+  return (
+    <Chip tone={toneOf(report)}>
+      {audit.dueAt.getTime() > Date.now() ? 'auditing until' : 'audit due since'} <Time at={audit.dueAt} />
+    </Chip>
+  );
 }
 
-const BUSY: readonly RunState[] = ['running', 'auditing'];
+const BUSY: readonly RunState[] = ['receiving', 'running', 'auditing'];
 
 function toneOf({ state }: Pick<RunReport, 'state'>): Tone | 'busy' {
   return BUSY.includes(state) ? 'busy' : STYLE_OF[state];

@@ -10,7 +10,8 @@ import {
   type ProblemSection,
 } from '../../operator/problem-rows.ts';
 import type { RunReport } from '../../operator/run-report.ts';
-import { addressOf, Command, Foreign, Section, Words } from './parts.tsx';
+import { addressOf, Command, Foreign, Section } from './parts.tsx';
+import { Words } from './words.tsx';
 
 /** Longer sentences are cut: the page of the row has them whole. */
 const MOST = 600;

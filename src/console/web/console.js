@@ -117,12 +117,28 @@ function isInUse() {
   );
 }
 
-/** Replaces the page; what was opened stays open, and htmx keeps the focus. */
+/** What an element leads to, sends or copies, which stays the same when the page is read again; its words may change. */
+function keyOf(element) {
+  const attributes = ['id', 'href', 'name', 'value', 'aria-label'].map((name) => element.getAttribute(name));
+  return [element.tagName, ...attributes, element.form?.getAttribute('action')].join('\n');
+}
+
+/** Returns a function that finds the same element after the page was replaced; of several, the one in the same place. */
+function finder(live, element) {
+  const key = keyOf(element);
+  const same = () => [...live.querySelectorAll(element.tagName)].filter((one) => keyOf(one) === key);
+  const place = same().indexOf(element);
+  return () => same()[place];
+}
+
+/** Replaces the page; what was opened stays open, and the focus stays where it is. */
 function show({ html, mark, isStill }) {
   const live = document.getElementById('live');
   const opened = [...live.querySelectorAll('details[open] > summary[id]')].map(({ id }) => id);
+  const focused = live.contains(document.activeElement) ? finder(live, document.activeElement) : undefined;
   htmx.swap(live, html, { swapStyle: 'innerHTML', swapDelay: 0, settleDelay: 0 });
   for (const id of opened) document.getElementById(id)?.parentElement.setAttribute('open', '');
+  focused?.()?.focus({ preventScroll: true });
   live.dataset.mark = mark;
   if (!isStill) return;
   delete live.dataset.at;

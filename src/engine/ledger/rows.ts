@@ -24,6 +24,8 @@ export type Verdict = (typeof VERDICTS)[number];
 
 /** Rows with these verdicts need a person. */
 export const PROBLEMS: readonly Verdict[] = ['rejected', 'review', 'invalid', 'unknown'];
+/** While a run is unfinished, a row without a verdict is no problem yet. */
+export const DECIDED_PROBLEMS = PROBLEMS.filter((verdict) => verdict !== 'unknown');
 
 /**
  * After this many unknown outcomes the operator decides. A claim lost to a crash may have sent nothing and does not

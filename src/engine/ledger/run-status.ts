@@ -63,7 +63,7 @@ export async function pauseRun(db: Queryable, id: string, why: { code: string; m
 export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
   const resumed = await db.query(
     `update ledger.runs set status = 'running', ended_at = null, error_code = null, error = null, trouble_since = null,
-       attended_at = clock_timestamp(), is_left = false, idle_ms = idle_ms + ${IDLE_SINCE_MS}
+       attended_at = clock_timestamp(), attended_by = null, is_left = false, idle_ms = idle_ms + ${IDLE_SINCE_MS}
      where (id = $1 or part_of = $1) and status in ('failed', 'paused') and phase is not null
        and not exists (select 1 from ledger.runs other where other.id <> ledger.runs.id and not other.dry_run
          and other.status in ('running', 'paused')

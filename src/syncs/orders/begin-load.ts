@@ -125,6 +125,17 @@ export async function findLoad(db: Queryable, spec: Pick<LoadSpec, 'scope' | 'lo
   return last?.isReceived ? readRun(db, last.id) : undefined;
 }
 
+/** Whether a process reads the file of a load at this moment. */
+export async function isBeingReceived(db: Queryable, runId: string): Promise<boolean> {
+  const found = await db.query<Pick<Found, 'receiver'>>(
+    `select receiver from ledger.loads
+     where run_id = $1 and not is_received and received_at + $2 * interval '1 s' > clock_timestamp()`,
+    [runId, SILENT_S],
+  );
+  const [load] = found.rows;
+  return load !== undefined && !isGone(load.receiver);
+}
+
 /**
  * The load that has the corrected lines of a load; undefined if there is none, or a person did not approve it. A load that its
  * process left half received does not count.

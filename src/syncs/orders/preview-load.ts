@@ -4,8 +4,9 @@ import { LockstepError } from '../../base/errors.ts';
 import { decodeSample, detectEncoding, type Encoding } from '../../csv/encoding.ts';
 import { readPresets } from '../../csv/presets.ts';
 import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
-import { examineSheet, type Sheet } from '../../csv/sheet.ts';
+import { checkedRows, examineSheet, type Sheet, validatorOf } from '../../csv/sheet.ts';
 import { examineTable, type Table } from '../../csv/table.ts';
+import type { CheckedRow } from '../../csv/validate.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { findLoad } from './begin-load.ts';
 import { fingerprintOf, type LoadIdentity, loadIdOf } from './load-spec.ts';
@@ -22,11 +23,22 @@ export interface Preview {
   /** Undefined if its columns cannot be used yet: `problem` says why. */
   readonly sheet: Sheet | undefined;
   readonly problem: LockstepError | undefined;
+  /** The first rows as a load checks them; undefined without a sheet. */
+  readonly checked: FirstCheck | undefined;
   /** The load of the same file, read in the same way. */
   readonly earlier: Run | undefined;
   /** Names of the presets that there are. */
   readonly presets: readonly string[];
 }
+
+export interface FirstCheck {
+  readonly rows: number;
+  /** Those that would not be loaded. */
+  readonly invalid: readonly Extract<CheckedRow, { status: 'invalid' }>[];
+}
+
+/** A load checks all rows; before that, so many are checked, or a few more. */
+const CHECKED_FIRST = 1_000;
 
 type Previewed = LoadIdentity & Pick<FileLoad, 'choices' | 'presetsDir' | 'spoolDir' | 'signal'>;
 
@@ -44,14 +56,25 @@ export async function previewLoad(pool: pg.Pool, opened: OpenedFile, load: Previ
       const sheet = examineSheet(received, { ...load.choices, presets, recall });
       const loadId = loadIdOf(load, sheet, await fingerprintOf(pool, load, received));
       const earlier = await findLoad(pool, { scope: load.account.scope, loadId });
-      return { ...read, sheet, problem: undefined, earlier };
+      return { ...read, sheet, problem: undefined, earlier, checked: await checkFirst(received, sheet) };
     } catch (problem) {
       if (!(problem instanceof LockstepError)) throw problem;
-      return { ...read, sheet: undefined, problem, earlier: undefined };
+      return { ...read, sheet: undefined, problem, earlier: undefined, checked: undefined };
     }
   } finally {
     await received.close();
   }
+}
+
+async function checkFirst(received: Received, sheet: Sheet): Promise<FirstCheck> {
+  const invalid: FirstCheck['invalid'][number][] = [];
+  let rows = 0;
+  for await (const checked of checkedRows(received, sheet, validatorOf(sheet))) {
+    rows += checked.length;
+    for (const row of checked) if (row.status === 'invalid') invalid.push(row);
+    if (rows >= CHECKED_FIRST) break;
+  }
+  return { rows, invalid };
 }
 
 /** The first lines of a file that is not a table as it is read now. Closes the file. @throws LockstepError like receiving a file */

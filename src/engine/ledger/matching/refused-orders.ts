@@ -17,7 +17,7 @@ type Stored = Omit<RefusedOrder, 'lines'> & { readonly n: number; readonly cells
 
 const REFUSED = `ledger.verdicts where run_id = $1 and verdict in ('invalid', 'rejected')`;
 const REFUSED_ORDERS = `select v.n::float8 as n, i.cells, i.label, v.reason, v.facts
-  from (select * from ${REFUSED}) v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n order by v.n`;
+  from (select * from ${REFUSED}) v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n`;
 
 const UNWRITTEN_ORDERS = `select i.n::float8 as n, i.cells, i.label, v.reason, v.facts
   from ledger.inputs i left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
@@ -29,18 +29,18 @@ export async function* unappliedOrders(
   runId: string,
   which: 'refused' | 'unwritten',
 ): AsyncGenerator<RefusedOrder> {
-  const sql = { refused: REFUSED_ORDERS, unwritten: UNWRITTEN_ORDERS }[which];
+  const sql = { refused: `${REFUSED_ORDERS} order by v.n`, unwritten: UNWRITTEN_ORDERS }[which];
   for await (const stored of readCursor<Stored>(pool, sql, [runId])) yield toRefused(stored);
 }
 
-/** The first of them, and how many there are. */
+/** The first of them from row `from` on, and how many there are in all. */
 export async function firstRefused(
   db: Queryable,
   runId: string,
-  limit: number,
+  { limit, from }: { readonly limit: number; readonly from: number },
 ): Promise<{ readonly orders: readonly RefusedOrder[]; readonly count: number }> {
   const counted = await db.query<{ n: number }>(`select count(*)::int as n from ${REFUSED}`, [runId]);
-  const found = await db.query<Stored>(`${REFUSED_ORDERS} limit $2`, [runId, limit]);
+  const found = await db.query<Stored>(`${REFUSED_ORDERS} where v.n >= $3 order by v.n limit $2`, [runId, limit, from]);
   return { orders: found.rows.map(toRefused), count: counted.rows[0]?.n ?? 0 };
 }
 

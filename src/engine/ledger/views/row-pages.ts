@@ -6,7 +6,8 @@ import { OPEN_REASON } from '../unsettled.ts';
 import { isGrouped, recordedGroups } from './run-figures.ts';
 
 export interface RowFilter {
-  readonly verdict?: Verdict | undefined;
+  /** One of these verdicts. */
+  readonly verdicts?: readonly Verdict[] | undefined;
   readonly reason?: string | undefined;
   /** Its id, number or e-mail, or a part of its label, name, phone or fields. */
   readonly text?: string | undefined;
@@ -67,13 +68,13 @@ export async function pageOfRows(
 async function placeBeforeFirst(
   db: Queryable,
   runId: string,
-  { verdict, reason }: RowFilter,
+  { verdicts, reason }: RowFilter,
 ): Promise<number | undefined> {
-  const groups = verdict === undefined && reason === undefined ? undefined : await recordedGroups(db, runId);
-  const areGrouped = reason !== undefined || (verdict !== undefined && isGrouped(verdict));
+  const groups = verdicts === undefined && reason === undefined ? undefined : await recordedGroups(db, runId);
+  const areGrouped = reason !== undefined || (verdicts?.every(isGrouped) ?? false);
   if (groups === undefined || !areGrouped) return -1;
   const fitting = groups.filter(
-    (one) => (verdict ?? one.verdict) === one.verdict && (reason ?? one.reason) === one.reason,
+    (one) => (verdicts?.includes(one.verdict) ?? true) && (reason ?? one.reason) === one.reason,
   );
   return fitting.length === 0 ? undefined : Math.min(...fitting.flatMap(({ first }) => first)) - 1;
 }
@@ -92,13 +93,13 @@ async function endOfPart(db: Queryable, runId: string, from: number, rows: numbe
 async function fittingRows(
   db: Queryable,
   runId: string,
-  { verdict, reason, text }: RowFilter,
+  { verdicts, reason, text }: RowFilter,
   { from, to, limit }: { readonly from: number; readonly to: number | undefined; readonly limit: number },
 ): Promise<readonly NumberedRow[]> {
   const found = await db.query<NumberedRow>(
     `with page as materialized (
        select i.n from ledger.inputs i left join ledger.verdicts v on v.run_id = $1 and v.n = i.n and v.n > $2 and v.n <= $7
-       where i.run_id = $1 and i.n > $2 and i.n <= $7 and ($3::text is null or coalesce(v.verdict, 'unknown') = $3)
+       where i.run_id = $1 and i.n > $2 and i.n <= $7 and ($3::text[] is null or coalesce(v.verdict, 'unknown') = any($3))
          and ($4::text is null or case when v.n is not null then v.reason = $4 else ${OPEN_ROW_REASON} = $4 end)
          and ($5::text is null or i.source_id = $5 or i.n::text = $5
            or concat_ws(' ', i.label, i.email, i.phone, i.name, i.org, i.fields::text, i.cells::text) ilike ${CONTAINS('$5')})
@@ -109,7 +110,7 @@ async function fittingRows(
        coalesce(r.reason, case when r.verdict is null then ${OPEN_REASON('r.n')} end) as reason,
        r.record_id as "recordId", r.action, r.sends, r.n::float8 as n
      from page cross join lateral (select * from ledger.rows r where r.run_id = $1 and r.n = page.n offset 0) r order by page.n`,
-    [runId, from, verdict ?? null, reason ?? null, text ?? null, limit, to ?? Number.MAX_SAFE_INTEGER],
+    [runId, from, verdicts ?? null, reason ?? null, text ?? null, limit, to ?? Number.MAX_SAFE_INTEGER],
   );
   return found.rows;
 }

@@ -59,11 +59,11 @@ test('a search finds as many rows for a page as there are, and misses none betwe
 test('rows of a verdict in a run that has ended are found at once, wherever they are', async () => {
   const run = await largeRun();
   await endRun(database.pool, run.id, 'failed');
-  expect((await search(run, { verdict: 'rejected' })).pages[0]).toEqual([30_000]);
-  expect((await search(run, { verdict: 'unknown' })).pages).toEqual([[90_000]]);
+  expect((await search(run, { verdicts: ['rejected'] })).pages[0]).toEqual([30_000]);
+  expect((await search(run, { verdicts: ['unknown'] })).pages).toEqual([[90_000]]);
   expect((await search(run, { reason: 'NEVER_SENT' })).pages).toEqual([[90_000]]);
-  expect(await search(run, { verdict: 'review' })).toEqual({ pages: [[]], stops: [undefined] });
-  expect(await search(run, { verdict: 'rejected', reason: 'OTHER' })).toEqual({ pages: [[]], stops: [undefined] });
+  expect(await search(run, { verdicts: ['review'] })).toEqual({ pages: [[]], stops: [undefined] });
+  expect(await search(run, { verdicts: ['rejected'], reason: 'OTHER' })).toEqual({ pages: [[]], stops: [undefined] });
 });
 
 test('without a filter, no page stops early', async () => {

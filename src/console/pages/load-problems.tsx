@@ -1,0 +1,56 @@
+/** The first rows of a file that would not be loaded, before all rows are checked. */
+import { statementFor } from '../../base/reasons/reasons.ts';
+import { formatCount, plural } from '../../operator/format.ts';
+import type { FirstCheck } from '../../syncs/orders/preview-load.ts';
+import { Foreign, Section } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
+import { ColumnNames } from './load-columns.tsx';
+
+const SHOWN = 20;
+
+export function FirstProblems({ checked, names }: { readonly checked: FirstCheck; readonly names: readonly string[] }) {
+  const { rows, invalid } = checked;
+  if (invalid.length === 0) return null;
+  return (
+    <Section
+      title={`${formatCount(invalid.length)} of the first ${plural(rows, 'row')} ${invalid.length === 1 ? 'is' : 'are'} not valid`}
+      side={invalid.length > SHOWN && <span class="dim">the first {SHOWN} of them</span>}
+    >
+      <p class="dim">
+        “Check and plan” checks all rows. You can then correct those that are not valid, before anything is written.
+      </p>
+      <section class="wide load-rows" aria-label="Rows that are not valid" tabindex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Line</th>
+              <th scope="col">Problem</th>
+              <ColumnNames names={names} />
+            </tr>
+          </thead>
+          <tbody>
+            {invalid.slice(0, SHOWN).map(({ line, cells, problems }) => (
+              <tr>
+                <th scope="row">{line}</th>
+                <td class="problem">
+                  {problems
+                    .filter(({ severity }) => severity === 'error')
+                    .map(({ code, facts }) => (
+                      <p>
+                        <Words text={statementFor(code, facts)} most={300} />
+                      </p>
+                    ))}
+                </td>
+                {names.map((_, i) => (
+                  <td>
+                    <Foreign text={cells[i] ?? ''} most={60} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </Section>
+  );
+}

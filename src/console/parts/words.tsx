@@ -1,0 +1,68 @@
+/** Sentences of Lockstep, with what a page adds to them. */
+import { visible } from '../../base/visible.ts';
+import { addressOf, Time } from './parts.tsx';
+
+/** A time in a sentence, unless it is quoted, as a cell of a file is. */
+const INSTANT = /(?<!["\w])(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)(?!["\w])/;
+/** The option of a command that does what the sentence says before it: pages have a field for it. */
+const OPTION = / \(`--[^`]*`\)/g;
+/** The page that does what a command does. */
+const PAGES: readonly (readonly [command: RegExp, page: (name: string) => string])[] = [
+  [/^runs show (\S+)/, (run) => `/runs/${run}`],
+  [/^runs retry (\S+)/, (run) => addressOf('/confirm', { action: 'retry', run })],
+  [/^runs cancel (\S+)/, (run) => addressOf('/confirm', { action: 'cancel', run })],
+  [/^run /, () => '/syncs'],
+  [/^orders load /, () => '/load'],
+  [/^review\b/, () => '/review'],
+  [/^deliveries enable (\S+)/, (target) => `/targets/${target}`],
+  [/^deliveries --target (\S+)/, (target) => addressOf('/deliveries', { target })],
+  [
+    /^deliveries replay --target (\S+) --verdict dead/,
+    (target) => addressOf('/deliveries', { target, verdict: 'dead' }),
+  ],
+  [/^deliveries replay --id (\S+)/, (delivery) => `/deliveries/${delivery}`],
+  [/^links (?:import|remove) --target (\S+)/, (target) => addressOf('/links', { target })],
+  [/^doctor --account (\S+)/, (account) => `/accounts/${account}`],
+];
+
+/** A sentence of Lockstep: its commands in backticks, each with the page that does the same, and its times in the zone of the viewer. */
+export function Words({ text: told, most }: { readonly text: string; readonly most?: number }) {
+  const text = told.replaceAll(OPTION, '');
+  const parts = (most === undefined || text.length <= most ? text : `${text.slice(0, most)}…`).split('`');
+  return (
+    <bdi class="foreign">
+      {parts.map((part, i) =>
+        i % 2 === 1 ? <CommandWords text={part} isWhole={i < parts.length - 1} /> : part.split(INSTANT).map(withTimes),
+      )}
+    </bdi>
+  );
+}
+
+function withTimes(part: string, i: number) {
+  return i % 2 === 1 && !Number.isNaN(Date.parse(part)) ? <Time at={part} exact /> : visible(part);
+}
+
+/** A command that is cut leads nowhere. */
+function CommandWords({ text, isWhole }: { readonly text: string; readonly isWhole: boolean }) {
+  const page = isWhole ? pageOf(text) : undefined;
+  return (
+    <>
+      <code>{visible(text)}</code>
+      {page !== undefined && (
+        <>
+          {' ('}
+          <a href={page}>or here</a>)
+        </>
+      )}
+    </>
+  );
+}
+
+function pageOf(text: string): string | undefined {
+  const command = /^lockstep (.*)/s.exec(text)?.[1] ?? '';
+  for (const [form, page] of PAGES) {
+    const found = form.exec(command);
+    if (found) return page(found[1] ?? '');
+  }
+  return undefined;
+}
