@@ -54,7 +54,11 @@ test.each(OLD)('refuses a file in %s, and says what "%s" looks like', async (enc
 
 test('refuses a file whose odd words are late in it', async () => {
   const rows = Buffer.alloc(1_100_000, `A-1,Ann,${'x'.repeat(50_000)}\n`);
-  const file = Buffer.concat([Buffer.from('order_id,customer_name,x\n'), rows, Buffer.from('A-2,Micha\xb3,', 'latin1')]);
+  const file = Buffer.concat([
+    Buffer.from('order_id,customer_name,x\n'),
+    rows,
+    Buffer.from('A-2,Micha\xb3,', 'latin1'),
+  ]);
   await expect(loaded(file)).rejects.toThrow('as windows-1252 "Micha³", as windows-1250 or iso-8859-2 "Michał"');
 });
 
