@@ -45,6 +45,7 @@ test('an order that the list hides is found by the id of the answer, and later l
 test.each([
   ['is found', {}, 'created'],
   ['is unknown if it says that it is deleted', { deleted_at: '2026-01-05T10:00:00Z' }, 'rejected CUSTOMER_UNKNOWN'],
+  ['is unknown if it says so as in JSON:API', { 'is-deleted': '1' }, 'rejected CUSTOMER_UNKNOWN'],
 ])('a customer that the list hides and a row names by its id %s', async (_what, members, fate) => {
   begin({
     customers: [
