@@ -22,9 +22,23 @@ const MISPLACED: readonly RegExp[] = [
 const CAPITAL = /Ÿ|\p{Ll}[À-ÞŒŠŽ]/u;
 const WORDS = /[^\s\0-&(-,./:-@[-`{-\x7f]+/g;
 const BEYOND_ASCII = /[^\0-\x7f]/;
-/** Signs at places at which people write them. */
-const SIGNS =
-  /^[“”«»„‘‹›¿¡]+|^[€£§•–—½¼¾±×·]+(?!\p{L})|^µ(?=[mglsAFV]$)|(?<=m)[²³]$|(?<=[\p{L}\p{N}])[’´](?=(?:s|t|d|m|n|re|ve|ll)?$|\p{Lu})|(?<=^\p{L}{1,2}|^[Dd]ell|^[Aa]ll|^[Nn]ell)[’´]|(?<=^\p{N}+|^[Nn]|^M)[ªº°]|[“”«»’‘‹›…®™©–—€]+$|[–—](?=[\p{Lu}\p{N}])|(?<=l)·(?=l)/gu;
+/** Signs at places at which people write them: quotes, units, apostrophes of French, English and Italian, dashes. */
+const SIGNS = new RegExp(
+  [
+    ...[/^[“”«»„‘’‹›¿¡]+/u, /^[€£§•–—]+(?!\p{L})/u, /[“”«»’‘‹›…®™©–—€]+(?!\p{L})/u, /(?<=\p{L}{3})[–—](?=\p{L}{3})/u],
+    ...[
+      /[–—](?=[\p{Lu}\p{N}])/u,
+      /(?<=[Mm])[²³](?!\p{L})/u,
+      /(?<=^\p{N}+|^[Nn]|^M)[ªº°]/u,
+      /(?<=^\p{N}*)µ(?=[mglsAFV]$)/u,
+    ],
+    ...[/(?<=\p{N})[½¼¾×±](?=\p{N}|$)/u, /(?<=l)·(?=l)/u, /(?<=^\p{L}{1,2}|ll|qu|ourd)[’´]/u],
+    /(?<=[\p{L}\p{N}])[’´](?=(?:s|t|d|m|n|re|ve|ll)?$|\p{Lu})/u,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'gu',
+);
 /** A file has some odd words in any encoding; in the wrong one, most of the words that tell something are odd. */
 const MOST_ODD = 0.05;
 
@@ -73,7 +87,7 @@ export class WordCheck {
     const found = new Map<string, string[]>();
     for (const encoding of SINGLE_BYTE) {
       const text = decodeSample(bytes, encoding);
-      if (encoding === this.#encoding || !ONE_WORD.test(text) || CAPITAL.test(text)) continue;
+      if (text === this.#example || !ONE_WORD.test(text) || CAPITAL.test(text)) continue;
       found.set(text, [...(found.get(text) ?? []), encoding]);
     }
     return [...found];

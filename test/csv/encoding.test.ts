@@ -71,7 +71,13 @@ test('refuses a file in an encoding that cannot be chosen', async () => {
 const WESTERN = [
   ...['Größe Süß Weiß Österreich', "œuvre Hélène naïve Noël Citroën l'été où forêt maître août façade d’Arc"],
   ...['Ibáñez ¿Qué? Mª nº 1º 5 €', 'ção João Simões irmãs você', 'perché città più così però', 'Barça Però València'],
-  ...['coöperatie één', 'Åsa Sjögren', 'Søren Øystein Færøerne Kjær Høyre', '“Köln–Bonn” 5–10 m² ½ © ® ™ … «oui»'],
+  ...[
+    'coöperatie één',
+    'Åsa Sjögren',
+    'Søren Øystein Færøerne Kjær Høyre',
+    '“Köln–Bonn” 5–10 m² 2½ © ™ … «oui»',
+    'blau–weiß 10×15cm 10µF „Deluxe“-Set Lego®-Set 20°C aujourd’hui',
+  ],
 ];
 
 test('reads the languages of Western Europe as windows-1252, and a few odd words among them', async () => {
