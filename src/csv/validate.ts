@@ -126,12 +126,13 @@ export class RowValidator {
   }
 
   /** Whether the row has no order_id, all rows above have one, and its amount is the sum of theirs: totals in any language. */
-  #isSum({ order_id, amount }: OrderValues): boolean {
+  #isSum(values: OrderValues): boolean {
     const { rows, isNumbered, amount: sum } = this.#above;
-    if (order_id === undefined && isNumbered && rows > 1 && Math.abs(Number(amount) - sum) < LEAST_AMOUNT) return true;
+    const isNumberless = values.order_id === undefined && isNumbered && rows > 1 && !isFound(values);
+    if (isNumberless && Math.abs(Number(values.amount) - sum) < LEAST_AMOUNT) return true;
     this.#above.rows += 1;
-    this.#above.amount += Number(amount ?? 0);
-    this.#above.isNumbered &&= order_id !== undefined;
+    this.#above.amount += Number(values.amount ?? 0);
+    this.#above.isNumbered &&= values.order_id !== undefined;
     return false;
   }
 
@@ -177,9 +178,14 @@ const LEAST_AMOUNT = 0.005;
 const TOTALS =
   /^(?:(?:grand|sub|sous)[ -]?)?totals?(?: (?:for|of|pour|de) .*| g[eé]n[eé]ral)?:?$|^(?:gesamt)?summe(?: f[uü]r .*)?:?$|^gesamt:?$|^suma:?$|^somme:?$/i;
 
-function isTotals({ customer_name: name, order_id, client_id, customer_email, customer_phone }: OrderValues): boolean {
-  if (name === undefined || !TOTALS.test(order_id ?? name)) return false;
-  return client_id === undefined && !customer_email && !customer_phone;
+function isTotals(values: OrderValues): boolean {
+  const { customer_name: name, order_id } = values;
+  return name !== undefined && TOTALS.test(order_id ?? name) && !isFound(values);
+}
+
+/** Whether the row names its customer by more than a name. */
+function isFound({ client_id, customer_email, customer_phone }: OrderValues): boolean {
+  return (client_id ?? customer_email ?? customer_phone) !== undefined;
 }
 
 const isReference = (field: Field | undefined) => CUSTOMER_REFERENCES.some((reference) => reference === field);

@@ -64,11 +64,10 @@ export class WordCheck {
     if (this.#odd === 0 || this.#odd <= (this.#odd + this.#good) * MOST_ODD) return;
     const others = this.#readings();
     const as = others.map(([text, encodings]) => `, as ${encodings.join(' or ')} "${text}"`).join('');
-    const choice = others[0]?.[1][0];
     throw new UnclearFile(
       'CSV_ENCODING_UNCLEAR',
       `${name} is not UTF-8, and has texts that look wrong: as ${this.#encoding} "${this.#example}"${as}.`,
-      `${choice === undefined ? 'Export' : `Choose its encoding, as in --encoding ${choice}, or export`} it again as UTF-8. If it is right as it is, add --encoding ${this.#encoding}.`,
+      `If one of these is right, name its encoding, as in --encoding ${others[0]?.[1][0] ?? this.#encoding}; otherwise export the file again as UTF-8.`,
     );
   }
 

@@ -98,6 +98,8 @@ test('a row is one of totals by its amount, whatever it is called, unless a row 
   expect(verdicts((await file('A1,Ann,5.10', 'A2,Bob,6.20', totals)).rows)).toEqual(['2 ok', '3 ok', '4 TOTALS_ROW']);
   expect(verdicts((await file('A1,Ann,5.10', 'A2,Bob,6.21', totals)).rows)).toEqual(['2 ok', '3 ok', '4 ok']);
   expect(verdicts((await file('A1,Ann,5.10', ',Bob,6.20', totals)).rows)).toEqual(['2 ok', '3 ok', '4 ok']);
+  const { rows } = await loaded('order_id,customer_email,amount\nA1,a@x.de,5\nA2,a@x.de,-5\n,a@x.de,0\n');
+  expect(verdicts(rows)).toEqual(['2 ok', '3 ok', '4 ok']);
 });
 
 const OTHERS: readonly (readonly [field: string, cell: string, verdict: string])[] = [
