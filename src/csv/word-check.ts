@@ -5,18 +5,19 @@
 import { UnclearFile } from './column-errors.ts';
 import { type DetectedEncoding, decodeSample, encodeText, isSingleByte, SINGLE_BYTE } from './encoding.ts';
 
-/** The letters beyond ASCII that one word may have: French, German, Spanish, Portuguese, Italian, Catalan, Dutch, Swedish, Danish. */
+/** The letters beyond ASCII that one word may have: French, German, Spanish, Portuguese, Italian, Catalan, Dutch, Swedish, Danish, Icelandic. */
 const ALPHABETS = [
   ...['àâæçéèêëîïôœùûüÿ', 'äöüßé', 'áéíóúñüç', 'áâãàçéêíóôõúü', 'àèéìîòóù'],
-  ...['àçèéíïòóúü', 'éèëêïöüó', 'åäöéüà', 'æøåéèêóòôöäü'],
+  ...['àçèéíïòóúü', 'éèëêïöüó', 'åäöéüà', 'æøåéèêóòôöäü', 'áéíóúýðþæö'],
 ];
 /** Letters that Central Europe has at the same place: a word with no others tells nothing. */
-const SHARED = /^[áâäçéëíîóôöúüß]*$/;
+const SHARED = /^[áâäçéëíîóôöúüýß]*$/;
 /** Places in a word at which these languages do not have the letter, and others have the one that is encoded by the same byte. */
 const MISPLACED: readonly RegExp[] = [
   ...[/ñ(?![aeiouáéíóú])/, /õ(?!e)/, /ã(?![oe]|s?$)/, /[ìù](?!$)/, /ò[aeiouyáé]/, /(?<![aeouéê])ï/],
   ...[/œ(?!u|d|s|r|i|v)(?!(?<=^œ)(?:no|cum))/, /iæ$|æ[aiouyw]/, /ø[aouáíé]|[ptk]øi/, /å[aouy]/],
   ...[/è[aeiouyêéáíýh]|[ai]è$|^è[^vrs]/, /[^ctbp]ê$|[^c]iê[^n]|ê[gwjk]/, /ç[^aeiouâãáéêíóôõúüà]/],
+  ...[/[aeiouyáéíóúýæö]þ|þ$/, /ð[lý]|yý|ýz/],
 ];
 /** A capital inside a word. */
 const CAPITAL = /Ÿ|\p{Ll}[À-ÞŒŠŽ]/u;

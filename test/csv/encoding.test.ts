@@ -69,7 +69,7 @@ test('refuses a file in an encoding that cannot be chosen', async () => {
   await expect(loaded(shiftJis)).rejects.toThrow('export the file again as UTF-8');
 });
 
-/** Words of nine languages, and signs as people write them. */
+/** Words of ten languages, and signs as people write them. */
 const WESTERN = [
   ...['Größe Süß Weiß Österreich', "œuvre Hélène naïve Noël Citroën l'été où forêt maître août façade d’Arc"],
   ...['Ibáñez ¿Qué? Mª nº 1º 5 €', 'ção João Simões irmãs você', 'perché città più così però', 'Barça Però València'],
@@ -77,6 +77,7 @@ const WESTERN = [
     'coöperatie één',
     'Åsa Sjögren',
     'Søren Øystein Færøerne Kjær Høyre',
+    'Þóra Guðrún Þórður Sigurðardóttir Æsa',
     '“Köln–Bonn” 5–10 m² 2½ © ™ … «oui»',
     'blau–weiß 10×15cm 10µF „Deluxe“-Set Lego®-Set 20°C aujourd’hui',
   ],
@@ -86,8 +87,8 @@ test('reads the languages of Western Europe as windows-1252, and a few odd words
   const file = (names: readonly string[]) =>
     loaded(encodeText(`order_id,customer_name\n${names.map((name) => `A-1,${name}\n`).join('')}`, 'windows-1252'));
   for (const name of WESTERN) expect((await file([name])).rows).toMatchObject([{ values: { customer_name: name } }]);
-  const names = [...Array.from({ length: 20 }, () => 'Hélène'), 'Guðrún'];
-  expect((await file(names)).rows.at(-1)).toMatchObject({ values: { customer_name: 'Guðrún' } });
+  const names = [...Array.from({ length: 20 }, () => 'Hélène'), 'Doðan'];
+  expect((await file(names)).rows.at(-1)).toMatchObject({ values: { customer_name: 'Doðan' } });
 });
 
 test.each(OLD)('reads %s if it is chosen, and writes it again: %s', async (encoding, name, bytes) => {
