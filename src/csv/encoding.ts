@@ -4,8 +4,11 @@
  */
 import { isUtf8 } from 'node:buffer';
 
-/** One byte each; 1250 is that of Central Europe, 1254 of Turkey, macintosh of Macs before OS X. */
-const SINGLE_BYTE = ['windows-1252', 'windows-1250', 'windows-1254', 'macintosh'] as const;
+/** One byte each: Western and Central Europe, Cyrillic, Greek, Turkish, Baltic, Central Europe on Linux, Macs before OS X. */
+export const SINGLE_BYTE = [
+  ...(['windows-1252', 'windows-1250', 'windows-1251', 'windows-1253', 'windows-1254', 'windows-1257'] as const),
+  ...(['iso-8859-2', 'macintosh'] as const),
+] as const;
 export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', ...SINGLE_BYTE] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 type SingleByte = (typeof SINGLE_BYTE)[number];

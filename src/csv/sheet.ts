@@ -22,6 +22,7 @@ import type { Received } from './receive.ts';
 import { examineTable, type Table, type TableChoices, tableRows } from './table.ts';
 import { type CheckedRow, RowValidator } from './validate.ts';
 import { type ColumnCondition, conditionsOn } from './where.ts';
+import { WordCheck } from './word-check.ts';
 
 export interface SheetChoices extends TableChoices {
   readonly decimal?: DecimalSign;
@@ -58,10 +59,13 @@ export interface Sheet extends Table {
   readonly limit: number | undefined;
 }
 
-/** Throws what `examineTable`, `presetFor` and `mapColumns` throw, and CSV_LINES_WITHOUT_ORDER (exit code 2). */
+/** Throws what `examineTable`, `presetFor` and `mapColumns` throw, CSV_ENCODING_UNCLEAR and CSV_LINES_WITHOUT_ORDER (exit code 2). */
 export function examineSheet(received: Received, choices: SheetChoices = {}): Sheet {
   const { firstRows, ...table } = examineTable(received, choices);
   const { columns, format, headerLine: line } = table;
+  const words = wordsAbove(table);
+  for (const row of firstRows) words.add(row);
+  words.refuse(received.name);
   const signature = headerSignature(columns);
   const preset = presetFor(format.hasHeader ? columns : [], choices.presets ?? [], choices.preset);
   const header = { names: columns, isGiven: format.hasHeader, line };
@@ -95,7 +99,10 @@ export function examineSheet(received: Received, choices: SheetChoices = {}): Sh
 /** A file of results may have only rows with certain problems, so it does not show the decimal sign of the original file. */
 const OF_SELECTION: DetectedDecimal = { sign: 'unsure', why: 'a file of results may have only some of the rows' };
 
-/** The orders of the file that the sheet selects, checked, in batches in the file's order; lines are combined if it says so. */
+/**
+ * The orders of the file that the sheet selects, checked, in batches in the file's order; lines are combined if it says so.
+ * Throws CSV_ENCODING_UNCLEAR at the end.
+ */
 export async function* checkedRows(
   received: Received,
   sheet: Sheet,
@@ -120,7 +127,19 @@ async function* checkedLines(
   sheet: Sheet,
   validator: RowValidator,
 ): AsyncGenerator<readonly CheckedRow[]> {
-  for await (const rows of tableRows(received, sheet)) yield rows.map((row) => validator.check(row));
+  const words = wordsAbove(sheet);
+  for await (const rows of tableRows(received, sheet)) {
+    for (const { cells } of rows) words.add(cells);
+    yield rows.map((row) => validator.check(row));
+  }
+  words.refuse(received.name);
+}
+
+/** Checks how the title and the header were decoded; the caller adds the rows. */
+function wordsAbove({ encoding, title, columns }: Table): WordCheck {
+  const words = new WordCheck(encoding);
+  for (const cells of [...title, columns]) words.add(cells);
+  return words;
 }
 
 /** The validator for a sheet's rows. */

@@ -66,6 +66,8 @@ export class RowValidator {
   readonly #rules: Rules;
   readonly #columns: readonly Column[];
   readonly #currencies = new Set<string>();
+  /** Of the rows so far; `isNumbered`: each has an order_id. */
+  readonly #above = { rows: 0, amount: 0, isNumbered: true };
 
   constructor(rules: Rules) {
     this.#rules = rules;
@@ -118,9 +120,20 @@ export class RowValidator {
       if (currency !== undefined && this.#currencies.size < MOST_CURRENCIES) this.#currencies.add(currency);
     }
     if (label !== undefined) values.order_id ??= label;
-    if (isTotals(values)) problems = [...(problems ?? []), rowProblem('TOTALS_ROW', { line })];
+    if (isTotals(values) || this.#isSum(values)) problems = [...(problems ?? []), rowProblem('TOTALS_ROW', { line })];
     if (!problems && hasCustomer(values)) return { status: 'valid', line, cells, values, warnings: NONE };
     return this.#withProblems(line, cells, values, problems ?? []);
+  }
+
+  /** Whether the row has no order_id, all rows above have one, and its amount is the sum of theirs: totals in any language. */
+  #isSum(values: OrderValues): boolean {
+    const { rows, isNumbered, amount: sum } = this.#above;
+    const isNumberless = values.order_id === undefined && isNumbered && rows > 1 && !isFound(values);
+    if (isNumberless && Math.abs(Number(values.amount) - sum) < LEAST_AMOUNT) return true;
+    this.#above.rows += 1;
+    this.#above.amount += Number(values.amount ?? 0);
+    this.#above.isNumbered &&= values.order_id !== undefined;
+    return false;
   }
 
   #withProblems(line: number, cells: readonly string[], values: OrderValues, found: readonly Problem[]): CheckedRow {
@@ -158,13 +171,21 @@ const MOST_CURRENCIES = 10;
 const MOST_SHOWN = 40;
 const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error' } as const;
 
+/** Half a cent: sums of floating-point numbers are a little off. */
+const LEAST_AMOUNT = 0.005;
+
 /** Many reports end with a line of totals. With --create-customers it would become an order of a customer named Total. */
 const TOTALS =
   /^(?:(?:grand|sub|sous)[ -]?)?totals?(?: (?:for|of|pour|de) .*| g[eé]n[eé]ral)?:?$|^(?:gesamt)?summe(?: f[uü]r .*)?:?$|^gesamt:?$|^suma:?$|^somme:?$/i;
 
-function isTotals({ customer_name: name, order_id, client_id, customer_email, customer_phone }: OrderValues): boolean {
-  if (name === undefined || !TOTALS.test(order_id ?? name)) return false;
-  return client_id === undefined && !customer_email && !customer_phone;
+function isTotals(values: OrderValues): boolean {
+  const { customer_name: name, order_id } = values;
+  return name !== undefined && TOTALS.test(order_id ?? name) && !isFound(values);
+}
+
+/** Whether the row names its customer by more than a name. */
+function isFound({ client_id, customer_email, customer_phone }: OrderValues): boolean {
+  return (client_id ?? customer_email ?? customer_phone) !== undefined;
 }
 
 const isReference = (field: Field | undefined) => CUSTOMER_REFERENCES.some((reference) => reference === field);

@@ -1,5 +1,6 @@
 /** The settings of one sync, by its type. */
 import { z } from 'zod';
+import { ENCODINGS } from '../csv/encoding.ts';
 import { FIELDS } from '../csv/fields.ts';
 import { contactFilter } from './contact-filter.ts';
 import { checkContactMap, contactMap } from './contact-map.ts';
@@ -177,6 +178,10 @@ export const ordersOptions = z.strictObject({
     .partialRecord(z.enum(FIELDS), z.string().min(1))
     .optional()
     .describe('Columns by field, if they are not found by their names: { order_id: Bestell-Nr. }.'),
+  encoding: z
+    .enum(ENCODINGS)
+    .optional()
+    .describe('Encoding of the files, such as windows-1250. Default: detected for each file.'),
   ...guards('A load', 'orders', 'rows of its file'),
 });
 

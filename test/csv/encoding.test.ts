@@ -1,7 +1,7 @@
 /** Encodings are detected from the bytes, and decoded wherever a block ends. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeText, detectEncoding, encodeText, Utf8Check } from '../../src/csv/encoding.ts';
+import { decodeText, detectEncoding, type Encoding, encodeText, Utf8Check } from '../../src/csv/encoding.ts';
 import { collected, loaded } from './files.ts';
 
 const TEXT = 'order_id;customer_name;amount\nA-1;Zoë Müller;12,50 €\n';
@@ -26,18 +26,72 @@ test.each(FILES)('detects and reads %s', async (_, bytes, encoding, hasBom) => {
   expect(rows).toMatchObject([{ status: 'valid', values: { customer_name: 'Zoë Müller', amount: '12.5' } }]);
 });
 
-/** `ł`, `ş` and `ü` in the encodings of Polish and Turkish Windows and of an old Mac. */
-const OLD: readonly (readonly [
-  encoding: 'windows-1250' | 'windows-1254' | 'macintosh',
-  name: string,
-  bytes: string,
-])[] = [
-  ['windows-1250', 'Michał Żak', 'Micha\xb3 \xafak'],
-  ['windows-1254', 'Ayşe Ağa', 'Ay\xfee A\xf0a'],
-  ['macintosh', 'Jürgen Müller', 'J\x9frgen M\x9fller'],
+/** A name of each language in the encoding of its computers, and what it looks like as windows-1252. */
+const OLD: readonly (readonly [encoding: Encoding, name: string, bytes: string, wrong: string])[] = [
+  ['windows-1250', 'Michał', 'Micha\xb3', 'Micha³'],
+  ['windows-1250', 'Dvořák', 'Dvo\xf8\xe1k', 'Dvoøák'],
+  ['windows-1250', 'Kovačević', 'Kova\xe8evi\xe6', 'Kovaèeviæ'],
+  ['windows-1250', 'Erdős', 'Erd\xf5s', 'Erdõs'],
+  ['windows-1250', 'Brăila', 'Br\xe3ila', 'Brãila'],
+  ['iso-8859-2', 'Wąsik', 'W\xb1sik', 'W±sik'],
+  ['windows-1251', 'Иванов', '\xc8\xe2\xe0\xed\xee\xe2', 'Èâàíîâ'],
+  ['windows-1253', 'Γιώργος', '\xc3\xe9\xfe\xf1\xe3\xef\xf2', 'Ãéþñãïò'],
+  ['windows-1254', 'Ayşe', 'Ay\xfee', 'Ayþe'],
+  ['windows-1257', 'Bērziņš', 'B\xe7rzi\xf2\xf0', 'Bçrziòð'],
+  ['macintosh', 'Jürgen', 'J\x9frgen', 'JŸrgen'],
 ];
 
-test.each(OLD)('reads %s if it is chosen, and writes it again', async (encoding, name, bytes) => {
+test.each(OLD)('refuses a file in %s, and says what "%s" looks like', async (encoding, name, bytes, wrong) => {
+  const file = (header: string, rows: string) => Buffer.from(`order_id,${header}\n${rows}`, 'latin1');
+  const looks = (text: string) => `has texts that look wrong: as windows-1252 "${wrong}"${text}`;
+  for (const one of [file('customer_name', `A-1,${bytes}\n`), file(`customer_name,${bytes}`, 'A-1,Ann,\n')]) {
+    const message = await loaded(one).catch(({ code, message }) => `${code}: ${message}`);
+    expect(message).toContain(looks(''));
+    expect(message).toMatch(new RegExp(`^CSV_ENCODING_UNCLEAR.*, as [^"]*${encoding}[^"]* "${name}"`));
+    expect(message).toMatch(
+      /If one of these is right, name its encoding, as in --encoding [-a-z0-9]+; otherwise export/,
+    );
+  }
+});
+
+test('refuses a file whose odd words are late in it', async () => {
+  const rows = Buffer.alloc(1_100_000, `A-1,Ann,${'x'.repeat(50_000)}\n`);
+  const file = Buffer.concat([
+    Buffer.from('order_id,customer_name,x\n'),
+    rows,
+    Buffer.from('A-2,Micha\xb3,', 'latin1'),
+  ]);
+  await expect(loaded(file)).rejects.toThrow('as windows-1252 "Micha³", as windows-1250 or iso-8859-2 "Michał"');
+});
+
+test('refuses a file in an encoding that cannot be chosen', async () => {
+  const shiftJis = Buffer.from('order_id,customer_name\nA-1,\x8e\x52\x93\x63\x91\xbe\x98\x59\n', 'latin1'); // 山田太郎
+  await expect(loaded(shiftJis)).rejects.toThrow('export the file again as UTF-8');
+});
+
+/** Words of ten languages, and signs as people write them. */
+const WESTERN = [
+  ...['Größe Süß Weiß Österreich', "œuvre Hélène naïve Noël Citroën l'été où forêt maître août façade d’Arc"],
+  ...['Ibáñez ¿Qué? Mª nº 1º 5 €', 'ção João Simões irmãs você', 'perché città più così però', 'Barça Però València'],
+  ...[
+    'coöperatie één',
+    'Åsa Sjögren',
+    'Søren Øystein Færøerne Kjær Høyre',
+    'Þóra Guðrún Þórður Sigurðardóttir Æsa',
+    '“Köln–Bonn” 5–10 m² 2½ © ™ … «oui»',
+    'blau–weiß 10×15cm 10µF „Deluxe“-Set Lego®-Set 20°C aujourd’hui',
+  ],
+];
+
+test('reads the languages of Western Europe as windows-1252, and a few odd words among them', async () => {
+  const file = (names: readonly string[]) =>
+    loaded(encodeText(`order_id,customer_name\n${names.map((name) => `A-1,${name}\n`).join('')}`, 'windows-1252'));
+  for (const name of WESTERN) expect((await file([name])).rows).toMatchObject([{ values: { customer_name: name } }]);
+  const names = [...Array.from({ length: 20 }, () => 'Hélène'), 'Doðan'];
+  expect((await file(names)).rows.at(-1)).toMatchObject({ values: { customer_name: 'Doðan' } });
+});
+
+test.each(OLD)('reads %s if it is chosen, and writes it again: %s', async (encoding, name, bytes) => {
   const { rows, overview } = await loaded(Buffer.from(`order_id,customer_name\nA-1,${bytes}\n`, 'latin1'), {
     encoding,
   });

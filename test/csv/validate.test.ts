@@ -92,6 +92,16 @@ test('a line of totals is not an order of a customer called Total; such a custom
   expect(verdicts(checked)).toEqual(['2 TOTALS_ROW', '3 ok', '4 TOTALS_ROW', '5 ok', '6 TOTALS_ROW']);
 });
 
+test('a row is one of totals by its amount, whatever it is called, unless a row above has no order_id', async () => {
+  const totals = ',Razem,11.30';
+  const file = (...rows: string[]) => loaded(['order_id,customer_name,amount', ...rows].join('\n'));
+  expect(verdicts((await file('A1,Ann,5.10', 'A2,Bob,6.20', totals)).rows)).toEqual(['2 ok', '3 ok', '4 TOTALS_ROW']);
+  expect(verdicts((await file('A1,Ann,5.10', 'A2,Bob,6.21', totals)).rows)).toEqual(['2 ok', '3 ok', '4 ok']);
+  expect(verdicts((await file('A1,Ann,5.10', ',Bob,6.20', totals)).rows)).toEqual(['2 ok', '3 ok', '4 ok']);
+  const { rows } = await loaded('order_id,customer_email,amount\nA1,a@x.de,5\nA2,a@x.de,-5\n,a@x.de,0\n');
+  expect(verdicts(rows)).toEqual(['2 ok', '3 ok', '4 ok']);
+});
+
 const OTHERS: readonly (readonly [field: string, cell: string, verdict: string])[] = [
   ['order_id', '=1+1', 'ok'],
   ['order_id', '1.23457E+12', 'ORDER_ID_CUT_SHORT'],

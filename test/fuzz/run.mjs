@@ -9,7 +9,7 @@ const { values } = parseArgs({
     part: { type: 'string', default: '' },
   },
 });
-const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'core', '--no-file-parallelism'];
+const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--no-file-parallelism'];
 // A part that collects what it reads runs out of memory.
 const env = {
   ...process.env,

@@ -34,10 +34,16 @@ async function drop(name: string, content: string | Buffer): Promise<void> {
 }
 
 async function watch(
-  how: { dryRun?: boolean; existing?: 'skip' | 'update'; createCustomers?: boolean; presets?: string } = {},
+  how: {
+    dryRun?: boolean;
+    existing?: 'skip' | 'update';
+    createCustomers?: boolean;
+    presets?: string;
+    encoding?: string;
+  } = {},
 ): Promise<Run> {
-  const { existing = 'skip', createCustomers = false, presets } = how;
-  const options = { folder, existing, createCustomers, presets };
+  const { existing = 'skip', createCustomers = false, presets, encoding } = how;
+  const options = { folder, existing, createCustomers, presets, encoding };
   const dryRun = how.dryRun ?? false;
   const spec = { sync: 'files', job: 'orders', account: 'test', resource: 'sync:files', options, dryRun } as const;
   const begun = await startRun(harness.database.pool, { ...spec, lane: 'batch', phase: 'watch-orders' });
@@ -164,19 +170,22 @@ test('a missing folder fails the run with its name and the remedy', async () => 
   await mkdir(folder);
 });
 
-test('files are read by presets; a broken preset fails the run, and files are loaded once it is corrected', async () => {
+test('files are read by presets in the encoding of the settings; a broken preset fails the run, and files are loaded once it is corrected', async () => {
   const presets = path.join(folder, 'presets');
   await mkdir(presets);
   const preset = `title: Till
 header: [Bon, Kunde]
-columns: { order_id: Bon, customer_email: Kunde, amount: Summe }
+columns: { order_id: Bon, customer_email: Kunde, amount: Summe, description: Text }
 combineLines: { amount: sum, description: join }
 `;
   await writeFile(path.join(presets, 'till.yaml'), preset.replace('combineLines', 'combine'));
-  await drop('may.csv', 'Mai\nBon,Kunde,Summe\nT-1,ann@example.com,1.50\nT-1,ann@example.com,2.25\n');
-  expect(await watch({ presets })).toMatchObject({ status: 'failed', errorCode: 'PRESET_INVALID' });
+  const rows = 'T-1,ann@example.com,1.50,Bu\xb3ka\nT-1,ann@example.com,2.25,Bu\xb3ka\n'; // Bułka in windows-1250
+  await drop('may.csv', Buffer.from(`Mai\nBon,Kunde,Summe,Text\n${rows}`, 'latin1'));
+  const encoding = 'windows-1250';
+  expect(await watch({ presets, encoding })).toMatchObject({ status: 'failed', errorCode: 'PRESET_INVALID' });
   expect(await filesIn()).not.toContain('failed');
   await writeFile(path.join(presets, 'till.yaml'), preset);
-  expect(await harness.rows(await watch({ presets }))).toMatchObject([{ verdict: 'created', reason: 'LOADED' }]);
-  expect((await harness.orders()).map(({ order_id, amount }) => [order_id, amount])).toEqual([['T-1', 3.75]]);
+  const run = await watch({ presets, encoding });
+  expect(await harness.rows(run)).toMatchObject([{ verdict: 'created', reason: 'LOADED' }]);
+  expect(await harness.orders()).toMatchObject([{ order_id: 'T-1', amount: 3.75, description: 'Bułka' }]);
 });

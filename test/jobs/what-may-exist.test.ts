@@ -45,6 +45,7 @@ test('an order that the list hides is found by the id of the answer, and later l
 test.each([
   ['is found', {}, 'created'],
   ['is unknown if it says that it is deleted', { deleted_at: '2026-01-05T10:00:00Z' }, 'rejected CUSTOMER_UNKNOWN'],
+  ['is unknown if it says so as in JSON:API', { 'is-deleted': '1' }, 'rejected CUSTOMER_UNKNOWN'],
 ])('a customer that the list hides and a row names by its id %s', async (_what, members, fate) => {
   begin({
     customers: [
@@ -182,6 +183,16 @@ test.each([
     ]);
   },
 );
+
+test('an order after the last one of a list that is cut off is not created again, whatever the list showed before', async () => {
+  const show = (record: BookRecord, how: 'list' | 'get') =>
+    how === 'list' && 'order_id' in record && record.id > 3 ? undefined : record;
+  begin({ show, afterCreate: () => ({ status: 502, body: 'no' }) });
+  harness.book.orders.push({ id: 1, order_id: 'A', client_id: 1, amount: 5, status: 'new' });
+  const run = await harness.load(orders('A,1,5,new', 'B,1,6,new', 'C,1,7,new', 'D,1,8,new'));
+  expect(harness.book.orders).toHaveLength(4);
+  expect(await harness.fates(run)).toEqual(['existing EXISTS', 'created', 'created', 'review NOT_IN_LIST']);
+});
 
 describe('a service that spells the order_ids of new orders in its own way', () => {
   const spelt = (record: BookRecord) => ({

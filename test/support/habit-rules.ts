@@ -42,7 +42,8 @@ export function checkBody(
   if (habit === 'refuses unknown members' && unknown !== undefined)
     throw new Refusal(400, `unknown property ${unknown}`);
   if (kept === undefined) return;
-  const missing = Object.entries(kept.fields).find(([name, value]) => hasValue(value) && !(name in sent));
+  const isDue = (name: string) => KNOWN[operation]?.includes(name) && !(name in sent);
+  const missing = Object.entries(kept.fields).find(([name, value]) => hasValue(value) && isDue(name));
   if (habit === 'refuses updates that are not whole' && missing !== undefined)
     throw new Refusal(400, `${missing[0]} is required`);
   if (habit === 'wants the tenant in updates' && operation === 'customers/update' && sent.tenant_id !== TENANT)

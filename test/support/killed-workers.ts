@@ -38,7 +38,7 @@ export function startKilledWorkers({ args, env, calls }: KilledHow): KilledWorke
   }
   function start(): void {
     const program = [programFile('test/support/world-program'), ...args];
-    const worker = spawn(process.execPath, program, { env, stdio: ['ignore', 'inherit', 'inherit'] });
+    const worker = spawn(process.execPath, program, { env, stdio: ['pipe', 'inherit', 'inherit'] });
     workers.add(worker);
     worker.once('exit', (code) => {
       workers.delete(worker);

@@ -71,7 +71,7 @@ export async function checkServices(
         dataDir,
         why,
       };
-      for (const step of steps) await STEPS[step](world);
+      for (const step of steps) if (why.wrong.length === 0) await STEPS[step](world);
       const status = why.wrong.length > 0 ? 'wrong' : why.refused.length > 0 ? 'refused' : 'handled';
       const one: Checked = { drawn, status, why: [...why.wrong, ...why.refused] };
       checked[n] = one;

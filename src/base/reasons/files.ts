@@ -73,6 +73,12 @@ export const FILE_REASONS = {
   },
   CSV_DUPLICATE_HEADER: { meaning: 'Two columns have the same name.', remedy: 'Rename one.' },
   CSV_EMPTY: { meaning: 'The file is empty or has blank lines only.', remedy: 'Give it a header and a row.' },
+  CSV_ENCODING_UNCLEAR: {
+    meaning: 'The file is not UTF-8, and its texts look wrong in the encoding that was assumed.',
+    sentence: '{problem}',
+    remedy:
+      'Export it as UTF-8, or choose its encoding with `--encoding` or in the form of the console; for a watched folder, set `encoding` in the options of its sync.',
+  },
   CSV_GZIP_BROKEN: { meaning: 'The gzip file is broken.', remedy: `Compress it again, ${AGAIN}` },
   CSV_HEADER_INVALID: {
     meaning: 'The header cannot be read.',

@@ -53,7 +53,7 @@ export async function fixedPass<R extends ScannedRecord>(source: PassSource<R>, 
     else if (++stalePages === MAX_STALE_PAGES) {
       return {
         status: 'incomplete',
-        reason: `${MAX_STALE_PAGES} pages in a row had no new record: the list has no end`,
+        reason: `${MAX_STALE_PAGES} pages in a row had no new record: the list has no end, or is cut off there`,
       };
     }
     longest = Math.max(longest, records.length);

@@ -37,7 +37,7 @@ function isSet(value: Json | undefined): boolean {
   return flagOf(value) !== false && (value === true || /[1-9a-z]/i.test(textOf(value)));
 }
 
-const DELETED = /^(is_?)?(deleted|removed|trashed)(_?(at|on|date|time))?$/i;
+const DELETED = /^(is[-_]?)?(deleted|removed|trashed)([-_]?(at|on|date|time))?$/i;
 
 /** @throws Stop */
 export async function lookUp(

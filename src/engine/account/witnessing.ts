@@ -15,6 +15,7 @@ import type { Json, JsonObject } from '../../client/call/json.ts';
 import { mayBeSame, type RecordKeys, recordKeys } from '../../client/lists/record-keys.ts';
 import { SeenIds } from '../../client/lists/seen-ids.ts';
 import { distrustList } from '../ledger/matching/first-created.ts';
+import { openRows } from '../ledger/rows.ts';
 import { addNote, type RunProgress, recordProgress } from '../ledger/runs.ts';
 import {
   keepTenant,
@@ -57,6 +58,10 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
   const isFirstLook = witnesses.length === 0 && resource !== 'contacts' && !(await wasRebound(pool, run.scope));
   // A service may show a new record by its id before it lists it.
   const isAfterSend = isFirstLook && (await hasSent(pool, run.id));
+  // A row that is to be sent again must not be a record that the list hides: many lists end with their oldest records.
+  const hasWaited = run.notes.some((note) => note.startsWith(awaited(resource)));
+  const isDoubtful =
+    !isFirstLook && !hasWaited && resource !== 'contacts' && (await openRows(pool, run.id)).unknown > 0;
   const wanted = new Map(witnesses.map((witness) => [witness.id, witness]));
   const found = new Map<string, RecordKeys>();
   const tenants = new Set<string>();
@@ -72,9 +77,8 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       if (tenants.size < 2) for (const tenant of tenantIn(record)) tenants.add(tenant);
       if (wanted.has(id)) found.set(id, recordKeys(resource, record));
       sample.add({ id, record });
-      if (!isFirstLook) return;
-      skipped.add(id);
-      if (resource === 'customers') listed.note(id, 0, '');
+      if (isFirstLook || isDoubtful) skipped.add(id);
+      if (isFirstLook && resource === 'customers') listed.note(id, 0, '');
     },
     async isWhole() {
       const [tenant] = tenants;
@@ -83,12 +87,13 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       if (isMany(others.length, found.size)) throw await otherRecords(context, resource, others, found);
       const missing = witnesses.filter(({ id }) => !found.has(id));
       const control = sample.records[0]?.id;
-      const suspects = isFirstLook ? await hiddenBefore() : missing.map(({ id }) => id);
+      const suspects = isFirstLook ? await hiddenBefore() : [...missing.map(({ id }) => id), ...skipped.after()];
       const looked = await lookAtMissing(context, resource, suspects, control);
       // An id that was never seen may not exist.
       if (looked.status === 'hidden' && (isAfterSend || skipped.after().includes(looked.id)))
         await awaitNewer(context, resource, looked);
-      const judged: Judged = isFirstLook && looked.status === 'unclear' ? { status: 'removed' } : looked;
+      const isUnasked = looked.status === 'unclear' && missing.length === 0; // no record that was known is missing
+      const judged: Judged = isUnasked ? { status: 'removed' } : looked;
       // Nothing is written for contacts that are gone.
       const isGone = judged.status !== 'hidden' && resource !== 'contacts' && missing.length > FEW;
       if (isGone && isMany(missing.length, witnesses.length)) {
@@ -172,6 +177,8 @@ async function lookAtMissing(
   return { status: 'removed' };
 }
 
+const awaited = (resource: Resource) => `waited to see whether the list of ${resource}`;
+
 /**
  * A record after the highest id of a list is hidden, or it is newer than the read. As a witness, it must be in the list once
  * the service has to show it. @throws RetryLater
@@ -182,7 +189,7 @@ async function awaitNewer(
   { id, record }: Extract<Judged, { status: 'hidden' }>,
 ): Promise<never> {
   await keepWitnesses(pool, run.scope, resource, [{ id, keys: recordKeys(resource, record) }]);
-  const why = `waited to see whether the list of ${resource} shows ${resource.slice(0, -1)} ${id}, which may be new`;
+  const why = `${awaited(resource)} shows ${resource.slice(0, -1)} ${id}, which may be new`;
   await addNote(pool, run.id, why);
   throw new RetryLater(why, account.settleMs, { isFailure: false });
 }

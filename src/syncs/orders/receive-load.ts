@@ -60,9 +60,9 @@ const NOTE_MS = 1_000;
 
 /** Leaves nothing of a load that was not received whole. @throws LockstepError like receiving, examining and beginning */
 export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<ReceivedLoad> {
-  const presets = await readPresets(load.presetsDir);
   const received = await receive(load.source, { spoolDir: load.spoolDir, signal: load.signal });
   try {
+    const presets = await readPresets(load.presetsDir);
     const recalled = await rememberedColumns(pool, load.account.scope);
     const sheet = examineSheet(received, { ...load.choices, presets, recall: (signature) => recalled.get(signature) });
     load.onSheet?.(sheet, received);

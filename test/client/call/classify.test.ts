@@ -178,7 +178,7 @@ test('a truncated body leaves a success unknown and a refusal refused', () => {
 });
 
 const failures: [code: string, dispatched: boolean, outcome: string, reason: string, words: RegExp][] = [
-  ['ECONNREFUSED', false, 'not-sent', 'unreachable', /check that the service is running/],
+  ['ECONNREFUSED', false, 'not-sent', 'unreachable', /check that a server is running there/],
   ['ENOTFOUND', false, 'not-sent', 'unreachable', /host name not found/],
   ['EAI_AGAIN', false, 'not-sent', 'unreachable', /name server/],
   ['UND_ERR_CONNECT_TIMEOUT', false, 'not-sent', 'unreachable', /connection timed out/],

@@ -140,6 +140,32 @@ test('one refusal of a good token, however young, costs another token and not th
   expect(issuer.issued).toHaveLength(2);
 });
 
+test('asks for a new token when a target is enabled right after its tokens were refused', async () => {
+  const issuer = await startIssuer();
+  let isAllowed = false;
+  const api = await startApi(() => (isAllowed ? issuer.issued.slice(2) : []));
+  const clock = clockAt(START);
+  const target = processOf(api, clientAt(issuer), clock.now);
+  const other = processOf(api, clientAt(issuer), clock.now);
+  const outcomes = [];
+  for (const seconds of [0, 6, 12]) {
+    clock.set(START + seconds * 1000);
+    outcomes.push(await read(target), await read(other));
+  }
+  expect(outcomes.map((outcome) => outcome?.status)).toEqual([
+    'later',
+    'later',
+    'later',
+    'later',
+    'disabled',
+    'disabled',
+  ]);
+  expect(issuer.issued).toHaveLength(2);
+  isAllowed = true;
+  expect([await read(other), await read(target)]).toMatchObject([{ status: 'found' }, { status: 'found' }]);
+  expect(issuer.issued).toHaveLength(3);
+});
+
 test.each([-30, 30, 600])(
   'an app whose clock is %i minutes from that of GitHub gets its token, and keeps it for an hour',
   async (minutes) => {

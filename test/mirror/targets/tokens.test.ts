@@ -84,16 +84,19 @@ test('a new token that the vendor refuses is not replaced again and again', asyn
   const api = await startApi(() => []);
   const clock = clockAt(START);
   const target = processOf(api, clientAt(issuer), clock.now);
-  for (const [seconds, status] of [
-    [0, 'later'],
-    [6, 'later'], // another token, which is new too
-    [12, 'disabled'],
+  const newToo = { status: 'later', detail: 'the vendor does not accept its new token yet' };
+  const refused = { status: 'disabled', detail: expect.stringContaining("check this target's oauthClient: ") };
+  for (const [seconds, outcome] of [
+    [0, newToo],
+    [6, newToo], // another token
+    [12, refused],
+    [18, newToo], // a person may have enabled the target
+    [24, refused],
   ] as const) {
     clock.set(START + seconds * 1000);
-    expect(await read(target)).toMatchObject({ status, reason: 'TOKEN_REFUSED' });
+    expect(await read(target)).toMatchObject({ ...outcome, reason: 'TOKEN_REFUSED' });
   }
-  expect([issuer.issued.length, api.requests.length]).toEqual([2, 4]);
-  expect(await read(target)).toMatchObject({ detail: expect.stringContaining("check this target's oauthClient: ") });
+  expect([issuer.issued.length, api.requests.length]).toEqual([3, 6]);
 });
 
 test('the ledger holds tokens encrypted, and a new secret of the client makes them useless', async () => {

@@ -55,6 +55,8 @@ const stored = z.object({
   issuedAt: z.coerce.date(),
   expiresAt: z.coerce.date(),
   isReplacement: z.boolean().default(false),
+  /** The vendor refuses it: once a person has enabled the target, another one is asked for. */
+  isRefused: z.boolean().default(false),
 });
 type Stored = z.output<typeof stored>;
 
@@ -65,9 +67,9 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
   let unsaved: { readonly token: Stored; readonly secret: string } | undefined;
   let asking: Promise<string | TargetFailure> | undefined;
 
-  function isFresh({ issuedAt, expiresAt }: Stored): boolean {
+  function isFresh({ issuedAt, expiresAt, isRefused }: Stored): boolean {
     const lifeMs = expiresAt.getTime() - issuedAt.getTime();
-    return expiresAt.getTime() - now().getTime() > Math.min(EARLY_MS, lifeMs / 2);
+    return !isRefused && expiresAt.getTime() - now().getTime() > Math.min(EARLY_MS, lifeMs / 2);
   }
 
   async function readKept(from: KeptSecrets, secret: string): Promise<Stored | undefined> {
@@ -85,7 +87,7 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
   ): Promise<Stored | TargetFailure> {
     const issued = await grant.issue(secret, usedToken);
     if (issued.status !== 'ok') return issued;
-    const token = { refreshToken: usedToken, ...issued.value, issuedAt: now(), isReplacement };
+    const token = { refreshToken: usedToken, ...issued.value, issuedAt: now(), isReplacement, isRefused: false };
     unsaved = { token, secret };
     return token;
   }
@@ -97,15 +99,32 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
     const held = await kept.alone(async (own) => {
       const before = await readKept(own, secret);
       const isKept = before !== undefined && isGood(before);
-      const token = isKept ? before : await issue(secret, before?.refreshToken, isReplacement);
+      const token = isKept
+        ? before
+        : await issue(secret, before?.refreshToken, isReplacement || before?.isRefused === true);
       if ('status' in token || token !== unsaved?.token) return token;
-      await own.write('token', { sealed: sealed(JSON.stringify(token), secret, 'token'), expiresAt: token.expiresAt });
+      await save(own, token, secret);
       return token;
     });
     if ('status' in held) return held;
     unsaved = undefined;
     known = held;
     return known.token;
+  }
+
+  function save(own: KeptSecrets, token: Stored, secret: string): Promise<void> {
+    return own.write('token', { sealed: sealed(JSON.stringify(token), secret, 'token'), expiresAt: token.expiresAt });
+  }
+
+  /** Keeps for all processes that the vendor refuses this token, unless it was replaced. */
+  async function giveUp(token: Stored): Promise<void> {
+    known = { ...token, isRefused: true };
+    const secret = await grant.secret().catch(secretUnread);
+    if (typeof secret !== 'string') return;
+    await kept.alone(async (own) => {
+      const before = await readKept(own, secret);
+      if (before?.token === token.token) await save(own, { ...before, isRefused: true }, secret);
+    });
   }
 
   function once(isGood: (token: Stored) => boolean, isReplacement = false): Promise<string | TargetFailure> {
@@ -126,7 +145,9 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
       if (ageMs < NEW_MS) {
         return { status: 'later', reason: 'TOKEN_REFUSED', detail: 'the vendor does not accept its new token yet' };
       }
-      return known?.isReplacement && ageMs < YOUNG_MS ? undefined : once(isNewer, true);
+      if (!known?.isReplacement || ageMs >= YOUNG_MS) return once(isNewer, true);
+      if (!known.isRefused) await giveUp(known);
+      return undefined;
     },
   };
 }
