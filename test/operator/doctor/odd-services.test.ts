@@ -36,7 +36,7 @@ test('a refused connection ends it early', async () => {
   const report = await examineAt(server.url);
   expect(report).toMatchObject({ stopped: 'the address cannot be reached', calls: 0, leftBehind: [] });
   expect(findingIn(report, 'address')).toMatchObject({
-    found: expect.stringMatching(/refused: check that the service is running/),
+    found: expect.stringMatching(/refused: check that a server is running there/),
     needs: expect.stringContaining('accounts.demo.url'),
   });
 });
