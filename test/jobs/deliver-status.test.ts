@@ -67,6 +67,7 @@ async function job(run: Run): Promise<JobResult> {
   return deliverStatus.run({
     run,
     account,
+    mostClaims: 1,
     targets: noTargets,
     need: async () => {},
     pool: database.pool,

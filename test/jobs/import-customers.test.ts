@@ -45,6 +45,7 @@ function job(run: Run, answer: (operation: string, call: number) => Outcome): Pr
   return importCustomers.run({
     run,
     account,
+    mostClaims: 1,
     targets: noTargets,
     need: async () => {},
     pool: database.pool,

@@ -36,14 +36,16 @@ export interface ClaimWish {
   readonly ttlMs: number;
   /** Granted only while the run is in this phase: a late job must not repeat work. */
   readonly phase?: string | undefined;
+  /** How many claims the run may have then; default: any number. */
+  readonly most?: number | undefined;
 }
 
-/** Takes a claim on a run; undefined when the run is not running or in another phase, or an exclusive claim blocks it. */
+/** Takes a claim on a run; undefined when the run is not running or in another phase, or other claims block it. */
 export async function takeClaim(
   db: Queryable,
   runId: string,
   worker: WorkerIdentity,
-  { kind, ttlMs, phase }: ClaimWish,
+  { kind, ttlMs, phase, most }: ClaimWish,
 ): Promise<Claim | undefined> {
   const asked = elapsedMs();
   const taken = await db.query<{ id: number }>(
@@ -52,11 +54,20 @@ export async function takeClaim(
      insert into ledger.claims (run_id, worker, exclusive, expires_at)
      select id, $2, $3, clock_timestamp() + $4 * interval '1 ms' from run
      where not exists (select 1 from ledger.claims where run_id = $1 and exclusive)
+       and ($6::int is null or (select count(*) from ledger.claims where run_id = $1) < $6)
      on conflict do nothing returning id::int`, // of two concurrent exclusive claims, the index allows one
-    [runId, worker, kind === 'exclusive', ttlMs, phase ?? null],
+    [runId, worker, kind === 'exclusive', ttlMs, phase ?? null, most ?? null],
   );
   const id = taken.rows[0]?.id;
   return id === undefined ? undefined : { id, runId, ttlMs, expiresAtMs: asked + ttlMs };
+}
+
+/** How many claims the runs have; runs without one are left out. */
+export async function countClaims(db: Queryable): Promise<ReadonlyMap<string, number>> {
+  const counted = await db.query<{ run: string; n: number }>(
+    'select run_id as run, count(*)::int as n from ledger.claims group by 1',
+  );
+  return new Map(counted.rows.map(({ run, n }) => [run, n]));
 }
 
 /** Claims on runs, and on the deliveries to a target. `now` below: a moment of the caller's clock; default: the database's. */

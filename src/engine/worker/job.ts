@@ -24,6 +24,8 @@ export interface JobContext<Options> {
   readonly pool: pg.Pool;
   readonly worker: WorkerIdentity;
   readonly log: Logger;
+  /** How many claims of senders the run may have, this job's included. */
+  readonly mostClaims: number;
   /** Reports that the run needs another run, so that a process that works only on this run works on the other too. */
   readonly need: (runId: string) => Promise<void>;
   /** Aborts when the process shuts down: finish the calls in flight and return `again`. */
@@ -59,7 +61,7 @@ export interface JobSpec<Options> {
   readonly summary: string;
   /** The schema of the run's options. */
   readonly options: z.ZodType<Options>;
-  /** How many of these jobs one process may run at once for one run. Default 1. */
+  /** How many of these jobs may run at once for one run, in all processes. Default 1. */
   readonly parallel?: number;
   /** The job waits for the budget without returning: after a second it continues without a worker slot. */
   readonly waitsInPlace?: boolean;

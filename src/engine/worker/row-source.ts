@@ -18,7 +18,7 @@ export interface SendRowHow extends Pick<SendHow, 'dispatchBefore'> {
 }
 
 export function rowSource(
-  { pool, run, worker, account, signal }: JobContext<unknown>,
+  { pool, run, worker, account, mostClaims, signal }: JobContext<unknown>,
   send: SendRow,
   onSent?: (outcome: Attempt) => void,
 ): Source<Claim, ClaimedRow, SentRow, Stop> {
@@ -47,7 +47,7 @@ export function rowSource(
   }
 
   return {
-    takeClaim: () => takeClaim(pool, run.id, worker, { kind: 'shared', ttlMs }),
+    takeClaim: () => takeClaim(pool, run.id, worker, { kind: 'shared', ttlMs, most: mostClaims }),
     renew: async (claim) => (await renewClaim(pool, claim)) !== undefined,
     claim: (claim, limit) => claimRows(pool, claim, limit),
     send: sendRow,

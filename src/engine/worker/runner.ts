@@ -14,12 +14,12 @@ import { KeyRefused, OperationForbidden, RetryLater, RunPaused, type Stop } from
 import { otherScope } from '../account/identity.ts';
 import { mayUse, suspend } from '../account/suspension.ts';
 import { noteAttended, noteLeft } from '../ledger/attended-runs.ts';
-import { dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
+import { countClaims, dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
 import { endRun, pauseRun } from '../ledger/run-status.ts';
 import { addNote, markFailing, movePhase, type Run, readRun, runningRuns } from '../ledger/runs.ts';
 import { ledgerNow } from '../ledger/set-clock.ts';
 import { resumeWaiting } from '../ledger/waiting-runs.ts';
-import type { Catalog, Job, JobResult, TargetAccess } from './job.ts';
+import type { Catalog, Job, JobContext, JobResult, TargetAccess } from './job.ts';
 import { createParking } from './parked.ts';
 import type { Payload, Processed, Queue } from './queue.ts';
 
@@ -91,13 +91,16 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     await attend(await readRun(pool, runId));
   }
 
-  async function enqueue(run: Run): Promise<void> {
+  /** Queues jobs for a run that has so many claims: one goes before those that would only help another. */
+  async function enqueue(run: Run, claims = 0): Promise<void> {
     const job = run.phase === undefined ? undefined : jobs.get(run.phase);
-    if (!job || run.status !== 'running') return;
+    if (!job || run.status !== 'running' || claims >= job.parallel) return;
     for (let i = 0; i < job.parallel; i++) {
       // The id contains this process: a job that a dead process left active must not block ours.
       const id = `${run.id}.${job.name}.w${worker.id}.${i}`;
-      await queue.add(job.name, { runId: run.id }, { id, isUrgent: run.lane === 'interactive' });
+      const isExtra = claims > 0 || i > 0;
+      const priority = run.lane === 'interactive' ? 'urgent' : isExtra ? 'extra' : 'usual';
+      await queue.add(job.name, { runId: run.id, isExtra }, { id, priority });
     }
   }
 
@@ -112,7 +115,8 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
       runs.map(({ id }) => id),
       worker,
     );
-    for (const run of runs) await enqueue(run);
+    const claims = await countClaims(pool);
+    for (const run of runs) await enqueue(run, claims.get(run.id));
   }
 
   async function leaveRuns(): Promise<void> {
@@ -126,21 +130,26 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     if (!job || run.status !== 'running' || run.phase !== name) return { status: 'over' };
     const open = await mayUse(needs, run);
     if (open.status === 'suspended') return { status: 'again', inMs: open.againInMs };
-    if (!job.waitsInPlace) return onPerformed(run, await perform(job, run, signal));
+    const mostClaims = payload.isExtra ? job.parallel : 1;
+    if (!job.waitsInPlace) return onPerformed(run, await perform(job, run, { mostClaims, signal }));
     const ending = async (working: Promise<Performed>) => {
       const processed = await onPerformed(run, await working);
       if (processed.status === 'again') await delay(processed.inMs, undefined, { signal }).catch(() => undefined);
     };
-    const performed = await parking.await(`${run.id}.${name}`, () => perform(job, run, signal), ending);
+    const performed = await parking.await(`${run.id}.${name}`, () => perform(job, run, { mostClaims, signal }), ending);
     return performed === 'parked' ? { status: 'over' } : onPerformed(run, performed); // parked: the next check queues its next job
   }
 
   /** The only code that catches what a job throws and turns it into a value. */
-  async function perform(job: Job, run: Run, signal: AbortSignal): Promise<Performed> {
+  async function perform(
+    job: Job,
+    run: Run,
+    how: Pick<JobContext<unknown>, 'mostClaims' | 'signal'>,
+  ): Promise<Performed> {
     try {
       const account = await needs.accounts.open(run.account);
       if (account.scope !== run.scope) throw otherScope(run, account.scope);
-      return await job.run({ run, account, targets: needs.targets, pool, worker, log, need, signal });
+      return await job.run({ run, account, targets: needs.targets, pool, worker, log, need, ...how });
     } catch (error) {
       const isOnPurpose = error instanceof LockstepError || error instanceof RetryLater;
       return isOnPurpose ? { status: 'stopped', stop: error } : { status: 'broke-off', error };

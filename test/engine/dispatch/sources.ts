@@ -72,6 +72,7 @@ function rowFixture(database: FreshDatabase): SourceFixture {
         pool,
         worker: WORKER,
         log,
+        mostClaims: 2,
         signal: NEVER,
       };
       return rowSource(context, async (row) => {

@@ -29,6 +29,7 @@ function alone(run: Run, work: (exclusive: Exclusive) => Promise<JobResult>): Pr
     pool: database.pool,
     worker: WORKER,
     log,
+    mostClaims: 1,
     signal,
   };
   return exclusively(context, work);

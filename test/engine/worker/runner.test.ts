@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { LockstepError } from '../../../src/base/errors.ts';
 import type { Client } from '../../../src/client/call/client.ts';
 import { KeyRefused, RetryLater, RunFailed, RunPaused } from '../../../src/engine/account/failure.ts';
+import { countClaims, dropClaims, takeClaim } from '../../../src/engine/ledger/claims.ts';
 import { endRun, resumeRun } from '../../../src/engine/ledger/run-status.ts';
 import { movePhase, type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { probeSoon, suspensionOf } from '../../../src/engine/ledger/scopes/suspensions.ts';
@@ -297,6 +298,28 @@ describe('processes', () => {
     await running([job]);
     expect((await ended(run)).status).toBe('done');
     expect(most).toBe(4);
+  });
+
+  test('work on every run before two work on one', async () => {
+    const SLOTS = 8;
+    const atWork = new Set<string>();
+    const every = new AbortController();
+    let most = 0;
+    const sending = work(async (context) => {
+      const { pool, run, worker, mostClaims } = context;
+      const claim = await takeClaim(pool, run.id, worker, { kind: 'shared', ttlMs: 60_000, most: mostClaims });
+      if (!claim) return { status: 'idle' };
+      most = Math.max(most, ...(await countClaims(pool)).values());
+      if (atWork.add(run.id).size === 2 * SLOTS) every.abort();
+      else if (!every.signal.aborted) await once(every.signal, 'abort');
+      await dropClaims(pool, [claim.id]);
+      return finish(context);
+    }, 2);
+    const runs = await Promise.all(Array.from({ length: 2 * SLOTS }, () => aRun(database)));
+    await running([sending]);
+    await running([sending]);
+    for (const run of runs) expect((await ended(run)).status).toBe('done');
+    expect(most).toBeLessThanOrEqual(2);
   });
 
   test('never run exclusive work at the same time, and never repeat finished work', async () => {

@@ -37,6 +37,7 @@ function contextOf(run: Run, signal = new AbortController().signal): JobContext<
     pool: database.pool,
     worker: WORKER,
     log,
+    mostClaims: 3,
     signal,
   };
 }
