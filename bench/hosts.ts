@@ -1,13 +1,14 @@
 /**
  * Worker hosts that share one Redis and one Postgres: 1, 2 and 4 processes load the orders of 16 accounts, at a service that
- * answers after 50 ms and has no limit. An account has at most 16 calls in flight however many hosts there are, so what the
- * others add is how many accounts are worked on at once.
+ * answers after 50 ms and has no limit. An account has at most 16 calls in flight however many hosts there are, and a host
+ * sends for at most 8 accounts at once: two hosts are twice as fast as one, and with 16 accounts four are not faster than two.
  */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
 import { openDatabase } from '../src/storage/open.ts';
 import { startRedis, type TestRedis } from '../test/support/redis-server.ts';
 import { cpuMsOf } from './cost.ts';
@@ -16,15 +17,17 @@ import type { TinyAnswer } from './orders-tiny-process.ts';
 import { CONCURRENCY, figuresOf, run } from './processes.ts';
 import type { Row } from './table.ts';
 
-const HOSTS = { 1: 1, 2: 1.9, 4: 3.5 } as const;
+const HOSTS = { 1: 1, 2: 1.9, 4: 1.9 } as const;
 const ACCOUNTS = 16;
-const ORDERS = 2_000;
+const ORDERS = 3_000;
 const LATENCY_MS = 50;
 const CUSTOMERS = 100;
 const LOOK_MS = 100;
 
 interface Shared {
   readonly ms: number;
+  /** While the middle 80% of the orders were sent: loads begin with lists, and end with waiting. */
+  readonly perSecond: number;
   readonly cpuMs: readonly number[];
   readonly service: TinyAnswer;
 }
@@ -41,11 +44,11 @@ export async function hosts(): Promise<readonly Row[]> {
       Array.from({ length: CUSTOMERS }, (_, i) => i + 1),
     );
     const rows: Row[] = [];
-    let aloneMs: number | undefined;
+    let alone: number | undefined;
     for (const [count, wanted] of Object.entries(HOSTS)) {
       const shared = await share(dir, file, redis, Number(count));
-      aloneMs ??= shared.ms;
-      rows.push(rowOf(Number(count), wanted, aloneMs / shared.ms, shared));
+      alone ??= shared.perSecond;
+      rows.push(rowOf(Number(count), wanted, shared.perSecond / alone, shared));
     }
     return rows;
   } finally {
@@ -76,12 +79,20 @@ async function share(dir: string, file: string, redis: TestRedis, count: number)
     const cpuMs = await Promise.all(workers.map(({ pid = 0 }) => cpuMsOf(pid)));
     service.send('tell');
     const [told] = (await once(service, 'message')) as [TinyAnswer]; // as above
-    return { ms, cpuMs, service: told };
+    return { ms, perSecond: await rateIn(database.pool), cpuMs, service: told };
   } finally {
     for (const child of [...workers, service]) child.disconnect();
     await Promise.all([...workers, service].map((child) => once(child, 'exit')));
     await database.close();
   }
+}
+
+async function rateIn(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ perSecond: number }>(
+    `select (0.8 * count(*) / extract(epoch from percentile_disc(0.9) within group (order by at)
+       - percentile_disc(0.1) within group (order by at)))::float8 as "perSecond" from ledger.attempts`,
+  );
+  return rows[0]?.perSecond ?? 0;
 }
 
 function settingsFor(url: string, redisUrl: string): string {
@@ -97,14 +108,14 @@ function settingsFor(url: string, redisUrl: string): string {
   return `redis: { url: "${redisUrl}" }\naccounts:${accounts.join('')}`;
 }
 
-function rowOf(count: number, wanted: number, faster: number, { ms, cpuMs, service }: Shared): Row {
-  const [all, perSecond] = [ACCOUNTS * ORDERS, (ACCOUNTS * ORDERS * 1_000) / ms];
+function rowOf(count: number, wanted: number, faster: number, { ms, perSecond, cpuMs, service }: Shared): Row {
+  const all = ACCOUNTS * ORDERS;
   const isRight = service.orders === all && service.distinct === all && service.mostAtOnce <= CONCURRENCY;
   const cores = cpuMs.map((one) => (one / ms).toFixed(2)).join(', ');
   return {
-    what: `${count} hosts, ${ACCOUNTS} accounts with ${ORDERS} orders each, ${LATENCY_MS} ms: speed against one`,
+    what: `${count} ${count === 1 ? 'host' : 'hosts'}, ${ACCOUNTS} accounts with ${ORDERS} orders each, ${LATENCY_MS} ms: orders a second against one`,
     wanted: `≥ ${wanted} ×, ${all} orders, at most ${CONCURRENCY} at once`,
-    got: `${faster.toFixed(2)} × (${(ms / 1_000).toFixed(1)} s, ${perSecond.toFixed(0)}/s; cores: ${cores}), ${service.distinct} orders, at most ${service.mostAtOnce} at once`,
+    got: `${faster.toFixed(2)} × (${perSecond.toFixed(0)}/s, ${(ms / 1_000).toFixed(1)} s in all; cores: ${cores}), ${service.distinct} orders, at most ${service.mostAtOnce} at once`,
     isMet: faster >= wanted && isRight,
   };
 }
