@@ -4,13 +4,13 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
-import { type Payload, PRIORITIES, type Priority, type Processor, type Queue } from './queue.ts';
+import type { Payload, Processor, Queue } from './queue.ts';
 
 interface QueuedJob {
   readonly id: string;
   readonly name: string;
   readonly payload: Payload;
-  readonly priority: Priority;
+  readonly isUrgent: boolean;
 }
 
 interface Worker {
@@ -42,8 +42,8 @@ export function createOwnQueue({ log }: { readonly log: Logger }): Queue {
   }
 
   function lineUp(job: QueuedJob): void {
-    const after = waiting.findIndex(({ priority }) => PRIORITIES[priority] > PRIORITIES[job.priority]);
-    waiting.splice(after === -1 ? waiting.length : after, 0, job);
+    if (job.isUrgent) waiting.unshift(job);
+    else waiting.push(job);
     begin();
   }
 
@@ -67,10 +67,10 @@ export function createOwnQueue({ log }: { readonly log: Logger }): Queue {
   }
 
   return {
-    async add(name, payload, { id, priority }) {
+    async add(name, payload, { id, isUrgent }) {
       if (known.has(id)) return;
       known.add(id);
-      lineUp({ id, name, payload, priority });
+      lineUp({ id, name, payload, isUrgent });
     },
     async limitDelays() {}, // its delays are on a clock that cannot be set
     work(processor, concurrency) {

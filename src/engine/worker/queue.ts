@@ -21,14 +21,14 @@ const LOCK_MS = 30_000;
 /** A worker rests after an error. */
 const REST_MS = 1_000;
 
-/** Jobs with a lower number run first. `extra`: another one works on its run already. */
-export const PRIORITIES = { urgent: 1, usual: 2, extra: 3 } as const;
-export type Priority = keyof typeof PRIORITIES;
+/** Jobs with a lower number run first. */
+const URGENT = 1;
+const NOT_URGENT = 2;
 /** Clocks of machines differ by this much. */
 const SKEW_MS = 1_000;
 
-/** Names the run to continue, and whether another job works on it. Never contains a secret. */
-const payloadSchema = z.object({ runId: z.string(), isExtra: z.boolean().optional() });
+/** Names the run to continue. Never contains a secret. */
+const payloadSchema = z.object({ runId: z.string() });
 export type Payload = z.infer<typeof payloadSchema>;
 
 /** A processor's answer: the job is over, or runs again. */
@@ -38,7 +38,7 @@ export type Processor = (name: string, payload: Payload, signal: AbortSignal) =>
 
 export interface Queue {
   /** Adds a job unless the queue has one with this id. */
-  add(name: string, payload: Payload, options: { id: string; priority: Priority }): Promise<void>;
+  add(name: string, payload: Payload, options: { id: string; isUrgent: boolean }): Promise<void>;
   /**
    * Shortens delays that were set on a clock ahead of this machine's; call it about every second. BullMQ delays a job
    * until a time on the wall clock.
@@ -90,10 +90,10 @@ export function openQueue({ redis, database, log }: QueueNeeds): SharedQueue {
   let limited = new Map<string | undefined, number | undefined>();
 
   return {
-    async add(name, payload, { id, priority }) {
+    async add(name, payload, { id, isUrgent }) {
       await (await queue.ready()).add(name, payload, {
         jobId: id,
-        priority: PRIORITIES[priority],
+        priority: isUrgent ? URGENT : NOT_URGENT,
         ...FORGET,
       });
     },
@@ -186,7 +186,7 @@ function listed(state: QueueState, job: QueuedJob): ListedJob {
   return {
     name,
     run: payloadSchema.parse(data).runId,
-    isUrgent: priority === PRIORITIES.urgent,
+    isUrgent: priority === URGENT,
     addedAt: new Date(timestamp),
     // A job that is delayed counts from when its worker left it, soon after it began.
     dueAt: state === 'delayed' ? new Date((processedOn ?? timestamp) + delay) : undefined,

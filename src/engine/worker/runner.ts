@@ -31,6 +31,8 @@ const DEFECT_PATIENCE_MS = 5 * 60 * 1000;
 const OUTAGE_SHARE = 0.1;
 const LONGEST_PAUSE_MS = 15_000;
 const CONCURRENCY = 8;
+/** With more runs, each is worked on by one job at a time: what a second one adds, another run needs more. */
+const FEW_RUNS = CONCURRENCY / 2;
 /** A job that waits without returning frees its slot after this. */
 const SLOT_MS = 1_000;
 /** How long to wait after a defect in a job before retrying it. */
@@ -79,6 +81,8 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   const jobs = new Map<string, Job>(catalog.jobs.map((job) => [job.name, job]));
   const attended = new Set<string>();
   const isEveryRun = needs.worksOn === 'every-run';
+  let isCrowded = false;
+  const mostOf = (job: Job): number => (isCrowded ? 1 : job.parallel);
 
   async function attend(run: Run): Promise<void> {
     attended.add(run.id);
@@ -91,16 +95,14 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     await attend(await readRun(pool, runId));
   }
 
-  /** Queues jobs for a run that has so many claims: one goes before those that would only help another. */
+  /** Queues jobs for a run that has so many claims. */
   async function enqueue(run: Run, claims = 0): Promise<void> {
     const job = run.phase === undefined ? undefined : jobs.get(run.phase);
-    if (!job || run.status !== 'running' || claims >= job.parallel) return;
-    for (let i = 0; i < job.parallel; i++) {
+    if (!job || run.status !== 'running' || claims >= mostOf(job)) return;
+    for (let i = 0; i < mostOf(job); i++) {
       // The id contains this process: a job that a dead process left active must not block ours.
       const id = `${run.id}.${job.name}.w${worker.id}.${i}`;
-      const isExtra = claims > 0 || i > 0;
-      const priority = run.lane === 'interactive' ? 'urgent' : isExtra ? 'extra' : 'usual';
-      await queue.add(job.name, { runId: run.id, isExtra }, { id, priority });
+      await queue.add(job.name, { runId: run.id }, { id, isUrgent: run.lane === 'interactive' });
     }
   }
 
@@ -115,6 +117,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
       runs.map(({ id }) => id),
       worker,
     );
+    isCrowded = runs.length > FEW_RUNS;
     const claims = await countClaims(pool);
     for (const run of runs) await enqueue(run, claims.get(run.id));
   }
@@ -130,7 +133,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     if (!job || run.status !== 'running' || run.phase !== name) return { status: 'over' };
     const open = await mayUse(needs, run);
     if (open.status === 'suspended') return { status: 'again', inMs: open.againInMs };
-    const mostClaims = payload.isExtra ? job.parallel : 1;
+    const mostClaims = mostOf(job);
     if (!job.waitsInPlace) return onPerformed(run, await perform(job, run, { mostClaims, signal }));
     const ending = async (working: Promise<Performed>) => {
       const processed = await onPerformed(run, await working);

@@ -42,7 +42,7 @@ describe('the queue on Postgres', () => {
     const reported = (words: RegExp) => lines.filter(({ msg }) => words.test(msg));
     /** Adds a job, which is done as soon as the worker works. */
     async function isDone(queue: Queue, seen: readonly string[]) {
-      await queue.add('job', { runId: 'a' }, { id: 'a.job', priority: 'usual' });
+      await queue.add('job', { runId: 'a' }, { id: 'a.job', isUrgent: false });
       await expect.poll(() => seen).toEqual(['a']);
     }
     const seenBy =

@@ -43,7 +43,7 @@ async function use({ store, queue }: Awaited<ReturnType<typeof open>>, keys = KE
     seen.push(runId);
     return { status: 'over' };
   }, 2);
-  await queue.add('job', { runId: 'a' }, { id: 'a.job', priority: 'usual' });
+  await queue.add('job', { runId: 'a' }, { id: 'a.job', isUrgent: false });
   await expect.poll(() => seen).toEqual(['a']);
   await working.close();
   expect(await queue.depth()).toEqual({ active: 0, prioritized: 0, delayed: 0 });
