@@ -1,7 +1,7 @@
 /** Amounts are exact or refused with a code; they are never guessed and never pass through a float. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decimalSignOf, parseAmount } from '../../src/base/amount.ts';
+import { decimalSignOf, parseAmount, sumOf } from '../../src/base/amount.ts';
 import { sentenceFor } from '../../src/base/reasons/reasons.ts';
 
 const point = { decimal: '.', accounting: false } as const;
@@ -83,7 +83,43 @@ const CASES: readonly (readonly [cell: string, form: Parameters<typeof read>[1],
   ['0.12345', point, 'AMOUNT_TOO_PRECISE'],
   ['0.12340', point, '0.1234'],
   ['1234567890123456', point, 'AMOUNT_OUT_OF_BOUNDS'],
+  ['123456789012345', point, '123456789012345'],
+  ['12345678901234.5', point, '12345678901234.5'],
+  ['123456789012345.5', point, 'AMOUNT_OUT_OF_BOUNDS'],
+  [`${'0'.repeat(59)}1`, point, '1'],
+  [`${'0'.repeat(60)}1`, point, 'AMOUNT_NOT_A_NUMBER'],
   ['9'.repeat(400), point, 'AMOUNT_NOT_A_NUMBER'],
+  // Groups of three, or the Indian way, and nothing else.
+  ['12,34,56,789', point, '123456789'],
+  ['1,2,345', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['123,45,678', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['12,345,67', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['1234,567', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['0,123', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['1 234', point, '1234'],
+  ['1’234', point, '1234'],
+  ['12 345 67', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['1 234,567', point, 'AMOUNT_NOT_A_NUMBER'],
+  // Bookkeepers’ signs are those of the whole cell.
+  ['( 12 )', books, '-12'],
+  ['12 -', books, '-12'],
+  ['(12', books, 'AMOUNT_NOT_A_NUMBER'],
+  ['12)', books, 'AMOUNT_NOT_A_NUMBER'],
+  ['a(12)', books, 'AMOUNT_NOT_A_NUMBER'],
+  ['x12-', books, 'AMOUNT_NOT_A_NUMBER'],
+  ['x1e5', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['1e5x', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['7 Fr', point, '7'],
+  ['7 Fr.', point, '7'],
+  ['ABCD$ 7', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['2024-01-05T10:00', point, 'AMOUNT_IS_DATE'],
+  ['x2024-01-05', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['2024-01-05x', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['1/2/2024 10:00', point, 'AMOUNT_IS_DATE'],
+  ['5 Mar 24', point, 'AMOUNT_IS_DATE'],
+  ['Mar 5,2024', point, 'AMOUNT_IS_DATE'],
+  ['12/2024', point, 'AMOUNT_IS_DATE'],
+  ['12:30:15', point, 'AMOUNT_IS_DATE'],
 ];
 
 test.each(CASES)('%j with %j is %s', (cell, form, expected) => {
@@ -98,12 +134,43 @@ test.each([
   expect(parsed.status === 'refused' && sentenceFor(parsed.code, parsed.facts ?? {})).toContain(option);
 });
 
+test.each([
+  ['1,234', unsure, { either: '1234', or: '1.234' }],
+  ['12.34567', point, { decimals: 5, most: 4 }],
+  ['123456789012345.5', point, { most: 15 }],
+  ['1.2.3', point, { decimal: '.' }],
+])('the refusal of %j with %j says %j', (cell, form, facts) => {
+  expect(parseAmount(cell, form)).toMatchObject({ status: 'refused', facts });
+});
+
+test('a number with more decimals than its form allows is refused, however it is written', () => {
+  for (const cell of ['1.23', ' 1.23', '1,001.23'])
+    expect(parseAmount(cell, { ...point, maxDecimals: 1 })).toMatchObject({ code: 'AMOUNT_TOO_PRECISE' });
+  expect(parseAmount('1.2', { ...point, maxDecimals: 1 })).toMatchObject({ value: '1.2' });
+});
+
+test('the sum of amounts is exact', () => {
+  const parts = fc.array(fc.integer({ min: -10_000_000_000, max: 10_000_000_000 }), { maxLength: 8 });
+  const written = (units: number) => String(units / 10_000); // exact: a double holds far more digits
+  fc.assert(
+    fc.property(parts, (units) => {
+      const sum = units.reduce((all, one) => all + one, 0);
+      expect(sumOf(units.map(written))).toEqual({ status: 'amount', value: written(sum), currency: undefined });
+    }),
+  );
+  expect(sumOf(['999999999999999', '1'])).toMatchObject({ status: 'refused', code: 'AMOUNT_OUT_OF_BOUNDS' });
+});
+
 test('returns the currency that was removed, by one name however it is written', () => {
   expect(parseAmount('1.234,50 €', comma)).toMatchObject({ currency: '€' });
   expect(parseAmount('5 Euro', comma)).toMatchObject({ currency: '€' });
   expect(parseAmount('EUR 5', comma)).toMatchObject({ currency: '€' });
   expect(parseAmount('usd 5', comma)).toMatchObject({ currency: 'USD' });
   expect(parseAmount('CHF 12', comma)).toMatchObject({ currency: 'CHF' });
+  expect(parseAmount('12 Franken', comma)).toMatchObject({ currency: 'CHF' });
+  for (const dollars of ['7 Dollars', '7 dollar', '$ 7', 'Dollar 7'])
+    expect(parseAmount(dollars, comma)).toMatchObject({ currency: '$' });
+  expect(parseAmount('US$ 7', comma)).toMatchObject({ currency: 'US$' });
   expect(parseAmount('12', comma)).toMatchObject({ currency: undefined });
 });
 
@@ -145,8 +212,12 @@ test.each([
   ['12.345.678,9', ','],
   ['0,123', ','],
   ['123456.789', '.'],
+  ["'1,50", ','],
+  ['€ 1.50', '.'],
   ['1234', undefined],
   ['open', undefined],
+  ['x1.5y', undefined],
+  [`${'1'.repeat(60)}.5`, undefined],
 ])('%j shows that the decimal sign is %s', (cell, sign) => {
   expect(decimalSignOf(cell)).toBe(sign);
 });

@@ -234,7 +234,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     const run = await harness.load('order_id,customer_email,amount\nA-1,new@example.org,10\nA-2,new@example.org,12x\n');
     const { page, close } = await openPage(browser);
     await page.goto(`${web.url}/runs/${run.id}`);
-    expect(await page.textContent('main')).toMatch(/or create missing customers\./); // no option of a command
+    expect(await page.textContent('main')).toMatch(/and create missing customers\./); // no option of a command
     await page.goto(`${web.url}/runs/${run.id}/rows/3`);
     await page.getByRole('link', { name: 'Correct it' }).click();
     expect(await page.locator('tbody th').allTextContents()).toEqual(['3']);

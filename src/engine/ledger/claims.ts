@@ -5,9 +5,11 @@
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import os from 'node:os';
+import type pg from 'pg';
 import { z } from 'zod';
 import { elapsedMs } from '../../base/clock.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import { inTransaction } from '../../storage/transaction.ts';
 
 /** A claim lasts this long unless renewed: enough for a call and its answer between two renewals. */
 export function claimTtlMs(timeoutMs: number): number {
@@ -146,6 +148,11 @@ export async function dropClaims(db: Queryable, ids: readonly number[]): Promise
      where id in (select run_id from lost)`,
     [ids],
   );
+}
+
+/** Releases the claim of this process. In one transaction, because a claim that is being dropped looks expired to others. */
+export function releaseClaim(pool: pg.Pool, { id }: Claim): Promise<void> {
+  return inTransaction(pool, (db) => dropClaims(db, [id]));
 }
 
 /** Takes over expired claims, and claims of dead processes on this host: they may have made calls that are not recorded. */

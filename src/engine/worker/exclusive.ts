@@ -1,7 +1,7 @@
 /** Work on a run that only one process at a time may do, under an exclusive claim that is renewed until it is done. */
 import type pg from 'pg';
 import { inTransaction } from '../../storage/transaction.ts';
-import { type Claim, ClaimLost, claimTtlMs, dropClaims, holdClaim, renewClaim, takeClaim } from '../ledger/claims.ts';
+import { type Claim, ClaimLost, claimTtlMs, holdClaim, releaseClaim, renewClaim, takeClaim } from '../ledger/claims.ts';
 import type { JobContext, JobResult } from './job.ts';
 
 export interface Exclusive {
@@ -37,6 +37,6 @@ export async function exclusively(
     throw error;
   } finally {
     clearInterval(renewing);
-    await dropClaims(pool, [claim.id]);
+    await releaseClaim(pool, claim);
   }
 }

@@ -3,7 +3,7 @@ import { inTransaction } from '../../storage/transaction.ts';
 import { RunFailed, type Stop } from '../account/failure.ts';
 import { LIMITED_IN_A_ROW, nothingButLimited } from '../account/reads.ts';
 import type { SendHow, Sent, Source } from '../dispatch/source.ts';
-import { type Claim, claimTtlMs, dropClaims, renewClaim, takeClaim } from '../ledger/claims.ts';
+import { type Claim, claimTtlMs, releaseClaim, renewClaim, takeClaim } from '../ledger/claims.ts';
 import { type Attempt, type ClaimedRow, claimRows, recordAttempts } from '../ledger/rows.ts';
 import { recordProgress } from '../ledger/runs.ts';
 import type { JobContext } from './job.ts';
@@ -63,6 +63,6 @@ export function rowSource(
       });
       return { status: status === 'running' ? 'recorded' : 'over' }; // cancelled, paused or failed meanwhile
     },
-    drop: (claim) => dropClaims(pool, [claim.id]),
+    drop: (claim) => releaseClaim(pool, claim),
   };
 }

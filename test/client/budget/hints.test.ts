@@ -28,6 +28,15 @@ test.each<[string, RateHint[], object | undefined]>([
   ['a reset within a second says nothing', [{ remaining: 5, resetMs: 1000, limit: 10 }], undefined],
   ['a limit without a window says nothing', [{ limit: 100, remaining: 60 }], undefined],
   ['a limit a window bounds the rate', [{ limit: 60, windowMs: MINUTE }], { ratePerSecond: 1, forMs: 15 * MINUTE }],
+  [
+    'a window of 15 minutes still bounds it',
+    [{ limit: 900, windowMs: 15 * MINUTE }],
+    { ratePerSecond: 1, forMs: 15 * MINUTE },
+  ],
+  ['a limit of nothing says nothing', [{ limit: 0, windowMs: MINUTE }], undefined],
+  ['a window of nothing says nothing', [{ limit: 5, windowMs: 0 }], undefined],
+  ['nothing remaining is a stop, and no rate', [{ remaining: 0, resetMs: 5000 }], undefined],
+  ['a reset alone says nothing', [{ resetMs: 5000 }], undefined],
   ['a daily quota is no rate', [{ limit: 1000, windowMs: 24 * 60 * MINUTE }], undefined],
   [
     'the tighter of the two counts',
@@ -47,6 +56,13 @@ test.each<[string, RateHint[], object | undefined]>([
   ],
 ])('%s', (_, hints, bound) => {
   expect(boundBy(...hints)).toEqual(bound);
+});
+
+test('a bound ends at its time', () => {
+  const bounds = new Bounds();
+  bounds.hear({ remaining: 8, resetMs: 4000 }, 0);
+  expect(bounds.tightest(3_999)).toEqual({ ratePerSecond: 2, forMs: 1 });
+  expect(bounds.tightest(4_000)).toBeUndefined();
 });
 
 test('headers with nothing remaining stop every process until the reset, and do not cut the rate', async () => {
