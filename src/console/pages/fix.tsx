@@ -10,7 +10,7 @@ import { type BadOrders, badFile, badOrders, cellKey, isPlanDropped, MOST_COLUMN
 import { definePage } from '../page.ts';
 import { Crumbs, Empty, Foreign, Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
-import { ColumnNames } from './load-columns.tsx';
+import { ProblemColumns } from './load-columns.tsx';
 
 const SHOWN_ORDERS = 50;
 /** Longer cells are shown and not edited. */
@@ -99,9 +99,7 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
         <table>
           <thead>
             <tr>
-              <th scope="col">Line</th>
-              <th scope="col">Problem</th>
-              <ColumnNames names={names} />
+              <ProblemColumns names={names} />
             </tr>
           </thead>
           <tbody>

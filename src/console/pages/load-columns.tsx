@@ -116,3 +116,27 @@ export function ColumnNames({ names }: { readonly names: readonly string[] }) {
     </>
   );
 }
+
+/** The same in a table of lines that have a problem each. */
+export function ProblemColumns({ names }: { readonly names: readonly string[] }) {
+  return (
+    <>
+      <th scope="col">Line</th>
+      <th scope="col">Problem</th>
+      <ColumnNames names={names} />
+    </>
+  );
+}
+
+/** The cells of a row under these columns. */
+export function Cells({ names, cells }: { readonly names: readonly string[]; readonly cells: readonly string[] }) {
+  return (
+    <>
+      {names.map((_, i) => (
+        <td>
+          <Foreign text={cells[i] ?? ''} most={60} />
+        </td>
+      ))}
+    </>
+  );
+}

@@ -2,9 +2,9 @@
 import { statementFor } from '../../base/reasons/reasons.ts';
 import { formatCount, plural } from '../../operator/format.ts';
 import type { FirstCheck } from '../../syncs/orders/preview-load.ts';
-import { Foreign, Section } from '../parts/parts.tsx';
+import { Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
-import { ColumnNames } from './load-columns.tsx';
+import { Cells, ProblemColumns } from './load-columns.tsx';
 
 const SHOWN = 20;
 
@@ -23,9 +23,7 @@ export function FirstProblems({ checked, names }: { readonly checked: FirstCheck
         <table>
           <thead>
             <tr>
-              <th scope="col">Line</th>
-              <th scope="col">Problem</th>
-              <ColumnNames names={names} />
+              <ProblemColumns names={names} />
             </tr>
           </thead>
           <tbody>
@@ -41,11 +39,7 @@ export function FirstProblems({ checked, names }: { readonly checked: FirstCheck
                       </p>
                     ))}
                 </td>
-                {names.map((_, i) => (
-                  <td>
-                    <Foreign text={cells[i] ?? ''} most={60} />
-                  </td>
-                ))}
+                <Cells names={names} cells={cells} />
               </tr>
             ))}
           </tbody>

@@ -13,7 +13,7 @@ import type { Checked, Upload } from '../loads/uploads.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { addressOf, Crumbs, Fact, Foreign, Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
-import { ColumnNames, Columns } from './load-columns.tsx';
+import { Cells, ColumnNames, Columns } from './load-columns.tsx';
 import { FirstLines } from './load-lines.tsx';
 import { Options, Reading } from './load-options.tsx';
 import { FirstProblems } from './load-problems.tsx';
@@ -260,11 +260,7 @@ function FirstRows({ preview: { table, firstRows } }: { preview: Preview }) {
           <tbody>
             {firstRows.slice(0, SHOWN_ROWS).map((row) => (
               <tr>
-                {names.map((_, i) => (
-                  <td>
-                    <Foreign text={row[i] ?? ''} most={60} />
-                  </td>
-                ))}
+                <Cells names={names} cells={row} />
               </tr>
             ))}
           </tbody>
