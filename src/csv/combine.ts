@@ -81,9 +81,12 @@ function asOne(first: CheckedRow, rows: readonly CheckedRow[], how: CombineLines
     const value = rows.find((row) => row.values[field] !== undefined)?.values[field];
     if (value !== undefined) values[field] = value;
   }
-  const found = [...problemsOf(rows, values, how), ...differencesOf(rows, how)];
-  if (how.description === 'join') found.push(...joinDescriptions(values, rows));
-  if (how.amount === 'sum') found.push(...sumAmounts(values, rows));
+  const found = [
+    ...problemsOf(rows, values, how),
+    ...differencesOf(rows, how),
+    ...(how.description === 'join' ? joinDescriptions(values, rows) : []),
+    ...(how.amount === 'sum' ? sumAmounts(values, rows) : []),
+  ];
   const problems = found.map((problem) => ({ ...problem, facts: { ...problem.facts, ...(order && { order }) } }));
   if (problems.some(({ severity }) => severity === 'error'))
     return { status: 'invalid', line, cells, lines, values, problems };

@@ -199,8 +199,8 @@ async function check(db: Queryable, rows: readonly Filled[], judge: Judge, hint:
   }
   const decisions = good.map(({ decision }) => decision);
   const wrong = await judge(decisions);
-  bad.push(...wrong.map(({ at, column, why }) => ({ line: good[at]?.line ?? 0, column, why })));
-  return { decisions, bad };
+  const judged = wrong.map(({ at, column, why }) => ({ line: good[at]?.line ?? 0, column, why }));
+  return { decisions, bad: [...bad, ...judged] };
 }
 
 interface Reading {

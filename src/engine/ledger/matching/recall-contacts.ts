@@ -75,14 +75,14 @@ async function linksAlike(
   run: Run,
   among: { readonly others: string; readonly in: 'contact' | 'known'; readonly values: readonly unknown[] },
 ): Promise<readonly Link[]> {
-  const found: Link[] = [];
+  const found: (readonly Link[])[] = [];
   for (const keys of [['email'], ['phone'], ['name', 'org']]) {
     const columns = keys.map((key) => `coalesce(k.${key}, '') as ${key}`).join(', ');
     const agree = keys.map((key) => `o.${key} = coalesce(l.${among.in}->>'${key}', '')`).join(' and ');
     const alike = `(select distinct ${columns} from ${among.others} and k.${keys[0]} is not null) o on ${agree}`;
-    found.push(...(await linksWith(db, run, alike, among.values)));
+    found.push(await linksWith(db, run, alike, among.values));
   }
-  return found;
+  return found.flat();
 }
 
 /** Links of unchanged contacts whose customers the list does not show. */

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { keepRecords } from '../../../../src/engine/ledger/match-index.ts';
+import { CONTACT_LINK } from '../../../../src/engine/ledger/matching/contact-links.ts';
+import { recallContacts, type Sightings } from '../../../../src/engine/ledger/matching/recall-contacts.ts';
+import { inTransaction } from '../../../../src/storage/transaction.ts';
+import type { FreshDatabase } from '../../../support/database.ts';
+import { aRun, freshLedger } from '../fresh-ledger.ts';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshLedger();
+});
+afterAll(() => database.close());
+
+/** More than a function can take as arguments. */
+const MANY = 200_000;
+
+test('any number of links may share a key with a customer that has none', async () => {
+  const run = await aRun(database);
+  await database.pool.query(
+    `insert into ledger.links (scope, kind, source_id, record_id, run_id, contact)
+     select $1, $2, i, i, $3, '{"email": "info@shared.example"}' from generate_series(1, $4::int) i`,
+    [run.scope, CONTACT_LINK, run.id, MANY],
+  );
+  const sightings: Sightings = {
+    unchanged: MANY,
+    lastN: 0,
+    linked: MANY,
+    lost: 0,
+    isInList: () => true,
+    hasContact: () => false,
+    isLost: () => false,
+  };
+  const unchanged = await inTransaction(database.pool, async (db) => {
+    const free = { phone: undefined, name: undefined, org: undefined, contactId: undefined, fields: {} };
+    await keepRecords(db, run.id, 0, [{ ...free, recordId: 'free', email: 'info@shared.example' }]);
+    return recallContacts(db, run, sightings);
+  });
+  expect(unchanged).toBe(MANY);
+});
