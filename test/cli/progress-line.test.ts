@@ -19,6 +19,7 @@ const RUN: Run = {
   phase: 'import-customers',
   checkpoint: {},
   notes: [],
+  listsAwaited: [],
   scan: 'proven',
   leftOut: undefined,
   rowsSeen: 2_000,

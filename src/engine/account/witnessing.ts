@@ -16,7 +16,7 @@ import { mayBeSame, type RecordKeys, recordKeys } from '../../client/lists/recor
 import { SeenIds } from '../../client/lists/seen-ids.ts';
 import { distrustList } from '../ledger/matching/first-created.ts';
 import { openRows } from '../ledger/rows.ts';
-import { addNote, type RunProgress, recordProgress } from '../ledger/runs.ts';
+import { addNote, type RunProgress, recordAwaited, recordProgress } from '../ledger/runs.ts';
 import {
   keepTenant,
   keepWitnesses,
@@ -59,7 +59,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
   // A service may show a new record by its id before it lists it.
   const isAfterSend = isFirstLook && (await hasSent(pool, run.id));
   // A row that is to be sent again must not be a record that the list hides: many lists end with their oldest records.
-  const hasWaited = run.notes.some((note) => note.startsWith(awaited(resource)));
+  const hasWaited = run.listsAwaited.includes(resource);
   const isDoubtful =
     !isFirstLook && !hasWaited && resource !== 'contacts' && (await openRows(pool, run.id)).unknown > 0;
   const wanted = new Map(witnesses.map((witness) => [witness.id, witness]));
@@ -177,8 +177,6 @@ async function lookAtMissing(
   return { status: 'removed' };
 }
 
-const awaited = (resource: Resource) => `waited to see whether the list of ${resource}`;
-
 /**
  * A record after the highest id of a list is hidden, or it is newer than the read. As a witness, it must be in the list once
  * the service has to show it. @throws RetryLater
@@ -189,8 +187,9 @@ async function awaitNewer(
   { id, record }: Extract<Judged, { status: 'hidden' }>,
 ): Promise<never> {
   await keepWitnesses(pool, run.scope, resource, [{ id, keys: recordKeys(resource, record) }]);
-  const why = `${awaited(resource)} shows ${resource.slice(0, -1)} ${id}, which may be new`;
+  const why = `waited to see whether the list of ${resource} shows ${resource.slice(0, -1)} ${id}, which may be new`;
   await addNote(pool, run.id, why);
+  await recordAwaited(pool, run.id, resource);
   throw new RetryLater(why, account.settleMs, { isFailure: false });
 }
 

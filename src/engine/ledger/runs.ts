@@ -35,6 +35,8 @@ export interface Run {
   readonly checkpoint: Readonly<Record<string, unknown>>;
   /** Notes for the operator about the run. */
   readonly notes: readonly string[];
+  /** The lists for which it has waited until they must show a record that may have been new. */
+  readonly listsAwaited: readonly string[];
   readonly scan: ScanProof | undefined;
   /** What the filter of the sync or of the load left out; undefined if it has none. It is no row. */
   readonly leftOut: LeftOut | undefined;
@@ -89,7 +91,7 @@ export interface NewRun {
   readonly title?: string;
 }
 
-const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, scan,
+const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, lists_awaited as "listsAwaited", scan,
   left_out as "leftOut", rows_seen as "rowsSeen", rows_settled as "rowsSettled", counts, (select coalesce(sum(value::bigint), 0)::float8 from jsonb_each_text(pruned)) as "rowsPruned", calls, calls_missed as "callsMissed", limited, error_code as "errorCode", error,
   trouble_since as "failingSince", created_at as "createdAt", ended_at as "endedAt",
   attended_at as "attendedAt", idle_ms as "idleMs", is_bound as "isBound", plan_id as "planId",
@@ -226,6 +228,14 @@ export async function addNote(db: Queryable, id: string, note: string): Promise<
     id,
     note,
   ]);
+}
+
+/** Records that a run has waited until a list must show what may have been new. */
+export async function recordAwaited(db: Queryable, id: string, list: string): Promise<void> {
+  await db.query(
+    `update ledger.runs set lists_awaited = lists_awaited || $2::text where id = $1 and not $2 = any(lists_awaited)`,
+    [id, list],
+  );
 }
 
 /** Starts or ends the run's failure period; returns its start on this process's clock. */
