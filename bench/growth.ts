@@ -35,8 +35,8 @@ export async function growth(last = LAST): Promise<readonly Row[]> {
   for (let size = FIRST; size <= last; size *= STEP) sizes.push(size);
   const loads: Grown[] = [];
   const syncs: [new: Grown, unchanged: Grown][] = [];
-  for (const size of sizes) loads.push(await load(size));
-  for (const size of sizes) syncs.push(await sync(size));
+  for (const size of sizes) loads.push(reported(await load(size)));
+  for (const size of sizes) syncs.push(reported(await sync(size)));
   const curves = {
     'orders loaded': loads,
     'new contacts synced': syncs.map(([first]) => first),
@@ -45,6 +45,12 @@ export async function growth(last = LAST): Promise<readonly Row[]> {
   const { PICTURE } = process.env;
   if (PICTURE) await writeFile(PICTURE, pictureOf(curves));
   return Object.entries(curves).flatMap(([what, grown]) => curve(what, grown));
+}
+
+/** Prints the figures of each size at once: the largest takes a quarter of an hour, and may fail. */
+function reported<T extends Grown | [Grown, Grown]>(grown: T): T {
+  process.stderr.write(`${JSON.stringify(grown)}\n`);
+  return grown;
 }
 
 const FIGURES: Readonly<Record<string, (grown: Grown) => number>> = {

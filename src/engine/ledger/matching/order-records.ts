@@ -76,16 +76,11 @@ export async function keepOrders(
       is_old: isOld,
     });
   await db.query(
-    `with shown as materialized (
-       select * from json_to_recordset($3) t (record_id text, client_id text, label text, is_number bool, fields jsonb, is_old bool)
-     ), known as (
-       update ledger.records r set last_pass = $2, client_id = s.client_id, label = s.label, is_number = s.is_number,
-         name = null, fields = s.fields, is_listed = $4
-       from shown s where r.run_id = $1 and r.kind = 'order' and r.record_id = s.record_id returning r.record_id
-     )
-     insert into ledger.records (run_id, kind, record_id, client_id, label, is_number, fields, first_pass, last_pass, is_listed)
-     select $1, 'order', record_id, client_id, label, is_number, fields, case when is_old then 0 else $2 end, $2, $4 from shown
-     where record_id not in (select record_id from known)`,
+    `insert into ledger.records (run_id, kind, record_id, client_id, label, is_number, fields, first_pass, last_pass, is_listed)
+     select $1, 'order', record_id, client_id, label, is_number, fields, case when is_old then 0 else $2 end, $2, $4
+     from json_to_recordset($3) t (record_id text, client_id text, label text, is_number bool, fields jsonb, is_old bool)
+     on conflict (run_id, kind, record_id) do update set last_pass = excluded.last_pass, client_id = excluded.client_id,
+       label = excluded.label, is_number = excluded.is_number, name = null, fields = excluded.fields, is_listed = excluded.is_listed`,
     [run.id, pass, JSON.stringify([...distinct.values()]), isListed],
   );
 }
