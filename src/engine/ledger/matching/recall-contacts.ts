@@ -5,6 +5,7 @@
 
 import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../match-index.ts';
+import { readPages } from '../read-cursor.ts';
 import type { Run } from '../runs.ts';
 import { CONTACT_LINK } from './contact-links.ts';
 
@@ -29,68 +30,84 @@ export interface Link {
   readonly customer: string;
 }
 
-const KEPT = `k.run_id = $1 and k.kind = 'customer'`;
+/** SQL: the links of run `$1`'s scope `$2` that `join` finds. */
+const linksWith = (join: string) => `select l.source_id as contact, l.record_id as customer
+  from ledger.links l join ${join} where l.scope = $2 and l.kind = $3`;
 
-/** Run it before the contacts are decided, in the same transaction. Returns how many contacts still have no rows. */
+const KEPT = `k.run_id = $1 and k.kind = 'customer'`;
+const LINKED = linksWith(`ledger.records k on ${KEPT} and k.record_id = l.record_id`);
+const NAMED = linksWith(`ledger.records k on ${KEPT} and k.contact_id = l.source_id`);
+
+/** SQL: links whose contact, or customer, shares an e-mail, a phone, or name and organization with one of `others`: SQL, `k`. */
+function linksAlike(others: string, member: 'contact' | 'known'): string {
+  const alike = [['email'], ['phone'], ['name', 'org']].map((keys) => {
+    const columns = keys.map((key) => `coalesce(k.${key}, '') as ${key}`).join(', ');
+    const agree = keys.map((key) => `o.${key} = coalesce(l.${member}->>'${key}', '')`).join(' and ');
+    return linksWith(`(select distinct ${columns} from ${others} and k.${keys[0]} is not null) o on ${agree}`);
+  });
+  return alike.join(' union all ');
+}
+
+const RIVALS = linksAlike(
+  `ledger.inputs k where k.run_id = $1 and k.source_id in (select contact from concerned where step = 'lost')`,
+  'known',
+);
+const FREE = `ledger.records k where ${KEPT} and (k.record_id in (select customer from concerned where step = 'freed')
+  or not exists (select from ledger.links o where o.scope = $2 and o.kind = $3 and o.record_id = k.record_id))`;
+const CONCERNED = `select distinct contact, customer from (${LINKED} union all ${NAMED}
+  union all ${linksAlike(FREE, 'contact')}) each order by contact`;
+
+type Step = 'lost' | 'rival' | 'freed' | 'other';
+
+/**
+ * Run it before the contacts are decided, in the same transaction. Returns how many contacts still have no rows. Any number
+ * of links may be concerned, so they are held in a temporary table.
+ */
 export async function recallContacts(db: Queryable, run: Run, sightings: Sightings): Promise<number> {
   if (sightings.unchanged === 0) return 0;
   await prepareSetWork(db, run.id, 'records');
+  await db.query(
+    'create temp table concerned (step text, contact text, customer text, is_listed boolean) on commit drop',
+  );
   const isThere = ({ contact }: Link) => sightings.hasContact(contact);
   const isListed = ({ customer }: Link) => !sightings.isLost(customer);
-  const lost = sightings.lost === 0 ? [] : await lostLinks(db, run, sightings);
-  const recalled = await recall(db, run, sightings.lastN, lost);
-  const rivals = lost.length === 0 ? [] : (await rivalsOf(db, run, lost)).filter(isThere);
-  await keepLinked(db, run, rivals.filter(isListed));
-  const linked = await linksWith(db, run, `ledger.records k on ${KEPT} and k.record_id = l.record_id`);
-  const named = await linksWith(db, run, `ledger.records k on ${KEPT} and k.contact_id = l.source_id`);
-  const freed = linked.filter((link) => !isThere(link)).map(({ customer }) => customer);
-  const alike = await linksAlike(db, run, {
-    others: `ledger.records k where ${KEPT} and (k.record_id = any($4) or not exists (
-      select from ledger.links o where o.scope = $2 and o.kind = $3 and o.record_id = k.record_id))`,
-    in: 'contact',
-    values: [freed],
-  });
-  const concerned = [...linked, ...named, ...alike].filter(isThere);
-  await keepLinked(db, run, concerned.filter(isListed));
-  return sightings.unchanged - recalled - (await recall(db, run, sightings.lastN + recalled, concerned));
-}
-
-async function linksWith(
-  db: Queryable,
-  run: Run,
-  join: string,
-  values: readonly unknown[] = [],
-): Promise<readonly Link[]> {
-  const found = await db.query<Link>(
-    `select l.source_id as contact, l.record_id as customer from ledger.links l join ${join}
-     where l.scope = $2 and l.kind = $3`,
-    [run.id, run.scope, CONTACT_LINK, ...values],
-  );
-  return found.rows;
-}
-
-/** Links whose contact, or customer, shares an e-mail, a phone, or name and organization with one of `others`: SQL, `k`. */
-async function linksAlike(
-  db: Queryable,
-  run: Run,
-  among: { readonly others: string; readonly in: 'contact' | 'known'; readonly values: readonly unknown[] },
-): Promise<readonly Link[]> {
-  const found: (readonly Link[])[] = [];
-  for (const keys of [['email'], ['phone'], ['name', 'org']]) {
-    const columns = keys.map((key) => `coalesce(k.${key}, '') as ${key}`).join(', ');
-    const agree = keys.map((key) => `o.${key} = coalesce(l.${among.in}->>'${key}', '')`).join(' and ');
-    const alike = `(select distinct ${columns} from ${among.others} and k.${keys[0]} is not null) o on ${agree}`;
-    found.push(await linksWith(db, run, alike, among.values));
+  const note = async (step: Step, pages: AsyncIterable<readonly Link[]>, isMeant: (link: Link) => boolean) => {
+    for await (const page of pages) {
+      const links = page.filter(isMeant);
+      if (links.length === 0) continue;
+      await db.query('insert into concerned select $1, * from unnest($2::text[], $3::text[], $4::boolean[])', [
+        step,
+        links.map(({ contact }) => contact),
+        links.map(({ customer }) => customer),
+        links.map(isListed),
+      ]);
+    }
+  };
+  const links = (sql: string) => readPages<Link>(db, sql, [run.id, run.scope, CONTACT_LINK]);
+  let rows = sightings.lastN;
+  if (sightings.lost > 0) {
+    await note('lost', lostLinks(db, run, sightings), () => true);
+    rows += await recall(db, run, rows, 'lost');
+    // Linked customers are no candidates for a contact whose customer is gone, but they compete with the candidates.
+    await note('rival', links(RIVALS), (link) => isThere(link) && isListed(link));
+    await keepLinked(db, run, 'rival');
   }
-  return found.flat();
+  await note('freed', links(LINKED), (link) => !isThere(link));
+  await note('other', links(CONCERNED), isThere);
+  await keepLinked(db, run, 'other');
+  rows += await recall(db, run, rows, 'other');
+  await db.query('drop table concerned');
+  return sightings.unchanged - (rows - sightings.lastN);
 }
 
 /** Links of unchanged contacts whose customers the list does not show. */
-export async function lostLinks(db: Queryable, run: Run, { hasContact, isLost }: Sightings): Promise<readonly Link[]> {
-  const lost: Link[] = [];
+export async function* lostLinks(
+  db: Queryable,
+  run: Run,
+  { hasContact, isLost }: Sightings,
+): AsyncGenerator<readonly Link[]> {
   for await (const links of linksInOrder(db, run))
-    lost.push(...links.filter((link) => hasContact(link.contact) && isLost(link.customer)));
-  return lost;
+    yield links.filter((link) => hasContact(link.contact) && isLost(link.customer));
 }
 
 /** All links of the scope, in batches. `isKnown`: the link knows its contact. */
@@ -110,36 +127,26 @@ export async function* linksInOrder(
   }
 }
 
-/**
- * Linked customers are not candidates for a contact whose customer is gone, but they compete with the candidates, so
- * they count.
- */
-function rivalsOf(db: Queryable, run: Run, lost: readonly Link[]): Promise<readonly Link[]> {
-  const others = 'ledger.inputs k where k.run_id = $1 and k.source_id = any($4)';
-  return linksAlike(db, run, { others, in: 'known', values: [lost.map(({ contact }) => contact)] });
-}
-
 /** Stores customers of the list with the keys of their links. */
-async function keepLinked(db: Queryable, run: Run, links: readonly Link[]): Promise<void> {
-  if (links.length === 0) return;
+async function keepLinked(db: Queryable, run: Run, step: Step): Promise<void> {
   await db.query(
     `insert into ledger.records (run_id, kind, record_id, contact_id, email, phone, name, org, fields, first_pass, last_pass)
      select $1, 'customer', record_id, known->>'contact', known->>'email', known->>'phone', known->>'name', known->>'org', '{}', 0, 0
-     from ledger.links l where l.scope = $2 and l.kind = $3 and l.record_id = any($4) on conflict do nothing`,
-    [run.id, run.scope, CONTACT_LINK, links.map(({ customer }) => customer)],
+     from ledger.links l where l.scope = $2 and l.kind = $3
+       and l.record_id in (select customer from concerned where step = $4 and is_listed) on conflict do nothing`,
+    [run.id, run.scope, CONTACT_LINK, step],
   );
 }
 
-/** Contacts that already have rows stay unchanged. */
-async function recall(db: Queryable, run: Run, lastN: number, links: readonly Link[]): Promise<number> {
-  if (links.length === 0) return 0;
+/** Contacts that already have rows stay unchanged. Returns how many rows were added. */
+async function recall(db: Queryable, run: Run, lastN: number, step: Step): Promise<number> {
   const recalled = await db.query(
     `insert into ledger.inputs (run_id, n, source_id, hash, label, email, phone, name, org)
      select $1, $5::bigint + row_number() over (order by l.source_id), l.source_id, l.hash, l.contact->>'label',
        l.contact->>'email', l.contact->>'phone', l.contact->>'name', l.contact->>'org'
-     from ledger.links l where l.scope = $2 and l.kind = $3 and l.source_id = any($4) and l.contact is not null
-       and not exists (select from ledger.inputs i where i.run_id = $1 and i.source_id = l.source_id)`,
-    [run.id, run.scope, CONTACT_LINK, links.map(({ contact }) => contact), lastN],
+     from ledger.links l where l.scope = $2 and l.kind = $3 and l.source_id in (select contact from concerned where step = $4)
+       and l.contact is not null and not exists (select from ledger.inputs i where i.run_id = $1 and i.source_id = l.source_id)`,
+    [run.id, run.scope, CONTACT_LINK, step, lastN],
   );
   return recalled.rowCount ?? 0;
 }

@@ -73,6 +73,8 @@ export async function unlistedCustomers(pool: pg.Pool, run: Run, sightings: Sigh
        where k.run_id = $1 and k.kind = 'customer' and k.record_id = l.record_id)`,
     [run.scope, CONTACT_LINK],
   );
-  const unchanged = sightings.lost === 0 ? [] : await lostLinks(pool, run, sightings);
-  return [...new Set([...found, ...unchanged.map(({ customer }) => customer)])];
+  const unlisted = new Set(found);
+  if (sightings.lost > 0)
+    for await (const links of lostLinks(pool, run, sightings)) for (const { customer } of links) unlisted.add(customer);
+  return [...unlisted];
 }
