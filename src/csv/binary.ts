@@ -6,7 +6,7 @@ const SAVE_AS = 'Open it in the spreadsheet and save the sheet as CSV (UTF-8).';
 const UNPACK = 'Unpack it and load the CSV inside. Lockstep reads gzip, but no other archive format.';
 
 const KINDS: readonly (readonly [magic: string, kind: string, remedy: string])[] = [
-  ['504b0304', 'an Excel workbook or a zip archive', `Save the sheet as CSV (UTF-8), or unpack the archive.`],
+  ['504b0304', 'a workbook or a zip archive', `Save the sheet as CSV (UTF-8), or unpack the archive.`],
   ['d0cf11e0a1b11ae1', 'an old Excel workbook', SAVE_AS],
   ['25504446', 'a PDF', 'Export the table as CSV where it was made.'],
   ['1f8b08', 'gzip inside gzip', 'Unpack it once, and load the result.'],

@@ -63,6 +63,8 @@ const poison: readonly Poison[] = [
   refused('nul.csv', Buffer.alloc(9_999), 'CSV_BINARY'),
   refused('noise.csv', Buffer.from(Array.from({ length: 4_096 }, (_, i) => (i * 7) % 31)), 'CSV_BINARY'),
   refused('workbook.csv', Buffer.from('504b030414000600', 'hex'), 'CSV_BINARY'),
+  refused('workbook.xlsx', Buffer.from('504b030414000600', 'hex'), 'CSV_BINARY'),
+  refused('workbook.xls', Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'CSV_BINARY'),
   refused('page.csv', '<!doctype html><p>Sign in</p>', 'CSV_HEADER_INVALID'),
   refused('json.csv', '[{"client_id": 1}]', 'CSV_HEADER_INVALID'),
   refused('twice.csv.gz', gzipSync(gzipSync(HEADER)), 'CSV_BINARY'),

@@ -31,7 +31,8 @@ const QUIET_MS = 3_000;
 /** … and a file that ends within a line, or is compressed, if no process is likely to be writing it still. */
 const LONG_QUIET_MS = 30_000;
 const OLD_MS = 60_000;
-const LOADED = /\.(csv|txt|tsv)(\.gz)?$/i;
+/** A workbook is taken, too: it is put away with the reason, where its owner looks for it. */
+const TAKEN = /\.((csv|txt|tsv)(\.gz)?|xlsx|xlsm|xlsb|xls|ods)$/i;
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
 /** @throws LockstepError FOLDER_UNREADABLE, FOLDER_UNSAFE */
@@ -47,7 +48,7 @@ export async function entriesIn(folder: Folder): Promise<readonly Entry[]> {
   return readable(folder.path, async () => {
     const found: Entry[] = [];
     for (const raw of await readdir(folder.at('.'), { encoding: 'buffer' })) {
-      if (!isLoaded(raw.toString())) continue;
+      if (!isTaken(raw.toString())) continue;
       const entry = raw.toString('base64');
       const seen = await see(pathOf(folder, entry), fileNameOf(entry));
       if (seen) found.push({ ...seen, entry });
@@ -118,8 +119,8 @@ function oddityOf(stat: {
   return stat.nlink > 1n ? 'has another name elsewhere (a hard link)' : undefined;
 }
 
-function isLoaded(name: string): boolean {
-  return !name.startsWith('.') && !name.startsWith('~$') && LOADED.test(name); // the one of Excel's that it keeps while a file is open
+function isTaken(name: string): boolean {
+  return !name.startsWith('.') && !name.startsWith('~$') && TAKEN.test(name); // the one of Excel's that it keeps while a file is open
 }
 
 /** In UTF-16 the last byte of a line end may be a zero. False if the file cannot be read: loading it reports the cause. */
