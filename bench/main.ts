@@ -24,6 +24,7 @@ import { ordersMillion } from './orders-million.ts';
 import { ordersRivals } from './orders-rivals.ts';
 import { bundleProcesses } from './processes.ts';
 import { readBack } from './read-back.ts';
+import { retention } from './retention.ts';
 import { service, serviceSearch } from './service.ts';
 import { start } from './start.ts';
 import { type Row, render } from './table.ts';
@@ -56,6 +57,7 @@ const benches: Readonly<Record<string, (size?: number) => Promise<readonly Row[]
   start,
   idle,
   'ledger-large': ledgerLarge,
+  retention,
   console: consolePages,
   week,
 };
