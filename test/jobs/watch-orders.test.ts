@@ -140,7 +140,7 @@ test('moves a file that is not a CSV to failed with its problem beside it, and c
     { label: 'b.csv', verdict: 'created' },
   ]);
   expect(await filesIn('failed')).toEqual(['a.csv', 'a.csv.problem.txt']);
-  expect(await readFile(path.join(folder, 'failed', 'a.csv.problem.txt'), 'utf8')).toContain('Excel workbook');
+  expect(await readFile(path.join(folder, 'failed', 'a.csv.problem.txt'), 'utf8')).toContain('is a workbook');
 });
 
 test('leaves a file alone that is still being written, and the next run loads it', async () => {
