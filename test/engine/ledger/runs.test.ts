@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { keepBaseline, readBaseline } from '../../../src/engine/ledger/baselines.ts';
 import { keepRecords } from '../../../src/engine/ledger/match-index.ts';
 import { pruneRows } from '../../../src/engine/ledger/retention/forget.ts';
 import { countRows, type ReportedRow, reportRows, rowsLeft, VERDICTS } from '../../../src/engine/ledger/rows.ts';
@@ -140,6 +141,14 @@ describe('a run that ends', () => {
     const unchanged = { ...run, attendedAt: expect.any(Date), idleMs: expect.any(Number) };
     if (isResumable) expect(after).toEqual(unchanged);
     else expect(after.status).toBe(status);
+  });
+
+  test('after a failure, keeps what it needs to be resumed, also if a person tries to cancel it', async () => {
+    const run = await aRun(database);
+    await keepBaseline(database.pool, run.id, new Uint32Array([1, 2]));
+    await endRun(database.pool, run.id, 'failed', { code: 'SERVICE_AWAY', message: 'no answer' });
+    expect(await endRun(database.pool, run.id, 'cancelled')).toBe(false);
+    expect(await readBaseline(database.pool, run.id)).toEqual(new Uint32Array([1, 2]));
   });
 
   test('after a failure, waits for another run that has replaced it', async () => {
