@@ -27,7 +27,7 @@ import { oweForEarlierCustomers } from '../src/engine/ledger/matching/matching-k
 import { recallContacts } from '../src/engine/ledger/matching/recall-contacts.ts';
 import { countNotNeeded, keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown-writes.ts';
 import { unlistedCustomers } from '../src/engine/ledger/matching/unlisted-records.ts';
-import { forgetRows } from '../src/engine/ledger/retention/forget.ts';
+import { forgetAllRows } from '../src/engine/ledger/retention/forget.ts';
 import { countRows, openRows } from '../src/engine/ledger/rows.ts';
 import { endRun, pauseRun, supersedeRuns } from '../src/engine/ledger/run-status.ts';
 import {
@@ -70,7 +70,8 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
     await addNote(pool, run.id, 'waited for unsettled rows of an earlier run');
     return { status: 'again', inMs: waitMs };
   }
-  await restartScan(exclusive, run.id);
+  // An interrupted read has decided nothing and sent nothing, so it starts again.
+  await exclusive.transaction((db) => forgetAllRows(db, run.id));
   const mapping = mappingOf(options);
   const sightings = await scanAll(context, exclusive, mapping);
   if (options.where !== undefined) await recordLeftOut(pool, run.id, sightings.leftOut);
@@ -133,14 +134,6 @@ async function writeOnlyShown(db: Queryable, run: Run): Promise<void> {
   if (left > 0)
     await addNote(db, run.id, `${left} of ${shown} planned contacts did not need a write any more, or were gone`);
   await leaveOutUnshown(db, run);
-}
-
-/** An interrupted read has decided nothing and sent nothing: its rows are deleted, and the read starts again. */
-async function restartScan(exclusive: Exclusive, runId: string): Promise<void> {
-  await exclusive.transaction(async (db) => {
-    await forgetRows(db, runId);
-    await db.query('update ledger.runs set rows_seen = 0, rows_settled = 0, unchanged = 0 where id = $1', [runId]);
-  });
 }
 
 async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactMapping): Promise<ContactSightings> {
