@@ -134,6 +134,6 @@ export async function prepareSetWork(
   if (has?.records) await db.query(`analyze ledger.records (${JOINED_RECORD})`);
 }
 
-/** From so many rows on, statements about them need statistics. */
+/** From so many new rows of a table on, statements about them need statistics. */
 export const MANY = 1_000;
 const JOINED_RECORD = 'run_id, record_id, email, phone, name, org, client_id, label, first_pass, last_pass';
