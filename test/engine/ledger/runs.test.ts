@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { keepBaseline, readBaseline } from '../../../src/engine/ledger/baselines.ts';
-import { keepRecords } from '../../../src/engine/ledger/match-index.ts';
+import { keepCustomers } from '../../../src/engine/ledger/match-index.ts';
 import { pruneRows } from '../../../src/engine/ledger/retention/forget.ts';
-import { countRows, type ReportedRow, reportRows, rowsLeft, VERDICTS } from '../../../src/engine/ledger/rows.ts';
+import { countRows, rowsLeft, VERDICTS } from '../../../src/engine/ledger/rows.ts';
 import { endRun, resumeRun, supersedeRuns } from '../../../src/engine/ledger/run-status.ts';
 import {
   addNote,
@@ -14,6 +14,7 @@ import {
   runningRuns,
   startRun,
 } from '../../../src/engine/ledger/runs.ts';
+import { type ReportedRow, reportRows } from '../../../src/engine/ledger/views/row-pages.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { listRuns } from '../../support/newest-runs.ts';
 import { aRun, asLoad, freshLedger, putRows, readyRows, rowsOf } from './fresh-ledger.ts';
@@ -177,7 +178,7 @@ describe('a run that ends', () => {
   ] as const)('%s: what it had seen of the customers is kept only if it may continue', async (status, left) => {
     const run = await aRun(database);
     const keys = { contactId: undefined, email: undefined, phone: undefined, name: undefined, org: undefined };
-    await keepRecords(database.pool, run.id, 0, [{ recordId: '1', ...keys, fields: {} }]);
+    await keepCustomers(database.pool, run.id, 0, [{ recordId: '1', ...keys, fields: {} }]);
     await endRun(database.pool, run.id, status);
     const kept = await database.pool.query('select 1 from ledger.records where run_id = $1', [run.id]);
     expect(kept.rowCount).toBe(left);
