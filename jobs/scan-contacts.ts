@@ -49,7 +49,7 @@ import { ContactSightings } from '../src/syncs/contacts/sightings.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/syncs/contacts/staging.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { BASELINE, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
-import { UnreadMails } from '../src/syncs/customers/unread-fields.ts';
+import { UnreadMails } from '../src/syncs/customers/unread-mails.ts';
 import { exceeds, exceedsMessage } from '../src/syncs/guards.ts';
 
 type Context = JobContext<ContactsOptions>;
@@ -184,7 +184,7 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
     },
   });
   mails.check();
-  const isWhole = await witnesses.isWhole();
+  const isWhole = await witnesses.judge();
   await recordProgress(pool, run.id, { scan: isWhole ? report.proof : 'unproven' });
   for (const reason of report.reasons)
     await addNote(pool, run.id, `the scan of contacts is ${report.proof}: ${reason}`);

@@ -40,11 +40,12 @@ export interface Witnessing {
   /** Notes a record of the list; the same record may come more than once. */
   note(id: string, record: Json): void;
   /**
-   * Call after the list was read to its end. True if all witnesses are in it or were removed; false if the list is
-   * partial, so that a missing record proves nothing. @throws RunPaused if the list belongs to another tenant, or the
-   * service was restored to an older state
+   * Judges the list once it was read to its end: looks up what it lacks, and keeps new witnesses, or a note. True if all
+   * witnesses are in it or were removed; false if the list is partial, so that a missing record proves nothing.
+   * @throws RunPaused if the list belongs to another tenant, or the service was restored to an older state; RetryLater if the list
+   * has to be read again, because a record may be newer than the read
    */
-  isWhole(): Promise<boolean>;
+  judge(): Promise<boolean>;
 }
 
 /** Maximum records looked up by id. */
@@ -81,7 +82,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       if (isFirstLook || isDoubtful) skipped.add(id);
       if (isFirstLook && resource === 'customers') listed.note(id, 0, '');
     },
-    async isWhole() {
+    async judge() {
       const [tenant] = tenants;
       if (tenant !== undefined && tenants.size === 1) await checkTenant(context, tenant);
       const others = witnesses.filter(({ id, keys }) => !mayBeSame(keys, found.get(id) ?? keys));

@@ -22,7 +22,7 @@ import type { JobContext } from '../../engine/worker/job.ts';
 import { beginReading } from '../begin-reading.ts';
 import { lookUpHidden } from '../read-back.ts';
 import { customerFieldsOf, keysOf, maskedIn } from './keys.ts';
-import { UnreadMails } from './unread-fields.ts';
+import { UnreadMails } from './unread-mails.ts';
 
 /** The pass before the first write of a run. */
 export const BASELINE = 0;
@@ -89,7 +89,7 @@ export async function readCustomers(
   if (telling !== undefined) await addNote(pool, run.id, maskedNote(telling));
   const isProven = (read.scan === undefined || read.scan.proof !== 'unproven') && telling === undefined;
   const isPart = await isCutOff(context, 'customers', read);
-  const hasWitnesses = await witnesses.isWhole();
+  const hasWitnesses = await witnesses.judge();
   const isWhole = isProven && hasWitnesses && !isPart;
   await payAudits(context, exclusive, { ...reading, isComplete: isWhole, matches: SAME_CUSTOMER });
   return { isWhole };
