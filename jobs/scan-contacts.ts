@@ -27,7 +27,7 @@ import { oweForEarlierCustomers } from '../src/engine/ledger/matching/matching-k
 import { recallContacts } from '../src/engine/ledger/matching/recall-contacts.ts';
 import { countNotNeeded, keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown-writes.ts';
 import { unlistedCustomers } from '../src/engine/ledger/matching/unlisted-records.ts';
-import { forgetRows } from '../src/engine/ledger/retention/forget.ts';
+import { forgetAllRows } from '../src/engine/ledger/retention/forget.ts';
 import { countRows, openRows } from '../src/engine/ledger/rows.ts';
 import { endRun, pauseRun, supersedeRuns } from '../src/engine/ledger/run-status.ts';
 import {
@@ -49,7 +49,7 @@ import { ContactSightings } from '../src/syncs/contacts/sightings.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/syncs/contacts/staging.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { BASELINE, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
-import { UnreadMails } from '../src/syncs/customers/unread-fields.ts';
+import { UnreadMails } from '../src/syncs/customers/unread-mails.ts';
 import { exceeds, exceedsMessage } from '../src/syncs/guards.ts';
 
 type Context = JobContext<ContactsOptions>;
@@ -70,7 +70,8 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
     await addNote(pool, run.id, 'waited for unsettled rows of an earlier run');
     return { status: 'again', inMs: waitMs };
   }
-  await restartScan(exclusive, run.id);
+  // An interrupted read has decided nothing and sent nothing, so it starts again.
+  await exclusive.transaction((db) => forgetAllRows(db, run.id));
   const mapping = mappingOf(options);
   const sightings = await scanAll(context, exclusive, mapping);
   if (options.where !== undefined) await recordLeftOut(pool, run.id, sightings.leftOut);
@@ -135,14 +136,6 @@ async function writeOnlyShown(db: Queryable, run: Run): Promise<void> {
   await leaveOutUnshown(db, run);
 }
 
-/** An interrupted read has decided nothing and sent nothing: its rows are deleted, and the read starts again. */
-async function restartScan(exclusive: Exclusive, runId: string): Promise<void> {
-  await exclusive.transaction(async (db) => {
-    await forgetRows(db, runId);
-    await db.query('update ledger.runs set rows_seen = 0, rows_settled = 0, unchanged = 0 where id = $1', [runId]);
-  });
-}
-
 async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactMapping): Promise<ContactSightings> {
   const { pool, run, account, options, signal } = context;
   const witnesses = await openWitnesses(context, 'contacts');
@@ -191,7 +184,7 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
     },
   });
   mails.check();
-  const isWhole = await witnesses.isWhole();
+  const isWhole = await witnesses.judge();
   await recordProgress(pool, run.id, { scan: isWhole ? report.proof : 'unproven' });
   for (const reason of report.reasons)
     await addNote(pool, run.id, `the scan of contacts is ${report.proof}: ${reason}`);

@@ -4,7 +4,7 @@
  */
 
 import { readBaseline } from '../src/engine/ledger/baselines.ts';
-import { keepRecords, nextPass, type SeenRecord } from '../src/engine/ledger/match-index.ts';
+import { keepCustomers, nextPass, type SeenCustomer } from '../src/engine/ledger/match-index.ts';
 import { linkUpdated } from '../src/engine/ledger/matching/contact-links.ts';
 import { planOthers } from '../src/engine/ledger/matching/first-created.ts';
 import { settleContacts } from '../src/engine/ledger/matching/settle-contacts.ts';
@@ -17,7 +17,7 @@ import { contactsOptions, createsCustomers } from '../src/syncs/contacts/options
 import { readEdited } from '../src/syncs/contacts/read-edited.ts';
 import { readUpdated } from '../src/syncs/contacts/read-updated.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
-import { readCustomers, toSeenRecord } from '../src/syncs/customers/read-customers.ts';
+import { readCustomers, toSeenCustomer } from '../src/syncs/customers/read-customers.ts';
 import { settleReadBack } from '../src/syncs/read-back.ts';
 
 export const settleCustomers = defineJob({
@@ -39,7 +39,7 @@ export const settleCustomers = defineJob({
         const before = await readBaseline(pool, run.id);
         const baseline = before && Baseline.of(before);
         const updated = new Set(updates.ids);
-        const wants = ({ recordId }: SeenRecord) => !baseline?.has(recordId) || updated.has(recordId);
+        const wants = ({ recordId }: SeenCustomer) => !baseline?.has(recordId) || updated.has(recordId);
         const isWhole = !isUpdatedRead && (await readCustomers(context, exclusive, pass, wants)).isWhole;
         const edited = isWhole ? await readEdited(context, exclusive, pass) : [];
         const next = await settleReadBack(context, exclusive, {
@@ -51,8 +51,8 @@ export const settleCustomers = defineJob({
           settle: (db, read) =>
             settleContacts(db, run, { ...read, matchBy: options.matchBy, pass, settleMs: account.settleMs, edited }),
           keep: (db, records) => {
-            const customers = records.map((record) => toSeenRecord(record, account));
-            return keepRecords(db, run.id, pass, customers, { isListed: false });
+            const customers = records.map((record) => toSeenCustomer(record, account));
+            return keepCustomers(db, run.id, pass, customers, { isListed: false });
           },
         });
         if (next) return next;

@@ -1,8 +1,9 @@
 /** The rows of a run as CSV (RFC 4180), for a spreadsheet or another program. */
 import { sentenceFor } from '../base/reasons/reasons.ts';
 import { guarded } from '../csv/formulas.ts';
-import { reportRows, type Verdict } from '../engine/ledger/rows.ts';
+import type { Verdict } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
+import { reportRows } from '../engine/ledger/views/row-pages.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { hintsFor } from './hints.ts';
 

@@ -1,18 +1,11 @@
 /** The report of a run: the object that --json prints. */
 import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
 import { decidedRows } from '../engine/ledger/decisions.ts';
-import {
-  type Counts,
-  countRows,
-  PROBLEMS,
-  type ReportedRow,
-  reportRows,
-  VERDICTS,
-  type Verdict,
-} from '../engine/ledger/rows.ts';
+import { type Counts, countRows, PROBLEMS, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import { type Calls, callsWithParts } from '../engine/ledger/run-parts.ts';
 import type { LeftOut, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
 import { splitUnsettled, type Unsettled } from '../engine/ledger/views/row-groups.ts';
+import { type ReportedRow, reportRows } from '../engine/ledger/views/row-pages.ts';
 import { type AccountSettings, budgetLimits, type Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { formatRate } from './format.ts';

@@ -45,6 +45,7 @@ test('shows the rows and bytes of tables, and their sums by kind', async () => {
     expect.objectContaining({ table: 'runs', kind: 'runs', rows: 3, isEstimate: false }),
   );
   expect(json.tables.map(({ kind }: { kind: string }) => kind)).toContain('knowledge');
+  expect(json.tables).toContainEqual(expect.objectContaining({ table: 'evidence', kind: 'rows' }));
   const sum = json.kinds.reduce((all: number, { bytes }: { bytes: number }) => all + bytes, 0);
   expect(sum).toBe(json.bytes);
 });

@@ -120,7 +120,7 @@ test('the API lists deliveries by page, sends one again, and enables a target', 
 });
 
 test('the API shows accounts with their tenant, what suspends them, and the dialect of the settings', async () => {
-  await suspendAccount(database.pool, 'acme', { operation: 'contacts', message: 'the key is refused' });
+  await suspendAccount(database.pool, 'acme', 'the key is refused');
   expect((await call('/accounts')).json.accounts).toMatchObject([
     {
       account: 'acme',
@@ -211,7 +211,7 @@ test('a run says that it waits because its account is suspended', async () => {
   const { id } = (await startRun(database.pool, started)).run;
   await noteAttended(database.pool, [id], thisWorker('test'));
   expect(await pageAt(`/runs/${id}`)).not.toContain('It waits until account');
-  await suspendAccount(database.pool, 'acme', { operation: 'contacts', message: 'the key is refused' });
+  await suspendAccount(database.pool, 'acme', 'the key is refused');
   expect(await pageAt(`/runs/${id}`)).toMatch(/It waits until account .*acme<\/a> resumes:.*the key is refused/);
   expect(await pageAt('/runs')).toContain('waiting: account acme is suspended');
 });
@@ -307,7 +307,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
 
   test('the pages are sound with hostile texts: light, dark, and on a phone', async () => {
     await deliver(['dead', 'delivered', null]);
-    await suspendAccount(database.pool, 'acme', { operation: 'x', message: HOSTILE });
+    await suspendAccount(database.pool, 'acme', HOSTILE);
     await database.pool.query(
       `insert into ledger.links (scope, kind, source_id, record_id, run_id) values ('acme', 'item:issues', 'task:1', $1, '')`,
       [HOSTILE],
@@ -336,7 +336,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
 
   test('a target shows how long its deliveries took, and that its secret is rotated; the key of an account is tried', async () => {
     await deliver(['delivered', 'delivered']);
-    await suspendAccount(database.pool, 'acme', { operation: 'contacts.getall', message: 'The key is refused.' });
+    await suspendAccount(database.pool, 'acme', 'The key is refused.');
     await database.pool.query(`update ledger.suspensions set probe_at = now() + interval '1 hour'`);
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(`${web.url}/targets/hook`);

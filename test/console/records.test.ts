@@ -219,10 +219,7 @@ describe.runIf(CHROMIUM)('records', () => {
     await page.getByRole('button', { name: 'Create the order' }).click();
     expect(await page.textContent('main')).toContain('The service refused it (HTTP 4');
     const { scope } = await harness.workspace.accounts.open('test');
-    await suspendAccount(harness.database.pool, scope, {
-      operation: 'contacts.getall',
-      message: 'The key is refused.',
-    });
+    await suspendAccount(harness.database.pool, scope, 'The key is refused.');
     await open(page, 'customers');
     expect(await page.textContent('main')).toContain('Account test is suspended');
     await page.getByRole('link', { name: 'See account test' }).click();

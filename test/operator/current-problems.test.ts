@@ -271,7 +271,7 @@ describe('a sync', () => {
 
 test('accounts, services and targets are problems until they work again', async () => {
   const { pool } = database;
-  await suspendAccount(pool, 'acme', { operation: 'contacts.search', message: 'it refused the key' });
+  await suspendAccount(pool, 'acme', 'it refused the key');
   await noteDown(pool, 'acme', 'connection refused');
   await noteFailing(pool, 'hook', { detail: 'it answered 503', now: undefined });
   await disableTarget(pool, 'mail', { reason: 'GONE', detail: 'it answered 410', now: undefined });

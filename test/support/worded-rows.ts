@@ -1,8 +1,8 @@
 /** The rows of a run as people see them. */
 import type pg from 'pg';
 import { sentenceFor } from '../../src/base/reasons/reasons.ts';
-import { type ReportedRow, reportRows } from '../../src/engine/ledger/rows.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
+import { type ReportedRow, reportRows } from '../../src/engine/ledger/views/row-pages.ts';
 
 export interface WordedRow extends ReportedRow {
   /** What a person reads about it. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import { allRuns, history } from '../../engine/ledger/retention/archive.ts';
-import { reportRows } from '../../engine/ledger/rows.ts';
+import { reportRows } from '../../engine/ledger/views/row-pages.ts';
 import { plural } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import type { Queryable } from '../../storage/queryable.ts';

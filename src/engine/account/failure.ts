@@ -30,12 +30,9 @@ export class RunPaused extends LockstepError {
 /** Suspends the account: its runs wait until a read with its key succeeds, and then resume automatically. */
 export class KeyRefused extends LockstepError {
   override readonly name = 'KeyRefused';
-  /** The read to try the key with. */
-  readonly operation: OperationName;
 
-  constructor(message: string, operation: OperationName) {
+  constructor(message: string) {
     super('KEY_REFUSED', message);
-    this.operation = operation;
   }
 }
 
@@ -121,11 +118,10 @@ export function operationForbidden(account: Named, failure: Failure, operation: 
   );
 }
 
-/** The error for a refused key, with where to fix it. `operation` is a read that shows whether it was fixed. */
-export function keyRefused(account: Named, failure: Failure, operation: OperationName): KeyRefused {
+/** The error for a refused key, with where to fix it. */
+export function keyRefused(account: Named, failure: Failure): KeyRefused {
   return new KeyRefused(
     `${refusalOf(account, failure)} Correct the key (${account.keySource}). The account is suspended until a read with the key succeeds.`,
-    operation,
   );
 }
 

@@ -32,7 +32,7 @@ export async function tryKey(account: Account, except?: OperationName): Promise<
   }
   const refusal = refusals.find(isKeyRefused) ?? refusals[0];
   if (refusal === undefined) return { status: 'unclear' };
-  return { status: 'refused', refused: keyRefused(account, refusal, CONTACTS), failure: refusal };
+  return { status: 'refused', refused: keyRefused(account, refusal), failure: refusal };
 }
 
 /** What follows from a read refused like a refused key: another read shows whether the key is the cause. */
@@ -42,7 +42,7 @@ export async function stopAfterRefusal(account: Account, failure: Failure, opera
     case 'accepted':
       return operationForbidden(account, failure, operation);
     case 'refused':
-      return keyRefused(account, failure, operation);
+      return keyRefused(account, failure);
     case 'unclear':
       return new RetryLater(`${operation}: ${wordsOf(failure)}`, UNCLEAR_MS);
     default:

@@ -23,7 +23,7 @@ const LOOK_MS = 2_000;
 
 /** Suspends an account until its key is accepted. */
 export async function suspend({ pool, log }: SuspensionNeeds, scope: string, refused: KeyRefused): Promise<void> {
-  const isNew = await suspendAccount(pool, scope, { operation: refused.operation, message: refused.message });
+  const isNew = await suspendAccount(pool, scope, refused.message);
   if (isNew) log.warn({ account: scope }, `account suspended: ${refused.message}`);
 }
 
@@ -43,7 +43,7 @@ export async function mayUse(
     return (await suspensionOf(pool, scope)) ? { status: 'suspended', againInMs: LOOK_MS } : { status: 'open' };
   }
   if (found.status === 'refused') {
-    await suspendAccount(pool, scope, { operation: found.refused.operation, message: found.refused.message });
+    await suspendAccount(pool, scope, found.refused.message);
     return { status: 'suspended', againInMs: LOOK_MS };
   }
   return { status: 'open' }; // the service, not the key, is the problem now: the run finds and reports it

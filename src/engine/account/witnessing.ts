@@ -14,6 +14,7 @@ import { isJsonObject } from '../../client/call/dialect.ts';
 import type { Json, JsonObject } from '../../client/call/json.ts';
 import { mayBeSame, type RecordKeys, recordKeys } from '../../client/lists/record-keys.ts';
 import { SeenIds } from '../../client/lists/seen-ids.ts';
+import { areMany } from '../ledger/matching/check-links.ts';
 import { distrustList } from '../ledger/matching/first-created.ts';
 import { openRows } from '../ledger/rows.ts';
 import { addNote, type RunProgress, recordAwaited, recordProgress } from '../ledger/runs.ts';
@@ -39,11 +40,12 @@ export interface Witnessing {
   /** Notes a record of the list; the same record may come more than once. */
   note(id: string, record: Json): void;
   /**
-   * Call after the list was read to its end. True if all witnesses are in it or were removed; false if the list is
-   * partial, so that a missing record proves nothing. @throws RunPaused if the list belongs to another tenant, or the
-   * service was restored to an older state
+   * Judges the list once it was read to its end: looks up what it lacks, and keeps new witnesses, or a note. True if all
+   * witnesses are in it or were removed; false if the list is partial, so that a missing record proves nothing.
+   * @throws RunPaused if the list belongs to another tenant, or the service was restored to an older state; RetryLater if the list
+   * has to be read again, because a record may be newer than the read
    */
-  isWhole(): Promise<boolean>;
+  judge(): Promise<boolean>;
 }
 
 /** Maximum records looked up by id. */
@@ -80,11 +82,11 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       if (isFirstLook || isDoubtful) skipped.add(id);
       if (isFirstLook && resource === 'customers') listed.note(id, 0, '');
     },
-    async isWhole() {
+    async judge() {
       const [tenant] = tenants;
       if (tenant !== undefined && tenants.size === 1) await checkTenant(context, tenant);
       const others = witnesses.filter(({ id, keys }) => !mayBeSame(keys, found.get(id) ?? keys));
-      if (isMany(others.length, found.size)) throw await otherRecords(context, resource, others, found);
+      if (areMany(others.length, found.size)) throw await otherRecords(context, resource, others, found);
       const missing = witnesses.filter(({ id }) => !found.has(id));
       const control = sample.records[0]?.id;
       const suspects = isFirstLook ? await hiddenBefore() : [...missing.map(({ id }) => id), ...skipped.after()];
@@ -96,7 +98,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       const judged: Judged = isUnasked ? { status: 'removed' } : looked;
       // Nothing is written for contacts that are gone.
       const isGone = judged.status !== 'hidden' && resource !== 'contacts' && missing.length > FEW;
-      if (isGone && isMany(missing.length, witnesses.length)) {
+      if (isGone && areMany(missing.length, witnesses.length)) {
         throw await wentBack(context, resource, missing.length, witnesses.length);
       }
       if (judged.status !== 'removed') {
@@ -119,11 +121,6 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
 function tenantIn(record: Json): readonly string[] {
   const tenant = isJsonObject(record) ? record.tenant_id : undefined;
   return typeof tenant === 'number' || (typeof tenant === 'string' && tenant !== '') ? [String(tenant)] : [];
-}
-
-/** More than a fifth, and more than one of several. */
-function isMany(count: number, all: number): boolean {
-  return count * 5 > all && (count > 1 || count === all);
 }
 
 type Judged =

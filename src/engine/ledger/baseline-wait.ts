@@ -12,12 +12,7 @@ export function unsettledForMs(
   { id, scope, resource }: Pick<Run, 'id' | 'scope' | 'resource'>,
   settleMs: number,
 ): Promise<number> {
-  return openForMs(db, 'u.scope = $1 and u.resource = $2 and u.id <> $3', [
-    scope,
-    resource,
-    id,
-    absenceAfterMs(settleMs),
-  ]);
+  return openForMs(db, 'u.scope = $1 and u.resource = $2 and u.id <> $3', [scope, resource, id], settleMs);
 }
 
 /** The same for all ended runs of a job: running runs settle their own calls. */
@@ -27,14 +22,19 @@ export function endedUnsettledForMs(
   settleMs: number,
 ): Promise<number> {
   const others = `u.scope = $1 and u.job = $2 and u.id <> $3 and u.status not in ('running', 'paused')`;
-  return openForMs(db, others, [scope, job, id, absenceAfterMs(settleMs)]);
+  return openForMs(db, others, [scope, job, id], settleMs);
 }
 
 /**
- * Uses a time stored when the run ends and updated by later writes to it, because a run may have millions of rows. If it
+ * `others`: SQL over runs `u` and the three values. Uses a time stored when the run ends and updated by later writes to it, because a run may have millions of rows. If it
  * lies ahead, where the clock was just set back, it counts as now.
  */
-async function openForMs(db: Queryable, others: string, values: readonly (string | number)[]): Promise<number> {
+async function openForMs(
+  db: Queryable,
+  others: string,
+  values: readonly [string, string, string],
+  settleMs: number,
+): Promise<number> {
   const found = await db.query<{ ms: number }>(
     `with open as (
        select case when exists (select 1 from ledger.claims c where c.run_id = u.id) then clock_timestamp() else u.open_since end as since
@@ -42,7 +42,7 @@ async function openForMs(db: Queryable, others: string, values: readonly (string
      )
      select coalesce(greatest(0, extract(epoch from max(least(since, clock_timestamp())) - clock_timestamp()) * 1000 + $4), 0)::float8 as ms
      from open where since is not null`,
-    [...values],
+    [...values, absenceAfterMs(settleMs)],
   );
   return found.rows[0]?.ms ?? 0;
 }

@@ -8,7 +8,8 @@ import type { Queryable } from '../../storage/queryable.ts';
 
 export type RecordKind = 'customer' | 'order';
 
-export interface SeenRecord {
+/** A customer of a list; orders are in matching/order-records.ts. */
+export interface SeenCustomer {
   readonly recordId: string;
   /** The contact it was imported from, if the service shows it. */
   readonly contactId: string | undefined;
@@ -48,19 +49,19 @@ export async function startOfRead(db: Queryable, runId: string, { kind, pass }: 
 }
 
 /**
- * Stores the records of pass `pass`; a record seen before keeps its first pass. `isListed`: false for records that were read
- * by their ids. Safe to repeat.
+ * Stores the customers of pass `pass`; one that was seen before keeps its first pass. `isListed`: false for customers that were
+ * read by their ids. Safe to repeat.
  */
-export async function keepRecords(
+export async function keepCustomers(
   db: Queryable,
   runId: string,
   pass: number,
-  records: readonly SeenRecord[],
+  customers: readonly SeenCustomer[],
   { firstPass = pass, isListed = true }: { readonly firstPass?: number; readonly isListed?: boolean } = {},
 ): Promise<void> {
-  if (records.length === 0) return;
-  const distinct = [...new Map(records.map((record) => [record.recordId, record])).values()];
-  const column = <K extends keyof SeenRecord>(name: K) => distinct.map((record) => record[name] ?? null);
+  if (customers.length === 0) return;
+  const distinct = [...new Map(customers.map((customer) => [customer.recordId, customer])).values()];
+  const column = <K extends keyof SeenCustomer>(name: K) => distinct.map((customer) => customer[name] ?? null);
   await db.query(
     `insert into ledger.records (run_id, kind, record_id, contact_id, email, phone, name, org, fields, first_pass, last_pass, is_listed)
      select $1, 'customer', t.*, $10, $2, $11
@@ -76,7 +77,7 @@ export async function keepRecords(
       column('phone'),
       column('name'),
       column('org'),
-      distinct.map((record) => JSON.stringify(record.fields)),
+      distinct.map((customer) => JSON.stringify(customer.fields)),
       firstPass,
       isListed,
     ],
@@ -134,6 +135,6 @@ export async function prepareSetWork(
   if (has?.records) await db.query(`analyze ledger.records (${JOINED_RECORD})`);
 }
 
-/** From so many rows on, statements about them need statistics. */
+/** From so many new rows of a table on, statements about them need statistics. */
 export const MANY = 1_000;
 const JOINED_RECORD = 'run_id, record_id, email, phone, name, org, client_id, label, first_pass, last_pass';

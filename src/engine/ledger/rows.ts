@@ -5,8 +5,6 @@
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { Claim } from './claims.ts';
-import { SHOWN_CHANGES } from './matching/differences.ts';
-import { OPEN_REASON } from './unsettled.ts';
 
 export type RowState = 'staged' | 'ready' | 'intent' | 'acked' | 'unknown' | 'settled';
 export type RowAction = 'import' | 'create' | 'update';
@@ -241,45 +239,6 @@ export async function countRows(db: Queryable, runId: string): Promise<Counts> {
     counts.in += n;
   }
   return counts;
-}
-
-/** A row as shown in exports and `runs show`. */
-export interface ReportedRow {
-  readonly sourceId: string;
-  readonly label: string | null;
-  readonly verdict: Verdict;
-  readonly reason: string | null;
-  /** Rows of earlier versions have only a text: `said`. */
-  readonly facts: Facts | null;
-  readonly recordId: string | null;
-  readonly action: RowAction | null;
-  readonly sends: number;
-}
-
-/** Pages through a run's rows, optionally those of one verdict, in the order they were seen. */
-export async function* reportRows(db: Queryable, runId: string, verdict?: Verdict): AsyncGenerator<ReportedRow> {
-  const PAGE = 1_000;
-  for (let after = -1; ; ) {
-    const found = await db.query<ReportedRow & { n: number }>(
-      // Reads a page of inputs first and looks up each row by its number: with a join, each page would read the whole run.
-      `with page as materialized (
-         select i.* from ledger.inputs i where run_id = $1 and n > $2 and ($3::text is null or
-           coalesce((select v.verdict from ledger.verdicts v where v.run_id = $1 and v.n = i.n), 'unknown') = $3)
-         order by n limit ${PAGE}
-       )
-       select r.source_id as "sourceId", r.label, coalesce(r.verdict, 'unknown') as verdict,
-         coalesce(r.facts, case when r.verdict is null then ${SHOWN_CHANGES('r.n')} end) as facts,
-         coalesce(r.reason, case when r.verdict is null then ${OPEN_REASON('r.n')} end) as reason,
-         r.record_id as "recordId", r.action, r.sends, r.n::float8 as n
-       from page cross join lateral (select * from ledger.rows r where r.run_id = $1 and r.n = page.n offset 0) r order by page.n`,
-      [runId, after, verdict ?? null],
-    );
-    for (const { n, ...row } of found.rows) {
-      after = n;
-      yield row;
-    }
-    if (found.rows.length < PAGE) return;
-  }
 }
 
 /** What the record of row `n` held before the row updates it. */

@@ -5,7 +5,10 @@ import { forgetReads, thinOut } from './retention/forget.ts';
 import type { Run } from './runs.ts';
 import { recordFigures } from './views/run-figures.ts';
 
-/** Ends a run; false if it has already ended. Its counts are stored with it; only a failed run can be resumed. */
+/**
+ * Ends a run, and stores its counts with it. False if it has already ended: then nothing changes, because a failed run may be
+ * resumed.
+ */
 export async function endRun(
   db: Queryable,
   id: string,
@@ -27,11 +30,12 @@ export async function endRun(
      where id = $1 and status in ('running', 'paused')`,
     [id, status, error?.code ?? null, error?.message ?? null],
   );
+  if (ended.rowCount === 0) return false;
   if (status !== 'failed') await forgetReads(db, [id]);
   if (status === 'done') await thinOut(db, id);
   if (status === 'cancelled') await cancelParts(db, id);
   await recordFigures(db, id);
-  return ended.rowCount === 1;
+  return true;
 }
 
 /**

@@ -14,7 +14,7 @@ export const AWAITS_CONFIRMATION = 'AWAITS_CONFIRMATION';
 export interface Run {
   readonly id: string;
   readonly sync: string;
-  /** The sync's type in the settings, such as `contacts`. */
+  /** What it does: the type of a sync in the settings (`contacts`, `orders`, `tasks`), `customers` for a load, or `audit`. */
   readonly job: string;
   /** The account's name in the settings. */
   readonly account: string;
@@ -238,15 +238,14 @@ export async function recordAwaited(db: Queryable, id: string, list: string): Pr
   );
 }
 
-/** Starts or ends the run's failure period; returns its start on this process's clock. */
-export async function markFailing(db: Queryable, id: string, isFailing: boolean): Promise<Date | undefined> {
+/** Starts or ends the run's failure period; returns how long it has lasted, in milliseconds; 0 if there is none. */
+export async function markFailing(db: Queryable, id: string, isFailing: boolean): Promise<number> {
   const marked = await db.query<{ lastedMs: number | null }>(
     `update ledger.runs set trouble_since = case when $2 then coalesce(trouble_since, clock_timestamp()) end
      where id = $1 returning (extract(epoch from clock_timestamp() - trouble_since) * 1000)::float8 as "lastedMs"`,
     [id, isFailing],
   );
-  const lastedMs = marked.rows[0]?.lastedMs ?? undefined;
-  return lastedMs === undefined ? undefined : new Date(Date.now() - lastedMs);
+  return marked.rows[0]?.lastedMs ?? 0;
 }
 
 /** A readable id that sorts by time. It is not all digits and has no colon, because BullMQ job ids are built from it. */

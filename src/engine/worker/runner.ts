@@ -226,8 +226,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     { code, inMs, patienceMs }: { readonly code: string; readonly inMs: number; readonly patienceMs: number },
   ): Promise<Processed> {
     await addNote(pool, run.id, message); // first: a command that sees the mark tells its person the last note
-    const since = await markFailing(pool, run.id, true);
-    const lastedMs = since ? Date.now() - since.getTime() : 0;
+    const lastedMs = await markFailing(pool, run.id, true);
     if (lastedMs > patienceMs) {
       const tried = `Tried for ${formatDuration(inWholeUnits(lastedMs))}; resume with: \`lockstep runs resume ${run.id}\``;
       await failRun(run, { code, message: `${message}. ${tried}` });

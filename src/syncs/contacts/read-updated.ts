@@ -1,11 +1,11 @@
 /** The customers that a run has updated, read again: a service may accept an update without storing it. */
 import { lookUp } from '../../engine/account/look-up.ts';
-import { keepRecords, type SeenRecord } from '../../engine/ledger/match-index.ts';
+import { keepCustomers, type SeenCustomer } from '../../engine/ledger/match-index.ts';
 import { type RunProgress, recordProgress } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import { beginReading } from '../begin-reading.ts';
-import { toSeenRecord } from '../customers/read-customers.ts';
+import { toSeenCustomer } from '../customers/read-customers.ts';
 
 /** The list is read if there are more. */
 const MOST = 100;
@@ -24,12 +24,12 @@ export async function readUpdated(
   const { pool, run, account, signal } = context;
   await beginReading(context, exclusive, { kind: 'customer', pass });
   const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
-  const customers: SeenRecord[] = [];
+  const customers: SeenCustomer[] = [];
   for (const id of ids) {
     const found = await lookUp(account, 'customers', id, { lane: run.lane, signal, onCalls });
     if (found.status !== 'found') return false;
-    customers.push(toSeenRecord(found.record, account));
+    customers.push(toSeenCustomer(found.record, account));
   }
-  await exclusive.transaction((db) => keepRecords(db, run.id, pass, customers));
+  await exclusive.transaction((db) => keepCustomers(db, run.id, pass, customers));
   return true;
 }

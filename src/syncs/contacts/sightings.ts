@@ -5,7 +5,7 @@
 
 import { KeyFilter } from '../../client/lists/key-filter.ts';
 import { SeenIds } from '../../client/lists/seen-ids.ts';
-import type { SeenRecord } from '../../engine/ledger/match-index.ts';
+import type { SeenCustomer } from '../../engine/ledger/match-index.ts';
 import type { ContactLink, KnownCustomer } from '../../engine/ledger/matching/contact-links.ts';
 import type { Sightings } from '../../engine/ledger/matching/recall-contacts.ts';
 import type { ContactsLeftOut } from '../../engine/ledger/runs.ts';
@@ -79,7 +79,7 @@ export class ContactSightings implements Sightings {
   }
 
   /** Whether a customer of the list has to be examined: all others belong to unchanged contacts, or to no contact. */
-  wants(customer: SeenRecord): boolean {
+  wants(customer: SeenCustomer): boolean {
     const { recordId, contactId } = customer;
     const keys = keyTexts(customer);
     const known = textOf({ ...customer, contact: contactId });

@@ -14,7 +14,7 @@ import { readWholeList } from '../../engine/account/whole-list.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
 import { openWitnesses } from '../../engine/account/witnessing.ts';
 import { areAuditsDue } from '../../engine/ledger/audit-debts.ts';
-import { keepRecords, type SeenRecord } from '../../engine/ledger/match-index.ts';
+import { keepCustomers, type SeenCustomer } from '../../engine/ledger/match-index.ts';
 import { SAME_CUSTOMER } from '../../engine/ledger/matching/matching-keys.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
@@ -22,7 +22,7 @@ import type { JobContext } from '../../engine/worker/job.ts';
 import { beginReading } from '../begin-reading.ts';
 import { lookUpHidden } from '../read-back.ts';
 import { customerFieldsOf, keysOf, maskedIn } from './keys.ts';
-import { UnreadMails } from './unread-fields.ts';
+import { UnreadMails } from './unread-mails.ts';
 
 /** The pass before the first write of a run. */
 export const BASELINE = 0;
@@ -40,7 +40,7 @@ export async function readCustomers(
   context: JobContext<unknown>,
   exclusive: Exclusive,
   pass: number,
-  wants: (customer: SeenRecord) => boolean = () => true,
+  wants: (customer: SeenCustomer) => boolean = () => true,
 ): Promise<CustomersRead> {
   const { pool, run, account, signal } = context;
   const reading = { kind: 'customer', pass } as const;
@@ -60,7 +60,7 @@ export async function readCustomers(
     onRecords: async (answered) => {
       const batch = answered.filter((record) => !isMarkedDeleted(record));
       deleted += answered.length - batch.length;
-      const records = batch.map((record) => toSeenRecord(record, account));
+      const records = batch.map((record) => toSeenCustomer(record, account));
       for (const [i, { recordId }] of records.entries()) witnesses.note(recordId, batch[i] ?? null);
       mails.note(records, batch);
       seen += records.length;
@@ -74,8 +74,8 @@ export async function readCustomers(
       if (ids.length === 0) return;
       const keep = () =>
         exclusive.transaction(async (db) => {
-          await keepRecords(db, run.id, pass, wanted);
-          await keepRecords(db, run.id, pass, others, { firstPass: BASELINE }); // not new to the run
+          await keepCustomers(db, run.id, pass, wanted);
+          await keepCustomers(db, run.id, pass, others, { firstPass: BASELINE }); // not new to the run
         });
       await keeping.begin(keep, ids);
     },
@@ -89,7 +89,7 @@ export async function readCustomers(
   if (telling !== undefined) await addNote(pool, run.id, maskedNote(telling));
   const isProven = (read.scan === undefined || read.scan.proof !== 'unproven') && telling === undefined;
   const isPart = await isCutOff(context, 'customers', read);
-  const hasWitnesses = await witnesses.isWhole();
+  const hasWitnesses = await witnesses.judge();
   const isWhole = isProven && hasWitnesses && !isPart;
   await payAudits(context, exclusive, { ...reading, isComplete: isWhole, matches: SAME_CUSTOMER });
   return { isWhole };
@@ -100,12 +100,12 @@ export async function readUnlisted(
   context: JobContext<unknown>,
   exclusive: Exclusive,
   ids: readonly string[],
-  wants: (customer: SeenRecord) => boolean = () => true,
+  wants: (customer: SeenCustomer) => boolean = () => true,
 ): Promise<void> {
   const { run, account } = context;
   const records = await lookUpHidden(context, 'customers', ids);
-  const customers = records.map((record) => toSeenRecord(record, account)).filter(wants);
-  await exclusive.transaction((db) => keepRecords(db, run.id, BASELINE, customers, { isListed: false }));
+  const customers = records.map((record) => toSeenCustomer(record, account)).filter(wants);
+  await exclusive.transaction((db) => keepCustomers(db, run.id, BASELINE, customers, { isListed: false }));
 }
 
 /** Records that say that they are deleted are left out of a list: no contact or order belongs to them. */
@@ -127,7 +127,7 @@ export async function noteScan(
   await addNote(pool, run.id, `the list of ${kind} came in pages, and its scan is ${proof}${why}`);
 }
 
-export function toSeenRecord(record: Json, account: Account): SeenRecord {
+export function toSeenCustomer(record: Json, account: Account): SeenCustomer {
   const recordId = idOf(record, 'customers', account.dialect);
   if (recordId === undefined || !isJsonObject(record)) throw withoutId('customer', record, account);
   const fields = customerFieldsOf(record);

@@ -31,8 +31,8 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { beginReading } from '../begin-reading.ts';
 import type { Baseline } from '../customers/baseline.ts';
 import { BASELINE, noteDeleted, noteScan } from '../customers/read-customers.ts';
-import { fieldDisputed, fieldNotFound } from '../customers/unread-fields.ts';
 import { lookUpHidden } from '../read-back.ts';
+import { fieldDisputed, fieldNotFound } from './unread-fields.ts';
 import { openWantedOrders, type WantedOrders } from './wanted-orders.ts';
 
 export interface OrdersRead {
@@ -106,7 +106,7 @@ export async function readOrders(
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
   if (read.scan) await noteScan(context, 'orders', read.scan);
   const isPart = await isCutOff(context, 'orders', read);
-  const isWhole = (await witnesses.isWhole()) && isProven && !isPart;
+  const isWhole = (await witnesses.judge()) && isProven && !isPart;
   if (!isWhole) await recordProgress(pool, run.id, { scan: 'unproven' });
   if (isAudit) await payAudits(context, exclusive, { ...reading, isComplete: isWhole, matches: SAME_ORDER });
   return { isWhole };

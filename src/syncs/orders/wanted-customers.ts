@@ -5,7 +5,7 @@
 
 import type pg from 'pg';
 import { KeyFilter } from '../../client/lists/key-filter.ts';
-import type { SeenRecord } from '../../engine/ledger/match-index.ts';
+import type { SeenCustomer } from '../../engine/ledger/match-index.ts';
 import { customerNames } from '../../engine/ledger/matching/order-customers.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { MatchKey } from '../../settings/schema-sync.ts';
@@ -17,7 +17,7 @@ type Names = { readonly id?: string | null } & {
   readonly [K in MatchKey]?: string | null | undefined;
 };
 
-export async function openWantedCustomers(pool: pg.Pool, run: Run): Promise<(customer: SeenRecord) => boolean> {
+export async function openWantedCustomers(pool: pg.Pool, run: Run): Promise<(customer: SeenCustomer) => boolean> {
   const filter = new KeyFilter();
   for await (const names of customerNames(pool, run)) for (const text of textsOf(names)) filter.add(text);
   let examples = 0;

@@ -70,7 +70,7 @@ describe('a read that is refused with the message of a refused key', () => {
   const cases: readonly [string, KeyFound, new (...args: never[]) => Error, RegExp][] = [
     [
       'suspends the account where other reads are refused too',
-      { status: 'refused', refused: keyRefused(anAccount(), refused(401), 'contacts.getall'), failure: refused(401) },
+      { status: 'refused', refused: keyRefused(anAccount(), refused(401)), failure: refused(401) },
       KeyRefused,
       /https:\/\/acme\.example.*"acme".*403: bad key.*accounts\.acme\.apiKey.*suspended/,
     ],

@@ -13,8 +13,8 @@ afterAll(() => database.close());
 
 test('an account that cannot be opened because of its key stays suspended, and no job fails', async () => {
   const { pool } = database;
-  const refused = new KeyRefused('unknown key', 'contacts.getall');
-  await suspendAccount(pool, 'acme', refused);
+  const refused = new KeyRefused('unknown key');
+  await suspendAccount(pool, 'acme', refused.message);
   await pool.query('update ledger.suspensions set probe_at = now()');
   const open = () => Promise.reject(refused);
   const needs = { pool, accounts: { open, reopen: open }, log: pino({ enabled: false }) };

@@ -119,7 +119,7 @@ describe('a write that was not sent is postponed', () => {
 });
 
 describe('a refusal with the message of a refused key', () => {
-  const refused = keyRefused(anAccount(), FORBIDDEN, 'contacts.getall');
+  const refused = keyRefused(anAccount(), FORBIDDEN);
   const accepting = { checkKey: async () => ({ status: 'accepted', by: 'contacts.getall' }) as const };
 
   test('waits, and counts as the record’s own where the operation works for other records', async () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { keepRecords } from '../../../src/engine/ledger/match-index.ts';
+import { keepBaseline, readBaseline } from '../../../src/engine/ledger/baselines.ts';
+import { keepCustomers } from '../../../src/engine/ledger/match-index.ts';
 import { pruneRows } from '../../../src/engine/ledger/retention/forget.ts';
-import { countRows, type ReportedRow, reportRows, rowsLeft, VERDICTS } from '../../../src/engine/ledger/rows.ts';
+import { countRows, rowsLeft, VERDICTS } from '../../../src/engine/ledger/rows.ts';
 import { endRun, resumeRun, supersedeRuns } from '../../../src/engine/ledger/run-status.ts';
 import {
   addNote,
@@ -13,6 +14,7 @@ import {
   runningRuns,
   startRun,
 } from '../../../src/engine/ledger/runs.ts';
+import { type ReportedRow, reportRows } from '../../../src/engine/ledger/views/row-pages.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { listRuns } from '../../support/newest-runs.ts';
 import { aRun, asLoad, freshLedger, putRows, readyRows, rowsOf } from './fresh-ledger.ts';
@@ -98,11 +100,11 @@ describe('an active run', () => {
     const { failingSince } = await readRun(database.pool, run.id);
     await markFailing(database.pool, run.id, true);
     expect((await readRun(database.pool, run.id)).failingSince).toEqual(failingSince);
-    expect(await markFailing(database.pool, run.id, false)).toBeUndefined();
+    expect(await markFailing(database.pool, run.id, false)).toBe(0);
     expect((await readRun(database.pool, run.id)).failingSince).toBeUndefined();
   });
 
-  test('gives the start of a failure by the clock of the asking process, whatever the database’s clock says', async () => {
+  test('gives how long a failure has lasted, whatever the clock of this process says', async () => {
     const run = await aRun(database);
     await markFailing(database.pool, run.id, true);
     await database.pool.query(`update ledger.runs set trouble_since = trouble_since - interval '10 s' where id = $1`, [
@@ -110,8 +112,7 @@ describe('an active run', () => {
     ]);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
     onTestFinished(() => void vi.useRealTimers());
-    const since = await markFailing(database.pool, run.id, true);
-    const lastedMs = Date.now() - (since?.getTime() ?? 0);
+    const lastedMs = await markFailing(database.pool, run.id, true);
     expect([lastedMs >= 10_000, lastedMs < 20_000]).toEqual([true, true]);
   });
 });
@@ -142,6 +143,14 @@ describe('a run that ends', () => {
     else expect(after.status).toBe(status);
   });
 
+  test('after a failure, keeps what it needs to be resumed, also if a person tries to cancel it', async () => {
+    const run = await aRun(database);
+    await keepBaseline(database.pool, run.id, new Uint32Array([1, 2]));
+    await endRun(database.pool, run.id, 'failed', { code: 'SERVICE_AWAY', message: 'no answer' });
+    expect(await endRun(database.pool, run.id, 'cancelled')).toBe(false);
+    expect(await readBaseline(database.pool, run.id)).toEqual(new Uint32Array([1, 2]));
+  });
+
   test('after a failure, waits for another run that has replaced it', async () => {
     const run = await aRun(database);
     await endRun(database.pool, run.id, 'failed');
@@ -169,7 +178,7 @@ describe('a run that ends', () => {
   ] as const)('%s: what it had seen of the customers is kept only if it may continue', async (status, left) => {
     const run = await aRun(database);
     const keys = { contactId: undefined, email: undefined, phone: undefined, name: undefined, org: undefined };
-    await keepRecords(database.pool, run.id, 0, [{ recordId: '1', ...keys, fields: {} }]);
+    await keepCustomers(database.pool, run.id, 0, [{ recordId: '1', ...keys, fields: {} }]);
     await endRun(database.pool, run.id, status);
     const kept = await database.pool.query('select 1 from ledger.records where run_id = $1', [run.id]);
     expect(kept.rowCount).toBe(left);

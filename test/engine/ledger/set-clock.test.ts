@@ -75,7 +75,7 @@ test.each(steps)(
 );
 
 test('set back, a pause of an account, a target, a delivery or a report lasts no longer than planned', async () => {
-  await suspendAccount(database.pool, 'demo', { operation: 'orders.create', message: 'no' });
+  await suspendAccount(database.pool, 'demo', 'no');
   await database.pool.query(`
     insert into ledger.target_states (target, blocked_until) values ('hook', clock_timestamp() + interval '30 s');
     insert into ledger.delivery_claims (target, worker, expires_at) values ('hook', '{}', clock_timestamp() + interval '30 s');

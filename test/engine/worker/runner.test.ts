@@ -240,7 +240,7 @@ describe('an account that cannot continue', () => {
     const account = anAccount();
     const refusing = { ...account, client: { ...account.client, stream: answer } };
     const job = work(async (context) => {
-      if (context.run.account !== 'other' && !key.works) throw new KeyRefused('fix the key', 'contacts.getall');
+      if (context.run.account !== 'other' && !key.works) throw new KeyRefused('fix the key');
       return finish(context);
     });
     const accounts = { open: async (scope: string) => ({ ...refusing, scope }), reopen: async () => refusing };

@@ -53,7 +53,7 @@ export const FOUND_BY = 'order_id';
 /** Characters of a value that a plan shows. */
 const MOST_SHOWN = 200;
 
-/** SQL: what an update with \`fields\` would change in a record whose fields are \`was\`, as facts. */
+/** SQL: what an update with `fields` would change in a record whose fields are `was`, as facts. */
 export function changesTo(was: string, fields: string): string {
   return `(select coalesce(jsonb_agg(jsonb_build_object('field', f.key, 'is', left(coalesce(${was}->>f.key, ''), ${MOST_SHOWN}),
       'expected', left(f.value, ${MOST_SHOWN})) order by f.key), '[]')

@@ -23,7 +23,7 @@ export const CUSTOMERS = 'customers';
 
 export type Creating =
   /** A run creates them. */
-  | { readonly status: 'started'; readonly run: Run; readonly customers: number }
+  | { readonly status: 'started'; readonly run: Run }
   /** Another run is writing the account's customers. */
   | { readonly status: 'busy'; readonly run: Run }
   /** Another run has written customers since they were read: the missing customers have to be determined again. */
@@ -41,7 +41,7 @@ export async function countMissing(db: Queryable, run: Run): Promise<number> {
 }
 
 /**
- * Starts the run that creates the customers of all rows that have none, call it in one transaction; it writes only if it
+ * Starts the run that creates the customers of all rows that have none; run it in one transaction. It writes only if it
  * returns `started`. Rows that may refer to one of these customers (a phone without an e-mail that another row gives with
  * one) wait for the result. `readAt`: when the customers were read, on the database's clock.
  */
@@ -88,7 +88,7 @@ export async function createMissing(
     customers,
     `creates customers for the orders of run ${run.id}`,
   ]);
-  return { status: 'started', run: creator, customers };
+  return { status: 'started', run: creator };
 }
 
 /** A run that ended while the customers were read may have had a call in flight that the list does not show. */

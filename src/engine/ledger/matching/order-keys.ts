@@ -6,14 +6,11 @@
 import type { Queryable } from '../../../storage/queryable.ts';
 import { oweForEarlierSends } from '../audit-debts.ts';
 import { endedUnsettledForMs } from '../baseline-wait.ts';
-import { prepareSetWork } from '../match-index.ts';
+import { MANY, prepareSetWork } from '../match-index.ts';
 import type { Run } from '../runs.ts';
 import { settleRows } from '../transitions.ts';
 import { MAY_EXIST } from '../unsettled.ts';
 import { CUSTOMER, IS_SETTLED, ORDERS, STAGED } from './staged-orders.ts';
-
-/** This many new keys change the query plans. */
-const MANY = 1_000;
 
 /** The owner of the keys: the scope, or the run itself for a dry run. */
 export function keyScopeOf({ scope, dryRun, id }: Run): string {

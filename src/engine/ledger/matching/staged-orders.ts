@@ -57,7 +57,7 @@ export interface LoadedRow {
 /** SQL: the customer of row `i`: its match `m`, otherwise the customer id of the file. */
 export const CUSTOMER = 'coalesce(m.record_id, i.client_id)';
 
-/** SQL: the inputs `i` of run `$1`, each with the match `m` of its customer. */
+/** SQL: inputs `i` of any run, each with the match `m` of its customer. */
 export const ORDERS = `ledger.inputs i
   left join ledger.matches m on m.run_id = i.run_id and m.n = i.n and m.kind = 'customer'`;
 

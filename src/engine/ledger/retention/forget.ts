@@ -35,19 +35,32 @@ export async function thinOut(db: Queryable, id: string): Promise<void> {
   }
 }
 
-const ROW_TABLES = ['inputs', 'matches', 'plans', 'again', 'attempts', 'verdicts', 'former_verdicts', 'evidence'];
+/** The tables with the rows of runs, without those that are being sent (`chunks`). */
+export const ROW_TABLES = [
+  'inputs',
+  'matches',
+  'plans',
+  'again',
+  'attempts',
+  'verdicts',
+  'former_verdicts',
+  'evidence',
+];
 
 const DELETES = ROW_TABLES.map(
   (table) => `${table} as (delete from ledger.${table} d using chosen c where d.run_id = $1 and d.n = c.n)`,
 ).join(', ');
 
+/** Deletes all rows of a run that has sent nothing, and counts from 0 again. */
+export async function forgetAllRows(db: Queryable, runId: string): Promise<void> {
+  for (const table of ROW_TABLES) await db.query(`delete from ledger.${table} where run_id = $1`, [runId]);
+  await db.query('update ledger.runs set next_n = 0, rows_seen = 0, rows_settled = 0, unchanged = 0 where id = $1', [
+    runId,
+  ]);
+}
+
 /** Deletes rows of a run; `which`: SQL that selects their numbers in run `$1`. */
-export async function forgetRows(db: Queryable, runId: string, which?: string): Promise<void> {
-  if (which === undefined) {
-    for (const table of ROW_TABLES) await db.query(`delete from ledger.${table} where run_id = $1`, [runId]);
-    await db.query('update ledger.runs set next_n = 0 where id = $1', [runId]);
-    return;
-  }
+export async function forgetRows(db: Queryable, runId: string, which: string): Promise<void> {
   await db.query(`with chosen as materialized (${which}), ${DELETES} select 1`, [runId]);
 }
 

@@ -1,9 +1,10 @@
 /** How much of the database each table of the ledger takes. */
 import type { Queryable } from '../../../storage/queryable.ts';
+import { ROW_TABLES } from './forget.ts';
 
 /** What the tables hold, in the words of the settings where retention applies. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
-  rows: ['inputs', 'matches', 'plans', 'again', 'chunks', 'attempts', 'verdicts', 'former_verdicts'],
+  rows: [...ROW_TABLES, 'chunks'],
   runs: ['runs', 'run_figures', 'claims', 'loads', 'history', 'sync_notes', 'shown', 'plan_files'],
   reads: ['records', 'reads', 'baselines', 'order_keys'],
   deliveries: ['deliveries', 'delivery_claims', 'target_states', 'kept_secrets'],

@@ -21,18 +21,14 @@ const LONGEST_PAUSE_S = 60;
  * Suspends an account whose key was refused, or notes that it was refused again; true if it was not suspended before. An
  * account that a person suspended stays as it is.
  */
-export async function suspendAccount(
-  db: Queryable,
-  scope: string,
-  { operation, message }: { readonly operation: string; readonly message: string },
-): Promise<boolean> {
+export async function suspendAccount(db: Queryable, scope: string, message: string): Promise<boolean> {
   const suspended = await db.query<{ isNew: boolean }>(
-    `insert into ledger.suspensions (scope, operation, message, probe_at)
-     values ($1, $2, $3, clock_timestamp() + $4 * interval '1 s')
-     on conflict (scope) do update set operation = excluded.operation, message = excluded.message,
-       refused_at = clock_timestamp() where ledger.suspensions.by_hand is null
+    `insert into ledger.suspensions (scope, message, probe_at)
+     values ($1, $2, clock_timestamp() + $3 * interval '1 s')
+     on conflict (scope) do update set message = excluded.message, refused_at = clock_timestamp()
+       where ledger.suspensions.by_hand is null
      returning xmax = 0 as "isNew"`, // a row that was updated has an xmax
-    [scope, operation, message, FIRST_PAUSE_S],
+    [scope, message, FIRST_PAUSE_S],
   );
   return suspended.rows[0]?.isNew ?? false;
 }
@@ -44,7 +40,7 @@ export async function suspendByHand(
   { by, reason }: { readonly by: string; readonly reason: string | undefined },
 ): Promise<void> {
   await db.query(
-    `insert into ledger.suspensions (scope, operation, message, by_hand, probe_at) values ($1, '', $2, $3, clock_timestamp())
+    `insert into ledger.suspensions (scope, message, by_hand, probe_at) values ($1, $2, $3, clock_timestamp())
      on conflict (scope) do update set message = excluded.message, by_hand = excluded.by_hand,
        since = clock_timestamp(), refused_at = clock_timestamp()`,
     [scope, `Suspended by ${by}${reason === undefined ? '' : `: ${reason}`}.`, by],
@@ -77,18 +73,18 @@ export type Probe =
   | { readonly status: 'open' }
   /** Suspended, and a process has tried the key recently. Infinite: suspended by hand, so the key is not tried. */
   | { readonly status: 'suspended'; readonly probeInMs: number }
-  /** Suspended, and the caller has to try the key with the refused operation. */
-  | { readonly status: 'probe'; readonly operation: string };
+  /** Suspended, and the caller has to try the key. */
+  | { readonly status: 'probe' };
 
 /** Whether an account may be used. Of all processes that ask, one at a time has to try the key. */
 export async function askToProbe(db: Queryable, scope: string): Promise<Probe> {
-  const found = await db.query<{ operation: string; isTurn: boolean; inMs: number }>(
+  const found = await db.query<{ isTurn: boolean; inMs: number }>(
     `with turn as (
        update ledger.suspensions set probes = probes + 1,
          probe_at = clock_timestamp() + least($3, $2 * 2 ^ least(probes + 1, 10)) * interval '1 s'
        where scope = $1 and by_hand is null and probe_at <= clock_timestamp() returning scope
      )
-     select s.operation, turn.scope is not null as "isTurn",
+     select turn.scope is not null as "isTurn",
        case when by_hand is null then greatest(0, extract(epoch from s.probe_at - clock_timestamp()) * 1000)
          else 'infinity' end::float8 as "inMs"
      from ledger.suspensions s left join turn using (scope) where s.scope = $1`,
@@ -96,7 +92,7 @@ export async function askToProbe(db: Queryable, scope: string): Promise<Probe> {
   );
   const row = found.rows[0];
   if (row === undefined) return { status: 'open' };
-  return row.isTurn ? { status: 'probe', operation: row.operation } : { status: 'suspended', probeInMs: row.inMs };
+  return row.isTurn ? { status: 'probe' } : { status: 'suspended', probeInMs: row.inMs };
 }
 
 /** Allows a try of a refused key at once: the operator may have fixed it. */

@@ -1,9 +1,23 @@
-/** Pages of a run's rows, in the order they were seen. */
+/** The rows of a run for people, in the order they were seen: all of them, or pages of those that fit a filter. */
+import type { Facts } from '../../../base/reasons/reason.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { SHOWN_CHANGES } from '../matching/differences.ts';
-import type { ReportedRow, Verdict } from '../rows.ts';
+import type { RowAction, Verdict } from '../rows.ts';
 import { OPEN_REASON } from '../unsettled.ts';
 import { isGrouped, recordedGroups } from './run-figures.ts';
+
+/** A row as shown in exports and `runs show`. */
+export interface ReportedRow {
+  readonly sourceId: string;
+  readonly label: string | null;
+  readonly verdict: Verdict;
+  readonly reason: string | null;
+  /** Rows of earlier versions have only a text: `said`. */
+  readonly facts: Facts | null;
+  readonly recordId: string | null;
+  readonly action: RowAction | null;
+  readonly sends: number;
+}
 
 export interface RowFilter {
   /** One of these verdicts. */
@@ -36,6 +50,35 @@ interface PageHow {
 const SEARCH_MS = 40;
 /** Rows that are searched first. While this is fast, the next part is twice as large. */
 const FIRST_PART = 2_000;
+
+/** SQL: the rows of run `$1` whose numbers are in `page`, as `NumberedRow`. */
+const REPORTED = `select r.source_id as "sourceId", r.label, coalesce(r.verdict, 'unknown') as verdict,
+       coalesce(r.facts, case when r.verdict is null then ${SHOWN_CHANGES('r.n')} end) as facts,
+       coalesce(r.reason, case when r.verdict is null then ${OPEN_REASON('r.n')} end) as reason,
+       r.record_id as "recordId", r.action, r.sends, r.n::float8 as n
+     from page cross join lateral (select * from ledger.rows r where r.run_id = $1 and r.n = page.n offset 0) r order by page.n`;
+
+/** Pages through a run's rows, optionally those of one verdict, in the order they were seen. */
+export async function* reportRows(db: Queryable, runId: string, verdict?: Verdict): AsyncGenerator<ReportedRow> {
+  const PAGE = 1_000;
+  for (let after = -1; ; ) {
+    const found = await db.query<NumberedRow>(
+      // Reads a page of inputs first and looks up each row by its number: with a join, each page would read the whole run.
+      `with page as materialized (
+         select i.n from ledger.inputs i where run_id = $1 and n > $2 and ($3::text is null or
+           coalesce((select v.verdict from ledger.verdicts v where v.run_id = $1 and v.n = i.n), 'unknown') = $3)
+         order by n limit ${PAGE}
+       )
+       ${REPORTED}`,
+      [runId, after, verdict ?? null],
+    );
+    for (const { n, ...row } of found.rows) {
+      after = n;
+      yield row;
+    }
+    if (found.rows.length < PAGE) return;
+  }
+}
 
 /** The first `limit` rows that fit the filter, or fewer if a search takes too long. */
 export async function pageOfRows(
@@ -105,11 +148,7 @@ async function fittingRows(
            or concat_ws(' ', i.label, i.email, i.phone, i.name, i.org, i.fields::text, i.cells::text) ilike ${CONTAINS('$5')})
        order by i.n limit $6
      )
-     select r.source_id as "sourceId", r.label, coalesce(r.verdict, 'unknown') as verdict,
-         coalesce(r.facts, case when r.verdict is null then ${SHOWN_CHANGES('r.n')} end) as facts,
-       coalesce(r.reason, case when r.verdict is null then ${OPEN_REASON('r.n')} end) as reason,
-       r.record_id as "recordId", r.action, r.sends, r.n::float8 as n
-     from page cross join lateral (select * from ledger.rows r where r.run_id = $1 and r.n = page.n offset 0) r order by page.n`,
+     ${REPORTED}`,
     [runId, from, verdicts ?? null, reason ?? null, text ?? null, limit, to ?? Number.MAX_SAFE_INTEGER],
   );
   return found.rows;

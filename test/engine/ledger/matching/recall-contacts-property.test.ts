@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { keepRecords, type SeenRecord } from '../../../../src/engine/ledger/match-index.ts';
+import { keepCustomers, type SeenCustomer } from '../../../../src/engine/ledger/match-index.ts';
 import { CONTACT_LINK } from '../../../../src/engine/ledger/matching/contact-links.ts';
 import { decideContacts } from '../../../../src/engine/ledger/matching/decide-contacts.ts';
 import { recallContacts } from '../../../../src/engine/ledger/matching/recall-contacts.ts';
@@ -110,7 +110,7 @@ async function decide(worlds: readonly World[], matchBy: readonly MatchKey[], sc
   const sightings = new ContactSightings(matchBy);
   const unchanged = await inTransaction(database.pool, async (db) => {
     await stageContacts(db, run, contacts, { sightings, pass: 1, first: 0 });
-    await keepRecords(
+    await keepCustomers(
       db,
       run.id,
       0,
@@ -163,13 +163,13 @@ function scanned(w: number, i: number, { is, tellsContact: _, customer: __, ...k
   return [{ ...own, ...inWorld(w, keyed) }];
 }
 
-function linked(w: number, i: number, { is, tellsContact, customer, ...keyed }: Contact): SeenRecord[] {
+function linked(w: number, i: number, { is, tellsContact, customer, ...keyed }: Contact): SeenCustomer[] {
   if (is === 'unlinked' || is === 'its customer is gone') return [];
   const contactId = tellsContact ? `${w}.${i}` : undefined;
   return [{ recordId: `linked ${w}.${i}`, contactId, fields: {}, ...inWorld(w, customer ?? keyed) }];
 }
 
-function free(w: number, i: number, { from, ...keyed }: Customer): SeenRecord {
+function free(w: number, i: number, { from, ...keyed }: Customer): SeenCustomer {
   const contactId = from === undefined ? undefined : `${w}.${from}`;
   return { recordId: `free ${w}.${i}`, contactId, fields: {}, ...inWorld(w, keyed) };
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { keepRecords } from '../../../../src/engine/ledger/match-index.ts';
+import { keepCustomers } from '../../../../src/engine/ledger/match-index.ts';
 import { CONTACT_LINK } from '../../../../src/engine/ledger/matching/contact-links.ts';
 import { recallContacts, type Sightings } from '../../../../src/engine/ledger/matching/recall-contacts.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
@@ -33,7 +33,7 @@ test('any number of links may share a key with a customer that has none', async 
   };
   const unchanged = await inTransaction(database.pool, async (db) => {
     const free = { phone: undefined, name: undefined, org: undefined, contactId: undefined, fields: {} };
-    await keepRecords(db, run.id, 0, [{ ...free, recordId: 'free', email: 'info@shared.example' }]);
+    await keepCustomers(db, run.id, 0, [{ ...free, recordId: 'free', email: 'info@shared.example' }]);
     return recallContacts(db, run, sightings);
   });
   expect(unchanged).toBe(MANY);

@@ -18,7 +18,7 @@ beforeAll(async () => {
   database = await freshLedger();
 });
 afterAll(() => database.close());
-beforeEach(() => suspendAccount(database.pool, 'acme', { operation: 'tasks.getall', message: 'fix the key' }));
+beforeEach(() => suspendAccount(database.pool, 'acme', 'fix the key'));
 
 const ask = () => askToProbe(database.pool, 'acme');
 
@@ -45,7 +45,7 @@ test('no process tries the key at once; later one of all that ask tries, and the
   expect(await ask()).toMatchObject({ status: 'suspended', probeInMs: expect.any(Number) });
   await probeSoon(database.pool, 'acme');
   const asked = await Promise.all([1, 2, 3, 4, 5].map(ask));
-  expect(asked.filter(({ status }) => status === 'probe')).toEqual([{ status: 'probe', operation: 'tasks.getall' }]);
+  expect(asked.filter(({ status }) => status === 'probe')).toEqual([{ status: 'probe' }]);
   expect(asked.filter(({ status }) => status === 'suspended')).toHaveLength(4);
 });
 
@@ -62,18 +62,16 @@ test('doubles the pauses between two tries, up to a minute', async () => {
 });
 
 test('tells whether a refusal is the first, and whether there was something to lift', async () => {
-  const refusal = { operation: 'tasks.getall', message: 'fix the key' };
-  expect(await suspendAccount(database.pool, 'acme', refusal)).toBe(false);
+  expect(await suspendAccount(database.pool, 'acme', 'fix the key')).toBe(false);
   expect(await liftSuspension(database.pool, 'acme')).toBe(true);
   expect(await liftSuspension(database.pool, 'acme')).toBe(false);
-  expect(await suspendAccount(database.pool, 'acme', refusal)).toBe(true);
+  expect(await suspendAccount(database.pool, 'acme', 'fix the key')).toBe(true);
 });
 
 test('keeps an account suspended that a person suspended, until a person resumes it', async () => {
   const { pool } = database;
   await suspendByHand(pool, 'acme', { by: 'anna', reason: 'the service is moving' });
-  const refusal = { operation: 'tasks.getall', message: 'fix the key' };
-  expect(await suspendAccount(pool, 'acme', refusal)).toBe(false);
+  expect(await suspendAccount(pool, 'acme', 'fix the key')).toBe(false);
   await probeSoon(pool, 'acme');
   expect(await ask()).toEqual({ status: 'suspended', probeInMs: Number.POSITIVE_INFINITY });
   expect(await liftSuspension(pool, 'acme')).toBe(false);
