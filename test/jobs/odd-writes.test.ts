@@ -61,6 +61,26 @@ test('an order refused inside a 200 that exists all the same is created; one tha
   expect([...(await harness.orderCommits()).values()]).toEqual([1, 1, 1]);
 });
 
+test('an order refused with 409 is sent once, and rejected with the words of the service unless a proxy had sent it twice', async () => {
+  const creates: string[] = [];
+  harness.front.set(async (request, pass) => {
+    if (!request.path.endsWith(CREATE)) return pass();
+    creates.push(request.body);
+    if (request.body.includes('"O-1"')) await pass();
+    const isRefused = /"O-[12]"/.test(request.body);
+    return isRefused
+      ? { status: 409, body: { status: 'error', message: 'taken by an order of another customer' } }
+      : pass();
+  });
+  const run = await harness.load(ordersCsv(4));
+  expect(await reasons(run)).toEqual(['created', 'rejected REFUSED_BY_SERVICE', 'created', 'created']);
+  expect((await harness.loaded(run))[1]?.facts).toMatchObject({
+    http: 409,
+    answer: 'taken by an order of another customer',
+  });
+  expect([creates.length, [...(await harness.orderCommits()).values()]]).toEqual([4, [1, 1, 1]]);
+});
+
 test('a copy of a rejected row is rejected with it, and follows it in a retry', async () => {
   let isRefusing = true;
   harness.front.set(async (request, pass) => {
