@@ -81,6 +81,28 @@ test('an order refused with 409 is sent once, and rejected with the words of the
   expect([creates.length, [...(await harness.orderCommits()).values()]]).toEqual([4, [1, 1, 1]]);
 });
 
+test('orders that the service gives to another customer, such as a parent company, are not sent again after a lost answer', async () => {
+  harness.front.set(async (request, pass) => {
+    if (request.path.endsWith(CREATE) && request.body.includes('"O-1"')) {
+      const { order_id, amount } = JSON.parse(request.body);
+      await harness.call('orders.create', { order_id, amount, client_id: 3 });
+      return { status: 502, body: 'no' };
+    }
+    return pass();
+  });
+  const csv = 'order_id,client_id,amount\nO-1,1,10.00\nO-2,2,20.00\n';
+  const run = await harness.load(csv);
+  expect(await reasons(run)).toEqual(['review NOT_RECOGNISED', 'created']);
+  expect(await reasons(await harness.load(csv, { salt: 'again' }))).toEqual([
+    'review NOT_RECOGNISED',
+    'existing EXISTS',
+  ]);
+  expect((await harness.orders()).map(({ order_id, client_id }) => [order_id, client_id])).toEqual([
+    ['O-1', 3],
+    ['O-2', 2],
+  ]);
+});
+
 test('a copy of a rejected row is rejected with it, and follows it in a retry', async () => {
   let isRefusing = true;
   harness.front.set(async (request, pass) => {

@@ -122,7 +122,7 @@ export async function decideMissing(
   await dropSettled(db, run.id);
   await db.query(
     `create temp table missing on commit drop as
-     select s.n, s.state, s.sends, s.reason, s.facts, s.facts->>'id' as id, i.source_id, i.email, i.fields->>'amount' as amount, coalesce(m.record_id, i.client_id) as client_id, s.action
+     select s.n, s.state, s.sends, s.reason, s.facts, s.facts->>'id' as id, i.source_id, i.label, i.email, i.fields->>'amount' as amount, coalesce(m.record_id, i.client_id) as client_id, s.action
      from sent s join ledger.inputs i on i.run_id = $1 and i.n = s.n
        left join ledger.matches m on m.run_id = $1 and m.n = s.n and m.kind = 'customer'
      where s.action <> 'update' and s.since <= $2`,

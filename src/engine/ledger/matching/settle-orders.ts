@@ -8,6 +8,7 @@ import { addNote, type Run } from '../runs.ts';
 import { type ReadBack, type Settled, settleSent } from '../settling.ts';
 import { reviseRows, settleRows } from '../transitions.ts';
 import { differ, differences, HIDDEN_AMOUNTS, LOST, WRITTEN } from './differences.ts';
+import { keyScopeOf } from './order-keys.ts';
 import { CUSTOMER, ORDERS } from './staged-orders.ts';
 
 export interface SettleOptions extends ReadBack {
@@ -21,11 +22,13 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
   const settled = await settleSent(db, run, options, {
     resource: 'orders',
     // An order with the label of another row, of this load or of another one, is that row's.
-    strangers: `select k.client_id, k.fields->>'amount' as amount from ledger.records k
-      where k.run_id = $1 and k.kind = 'order' and k.last_pass = $5 and k.first_pass > 0
-        and not exists (select from ledger.inputs o join ledger.runs u on u.id = o.run_id where o.label = k.label and u.scope = $6)`,
-    mayExist: `exists (select from strangers x where coalesce(x.client_id = m.client_id, true) and coalesce(x.amount = m.amount, true))`,
-    values: [pass, run.scope],
+    strangers: `select k.client_id, k.label, k.fields->>'amount' as amount, exists (
+        select from ledger.inputs o join ledger.runs u on u.id = o.run_id where o.label = k.label and u.scope = $6) as is_named
+      from ledger.records k where k.run_id = $1 and k.kind = 'order' and k.last_pass = $5 and k.first_pass > 0
+        and not exists (select from ledger.order_keys h where h.scope = $7 and h.client_id = k.client_id and h.label = k.label)`,
+    mayExist: `exists (select from strangers x where x.label = m.label
+      or not x.is_named and coalesce(x.client_id = m.client_id, true) and coalesce(x.amount = m.amount, true))`,
+    values: [pass, run.scope, keyScopeOf(run)],
     async settleFound() {
       await findDoubled(db, run, pass);
       await settleUpdated(db, run, options);
