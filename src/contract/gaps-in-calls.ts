@@ -100,7 +100,8 @@ export const gapsInCalls: readonly Gap[] = [
     where: 'Endpoints',
     question: 'Does a list show a write immediately?',
     ourService: 'Yes, as soon as the write is answered.',
-    clientDoes: 'It waits for twice the settle time before it concludes that a record does not exist.',
+    clientDoes:
+      'It waits for twice the settle time before it concludes that a record does not exist. It asks caches for fresh answers (Cache-Control: no-cache).',
     override: 'accounts.*.budget.settle',
   },
   {

@@ -282,6 +282,20 @@ describe('a customer that the service accepted', () => {
     expect((await harness.rows(run))[0]?.detail).toMatch(/\d(,| and) \d/);
   });
 
+  test('and whose id a stranger has been given since is reported until a person decides; a corrected name is not', async () => {
+    const service = serviceWith({ contacts: [ann, ben, cy, ...people(12)] });
+    expect(await verdicts(await harness.runSync())).toEqual(Array(15).fill('created'));
+    const stranger = { full_name: 'Some Stranger', email: 'stranger@example.com', contact_id: null };
+    Object.assign(service.customers[0] ?? {}, stranger);
+    Object.assign(service.customers[2] ?? {}, { full_name: 'Cyrus Lee' });
+    for (const _night of [2, 3])
+      expect(await verdicts(await harness.runSync())).toEqual([
+        'review LINK_DISAGREES',
+        ...Array(14).fill('unchanged'),
+      ]);
+    expect(service.customers[0]).toMatchObject(stranger);
+  });
+
   test.each([
     ['with an e-mail', 1],
     ['with a phone only', 2],

@@ -61,6 +61,76 @@ test('an order refused inside a 200 that exists all the same is created; one tha
   expect([...(await harness.orderCommits()).values()]).toEqual([1, 1, 1]);
 });
 
+test('an order refused with 409 is sent once, and rejected with the words of the service unless a proxy had sent it twice', async () => {
+  const creates: string[] = [];
+  harness.front.set(async (request, pass) => {
+    if (!request.path.endsWith(CREATE)) return pass();
+    creates.push(request.body);
+    if (request.body.includes('"O-1"')) await pass();
+    const isRefused = /"O-[12]"/.test(request.body);
+    return isRefused
+      ? { status: 409, body: { status: 'error', message: 'taken by an order of another customer' } }
+      : pass();
+  });
+  const run = await harness.load(ordersCsv(4));
+  expect(await reasons(run)).toEqual(['created', 'rejected REFUSED_BY_SERVICE', 'created', 'created']);
+  expect((await harness.loaded(run))[1]?.facts).toMatchObject({
+    http: 409,
+    answer: 'taken by an order of another customer',
+  });
+  expect([creates.length, [...(await harness.orderCommits()).values()]]).toEqual([4, [1, 1, 1]]);
+});
+
+test('orders that the service gives to another customer, such as a parent company, are not sent again after a lost answer', async () => {
+  harness.front.set(async (request, pass) => {
+    if (request.path.endsWith(CREATE) && request.body.includes('"O-1"')) {
+      const { order_id, amount } = JSON.parse(request.body);
+      await harness.call('orders.create', { order_id, amount, client_id: 3 });
+      return { status: 502, body: 'no' };
+    }
+    return pass();
+  });
+  const csv = 'order_id,client_id,amount\nO-1,1,10.00\nO-2,2,20.00\n';
+  const run = await harness.load(csv);
+  expect(await reasons(run)).toEqual(['review NOT_RECOGNISED', 'created']);
+  expect(await reasons(await harness.load(csv, { salt: 'again' }))).toEqual([
+    'review NOT_RECOGNISED',
+    'existing EXISTS',
+  ]);
+  expect((await harness.orders()).map(({ order_id, client_id }) => [order_id, client_id])).toEqual([
+    ['O-1', 3],
+    ['O-2', 2],
+  ]);
+});
+
+test('two orders whose order_ids the service spells in the same way are no duplicates, and neither is sent again', async () => {
+  let answered = 0;
+  harness.front.set(async (request, pass) => {
+    if (!request.path.endsWith(CREATE)) return pass();
+    const body = JSON.parse(request.body);
+    await harness.call('orders.create', { ...body, order_id: body.order_id.toUpperCase() });
+    return ++answered === 1 ? { status: 502, body: 'no' } : { body: '' };
+  });
+  const csv = 'order_id,client_id,amount\nabc,1,10.00\nABC,1,20.00\nO-2,2,20.00\n';
+  const run = await harness.load(csv);
+  expect(await reasons(run)).toEqual(['review NOT_RECOGNISED', 'review NOT_RECOGNISED', 'created']);
+  const again = await harness.load(csv, { salt: 'again' });
+  expect(await reasons(again)).toEqual(['review NOT_RECOGNISED', 'review NOT_RECOGNISED', 'existing EXISTS']);
+  expect((await harness.orders()).map(({ order_id }) => order_id).sort()).toEqual(['ABC', 'ABC', 'O-2']);
+});
+
+test('an order that the service spells otherwise, with a status of its own, is known to the next load', async () => {
+  harness.front.set(async (request, pass) => {
+    if (!request.path.endsWith(CREATE)) return pass();
+    const body = JSON.parse(request.body);
+    await harness.call('orders.create', { ...body, order_id: body.order_id.toUpperCase(), status: 'Bezahlt' });
+    return { body: '' };
+  });
+  const csv = 'order_id,client_id,amount,status\nabc,1,10.00,paid\n';
+  expect(await reasons(await harness.load(csv))).toEqual(['review CONTENT_DIFFERS']);
+  expect(await reasons(await harness.load(csv, { salt: 'again' }))).toEqual(['review DIFFERS']);
+});
+
 test('a copy of a rejected row is rejected with it, and follows it in a retry', async () => {
   let isRefusing = true;
   harness.front.set(async (request, pass) => {

@@ -64,6 +64,8 @@ async function repeatUpdates(db: Queryable, runId: string): Promise<void> {
   await sendAgain(db, runId, { sql });
 }
 
+const REFUSED = `'REFUSED_BY_SERVICE'`;
+
 /** One read of the list, and what it proves. */
 export interface ReadBack {
   /** When the read began, on the database's clock. */
@@ -120,7 +122,7 @@ export async function decideMissing(
   await dropSettled(db, run.id);
   await db.query(
     `create temp table missing on commit drop as
-     select s.n, s.state, s.sends, s.facts->>'id' as id, i.source_id, i.email, i.fields->>'amount' as amount, coalesce(m.record_id, i.client_id) as client_id, s.action
+     select s.n, s.state, s.sends, s.reason, s.facts, s.facts->>'id' as id, i.source_id, i.label, i.email, i.fields->>'amount' as amount, coalesce(m.record_id, i.client_id) as client_id, s.action
      from sent s join ledger.inputs i on i.run_id = $1 and i.n = s.n
        left join ledger.matches m on m.run_id = $1 and m.n = s.n and m.kind = 'customer'
      where s.action <> 'update' and s.since <= $2`,
@@ -133,16 +135,18 @@ export async function decideMissing(
   }
   await db.query(
     `create temp table judged on commit drop as with strangers as (${strangers})
-     select m.n, f.reason, jsonb_strip_nulls(jsonb_build_object('what', $2::text, 'id', m.id,
-       'sends', case f.reason when 'GAVE_UP' then m.sends end)) as facts
+     select m.n, f.reason, case f.reason when ${REFUSED} then m.facts else jsonb_strip_nulls(jsonb_build_object(
+       'what', $2::text, 'id', m.id, 'sends', case f.reason when 'GAVE_UP' then m.sends end)) end as facts
      from missing m cross join lateral (select case
        when ${mayExist} then 'NOT_RECOGNISED'
+       when m.reason = ${REFUSED} and $3 then m.reason
        when m.state = 'acked' or not $3 or exists (select from missing where state = 'acked') then 'NOT_IN_LIST'
        when m.sends >= $4 then 'GAVE_UP' end as reason) f`,
     [run.id, resource.replace(/s$/, ''), isWhole, MAX_SENDS, ...values],
   );
   await settleRows(db, run.id, {
-    sql: `select n, 'review' as verdict, reason, facts, null::text as record_id from judged where reason is not null`,
+    sql: `select n, case reason when ${REFUSED} then 'rejected' else 'review' end as verdict, reason, facts, null::text as record_id
+      from judged where reason is not null`,
   });
   const again = await sendAgain(db, run.id, {
     sql: 'select n, null::text as action from judged where reason is null',
@@ -159,7 +163,7 @@ export async function decideMissing(
 async function rejectRefused(db: Queryable, runId: string): Promise<void> {
   await settleRows(db, runId, {
     sql: `select n, 'rejected' as verdict, reason, facts, null::text as record_id from sent
-      where state = 'unknown' and reason = 'REFUSED_BY_SERVICE'`,
+      where state = 'unknown' and reason = ${REFUSED} and facts->>'http' = '200'`,
   });
 }
 

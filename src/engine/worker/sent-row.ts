@@ -19,6 +19,8 @@ export interface SentRow {
 
 type Called = Omit<WriteReport, 'written'>;
 
+const REFUSED = 'REFUSED_BY_SERVICE';
+const CONFLICT = 409;
 const ACKED = { outcome: 'acked' } as const;
 const NOT_CALLED: Called = { calls: 0, limited: 0, http: undefined, ms: 0 };
 
@@ -28,14 +30,18 @@ export function toSent(row: ClaimedRow, report: WriteReport, action: RowAction, 
   switch (written.status) {
     case 'applied':
       return sent(row, action, report, id === undefined ? ACKED : { ...ACKED, facts: { id } });
-    case 'in-doubt':
-      return sent(row, action, report, { outcome: 'unknown', facts: { answer: written.message } });
+    case 'in-doubt': {
+      // The read-back shows whether a proxy has sent a first attempt twice; if not, the service has refused it.
+      const isRefused = report.http === CONFLICT && row.sends === 0;
+      const facts = { ...(isRefused && { http: CONFLICT }), answer: written.message };
+      return sent(row, action, report, { outcome: 'unknown', ...(isRefused && { reason: REFUSED }), facts });
+    }
     case 'given-up': {
       const facts = { sends: row.sends + report.calls, answer: written.message };
       return sent(row, action, report, { outcome: 'unknown', verdict: 'review', reason: 'GAVE_UP', facts });
     }
     case 'refused': {
-      const why = { reason: 'REFUSED_BY_SERVICE', facts: { http: written.httpStatus, answer: written.message } };
+      const why = { reason: REFUSED, facts: { http: written.httpStatus, answer: written.message } };
       // Some services answer 200 with an error and still store the record: the read-back shows it.
       const isToBeReadBack = written.httpStatus === 200 && action !== 'update';
       if (isToBeReadBack) return sent(row, action, report, { ...why, outcome: 'unknown' });

@@ -1,6 +1,6 @@
 /**
  * Reads all orders once: for the baseline of a load, and for every read-back. It keeps the orders whose keys the load holds,
- * and in a read-back the new orders of its customers, because a service may change a label.
+ * and in a read-back the new orders of its customers or with its labels, because a service may change a label or a customer.
  */
 
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
@@ -88,7 +88,7 @@ export async function readOrders(
         first ??= named.record;
         says.customers ||= named.clientId !== undefined;
         says.labels ||= named.hasLabel;
-        const isNear = wanted?.isNear(named) === true;
+        const isNear = wanted?.isNear(named) === true || wanted?.isNamesake(named) === true;
         if (isNear && pass === BASELINE) baseline?.add(named.recordId);
         const isOld = pass === BASELINE || baseline?.has(named.recordId) !== false;
         if (wanted?.wants(named) || (isNear && !isOld)) seen.push({ ...named, fields: fieldsOf(named.record), isOld });

@@ -13,6 +13,8 @@ export interface WantedOrders {
   wants(order: Pick<SeenOrder, 'clientId' | 'label'>): boolean;
   /** Whether the order may be one of the load's under another label: it has one of the load's customers, or shows none. */
   isNear(order: Pick<SeenOrder, 'clientId'>): boolean;
+  /** Whether the order has a label of the load: a service may give it to another customer, such as a parent company. */
+  isNamesake(order: Pick<SeenOrder, 'label'>): boolean;
 }
 
 export async function openWantedOrders(
@@ -23,6 +25,7 @@ export async function openWantedOrders(
   for await (const page of wantedOrders(db, asking)) {
     for (const key of page) {
       keys.add(textOf(key));
+      keys.add(textOf({ clientId: '', label: key.label }));
       keys.add(key.clientId.toLowerCase()); // few of an account's customers have an order in a small load
     }
   }
@@ -33,6 +36,7 @@ export async function openWantedOrders(
       keys.has(clientId.toLowerCase()) &&
       keys.has(textOf({ clientId, label })),
     isNear: ({ clientId }) => clientId === undefined || keys.has(clientId.toLowerCase()),
+    isNamesake: ({ label }) => label !== '' && keys.has(textOf({ clientId: '', label })),
   };
 }
 

@@ -19,6 +19,7 @@ test('sends a call as the contract says, with the key under its exact name', asy
     authorization: 'Bearer t-1',
     'content-type': 'application/json',
     'accept-encoding': 'identity',
+    'cache-control': 'no-cache',
   });
 });
 

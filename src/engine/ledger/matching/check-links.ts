@@ -1,6 +1,7 @@
 /**
  * Checks links before anything is written over them: a linked customer must still be the same person, and so must the
- * contact. Ids do not prove that if the service is another tenant or was restored from a backup.
+ * contact. Ids do not prove that if the service is another tenant, was restored from a backup, or gives the ids of deleted
+ * records again.
  */
 
 import type { Queryable } from '../../../storage/queryable.ts';
@@ -15,9 +16,13 @@ const REBOUND_AT = '(select rebound_at from ledger.scopes where id = $2)';
 /** The contact id of a customer does not count as evidence: ids are small integers at every service. */
 const IS_SAME = `coalesce(num_nonnulls(${KEYS.map((key) => `${WAS}->>'${key}'`).join(', ')}) = 0
   or ${KEYS.map((key) => `${WAS}->>'${key}' = k.${key}`).join(' or ')}, false)`;
-const COMPARABLE = KEYS.map((key) => `(${WAS}->>'${key}' is not null and s.${key} is not null)::int`).join(' + ');
+const COMPARABLE = (of: 's' | 'k') =>
+  `(${KEYS.map((key) => `(${WAS}->>'${key}' is not null and ${of}.${key} is not null)::int`).join(' + ')})`;
 /** A new mapping may change several keys of the same contact. */
-const IS_ANOTHER_CONTACT = `(not s.is_remapped and ${COMPARABLE} >= 2 and not coalesce(${KEYS.map((key) => `${WAS}->>'${key}' = s.${key}`).join(' or ')}, false))`;
+const IS_ANOTHER_CONTACT = `(not s.is_remapped and ${COMPARABLE('s')} >= 2 and not coalesce(${KEYS.map((key) => `${WAS}->>'${key}' = s.${key}`).join(' or ')}, false))`;
+
+/** A name or an e-mail alone may have been corrected at the service. */
+const IS_ANOTHER_CUSTOMER = `(s.known is not null and not ${IS_SAME} and ${COMPARABLE('k')} >= 2)`;
 
 const LINKED = `deciding s join ledger.records k on k.run_id = $1 and k.kind = 'customer' and k.record_id = s.record_id
   where s.is_linked`;
@@ -58,7 +63,8 @@ export async function checkLinks(db: Queryable, run: Run, unchanged: number): Pr
     `with stranger as (
        select s.n, not ${IS_SAME} as is_other, jsonb_build_object('customer', k.record_id, 'was', ${WORDS(WAS)},
            'is', case when ${IS_SAME} then ${WORDS(CONTACT('s'))} else ${WORDS(LINKED_CUSTOMER('k'))} end) as facts
-       from ${LINKED} and s.action = 'update' and (not ${IS_SAME} or ${IS_ANOTHER_CONTACT})
+       from ${LINKED} and (s.action = 'update' and (not ${IS_SAME} or ${IS_ANOTHER_CONTACT})
+         or s.verdict = 'unchanged' and ${IS_ANOTHER_CUSTOMER})
      )
      update deciding s set state = 'settled', action = null, verdict = 'review',
        reason = case when is_other then 'LINK_DISAGREES' else 'CONTACT_REPLACED' end, facts = stranger.facts

@@ -95,7 +95,7 @@ async function findInvisible(db: Queryable, run: Run): Promise<void> {
 const IS_KNOWN = `exists (select from ledger.inputs i where i.label = s.label and i.cells is not null
   and exists (select from ledger.runs u where u.id = i.run_id and u.scope = $5 and u.job = 'orders' offset 0)
   and exists (select from ledger.verdicts v where v.run_id = i.run_id and v.n = i.n and v.record_id = k.record_id
-    and v.verdict in ('created', 'updated', 'existing') offset 0) offset 0)`;
+    and (v.verdict in ('created', 'updated', 'existing') or v.reason = 'CONTENT_DIFFERS') offset 0) offset 0)`;
 
 /** An update sends the row's values; what the order holds beside them is stored, in case the service empties it. */
 const DECIDE = `create temp table decided on commit drop as
@@ -128,7 +128,7 @@ const DECIDE = `create temp table decided on commit drop as
     left join invisible i on i.client_id = s.client_id and i.label = s.label and not ${IS_CREATION_DECIDED_SINCE('s.n', 'i.at')}
     left join ledger.order_keys o on o.scope = $2 and o.client_id = s.client_id and o.label = s.label and o.run_id = $1
     cross join lateral (select case
-      when d.ids is not null then 'DUPLICATE'
+      when d.ids is not null and i.reason is distinct from 'NOT_RECOGNISED' then 'DUPLICATE'
       when k.name is not null and not ${IS_KNOWN} then 'OTHER_LETTERS'
       when k.record_id is not null then case when $3 = 'fail' then 'ORDER_EXISTS' when not ${differ()} and not ($3 = 'update' and ${hides()}) then 'EXISTS'
         when $3 = 'skip' and w.n is null then 'DIFFERS' else 'update' end

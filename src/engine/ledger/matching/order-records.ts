@@ -86,7 +86,7 @@ export async function keepOrders(
 }
 
 /** SQL: the same for labels that differ only in case, spaces, ASCII punctuation or Unicode form, as services change them. */
-const spelling = (label: string) =>
+export const spelling = (label: string): string =>
   `nullif(trim(lower(regexp_replace(normalize(${label}, nfkc), '[\\s!-/:-@[-\`{-~]+', ' ', 'g'))), '')`;
 
 /** SQL: whether a customer's id is a UUID, which a service may show in capitals here and in small letters there. */

@@ -8,6 +8,8 @@ import { addNote, type Run } from '../runs.ts';
 import { type ReadBack, type Settled, settleSent } from '../settling.ts';
 import { reviseRows, settleRows } from '../transitions.ts';
 import { differ, differences, HIDDEN_AMOUNTS, LOST, WRITTEN } from './differences.ts';
+import { keyScopeOf } from './order-keys.ts';
+import { spelling } from './order-records.ts';
 import { CUSTOMER, ORDERS } from './staged-orders.ts';
 
 export interface SettleOptions extends ReadBack {
@@ -21,11 +23,14 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
   const settled = await settleSent(db, run, options, {
     resource: 'orders',
     // An order with the label of another row, of this load or of another one, is that row's.
-    strangers: `select k.client_id, k.fields->>'amount' as amount from ledger.records k
-      where k.run_id = $1 and k.kind = 'order' and k.last_pass = $5 and k.first_pass > 0
-        and not exists (select from ledger.inputs o join ledger.runs u on u.id = o.run_id where o.label = k.label and u.scope = $6)`,
-    mayExist: `exists (select from strangers x where coalesce(x.client_id = m.client_id, true) and coalesce(x.amount = m.amount, true))`,
-    values: [pass, run.scope],
+    strangers: `select k.client_id, k.label, k.fields->>'amount' as amount, exists (
+        select from ledger.inputs o join ledger.runs u on u.id = o.run_id where o.label = k.label and u.scope = $6) as is_named
+      from ledger.records k where k.run_id = $1 and k.kind = 'order' and k.last_pass = $5 and k.first_pass > 0
+        and not exists (select from ledger.order_keys h where h.scope = $7 and h.client_id = k.client_id and h.label = k.label)`,
+    mayExist: `exists (select from doubled d where d.client_id = m.client_id and ${spelling('d.label')} = ${spelling('m.label')})
+      or exists (select from strangers x where x.label = m.label
+      or not x.is_named and coalesce(x.client_id = m.client_id, true) and coalesce(x.amount = m.amount, true))`,
+    values: [pass, run.scope, keyScopeOf(run)],
     async settleFound() {
       await findDoubled(db, run, pass);
       await settleUpdated(db, run, options);
@@ -41,12 +46,16 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
 /** SQL: the orders that the read has shown. */
 const SHOWN = `ledger.records k where k.run_id = $1 and k.kind = 'order' and k.last_pass = $2`;
 
+/** `is_shared`: one of the orders may be that of another row, whose label the service spells in the same way: abc and ABC as ABC. */
 async function findDoubled(db: Queryable, run: Run, pass: number): Promise<void> {
   await db.query(
     `create temp table doubled on commit drop as
-     select client_id, label, (array_agg(record_id order by length(record_id), record_id))[1:10] as ids
-     from ${SHOWN} and label is not null group by client_id, label having count(*) > 1`,
-    [run.id, pass],
+     select d.*, exists (select from ledger.order_keys h where h.scope = $3 and h.run_id = $1 and h.client_id = d.client_id
+       and h.label <> d.label and ${spelling('h.label')} = ${spelling('d.label')}
+       and not exists (select from ${SHOWN} and k.client_id = h.client_id and k.label = h.label)) as is_shared
+     from (select client_id, label, (array_agg(record_id order by length(record_id), record_id))[1:10] as ids
+       from ${SHOWN} and label is not null group by client_id, label having count(*) > 1) d`,
+    [run.id, pass, keyScopeOf(run)],
   );
   await db.query('analyze doubled');
 }
@@ -77,14 +86,16 @@ function contentDiffers(action: 'created' | 'updated', order: string, lost = `'[
 const FOUND = (rows: string) => `
   select s.n, case when f.reason is null then 'created' else 'review' end as verdict,
     coalesce(f.reason, case when not k.is_listed then 'UNLISTED' end) as reason,
-    case when f.reason = 'DUPLICATE' then jsonb_build_object('what', 'order', 'ids', d.ids)
+    case when f.reason = 'NOT_RECOGNISED' then jsonb_build_object('what', 'order')
+      when f.reason = 'DUPLICATE' then jsonb_build_object('what', 'order', 'ids', d.ids)
       when f.reason = 'CONTENT_DIFFERS' then ${contentDiffers('created', 'k.record_id')}
         || case when k.is_listed then '{}' else '{"isUnlisted": true}' end::jsonb
-      when not k.is_listed then jsonb_build_object('what', 'order', 'id', k.record_id) end as facts, k.record_id
+      when not k.is_listed then jsonb_build_object('what', 'order', 'id', k.record_id) end as facts,
+    case when f.reason is distinct from 'NOT_RECOGNISED' then k.record_id end as record_id
   from (${rows}) s join (select * from ${SHOWN}) k on k.client_id = s.client_id and k.label = s.label
     left join doubled d on d.client_id = k.client_id and d.label = k.label
     -- offset 0: compared once for each row
-    cross join lateral (select case when d.ids is not null then 'DUPLICATE'
+    cross join lateral (select case when d.is_shared then 'NOT_RECOGNISED' when d.ids is not null then 'DUPLICATE'
       when ${differ(WRITTEN)} then 'CONTENT_DIFFERS' end as reason offset 0) f
   where d.ids is null or k.record_id = d.ids[1]`;
 
@@ -114,13 +125,14 @@ async function reviseSettled(db: Queryable, run: Run, pass: number): Promise<voi
       join ${ORDERS} on i.run_id = v.run_id and i.n = v.n
     where v.run_id = $1 and ${only}`;
   const givenUp = settled(`v.reason in ('GAVE_UP', 'NOT_RECOGNISED', 'NOT_IN_LIST')`);
-  await reviseRows(db, run.id, { sql: FOUND(givenUp), values: [pass] });
+  const found = `select * from (${FOUND(givenUp)}) found where reason is distinct from 'NOT_RECOGNISED'`;
+  await reviseRows(db, run.id, { sql: found, values: [pass] });
   const doubled = settled(`(v.verdict = 'created' or v.reason in ('CONTENT_DIFFERS', 'DUPLICATE'))`);
   await reviseRows(db, run.id, {
     sql: `select s.n, 'review' as verdict, 'DUPLICATE' as reason, jsonb_build_object('what', 'order', 'ids', d.ids) as facts,
         coalesce(v.record_id, d.ids[1]) as record_id
       from doubled d join (${doubled}) s on s.client_id = d.client_id and s.label = d.label
         join ledger.verdicts v on v.run_id = $1 and v.n = s.n
-      where v.facts->'ids' is distinct from to_jsonb(d.ids)`,
+      where not d.is_shared and v.facts->'ids' is distinct from to_jsonb(d.ids)`,
   });
 }

@@ -44,9 +44,15 @@ const scenes: readonly Scene[] = [
     become: ['settled created 5', 'settled created 9'],
   },
   {
-    name: 'the same order_id of another customer is another order',
+    name: 'a new order with the same order_id and another customer may be the one that was sent',
     rows: [unknown],
     orders: [{ ...a, client_id: '8' }],
+    become: ['settled review NOT_RECOGNISED'],
+  },
+  {
+    name: 'an order of another customer with the same order_id that was there before is another order',
+    rows: [unknown],
+    orders: [{ ...a, client_id: '8', first_pass: 0 }],
     become: ['ready'],
   },
   {
