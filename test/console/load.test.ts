@@ -9,7 +9,7 @@ import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type OrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 import { expectSound, openPage } from './browser.ts';
 import { openLoadConsole } from './load-console.ts';
-import { openConsole } from './open-console.ts';
+import { openConsole, SETTINGS } from './open-console.ts';
 
 const HOSTILE = [
   `<img src=x onerror="alert(1)"><script>alert(2)</script>`,
@@ -127,12 +127,19 @@ describe.runIf(CHROMIUM)('a file', () => {
     await choose(page, 'empty.csv', '');
     expect(await said(page)).toContain('the file is empty');
     const { database, dataDir } = harness;
-    const small = await openConsole({ database, dataDir, maxUploadBytes: 1024 * 1024 });
+    const text = SETTINGS.replace(
+      'accounts: {',
+      'accounts: { first: { url: "https://first.example", apiKey: { env: KEY } },',
+    );
+    const small = await openConsole({ database, dataDir, text, maxUploadBytes: 1024 * 1024 });
     await page.goto(`${small.url}/load`);
+    const account = page.locator('select[name=account]');
+    await account.selectOption('acme');
     const buffer = Buffer.alloc(3 * 1024 * 1024, 'a,b\n');
     await page.getByLabel('drop it here').setInputFiles({ name: 'big.csv', mimeType: 'text/csv', buffer });
     await page.getByRole('button', { name: 'Upload' }).click();
     expect(await said(page)).toContain('has more than 1 MiB');
+    expect(await account.inputValue()).toBe('acme');
     expect(await uploaded()).toEqual([]); // what was abandoned is deleted with the next upload
     await breakOff(small.url);
     await page.goto(`${small.url}/activity`);
