@@ -258,6 +258,36 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
+  test('is corrected by a person whose session ends meanwhile, and who signs in again', async () => {
+    const { database } = harness;
+    const run = await harness.load('order_id,customer_email,amount\nA-1,new@example.org,10\nA-2,new@example.org,12x\n');
+    const text = SETTINGS.replace('0" }', '0", password: { env: PW } }');
+    const web = await openConsole({ database, text, env: { PW: 'correct horse' } });
+    const { page, wrong, close } = await openPage(browser);
+    const signIn = async () => {
+      await page.getByLabel('Password').fill('correct horse');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+    };
+    await page.goto(`${web.url}/runs/${run.id}/fix`);
+    await signIn();
+    await page.getByLabel('amount, line 3').fill('12');
+    await page.getByLabel('Column').selectOption('amount');
+    await page.getByLabel('Create the customers that are missing').check();
+    await database.pool.query('delete from ledger.console_sessions');
+    await page.getByRole('button', { name: 'Make the new file' }).click();
+    expect(await said(page)).toContain('nothing was done');
+    await signIn();
+    await page.waitForURL(`${web.url}/runs/${run.id}/fix`);
+    expect(await page.getByLabel('amount, line 3').inputValue()).toBe('12');
+    expect(await page.getByLabel('Column').inputValue()).toBe('2');
+    expect(await page.getByLabel('Create the customers that are missing').isChecked()).toBe(true);
+    await page.reload();
+    expect(await page.getByLabel('amount, line 3').inputValue()).toBe('12x');
+    expect(wrong).toEqual([]);
+    await web.close();
+    await close();
+  });
+
   test('leads to decisions about its rows once they can be decided', async () => {
     for (const email of ['two@example.org', 'two@example.org', 'one@example.org'])
       await harness.call('customers.create', { full_name: 'Ann', email });
