@@ -402,18 +402,24 @@ describe.runIf(CHROMIUM)('a file', () => {
   test('has sound pages with hostile cells: light, dark, and on a phone', async () => {
     const { page, wrong, close } = await openPage(browser);
     const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
-    const header = ['order_id', 'client_id', 'amount', 'description', ...HOSTILE].map(cell).join(',');
+    const header = ['order_id', 'client_id', 'description', ...HOSTILE, 'amount'].map(cell).join(',');
+    const rows = `A,1,${HOSTILE.map(cell).join(',')},x,5\nB,7,b,c,d,e,5\nC,1,b,c,d,e,five\n`;
     await page.goto(`${web.url}/load`);
     await expectSound(page);
-    await choose(page, `${HOSTILE[0]}.csv`, `${header}\nA,1,5,${HOSTILE.map(cell).join(',')},x\nB,7,5,b,c,d,e\n`);
+    await choose(page, `${HOSTILE[0]}.csv`, `${header}\n${rows}`);
     await page.getByText('Read it differently').click();
     await expectSound(page);
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
     await expectSound(page);
-    await page.goto(`${page.url()}/approve`);
+    const run = page.url();
+    await page.goto(`${run}/approve`);
     await page.getByRole('heading', { name: 'Approve' }).waitFor();
     await expectSound(page);
+    await page.goto(`${run}/fix`);
+    await page.getByRole('link', { name: 'Go to the cell' }).click();
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('amount, line 4');
+    expect(await page.evaluate('getComputedStyle(document.querySelector("td.problem")).position')).toBe('sticky');
     expect(wrong).toEqual([]);
     await close();
   });
