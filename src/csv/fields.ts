@@ -116,7 +116,6 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
       'numero de venta',
       'numer zamowienia',
       'nr zamowienia',
-      'ordernr',
       'ordernummer',
       'siparis no',
     ],
@@ -228,15 +227,7 @@ export const NAME_WORDS: readonly string[] = ['name', 'nombre', 'nom', 'nome'];
 export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = {
   description: ['buchungstext'],
   order_id: [
-    ...[
-      'rechnungsnummer',
-      'rechnungs nr',
-      'rechnungsnr',
-      'numero de factura',
-      'n factura',
-      'no factura',
-      'numero de facture',
-    ],
+    ...['rechnungsnummer', 'rechnungs nr', 'numero de factura', 'n factura', 'no factura', 'numero de facture'],
     ...['n facture', 'receipt number', 'receipt no', 'document number', 'document no', 'sale id', 'purchase id'],
     ...['record id', 'merchant reference', 'reference', 'ref', 'referencia'],
   ],

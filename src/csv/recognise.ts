@@ -20,7 +20,7 @@ export interface Recognised {
 
 /** The field of a header: by its exact name, a synonym, or a similar name of at least five letters. */
 export function recognise(name: string): Recognised | undefined {
-  const words = plainWords(name.replace(/#\s*$/, ' number'));
+  const words = plainWords(name.replace(/#\s*$/, ' number')).replace(NUMBER_END, ' nr');
   return named(words) ?? amountIn(words) ?? amountIn(plainWords(name.replace(CODE, ''))) ?? similar(words);
 }
 
@@ -105,6 +105,9 @@ const CUSTOMER_NAMES = [
 ] as const;
 /** "Nr." alone does not say whose number it is. */
 export const NUMBER_WORDS: ReadonlySet<string> = new Set(['nr', 'no', 'num', 'nummer', 'number', 'numero', 'id']);
+
+/** `Bestellnr.` and `Ordernr` */
+const NUMBER_END = /(?<=\p{L}{3})nr$/u;
 
 /** `Total (ARS)` */
 const CODE = /\([A-Z]{3}\)/;

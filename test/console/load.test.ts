@@ -9,7 +9,7 @@ import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type OrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 import { expectSound, openPage } from './browser.ts';
 import { openLoadConsole } from './load-console.ts';
-import { openConsole } from './open-console.ts';
+import { openConsole, SETTINGS } from './open-console.ts';
 
 const HOSTILE = [
   `<img src=x onerror="alert(1)"><script>alert(2)</script>`,
@@ -127,12 +127,19 @@ describe.runIf(CHROMIUM)('a file', () => {
     await choose(page, 'empty.csv', '');
     expect(await said(page)).toContain('the file is empty');
     const { database, dataDir } = harness;
-    const small = await openConsole({ database, dataDir, maxUploadBytes: 1024 * 1024 });
+    const text = SETTINGS.replace(
+      'accounts: {',
+      'accounts: { first: { url: "https://first.example", apiKey: { env: KEY } },',
+    );
+    const small = await openConsole({ database, dataDir, text, maxUploadBytes: 1024 * 1024 });
     await page.goto(`${small.url}/load`);
+    const account = page.locator('select[name=account]');
+    await account.selectOption('acme');
     const buffer = Buffer.alloc(3 * 1024 * 1024, 'a,b\n');
     await page.getByLabel('drop it here').setInputFiles({ name: 'big.csv', mimeType: 'text/csv', buffer });
     await page.getByRole('button', { name: 'Upload' }).click();
     expect(await said(page)).toContain('has more than 1 MiB');
+    expect(await account.inputValue()).toBe('acme');
     expect(await uploaded()).toEqual([]); // what was abandoned is deleted with the next upload
     await breakOff(small.url);
     await page.goto(`${small.url}/activity`);
@@ -251,6 +258,36 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
+  test('is corrected by a person whose session ends meanwhile, and who signs in again', async () => {
+    const { database } = harness;
+    const run = await harness.load('order_id,customer_email,amount\nA-1,new@example.org,10\nA-2,new@example.org,12x\n');
+    const text = SETTINGS.replace('0" }', '0", password: { env: PW } }');
+    const web = await openConsole({ database, text, env: { PW: 'correct horse' } });
+    const { page, wrong, close } = await openPage(browser);
+    const signIn = async () => {
+      await page.getByLabel('Password').fill('correct horse');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+    };
+    await page.goto(`${web.url}/runs/${run.id}/fix`);
+    await signIn();
+    await page.getByLabel('amount, line 3').fill('12');
+    await page.getByLabel('Column').selectOption('amount');
+    await page.getByLabel('Create the customers that are missing').check();
+    await database.pool.query('delete from ledger.console_sessions');
+    await page.getByRole('button', { name: 'Make the new file' }).click();
+    expect(await said(page)).toContain('nothing was done');
+    await signIn();
+    await page.waitForURL(`${web.url}/runs/${run.id}/fix`);
+    expect(await page.getByLabel('amount, line 3').inputValue()).toBe('12');
+    expect(await page.getByLabel('Column').inputValue()).toBe('2');
+    expect(await page.getByLabel('Create the customers that are missing').isChecked()).toBe(true);
+    await page.reload();
+    expect(await page.getByLabel('amount, line 3').inputValue()).toBe('12x');
+    expect(wrong).toEqual([]);
+    await web.close();
+    await close();
+  });
+
   test('leads to decisions about its rows once they can be decided', async () => {
     for (const email of ['two@example.org', 'two@example.org', 'one@example.org'])
       await harness.call('customers.create', { full_name: 'Ann', email });
@@ -365,18 +402,24 @@ describe.runIf(CHROMIUM)('a file', () => {
   test('has sound pages with hostile cells: light, dark, and on a phone', async () => {
     const { page, wrong, close } = await openPage(browser);
     const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
-    const header = ['order_id', 'client_id', 'amount', 'description', ...HOSTILE].map(cell).join(',');
+    const header = ['order_id', 'client_id', 'description', ...HOSTILE, 'amount'].map(cell).join(',');
+    const rows = `A,1,${HOSTILE.map(cell).join(',')},x,5\nB,7,b,c,d,e,5\nC,1,b,c,d,e,five\n`;
     await page.goto(`${web.url}/load`);
     await expectSound(page);
-    await choose(page, `${HOSTILE[0]}.csv`, `${header}\nA,1,5,${HOSTILE.map(cell).join(',')},x\nB,7,5,b,c,d,e\n`);
+    await choose(page, `${HOSTILE[0]}.csv`, `${header}\n${rows}`);
     await page.getByText('Read it differently').click();
     await expectSound(page);
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
     await expectSound(page);
-    await page.goto(`${page.url()}/approve`);
+    const run = page.url();
+    await page.goto(`${run}/approve`);
     await page.getByRole('heading', { name: 'Approve' }).waitFor();
     await expectSound(page);
+    await page.goto(`${run}/fix`);
+    await page.getByRole('link', { name: 'Go to the cell' }).click();
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('amount, line 4');
+    expect(await page.evaluate('getComputedStyle(document.querySelector("td.problem")).position')).toBe('sticky');
     expect(wrong).toEqual([]);
     await close();
   });

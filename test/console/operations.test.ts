@@ -252,6 +252,15 @@ test('all deliveries that wait are tried now, after a question; those that have 
   ]);
 });
 
+test('a delivery that waits, and the list of a target, say why: the target is disabled', async () => {
+  await deliver(['dead', null]);
+  await disableTarget(database.pool, 'hook', { reason: 'TOKEN_REFUSED', detail: 'HTTP 401', now: undefined });
+  for (const path of ['/deliveries/msg_1', '/deliveries?target=hook'])
+    expect(await pageAt(path)).toMatch(/href="\/targets\/hook">hook<.*>disabled<.*HTTP 401/s);
+  for (const path of ['/deliveries/msg_0', '/deliveries?verdict=waiting'])
+    expect(await pageAt(path)).not.toContain('>disabled<');
+});
+
 test('a form that sends a delivery again, sent twice, sends it once', async () => {
   await deliver(['dead', null]);
   await database.pool.query(`update ledger.deliveries set created_at = now() - interval '1 hour'`);

@@ -95,6 +95,7 @@ test('lines that are corrected before the approval replace the plan, and each or
   const corrected = await planned(upload);
   const page = await look(`/runs/${id}`);
   expect(page).toContain(`<a href="/runs/${corrected}">`);
+  expect(page).not.toContain('action=retry'); // the corrected load has its lines
   expect(page).toContain('Correct lines');
   expect(page).not.toMatch(/Send it after all|Correct the \d+ row/);
   await approve(corrected);

@@ -58,6 +58,12 @@ const HEADERS: readonly (readonly [names: readonly string[], fields: object])[] 
     ['Rechnungsnr.', 'E-Mail', 'Bruttobetrag', 'Artikel'],
     { order_id: 'Rechnungsnr.', customer_email: 'E-Mail', amount: 'Bruttobetrag', description: 'Artikel' },
   ],
+  [['Bestellnr.', 'Kundennr.', 'Betrag'], { order_id: 'Bestellnr.', client_id: 'Kundennr.', amount: 'Betrag' }],
+  [
+    ['Auftragsnr', 'E-Mail', 'Betrag', 'Artikelnr.'],
+    { order_id: 'Auftragsnr', customer_email: 'E-Mail', amount: 'Betrag' },
+  ],
+  [['Ordernr', 'E-post', 'Belopp'], { order_id: 'Ordernr', customer_email: 'E-post', amount: 'Belopp' }],
   [
     ['orderId', 'CUSTOMER-ID', 'ammount', 'Desciption'],
     { order_id: 'orderId', client_id: 'CUSTOMER-ID', amount: 'ammount', description: 'Desciption' },

@@ -34,11 +34,12 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
 
   app.post('/load', { config: { bodyTimeoutMs: UPLOAD_TIMEOUT_MS } }, async (request, reply) => {
     const taking = { person: requirePerson(request), via: 'page' } as const;
+    const given: Record<string, string> = {};
     let upload: Upload | undefined;
     try {
       await keeping(needs, taking, 'upload-file', 'a file', async () => {
         await loads.uploads.sweep();
-        upload = await take(request, loads, settings());
+        upload = await take(request, loads, settings(), given);
         const { name, account } = upload;
         return { said: `${name} was uploaded.`, about: `${name} for ${account}` };
       });
@@ -46,7 +47,7 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
       if (!(error instanceof LockstepError) || error.code === 'CONSOLE_NOT_ALLOWED') throw error;
       say(reply, { tone: 'bad', text: error.message });
     }
-    return reply.redirect(upload === undefined ? '/load' : `/load/${upload.id}`, 303);
+    return reply.redirect(upload ? `/load/${upload.id}` : addressOf('/load', { account: given.account }), 303);
   });
 
   onForm(app, '/load/:upload', async ({ taking, params, given }) => {
@@ -105,9 +106,14 @@ function headerWord(text: string): string {
   return encodeURIComponent(text).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** @throws LockstepError UPLOAD_TOO_LARGE, UPLOAD_EMPTY, DISK_FULL, SETTINGS_NAME_UNKNOWN */
-async function take(request: FastifyRequest, { uploads, maxBytes }: Loads, settings: Settings): Promise<Upload> {
-  const { given, file } = await readParts(request, uploads, maxBytes);
+/** `given` receives the fields of the form. @throws LockstepError UPLOAD_TOO_LARGE, UPLOAD_EMPTY, DISK_FULL, SETTINGS_NAME_UNKNOWN */
+async function take(
+  request: FastifyRequest,
+  { uploads, maxBytes }: Loads,
+  settings: Settings,
+  given: Record<string, string>,
+): Promise<Upload> {
+  const { file } = await readParts(request, uploads, maxBytes, given);
   try {
     const { account: asked, text } = fields.parse(given);
     const account = accountNamed(settings, asked).name;

@@ -12,10 +12,14 @@ export interface SentParts {
   readonly file: { readonly id: string; readonly name: string } | undefined;
 }
 
-/** Keeps nothing if it fails. @throws LockstepError UPLOAD_TOO_LARGE, UPLOAD_EMPTY, DISK_FULL */
-export async function readParts(request: FastifyRequest, uploads: Uploads, maxBytes: number): Promise<SentParts> {
+/** Keeps no file if it fails; `given` then has the fields that came before. @throws LockstepError UPLOAD_TOO_LARGE, UPLOAD_EMPTY, DISK_FULL */
+export async function readParts(
+  request: FastifyRequest,
+  uploads: Uploads,
+  maxBytes: number,
+  given: Record<string, string> = {},
+): Promise<SentParts> {
   if (!request.isMultipart()) throw nothingSent();
-  const given: Record<string, string> = {};
   let file: SentParts['file'];
   try {
     for await (const part of request.parts()) {

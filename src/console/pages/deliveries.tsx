@@ -32,7 +32,8 @@ export const deliveries = definePage({
     const shown = found.slice(0, PER_PAGE);
     const last = found.length > PER_PAGE ? shown.at(-1) : undefined;
     const names = [...new Set([...outboxNames(settings), ...counts.map(({ target }) => target)])];
-    const health = isFiltered ? new Map() : await healthOf(pool, names);
+    const states = isFiltered ? names.filter((name) => name === query.target) : names;
+    const health = await healthOf(pool, states);
     const canAct = person.role === 'operator';
     return {
       title: 'Deliveries',
@@ -46,7 +47,7 @@ export const deliveries = definePage({
       ),
       body: (
         <>
-          {names.length > 0 && !isFiltered && <Targets {...{ names, counts, health }} />}
+          {states.length > 0 && <Targets names={states} {...{ counts, health }} />}
           {lags.length > 0 && (
             <Section title="Time until delivered, last 24 hours">
               <div class="columns">

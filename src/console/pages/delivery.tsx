@@ -8,6 +8,7 @@ import { plural } from '../../operator/format.ts';
 import { definePage } from '../page.ts';
 import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
 import { DeliveryState } from './deliveries.tsx';
+import { healthOf, WaitsForTargets } from './target-parts.tsx';
 
 /** Characters of an answer or of the content that are shown, at most. */
 const MOST = 20_000;
@@ -18,6 +19,7 @@ export const delivery = definePage({
   query: z.object({}),
   async show({ pool, person, hint }, { params: { id } }) {
     const shown = await readDelivery(pool, id, hint);
+    const stuck = shown.state === 'ended' ? [] : [...(await healthOf(pool, [shown.target]))];
     return {
       title: `Delivery ${id}`,
       tab: 'deliveries',
@@ -31,7 +33,12 @@ export const delivery = definePage({
           </h1>
         </>
       ),
-      body: <Shown delivery={shown} canAct={person.role === 'operator'} />,
+      body: (
+        <>
+          <WaitsForTargets stuck={stuck} />
+          <Shown delivery={shown} canAct={person.role === 'operator'} />
+        </>
+      ),
     };
   },
 });

@@ -13,6 +13,8 @@ import { Words } from '../parts/words.tsx';
 import { ProblemColumns } from './load-columns.tsx';
 
 const SHOWN_ORDERS = 50;
+/** Cells of these columns are seen with the problem. */
+const NEAR_COLUMNS = 4;
 /** Longer cells are shown and not edited. */
 const LONGEST_CELL = 300;
 
@@ -108,6 +110,12 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
                 <th scope="row">{line}</th>
                 <td class="problem">
                   <Words text={why} most={300} />
+                  {wrong !== undefined && wrong >= NEAR_COLUMNS && wrong < names.length && (
+                    <>
+                      {' '}
+                      <a href={`#${cellKey(line, wrong)}`}>Go to the cell</a>
+                    </>
+                  )}
                   {isFirst(remedies, remedy) && (
                     <p class="fix">
                       <b>Fix</b> <Words text={remedy ?? ''} most={300} />
@@ -154,7 +162,13 @@ interface CellProps {
 function Cell({ text, name, label, isWrong }: CellProps) {
   if (text.length > LONGEST_CELL || /[\r\n]/.test(text)) return <Foreign text={text} most={60} />;
   return (
-    <input name={name} value={text} aria-label={label.slice(0, 100)} aria-invalid={isWrong ? 'true' : undefined} />
+    <input
+      id={isWrong ? name : undefined}
+      name={name}
+      value={text}
+      aria-label={label.slice(0, 100)}
+      aria-invalid={isWrong ? 'true' : undefined}
+    />
   );
 }
 

@@ -147,7 +147,7 @@ function Heading({ upload, preview }: { upload: Upload; preview: Preview | undef
   const size = preview && `${formatBytes(preview.file.sizeBytes)}${preview.file.isGzip ? ', gzip' : ''} · `;
   return (
     <>
-      <Crumbs to={{ '/load': 'Choose another file' }} />
+      <Crumbs to={{ [addressOf('/load', { account: upload.account })]: 'Choose another file' }} />
       <h1>
         <Foreign text={upload.name} most={120} />
       </h1>

@@ -13,8 +13,8 @@ const SHOWN = 20;
 export const load = definePage({
   path: '/load',
   params: z.object({}),
-  query: z.object({}),
-  async show({ settings, person, loads }) {
+  query: z.object({ account: z.string().optional() }),
+  async show({ settings, person, loads }, { query }) {
     requireOperator(person);
     const accounts = Object.keys(settings.accounts);
     const waiting = await loads.uploads.waiting();
@@ -31,7 +31,9 @@ export const load = definePage({
               Account
               <select name="account">
                 {accounts.map((name) => (
-                  <option value={name}>{name}</option>
+                  <option value={name} selected={name === query.account}>
+                    {name}
+                  </option>
                 ))}
               </select>
             </label>

@@ -7,7 +7,7 @@ import { isHalfRead } from '../../operator/run-state.ts';
 import type { PageContext } from '../page.ts';
 import { Command, Foreign } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
-import { Health, type stuckTargets, targetPath } from './target-parts.tsx';
+import { type stuckTargets, WaitsForTargets } from './target-parts.tsx';
 
 /** A worker takes a new run sooner. */
 const TAKEN_WITHIN_MS = 10_000;
@@ -48,11 +48,7 @@ export function StateNotice({ run, report, suspended, stuck, correction, hint }:
           <Foreign text={suspended.message} most={600} />
         </p>
       )}
-      {stuck.map(([target, health]) => (
-        <div class="notice warn">
-          It waits for target <a href={targetPath(target)}>{target}</a>: <Health {...health} />
-        </div>
-      ))}
+      <WaitsForTargets stuck={stuck} />
       {other !== undefined && !report.error && (
         <p class="notice">
           It waits for run <a href={`/runs/${other}`}>{other}</a>.

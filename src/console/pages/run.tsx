@@ -67,6 +67,7 @@ export const run = definePage({
     const suspended = shown.endedAt === undefined ? suspension : undefined;
     const isLoad = load !== undefined;
     const isAsking = report.state === 'awaiting-approval';
+    const isReplaced = report.state === 'not-approved' && correction !== undefined; // that load has all its lines
     const [plan, samples] = isAsking
       ? await Promise.all([planOf(pool, shown, settings), samplesOf(context, shown)])
       : [];
@@ -87,7 +88,9 @@ export const run = definePage({
           {isLoad && report.counts.in > 0 && shown.rowsPruned === 0 && (
             <Results run={shown} report={report} canCorrect={canAct && correction === undefined} />
           )}
-          {sections.length > 0 && <Problems title={shown.title} report={report} sections={sections} hint={hint} />}
+          {sections.length > 0 && !isReplaced && (
+            <Problems title={shown.title} report={report} sections={sections} hint={hint} />
+          )}
           {reasons.length > 0 && (
             <Section title="Other outcomes by reason">
               <table class="list narrow">

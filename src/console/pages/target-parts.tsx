@@ -62,12 +62,26 @@ interface HealthProps {
 
 /** How these targets are, by name; those without a problem are left out. */
 export async function healthOf(pool: pg.Pool, names: readonly string[]): Promise<ReadonlyMap<string, HealthProps>> {
+  if (names.length === 0) return new Map();
   const [states, waiting] = [await targetStates(pool), await undelivered(pool, names)];
   const health = names.map((target) => {
     const state = states.find((one) => one.target === target);
     return [target, { state, retried: waiting.find((one) => one.target === target)?.retried }] as const;
   });
   return new Map(health.filter(([, { state, retried }]) => state || retried));
+}
+
+/** Why deliveries to these targets wait. */
+export function WaitsForTargets({ stuck }: { readonly stuck: readonly (readonly [target: string, HealthProps])[] }) {
+  return (
+    <>
+      {stuck.map(([target, health]) => (
+        <div class="notice warn">
+          It waits for target <a href={targetPath(target)}>{target}</a>: <Health {...health} />
+        </div>
+      ))}
+    </>
+  );
 }
 
 /** The targets of an unfinished run that do not take its deliveries now. */

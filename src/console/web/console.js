@@ -160,3 +160,32 @@ document.addEventListener('keydown', (event) => {
   const button = /^[\da-z]$/.test(key) ? document.querySelector(`button[data-key="${key}"]`) : undefined;
   button?.click();
 });
+
+// A form that was sent after the session had ended is filled in again once the person has signed in.
+const SENT = 'sent-form';
+document.addEventListener('submit', ({ target: form }) => {
+  if (location.pathname === '/login') return;
+  const fields = [...new FormData(form)].filter(([, value]) => typeof value === 'string');
+  try {
+    sessionStorage.setItem(SENT, JSON.stringify({ page: location.href, action: form.getAttribute('action'), fields }));
+  } catch {
+    sessionStorage.removeItem(SENT); // too large
+  }
+});
+
+function fillAgain({ page, action, fields }) {
+  const form = [...document.forms].find((one) => one.getAttribute('action') === action);
+  if (page !== location.href || !form) return;
+  for (const field of form.elements) {
+    const values = fields.filter(([name]) => name === field.name).map(([, value]) => value);
+    if (field.type === 'checkbox' || field.type === 'radio') field.checked = values.includes(field.value);
+    else if (values.length > 0 && !['hidden', 'submit', 'file'].includes(field.type)) field.value = values[0];
+  }
+}
+
+if (location.pathname !== '/login') {
+  const sent = sessionStorage.getItem(SENT);
+  sessionStorage.removeItem(SENT);
+  if (sent && URL.canParse(document.referrer) && new URL(document.referrer).pathname === '/login')
+    fillAgain(JSON.parse(sent));
+}
