@@ -36,24 +36,34 @@ const OLDER = (ms: string) => `u.ended_at < clock_timestamp() - ${ms}::float8 * 
 const IS_LASTING = (v: string) =>
   `(${v}.reason in ${MAY_EXIST} or ${v}.reason = 'DUPLICATE' or ${v}.facts->>'was' in ${MAY_EXIST})`;
 
-/** SQL: the next run of the same sync has a row `r` for the same record as row `i` of run `u`, which fulfils `more`. */
-const DECIDED_AGAIN = (more: string) => `exists (
-  select from (select l.id from ledger.runs l where l.sync = u.sync and l.scope = u.scope and l.status = 'done' and not l.dry_run
-      and l.created_at > u.created_at order by l.created_at limit 1) next
-    join ledger.inputs r on r.run_id = next.id
-      and (r.source_id = coalesce(i.source_id, i.n::text) or (r.source_id is null and i.source_id is null and r.n = i.n))
-    left join ledger.verdicts rv on rv.run_id = r.run_id and rv.n = r.n
-  where ${more})`;
+/** SQL: the next run of the sync has a row `r`, with the verdict `rv`, for the same record as row `i`, which fulfils `more`. */
+const DECIDED_AGAIN = (more: string) => {
+  const found = (
+    isSame: string,
+  ) => `exists (select from ledger.inputs r left join ledger.verdicts rv on rv.run_id = r.run_id and rv.n = r.n
+    where r.run_id = next.id and ${isSame} and ${more} offset 0)`;
+  return `(${found('r.source_id = coalesce(i.source_id, i.n::text)')}
+    or (i.source_id is null and ${found('r.source_id is null and r.n = i.n')}))`;
+};
 
-/** SQL: row `i` of the ended run `u`, with the verdict `v` if it has one, is not needed. */
-const MAY_GO = `(not exists (select from ledger.audit_debts d where d.run_id = i.run_id
-    and d.source_id = coalesce(i.source_id, i.n::text) and (d.paid_at is null or d.violation is not null))
-  and case when u.dry_run then true
-    when ${IS_LASTING('v')} then ${DECIDED_AGAIN(IS_LASTING('rv'))}
-    when v.verdict in ('review', 'unknown') or (v.n is null and ${MAY_HAVE_ARRIVED('i.run_id', 'i.n')}) then ${DECIDED_AGAIN('true')}
-    else true end)`;
+/**
+ * SQL: `n, verdict, may_go` of the rows of the ended run `$1`. Each verdict and each row of the next run is looked up (`offset 0`):
+ * Postgres would hash those of all runs for each batch.
+ */
+const ROWS = `select i.n, coalesce(v.verdict, 'unknown') as verdict,
+    not exists (select from ledger.audit_debts d where d.run_id = $1
+      and d.source_id = coalesce(i.source_id, i.n::text) and (d.paid_at is null or d.violation is not null))
+    and case when u.dry_run then true
+      when ${IS_LASTING('v')} then ${DECIDED_AGAIN(IS_LASTING('rv'))}
+      when v.verdict in ('review', 'unknown') or (v.n is null and ${MAY_HAVE_ARRIVED('$1', 'i.n')}) then ${DECIDED_AGAIN('true')}
+      else true end as may_go
+  from ledger.runs u join ledger.inputs i on i.run_id = $1
+    left join lateral (select * from ledger.verdicts one where one.run_id = $1 and one.n = i.n offset 0) v on true
+    left join lateral (select l.id from ledger.runs l where l.sync = u.sync and l.scope = u.scope and l.status = 'done' and not l.dry_run
+      and l.created_at > u.created_at order by l.created_at limit 1) next on true
+  where u.id = $1`;
 
-const ROWS = 'ledger.inputs i left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n';
+const HAS_ROWS = '(exists (select from ledger.inputs i where i.run_id = u.id offset 0))';
 
 /**
  * SQL: run `u` can be deleted: it has none of the rows `hasRows`, is not a load that is done, and has a newer run of its
@@ -67,18 +77,23 @@ const RUN_MAY_GO = (hasRows: string) => `(${IS_OVER} and not ${hasRows}
 
 /** What pruning would delete now, without deleting it. */
 export async function planPruning(db: Queryable, { rowsMs, runsMs }: LedgerAges): Promise<PrunedLedger> {
-  const rowMayGo = `${OLDER('$1')} and ${IS_OVER} and ${MAY_GO}`;
-  const planned = await db.query<PrunedLedger>(
-    `with left_over as materialized (
-       select distinct i.run_id from ledger.runs u join ${ROWS} on i.run_id = u.id
-       where ${OLDER('$2')} and not coalesce(${rowMayGo}, false)
-     )
-     select (select count(*)::int from ledger.runs u join ${ROWS} on i.run_id = u.id where ${rowMayGo}) as rows,
-       (select count(*)::int from ledger.runs u where ${OLDER('$2')}
-         and ${RUN_MAY_GO('exists (select from left_over o where o.run_id = u.id)')}) as runs`,
-    [rowsMs ?? null, runsMs ?? null],
+  let rows = 0;
+  const emptied: string[] = [];
+  for (const id of await runsWithOldRows(db, rowsMs)) {
+    const counted = await db.query<{ go: number; stay: number }>(
+      `select count(*) filter (where may_go)::int as go, count(*) filter (where not may_go)::int as stay from (${ROWS}) r`,
+      [id],
+    );
+    const { go = 0, stay = 0 } = counted.rows[0] ?? {};
+    rows += go;
+    if (stay === 0) emptied.push(id);
+  }
+  const runs = await db.query<{ count: number }>(
+    `select count(*)::int as count from ledger.runs u
+     where ${OLDER('$1')} and ${RUN_MAY_GO(`(${HAS_ROWS} and u.id <> all($2))`)}`,
+    [runsMs ?? null, emptied],
   );
-  return planned.rows[0] ?? { rows: 0, runs: 0 };
+  return { rows, runs: runs.rows[0]?.count ?? 0 };
 }
 
 /** Deletes what is older than `ages` until nothing is left to delete or the signal aborts. Safe in several processes. */
@@ -95,15 +110,19 @@ export async function pruneLedger(
   return { rows, runs: runsMs === undefined ? 0 : await pruneOldRuns(pool, runsMs, signal) };
 }
 
-async function pruneOldRows(pool: pg.Pool, ms: number, signal?: AbortSignal): Promise<number> {
-  // The oldest first: a row that waits for a person is compared with the next run.
-  const old = await pool.query<{ id: string }>(
-    `select u.id from ledger.runs u where ${OLDER('$1')} and ${IS_OVER}
-       and exists (select from ${ROWS} where i.run_id = u.id and ${MAY_GO}) order by u.created_at`,
+/** The oldest first: a row that waits for a person is compared with the next run. */
+async function runsWithOldRows(db: Queryable, ms: number | undefined): Promise<readonly string[]> {
+  if (ms === undefined) return [];
+  const old = await db.query<{ id: string }>(
+    `select u.id from ledger.runs u where ${OLDER('$1')} and ${IS_OVER} and ${HAS_ROWS} order by u.created_at`,
     [ms],
   );
+  return old.rows.map(({ id }) => id);
+}
+
+async function pruneOldRows(pool: pg.Pool, ms: number, signal?: AbortSignal): Promise<number> {
   let count = 0;
-  for (const { id } of old.rows) {
+  for (const id of await runsWithOldRows(pool, ms)) {
     for (let after = -1; after !== Number.POSITIVE_INFINITY && signal?.aborted !== true; ) {
       const pruned = await inTransaction(pool, (db) => pruneBatch(db, id, after));
       count += pruned.count;
@@ -117,8 +136,7 @@ async function pruneBatch(db: Queryable, id: string, after: number) {
   // A load that is being opened again holds its run.
   const held = await db.query(`select 1 from ledger.runs u where u.id = $1 and ${IS_OVER} for update`, [id]);
   if (held.rowCount === 0) return { count: 0, last: 0 };
-  const sql = `select i.n, coalesce(v.verdict, 'unknown') as verdict from ledger.runs u join ${ROWS} on i.run_id = u.id
-    where u.id = $1 and i.run_id = $1 and i.n > $2 and ${MAY_GO} order by i.n limit ${BATCH_ROWS}`;
+  const sql = `select n, verdict from (${ROWS}) r where may_go and n > $2 order by n limit ${BATCH_ROWS}`;
   return pruneRows(db, id, { sql, values: [after] });
 }
 
@@ -149,7 +167,7 @@ async function pruneOldRuns(pool: pg.Pool, ms: number, signal?: AbortSignal): Pr
 async function pruneRuns(db: Queryable, ms: number): Promise<number> {
   const pruned = await db.query<{ count: number }>(
     `with old as materialized (
-       select u.id from ledger.runs u where ${OLDER('$1')} and ${RUN_MAY_GO('exists (select from ledger.inputs i where i.run_id = u.id)')}
+       select u.id from ledger.runs u where ${OLDER('$1')} and ${RUN_MAY_GO(HAS_ROWS)}
        order by u.created_at limit ${BATCH_RUNS} for update of u skip locked
      ), gone as (
        delete from ledger.runs u using old where u.id = old.id
