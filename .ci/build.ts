@@ -20,15 +20,16 @@ const ENTRIES = {
 const ASSETS = /\.(sql|sh|css|svg)$|console\/web\/.*\.js$/;
 
 /**
- * Makes dist/ from the sources as they are now; an earlier one is replaced once the new one is complete.
+ * Makes dist/ from the sources as they are now; an earlier one is replaced once the new one is complete. Its types take
+ * longer than all else.
  * @throws where a source cannot be read
  */
-export async function buildPackage(): Promise<void> {
+export async function buildPackage({ hasTypes = true } = {}): Promise<void> {
   const startedAt = new Date();
   const made = path.join(root, `dist-${process.pid}`);
   await mkdir(made);
   try {
-    await Promise.all([bundle(made), copyAssets(made), emitTypes(path.join(made, 'types'))]);
+    await Promise.all([bundle(made), copyAssets(made), hasTypes && emitTypes(path.join(made, 'types'))]);
     await utimes(path.join(made, 'main.js'), startedAt, startedAt); // a source that changed meanwhile is newer
     await rm(path.join(root, 'dist'), { recursive: true, force: true });
     await rename(made, path.join(root, 'dist'));
@@ -87,6 +88,13 @@ async function emitTypes(outDir: string): Promise<void> {
   const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
   const emit = ['--project', 'tsconfig.types.json', '--outDir', outDir];
   await promisify(execFile)(process.execPath, [tsc, ...emit], { cwd: root });
+}
+
+/** Adds the types to a dist/ without them. */
+export async function addTypes(): Promise<void> {
+  const made = path.join(root, `dist-types-${process.pid}`);
+  await emitTypes(made);
+  await rename(made, path.join(root, 'dist/types'));
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await buildPackage();

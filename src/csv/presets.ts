@@ -66,6 +66,8 @@ export type Preset = z.output<typeof presetFile> & { readonly name: string };
 
 export const NO_PRESET = 'none';
 const BUILT_IN = fileURLToPath(new URL('../../config/presets/', import.meta.url));
+/** They do not change while the program runs, and parsing them takes longer than reading a file of orders. */
+let builtIn: readonly Preset[] | undefined;
 const FILE = /^([a-z0-9][a-z0-9_-]*)\.ya?ml$/i;
 
 /**
@@ -73,10 +75,9 @@ const FILE = /^([a-z0-9][a-z0-9_-]*)\.ya?ml$/i;
  * @throws LockstepError PRESET_INVALID, PRESETS_UNREADABLE
  */
 export async function readPresets(dir?: string): Promise<readonly Preset[]> {
-  const presets = new Map<string, Preset>();
-  for (const one of [BUILT_IN, ...(dir === undefined ? [] : [dir])])
-    for (const preset of await presetsIn(one)) presets.set(preset.name, preset);
-  return [...presets.values()];
+  builtIn ??= await presetsIn(BUILT_IN);
+  const own = dir === undefined ? [] : await presetsIn(dir);
+  return [...new Map([...builtIn, ...own].map((preset) => [preset.name, preset])).values()];
 }
 
 async function presetsIn(dir: string): Promise<readonly Preset[]> {

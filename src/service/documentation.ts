@@ -2,6 +2,7 @@
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import type { Schema } from '../base/openapi.ts';
 import { openApiDocument } from './openapi.ts';
 
 /** The page loads nothing from other hosts and does not send the document to a validator. */
@@ -16,8 +17,11 @@ const OWN_ORIGIN_ONLY = [
   "script-src-attr 'none'",
 ].join('; ');
 
+/** The same for all services of a process. Not made at import, because it takes long. */
+let document: Schema | undefined;
+
 export async function addDocumentation(app: FastifyInstance): Promise<void> {
-  const document = openApiDocument();
+  document ??= openApiDocument();
   const text = JSON.stringify(document);
   // as: the plugin passes a static document on unchanged, but its type supports OpenAPI only up to 3.0.
   const specification = { document } as unknown as StaticDocumentSpec;

@@ -1,4 +1,7 @@
-/** The routes, made from the operations table: every operation under every prefix and every documented method. */
+/**
+ * The routes, made from the operations table: every operation under every prefix and every documented method. Other methods
+ * have none, because each route lengthens the start: `otherMethods` refuses them.
+ */
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Method, Operation } from '../contract/operation.ts';
@@ -29,7 +32,7 @@ declare module 'fastify' {
   }
 }
 
-const OTHER_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const OTHER_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 export function addRoutes(app: FastifyInstance, parts: RouteParts): void {
   app.decorateRequest('admitted', undefined);
@@ -38,7 +41,6 @@ export function addRoutes(app: FastifyInstance, parts: RouteParts): void {
     for (const [path, methods] of paths) {
       const url = prefix + path.replace(/\{(\w+)\}/g, ':$1');
       for (const [method, name] of methods) addRoute(app, parts, { url, method, name });
-      refuseOtherMethods(app, parts.dialect, url, [...methods.keys()]);
     }
   }
 }
@@ -104,17 +106,18 @@ function isDecodable(text: string): boolean {
   }
 }
 
-function refuseOtherMethods(app: FastifyInstance, dialect: Dialect, url: string, allowed: readonly Method[]): void {
-  const others = OTHER_METHODS.filter((method) => !allowed.some((one) => one === method));
-  const headers = { allow: allowed.join(', ') };
-  app.route({
-    method: others,
-    url,
-    handler(request, reply) {
-      const message = `${request.method} is not for this path, which takes ${headers.allow}`;
-      return sendAnswer(reply, dialect.refusal({ status: 'refused', httpStatus: 405, message, headers }));
-    },
+/** The refusal of a request that has no route because its path takes other methods; undefined if there is no such path. */
+export function otherMethods(behaviour: Behaviour): (method: string, path: string) => Refused | undefined {
+  const known = [...routesOf(behaviour)].map(([path, methods]) => {
+    const pattern = new RegExp(`^(${behaviour.prefixes.join('|')})${path.replace(/\{\w+\}/g, '[^/]+')}$`);
+    return { pattern, allow: [...methods.keys()].join(', ') };
   });
+  return (method, path) => {
+    const allow = OTHER_METHODS.includes(method) && known.find(({ pattern }) => pattern.test(path))?.allow;
+    if (!allow) return undefined;
+    const message = `${method} is not for this path, which takes ${allow}`;
+    return { status: 'refused', httpStatus: 405, message, headers: { allow } };
+  };
 }
 
 /** A GET without a body, as in the heading of mark-complete: it completes the task unless its query says otherwise. */

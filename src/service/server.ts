@@ -19,9 +19,9 @@ import { addDocumentation } from './documentation.ts';
 import { CONNECTION_LIMITS, type ConnectionLimits, NO_SNIFFING, refuseConnection } from './limits.ts';
 import { sendAnswer } from './reply.ts';
 import type { Refused } from './result.ts';
-import { addRoutes } from './routes.ts';
+import { addRoutes, otherMethods } from './routes.ts';
 import { migrateService } from './store/migrations.ts';
-import { type BehaviourOptions, behaviourSchema } from './testbed/behaviour.ts';
+import { type Behaviour, type BehaviourOptions, behaviourSchema } from './testbed/behaviour.ts';
 import { type Dialect, dialectOf } from './testbed/dialect.ts';
 import { testBed } from './testbed/faults.ts';
 import { recordTraffic, type Traffic } from './traffic.ts';
@@ -86,7 +86,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   app.server.maxConnections = limits.connections;
   app.addHook('onRequest', async (_request, { raw }) => void raw.setHeader(...NO_SNIFFING));
   acceptJsonOnly(app);
-  answerErrors(app, dialect);
+  answerErrors(app, behaviour, dialect);
   await addDocumentation(app);
   const admit = admission(pool, behaviour, traffic);
   addRoutes(app, { behaviour, dialect, admit, serve: callServer(pool, behaviour, dialect), testBed: bed, silent });
@@ -113,11 +113,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 /** Every error is an envelope, or the form that the behaviour gives it. */
-function answerErrors(app: FastifyInstance, dialect: Dialect): void {
+function answerErrors(app: FastifyInstance, behaviour: Behaviour, dialect: Dialect): void {
+  const otherMethod = otherMethods(behaviour);
   app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0]?.slice(0, 200);
-    const message = `no such operation: ${request.method} ${path}`;
-    return sendAnswer(reply, dialect.refusal({ status: 'refused', httpStatus: 404, message }));
+    const [path = ''] = request.url.split('?', 1);
+    const message = `no such operation: ${request.method} ${path.slice(0, 200)}`;
+    const refused = otherMethod(request.method, path) ?? { status: 'refused', httpStatus: 404, message };
+    return sendAnswer(reply, dialect.refusal(refused));
   });
   app.setErrorHandler<FastifyError>((error, request, reply) => answerError(error, request, reply, dialect));
 }

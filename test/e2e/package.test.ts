@@ -1,10 +1,12 @@
 /** The package as a user installs it: without install scripts, into an empty folder, from a registry on loopback. */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addTypes } from '../../.ci/build.ts';
 import { startRegistry } from '../support/local-registry.ts';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -21,6 +23,7 @@ beforeAll(async () => {
   home = await mkdtemp(path.join(os.tmpdir(), 'lockstep-package-'));
   dir = path.join(home, 'empty');
   await mkdir(dir);
+  if (!existsSync(path.join(root, 'dist/types'))) await addTypes(); // a build for tests has none
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', home], { cwd: root });
   const packed = (await readdir(home)).filter((name) => name.endsWith('.tgz')).map((name) => path.join(home, name));
   const registry = await startRegistry();

@@ -84,6 +84,8 @@ test.each<[string, string, Sent, number, RegExp]>([
     /^no such operation: DELETE \/api\/v1\/contacts\/delete/,
   ],
   ['another method', '/contacts/create', {}, 405, /^GET is not for this path, which takes POST/],
+  ['another method of a record', '/contacts/7/update?x=1', post({}), 405, /^POST is not for .+ takes PUT/],
+  ['a part too many', '/contacts/7/8/update', post({}), 404, /^no such operation/],
 ])('%s: %s is refused in an envelope that says why', async (_case, path, sent, status, words) => {
   const received = await at.send(`/api/v1${path}`, sent);
   expect([received.status, received.json.status, received.json.content]).toEqual([status, 'error', null]);

@@ -18,13 +18,21 @@ function findProgram(): string | undefined {
   }
 }
 
-/** Without processes that the tests do not need: those for pictures and the network, and one that waits for the next site. */
+/** Chromium obeys only the last list of features, so this one also has those of Playwright's that call hosts or hold back a page. */
+const NOT_NEEDED = [
+  ...['AimEnabled', 'HttpsUpgrades', 'NetworkTimeServiceQuerying', 'OptimizationHints', 'PreconnectToSearch'],
+  ...['DestroyProfileOnBrowserClose', 'MediaRouter', 'PaintHolding'],
+  // A process that waits for the next site, and one for each window that has two pages of its address bar.
+  ...['SpareRendererForSitePerProcess', 'WebUIOmniboxPopup', 'WebUIOmniboxAimPopup'],
+];
+
+/** Without processes that the tests do not need, such as those for pictures and the network. */
 const ARGS = [
   '--no-sandbox',
   '--disable-dev-shm-usage',
   '--in-process-gpu',
   '--enable-features=NetworkServiceInProcess2',
-  '--disable-features=SpareRendererForSitePerProcess',
+  `--disable-features=${NOT_NEEDED.join(',')}`,
 ];
 
 export function launch(): Promise<Browser> {

@@ -50,7 +50,7 @@ async function start(): Promise<Stores> {
     bundleTestPrograms(),
     startPostgres(dir),
     startRedis(dir),
-    isBuilt() || buildPackage(),
+    isBuilt() || buildPackage({ hasTypes: false }),
   ]);
   if (!redis) process.stderr.write(await withoutRedis());
   const close = async (): Promise<void> => {
