@@ -1,7 +1,7 @@
 /**
  * Benchmarks: ratios from one run on one machine, never part of the tests.
  *   npm run bench [-- NAME…], with the names below; service-search=100000 searches among so many contacts,
- *   ledger-large=3000000, retention=1000000 and console=3000000 fill so many rows, growth=1000000 has one more size
+ *   ledger-large=3000000 and console=3000000 fill so many rows, growth=1000000 has one more size
  */
 import { budgetUse } from './budget-use.ts';
 import { consolePages } from './console.ts';
@@ -62,7 +62,7 @@ const benches: Readonly<Record<string, (size?: number) => Promise<readonly Row[]
   week,
 };
 
-const SIZED = new Set(['service-search', 'ledger-large', 'retention', 'console', 'growth']);
+const SIZED = new Set(['service-search', 'ledger-large', 'console', 'growth']);
 
 const wanted = new Map(process.argv.slice(2).map(nameAndSize));
 const unknown = [...wanted].filter(([name, size]) => !Object.hasOwn(benches, name) || !isFit(name, size));

@@ -63,7 +63,8 @@ const ROWS = `select i.n, coalesce(v.verdict, 'unknown') as verdict,
       and l.created_at > u.created_at order by l.created_at limit 1) next on true
   where u.id = $1`;
 
-const HAS_ROWS = '(exists (select from ledger.inputs i where i.run_id = u.id offset 0))';
+/** SQL: whether run `u` has rows. Its first one is looked up by the key: `exists` may read all rows to find that a run has none. */
+const HAS_ROWS = '((select i.n from ledger.inputs i where i.run_id = u.id order by i.n limit 1) is not null)';
 
 /**
  * SQL: run `u` can be deleted: it has none of the rows `hasRows`, is not a load that is done, and has a newer run of its

@@ -11,6 +11,7 @@ import { type NewRun, type Run, readRun } from '../../../../src/engine/ledger/ru
 import type { FreshDatabase } from '../../../support/database.ts';
 import { emptyingOf } from '../../../support/harness/empty-tables.ts';
 import { runs } from '../../../support/property-runs.ts';
+import { mostRows } from '../../../support/statement-work.ts';
 import { aRun, asLoad, freshLedger, putRows, type RowColumns, rowsOf } from '../fresh-ledger.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -95,6 +96,28 @@ describe('old rows', () => {
     await age(run, 91);
     expect(await pruneLedger(database.pool, ROWS_ONLY)).toEqual({ rows: 10_001, runs: 0 });
     expect(await countRows(database.pool, run.id)).toMatchObject({ in: 10_001, created: 10_001 });
+  });
+
+  test('of many runs are looked at once, not once for each run', async () => {
+    const [count, many] = [12, 600];
+    await Promise.all(
+      Array.from({ length: count }, async () => {
+        const run = await aRun(database);
+        await database.pool.query(
+          `with rows as (insert into ledger.inputs (run_id, n, label) select $1, n, n from generate_series(1, $2) n returning n)
+           insert into ledger.verdicts (run_id, n, verdict, reason) select $1, n, 'review', 'NOT_IN_LIST' from rows`,
+          [run.id, many],
+        );
+        await endRun(database.pool, run.id, 'done');
+        await age(run, 91);
+      }),
+    );
+    await database.pool.query(`analyze; alter database ${database.connection.database} set work_mem = '64kB'`);
+    const most = await mostRows(database, async (watched) => {
+      expect(await planPruning(watched, ROWS_ONLY)).toEqual({ rows: 0, runs: 0 });
+      expect(await pruneLedger(watched, ROWS_ONLY)).toEqual({ rows: 0, runs: 0 });
+    });
+    expect(most).toBeLessThan(2 * count * many);
   });
 
   test.each(['running', 'paused', 'failed'] as const)('of a run that is %s are kept', async (status) => {
