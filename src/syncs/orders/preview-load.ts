@@ -37,7 +37,7 @@ export interface FirstCheck {
   readonly invalid: readonly Extract<CheckedRow, { status: 'invalid' }>[];
 }
 
-/** A load checks all rows; before that, so many are checked, or a few more. */
+/** A load checks all rows; before that, so many are checked. */
 const CHECKED_FIRST = 1_000;
 
 type Previewed = LoadIdentity & Pick<FileLoad, 'choices' | 'presetsDir' | 'spoolDir' | 'signal'>;
@@ -70,9 +70,10 @@ async function checkFirst(received: Received, sheet: Sheet): Promise<FirstCheck>
   const invalid: FirstCheck['invalid'][number][] = [];
   let rows = 0;
   for await (const checked of checkedRows(received, sheet, validatorOf(sheet))) {
-    rows += checked.length;
-    for (const row of checked) if (row.status === 'invalid') invalid.push(row);
-    if (rows >= CHECKED_FIRST) break;
+    const first = checked.slice(0, CHECKED_FIRST - rows);
+    rows += first.length;
+    invalid.push(...first.filter((row) => row.status === 'invalid'));
+    if (rows === CHECKED_FIRST) break;
   }
   return { rows, invalid };
 }
