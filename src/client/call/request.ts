@@ -58,7 +58,7 @@ export function endpointOf(account: Account): Endpoint {
     API_KEY: headerValue(account.account, 'api-key', account.apiKey),
     accept: 'application/json',
     'accept-encoding': 'identity',
-    'cache-control': 'no-cache', // a list that a cache kept would show records as missing that exist
+    'cache-control': 'no-cache', // a cached list would lack new records
     'user-agent': `lockstep/${version()}`,
   };
   const secrets = [account.apiKey];

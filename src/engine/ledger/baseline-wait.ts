@@ -26,8 +26,8 @@ export function endedUnsettledForMs(
 }
 
 /**
- * `others`: SQL over runs `u` and the three values. Uses a time stored when the run ends and updated by later writes to it, because a run may have millions of rows. If it
- * lies ahead, where the clock was just set back, it counts as now.
+ * `others`: SQL over runs `u` and the three values. Uses a time stored when the run ends and updated by later writes to it,
+ * because a run may have millions of rows. If it lies ahead, where the clock was just set back, it counts as now.
  */
 async function openForMs(
   db: Queryable,

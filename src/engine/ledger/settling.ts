@@ -108,9 +108,10 @@ export async function settleSent(
 
 /**
  * Decides rows that the list does not show although the read began late enough. An acknowledged row is never sent again: a
- * person decides. A row with an unknown outcome is sent again, with an audit debt, if the list proves that its record is
- * absent: no new record may be its own, and the list shows every row that the service has acknowledged. Returns the rows to
- * look up first; then nothing was decided. Needs `sent`.
+ * person decides. A row that was refused with 409 is rejected if a whole list has no new record that may be its own. A row with
+ * an unknown outcome is sent again, with an audit debt, if the list proves that its record is absent: no new record may be its
+ * own, and the list shows every row that the service has acknowledged. Returns the rows to look up first; then nothing was
+ * decided. Needs `sent`.
  */
 export async function decideMissing(
   db: Queryable,

@@ -57,6 +57,10 @@ const FREE = `ledger.records k where ${KEPT} and (k.record_id in (select custome
 const CONCERNED = `select distinct contact, customer from (${LINKED} union all ${NAMED}
   union all ${linksAlike(FREE, 'contact')}) each order by contact`;
 
+/**
+ * Why a link is in `concerned`: its customer is missing from the list; its customer resembles a contact of such a link; its
+ * contact is gone, so its customer is free; or a stored customer concerns it otherwise.
+ */
 type Step = 'lost' | 'rival' | 'freed' | 'other';
 
 /**

@@ -22,14 +22,14 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
   const { pass } = options;
   const settled = await settleSent(db, run, options, {
     resource: 'orders',
-    // An order with the label of another row, of this load or of another one, is that row's.
+    // An order with the customer and the label of a row of an unfinished load is that row's. `is_named`: it has the label of some row.
     strangers: `select k.client_id, k.label, k.fields->>'amount' as amount, exists (
         select from ledger.inputs o join ledger.runs u on u.id = o.run_id where o.label = k.label and u.scope = $6) as is_named
       from ledger.records k where k.run_id = $1 and k.kind = 'order' and k.last_pass = $5 and k.first_pass > 0
         and not exists (select from ledger.order_keys h where h.scope = $7 and h.client_id = k.client_id and h.label = k.label)`,
     mayExist: `exists (select from doubled d where d.client_id = m.client_id and ${spelling('d.label')} = ${spelling('m.label')})
       or exists (select from strangers x where x.label = m.label
-      or not x.is_named and coalesce(x.client_id = m.client_id, true) and coalesce(x.amount = m.amount, true))`,
+        or (not x.is_named and coalesce(x.client_id = m.client_id, true) and coalesce(x.amount = m.amount, true)))`,
     values: [pass, run.scope, keyScopeOf(run)],
     async settleFound() {
       await findDoubled(db, run, pass);
