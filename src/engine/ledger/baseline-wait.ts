@@ -4,6 +4,13 @@ import type { Queryable } from '../../storage/queryable.ts';
 import type { Run } from './runs.ts';
 
 /**
+ * SQL: claims by which calls of run `u` may be sent now. A claim of an ended run gets no further rows, so the rows it holds are
+ * all that it may send.
+ */
+const MAY_BE_SENT = `select from ledger.claims c where c.run_id = u.id
+  and (u.status in ('running', 'paused') or exists (select from ledger.chunks h where h.claim_id = c.id))`;
+
+/**
  * Milliseconds until everything that earlier runs on the same account and resource left open has settled; 0 when it has. A
  * claimed call, for example of a run cancelled in between, may be sent at any moment: its settle time has not started.
  */
@@ -37,7 +44,7 @@ async function openForMs(
 ): Promise<number> {
   const found = await db.query<{ ms: number }>(
     `with open as (
-       select case when exists (select 1 from ledger.claims c where c.run_id = u.id) then clock_timestamp() else u.open_since end as since
+       select case when exists (${MAY_BE_SENT}) then clock_timestamp() else u.open_since end as since
        from ledger.runs u where ${others} and not u.dry_run
      )
      select coalesce(greatest(0, extract(epoch from max(least(since, clock_timestamp())) - clock_timestamp()) * 1000 + $4), 0)::float8 as ms

@@ -66,3 +66,11 @@ test('a run without unknown outcomes causes no wait', async () => {
   await endRun(database.pool, run.id, 'cancelled');
   expect(await wait(run)).toBe(0);
 });
+
+test('a process that has not released the claim of an ended run causes no wait if it holds no row', async () => {
+  const run = await aRun(database);
+  const claim = await takeClaim(database.pool, run.id, WORKER, { kind: 'exclusive', ttlMs: 60_000 });
+  expect(await wait(run)).toBeGreaterThan(SETTLE_MS - 1_000);
+  await endRun(database.pool, run.id, 'done');
+  expect([claim, await wait(run)]).toEqual([expect.anything(), 0]);
+});

@@ -81,7 +81,7 @@ test('a server that does not speak HTTP ends it early', async () => {
 
 test('a service that never answers ends it early', async () => {
   const server = await serverOf(() => undefined);
-  const report = await examineAt(server.url, { timeoutMs: 100 });
+  const report = await examineAt(server.url, { timeoutMs: 1_000 });
   expect([report.stopped, report.calls]).toEqual(['the address cannot be reached', 1]);
 });
 
