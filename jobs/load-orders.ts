@@ -38,6 +38,7 @@ import { addNote, movePhase, readRun } from '../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
+import type { Transactional } from '../src/storage/transaction.ts';
 import type { ContactsOptions } from '../src/syncs/contacts/options.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { BASELINE, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
@@ -264,7 +265,7 @@ async function comeBackForTheRest(
   return { status: 'again', inMs: 0 };
 }
 
-async function end(db: Queryable, run: Context['run']): Promise<JobResult> {
+async function end(db: Transactional, run: Context['run']): Promise<JobResult> {
   await releaseKeys(db, run);
   if (await planTheRest(db, run)) return { status: 'again', inMs: 0 };
   await settleCopies(db, run.id);

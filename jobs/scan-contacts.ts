@@ -43,6 +43,7 @@ import {
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
+import type { Transactional } from '../src/storage/transaction.ts';
 import { type ContactMapping, mappingOf } from '../src/syncs/contacts/mapping.ts';
 import { type ContactsOptions, contactsOptions, createsCustomers } from '../src/syncs/contacts/options.ts';
 import { ContactSightings } from '../src/syncs/contacts/sightings.ts';
@@ -107,7 +108,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
 }
 
 /** Runs in the transaction of the decision: a later read would delete rows that have been sent since. */
-async function continueRun(db: Queryable, { run, options }: Context, baseline: Baseline): Promise<JobResult> {
+async function continueRun(db: Transactional, { run, options }: Context, baseline: Baseline): Promise<JobResult> {
   if (options.savePlan) await keepShown(db, run);
   if (!run.dryRun) await supersedeRuns(db, run);
   if (run.isBound) await writeOnlyShown(db, run);

@@ -19,6 +19,7 @@ import { type Baseline, scanTasks, type TasksScanned } from '../src/mirror/tasks
 import { scanSubtasks } from '../src/mirror/tasks/subtasks.ts';
 import type { Watching } from '../src/mirror/tasks/watching.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
+import type { Transactional } from '../src/storage/transaction.ts';
 
 const TASKS = 'tasks';
 /** An unproven scan has ended. It may have missed tasks, so it is no baseline. */
@@ -67,7 +68,7 @@ function baselineOf(lists: ReadonlySet<string>): Baseline {
 
 /** Missing tasks are counted in the transaction that ends the scan, so that a scan that starts again counts them once. */
 async function continueRun(
-  db: Queryable,
+  db: Transactional,
   watching: Watching,
   options: TasksOptions,
   tasks: TasksScanned,
@@ -83,7 +84,7 @@ async function continueRun(
   return changed === 0 ? end(db, run) : goTo(db, run, 'deliver-status');
 }
 
-async function end(db: Queryable, run: Run): Promise<JobResult> {
+async function end(db: Transactional, run: Run): Promise<JobResult> {
   await tellNotes(db, run);
   await endRun(db, run.id, 'done');
   return { status: 'finished' };

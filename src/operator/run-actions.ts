@@ -8,6 +8,7 @@ import { approveRun, awaitsApproval, declineRun, NOT_APPROVED } from '../engine/
 import { acknowledgeRun, endRun, resumeRun } from '../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
+import type { Transactional } from '../storage/transaction.ts';
 import { readLoad } from '../syncs/orders/begin-load.ts';
 import { approveFirst } from '../syncs/orders/load-approval.ts';
 import { reopenLoad } from '../syncs/orders/reopen-load.ts';
@@ -16,7 +17,7 @@ import { applyCommand } from './run-report.ts';
 type Hint = (command: string) => string;
 
 /** Ends an unfinished run for good, also one that awaits approval. `by`: who does it. @throws LockstepError RUN_ENDED */
-export async function cancelRun(db: Queryable, run: Run, by: string): Promise<void> {
+export async function cancelRun(db: Transactional, run: Run, by: string): Promise<void> {
   const ended = await (awaitsApproval(run) ? declineRun(db, run.id, by) : endRun(db, run.id, 'cancelled'));
   if (!ended) throw alreadyEnded(run, 'There is nothing to cancel.');
 }

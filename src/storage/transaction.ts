@@ -2,6 +2,9 @@
 import type pg from 'pg';
 import { LockstepError } from '../base/errors.ts';
 
+/** Where several statements can be committed together: the pool, or one connection inside a transaction. */
+export type Transactional = pg.Pool | pg.PoolClient;
+
 /**
  * Runs `work` in a transaction on a connection of its own and returns its result once it is committed; rolls back if it
  * throws. Throws what `work` throws, the database's errors, and TRANSACTION_ROLLED_BACK when `work` continued after an error
@@ -29,4 +32,9 @@ export async function inTransaction<T>(pool: pg.Pool, work: (db: pg.PoolClient) 
   } finally {
     db.release(broken);
   }
+}
+
+/** Runs `work` in the transaction of `db`, or in one of its own if `db` is the pool. */
+export function together<T>(db: Transactional, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
+  return 'release' in db ? work(db) : inTransaction(db, work);
 }

@@ -87,22 +87,18 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       if (tenant !== undefined && tenants.size === 1) await checkTenant(context, tenant);
       const others = witnesses.filter(({ id, keys }) => !mayBeSame(keys, found.get(id) ?? keys));
       if (areMany(others.length, found.size)) throw await otherRecords(context, resource, others, found);
-      const missing = witnesses.filter(({ id }) => !found.has(id));
+      const missing = witnesses.filter(({ id }) => !found.has(id)).map(({ id }) => id);
+      const newest = skipped.after();
       const control = sample.records[0]?.id;
-      const suspects = isFirstLook ? await hiddenBefore() : [...missing.map(({ id }) => id), ...skipped.after()];
-      const looked = await lookAtMissing(context, resource, suspects, control);
-      // An id that was never seen may not exist.
-      if (looked.status === 'hidden' && (isAfterSend || skipped.after().includes(looked.id)))
-        await awaitNewer(context, resource, looked);
-      const isUnasked = looked.status === 'unclear' && missing.length === 0; // no record that was known is missing
-      const judged: Judged = isUnasked ? { status: 'removed' } : looked;
-      // Nothing is written for contacts that are gone.
-      const isGone = judged.status !== 'hidden' && resource !== 'contacts' && missing.length > FEW;
-      if (isGone && areMany(missing.length, witnesses.length)) {
-        throw await wentBack(context, resource, missing.length, witnesses.length);
-      }
-      if (judged.status !== 'removed') {
-        await addNote(pool, run.id, partialNote(context, resource, judged));
+      const suspects = isFirstLook ? await hiddenBefore() : [...missing, ...newest];
+      const looked = await lookAtSuspects(context, resource, suspects, control);
+      const mayBeNew = (id: string) => isAfterSend || newest.includes(id); // an id that was never seen may not exist
+      const gone = { missing: missing.length, known: witnesses.length };
+      const list = listShownBy(looked, resource, gone, mayBeNew);
+      if (list.is === 'too old') return awaitNewer(context, resource, list.lacks);
+      if (list.is === 'restored') throw await wentBack(context, resource, gone);
+      if (list.is === 'partial') {
+        await addNote(pool, run.id, partialNote(context, resource, list.lacks));
         return false;
       }
       if (run.dryRun) return true;
@@ -123,22 +119,47 @@ function tenantIn(record: Json): readonly string[] {
   return typeof tenant === 'number' || (typeof tenant === 'string' && tenant !== '') ? [String(tenant)] : [];
 }
 
-type Judged =
-  /** The service shows this record when asked by id, and not in its list. */
-  | { readonly status: 'hidden'; readonly id: string; readonly record: JsonObject }
-  /** The service cannot be asked by id, so nothing tells whether this record was removed. */
-  | { readonly status: 'unclear'; readonly id: string }
-  /** The records looked up are gone, or none is missing. */
-  | { readonly status: 'removed' };
+/** What the service answers about records that its list lacks. */
+type Looked = Hidden | Unclear | { readonly status: 'removed' };
 
-function partialNote(
-  { account }: JobContext<unknown>,
-  resource: Resource,
-  judged: Exclude<Judged, { status: 'removed' }>,
-) {
-  const record = `${resource.slice(0, -1)} ${judged.id}`;
+/** The service shows this record when asked by id, and not in its list. */
+interface Hidden {
+  readonly status: 'hidden';
+  readonly id: string;
+  readonly record: JsonObject;
+}
+
+/** The service cannot be asked by id, so nothing tells whether this record was removed. */
+interface Unclear {
+  readonly status: 'unclear';
+  readonly id: string;
+}
+
+type List =
+  | { readonly is: 'whole' | 'restored' }
+  /** Read before the record was created. */
+  | { readonly is: 'too old'; readonly lacks: Hidden }
+  | { readonly is: 'partial'; readonly lacks: Hidden | Unclear };
+
+interface Gone {
+  /** Witnesses that the list lacks. */
+  readonly missing: number;
+  /** All witnesses. */
+  readonly known: number;
+}
+
+function listShownBy(looked: Looked, resource: Resource, gone: Gone, mayBeNew: (id: string) => boolean): List {
+  if (looked.status === 'hidden') return { is: mayBeNew(looked.id) ? 'too old' : 'partial', lacks: looked };
+  const writes = resource !== 'contacts'; // nothing is written for contacts that are gone
+  if (writes && gone.missing > FEW && areMany(gone.missing, gone.known)) return { is: 'restored' };
+  // Without a missing witness, only ids that may never have been given are unclear.
+  return looked.status === 'unclear' && gone.missing > 0 ? { is: 'partial', lacks: looked } : { is: 'whole' };
+}
+
+function partialNote({ account }: JobContext<unknown>, resource: Resource, lacks: Hidden | Unclear): string {
+  const record = `${resource.slice(0, -1)} ${lacks.id}`;
   const why =
-    judged.status === 'hidden'
+    lacks.status === 'hidden'
       ? `it does not contain ${record}, which the service returns by its id`
       : `it no longer contains ${record}, and the service has no look-up by id`;
   const deleted = `If the record was deleted: \`lockstep accounts rebind ${account.name}\``;
@@ -146,22 +167,22 @@ function partialNote(
 }
 
 /**
- * Looks up missing records by id, and first a record that is in the list: if that one is not found, the look-up proves
+ * Looks up records that the list lacks, and first a record that is in the list: if that one is not found, the look-up proves
  * nothing.
  */
-async function lookAtMissing(
+async function lookAtSuspects(
   { account, run, pool, signal, log }: JobContext<unknown>,
   resource: Resource,
-  missing: readonly string[],
+  suspects: readonly string[],
   control: string | undefined,
-): Promise<Judged> {
-  const [first] = missing;
+): Promise<Looked> {
+  const [first] = suspects;
   if (first === undefined) return { status: 'removed' };
   const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
   const look = (id: string) => lookUp(account, resource, id, { lane: run.lane, signal, onCalls });
   try {
     if (control !== undefined && (await look(control)).status !== 'found') return { status: 'unclear', id: first };
-    for (const id of evenly(missing, MOST_LOOKED_UP)) {
+    for (const id of evenly(suspects, MOST_LOOKED_UP)) {
       const found = await look(id);
       if (found.status === 'found' && !isMarkedDeleted(found.record))
         return { status: 'hidden', id, record: found.record };
@@ -181,7 +202,7 @@ async function lookAtMissing(
 async function awaitNewer(
   { account, run, pool }: JobContext<unknown>,
   resource: Resource,
-  { id, record }: Extract<Judged, { status: 'hidden' }>,
+  { id, record }: Hidden,
 ): Promise<never> {
   await keepWitnesses(pool, run.scope, resource, [{ id, keys: recordKeys(resource, record) }]);
   const why = `waited to see whether the list of ${resource} shows ${resource.slice(0, -1)} ${id}, which may be new`;
@@ -227,12 +248,11 @@ function identityUnclear(account: string, what: string, sent: string): RunPaused
 async function wentBack(
   { account, pool, run }: JobContext<unknown>,
   resource: Resource,
-  removed: number,
-  checked: number,
+  { missing, known }: Gone,
 ): Promise<RunPaused> {
   return new RunPaused(
     'SERVICE_WENT_BACK',
-    `The service of account "${account.name}" no longer has ${removed} of ${checked} ${resource} that were checked. ` +
+    `The service of account "${account.name}" no longer has ${missing} of ${known} ${resource} that were checked. ` +
       `It may have been restored from a backup, or be another tenant. ${await sentSoFar(pool, run.id)} ${waysOn(account.name)}`,
   );
 }

@@ -1,5 +1,6 @@
 /** Approval by a person of what a run would write, and plans: both bind a run to the writes that the person has seen. */
 import type { Queryable } from '../../storage/queryable.ts';
+import type { Transactional } from '../../storage/transaction.ts';
 import { endRun, resumeRun } from './run-status.ts';
 import { AWAITS_CONFIRMATION, addNote, type Run } from './runs.ts';
 import { reopenRows, settleRows } from './transitions.ts';
@@ -66,7 +67,7 @@ export async function approvalOf(db: Queryable, id: string): Promise<Approval | 
 }
 
 /** Cancels a run that a person did not approve; false if it has ended. */
-export async function declineRun(db: Queryable, id: string, by: string): Promise<boolean> {
+export async function declineRun(db: Transactional, id: string, by: string): Promise<boolean> {
   const sent = await db.query('select from ledger.attempts where run_id = $1 limit 1', [id]);
   const what = sent.rowCount === 0 ? 'nothing was sent' : 'nothing more was sent';
   return endRun(db, id, 'cancelled', { code: NOT_APPROVED, message: `Not approved by ${by}: ${what}.` });

@@ -1,6 +1,7 @@
 /** A run together with the runs that work for it. */
 
 import type { Queryable } from '../../storage/queryable.ts';
+import type { Transactional } from '../../storage/transaction.ts';
 import { endRun } from './run-status.ts';
 import { type Run, readRun } from './runs.ts';
 
@@ -41,7 +42,7 @@ export async function callsWithParts(db: Queryable, ids: readonly string[]): Pro
 
 /** Ends the run and its parts as failed, the parts first: otherwise the run would report their failure as its reason. */
 export async function failRunAndParts(
-  db: Queryable,
+  db: Transactional,
   id: string,
   error: { readonly code: string; readonly message: string },
 ): Promise<void> {

@@ -1,20 +1,27 @@
 /** Ends, pauses and resumes runs. */
 import type { Queryable } from '../../storage/queryable.ts';
+import { type Transactional, together } from '../../storage/transaction.ts';
 import { IDLE_SINCE_MS } from './attended-runs.ts';
 import { forgetReads, thinOut } from './retention/forget.ts';
 import type { Run } from './runs.ts';
 import { recordFigures } from './views/run-figures.ts';
 
+type Ending = 'done' | 'failed' | 'cancelled';
+
+interface RunError {
+  readonly code: string;
+  readonly message: string;
+}
+
 /**
  * Ends a run, and stores its counts with it. False if it has already ended: then nothing changes, because a failed run may be
  * resumed.
  */
-export async function endRun(
-  db: Queryable,
-  id: string,
-  status: 'done' | 'failed' | 'cancelled',
-  error?: { code: string; message: string },
-): Promise<boolean> {
+export function endRun(db: Transactional, id: string, status: Ending, error?: RunError): Promise<boolean> {
+  return together(db, (one) => end(one, id, status, error));
+}
+
+async function end(db: Transactional, id: string, status: Ending, error?: RunError): Promise<boolean> {
   const ended = await db.query(
     `with rows as materialized (
        select (select count(*) from ledger.inputs where run_id = $1) - (select count(*) from ledger.verdicts where run_id = $1) as open
@@ -47,7 +54,7 @@ const OPEN_SINCE = `case when exists (select from ledger.chunks where run_id = $
     and exists (select from ledger.plans p where p.run_id = $1 and p.n = a.n offset 0)
     and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n offset 0)) end`;
 
-async function cancelParts(db: Queryable, id: string): Promise<void> {
+async function cancelParts(db: Transactional, id: string): Promise<void> {
   const parts = await db.query<{ id: string }>('select id from ledger.runs where part_of = $1', [id]);
   for (const part of parts.rows) await endRun(db, part.id, 'cancelled');
 }

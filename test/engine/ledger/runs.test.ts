@@ -171,6 +171,22 @@ describe('a run that ends', () => {
     expect(await resumeRun(database.pool, other.id)).toBe(true);
   });
 
+  test('is cancelled together with its parts, or not at all', async () => {
+    const run = await aRun(database);
+    const part = await aRun(database, { partOf: run.id });
+    const { pool } = database;
+    await pool.query(
+      `create function no_part() returns trigger language plpgsql as $$ begin raise 'no part ends'; end $$;
+       create trigger no_part before update on ledger.runs for each row when (old.part_of is not null) execute function no_part()`,
+    );
+    const statuses = async () => [(await readRun(pool, run.id)).status, (await readRun(pool, part.id)).status];
+    await expect(endRun(pool, run.id, 'cancelled')).rejects.toThrow('no part ends');
+    expect(await statuses()).toEqual(['running', 'running']);
+    await pool.query('drop function no_part cascade');
+    await endRun(pool, run.id, 'cancelled');
+    expect(await statuses()).toEqual(['cancelled', 'cancelled']);
+  });
+
   test.each([
     ['done', 0],
     ['cancelled', 0],
