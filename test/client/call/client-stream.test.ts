@@ -114,7 +114,7 @@ test('gives up a list that falls silent', async () => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n[{"id":1}'),
   );
   const { onRecords } = collector();
-  const outcome = await openClient(server).stream('orders.getall', { lane, onRecords, timeoutMs: 100 });
+  const outcome = await openClient(server).stream('orders.getall', { lane, onRecords, timeoutMs: 1_000 });
   expect(outcome).toMatchObject({ status: 'unknown', reason: 'timeout' });
 });
 

@@ -52,7 +52,7 @@ test('a call to a target resets its connection when the answer does not come in 
   const server = await startWatching('http', silent);
   const budget = freeBudget();
   const take = (signal: AbortSignal) => budget.take({ lane: 'batch', signal });
-  const caller = openCaller({ name: 'hook', baseUrl: server.url, allowPrivate: true, timeoutMs: 100, take });
+  const caller = openCaller({ name: 'hook', baseUrl: server.url, allowPrivate: true, timeoutMs: 1_000, take });
   const request = { method: 'POST', path: '/x', headers: {} } as const;
   const timedOut = await caller.send(request, { signal: new AbortController().signal });
   expect(timedOut).toMatchObject({ status: 'failed', failure: { reason: 'TIMEOUT' } });

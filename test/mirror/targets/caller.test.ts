@@ -175,7 +175,7 @@ test.each([
   ],
   ['only ever says 103', 'HTTP/1.1 103 Early Hints\r\n\r\n', { status: 'failed', failure: { reason: 'TIMEOUT' } }],
 ])('a server that %s costs the timeout and no more', async (_, bytes, expected) => {
-  const { answered, budget } = await callRaw((socket) => void socket.write(bytes), { timeoutMs: 150 });
+  const { answered, budget } = await callRaw((socket) => void socket.write(bytes), { timeoutMs: 1_000 });
   expect(answered).toMatchObject(expected);
   expect(budget.open()).toBe(0);
 });
@@ -187,7 +187,7 @@ test('a server that drips its answer byte by byte is cut off after the timeout',
       const drip = setInterval(() => socket.write('1\r\nx\r\n'), 10);
       socket.on('close', () => clearInterval(drip));
     },
-    { timeoutMs: 200 },
+    { timeoutMs: 1_000 },
   );
   expect(answered).toMatchObject({ status: 'cut-off', httpStatus: 200, failure: { reason: 'TIMEOUT' } });
 });

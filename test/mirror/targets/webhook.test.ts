@@ -233,7 +233,7 @@ test.each([
   ['is larger than is read', `content-length: 9999999\r\n\r\n${'x'.repeat(2 * 1024 * 1024)}`],
 ])('a 2xx is a delivery, though its body %s', async (_, rest) => {
   const server = track(await startTcpServer((socket) => void socket.write(`HTTP/1.1 200 OK\r\n${rest}`)));
-  const outcome = await deliverTo(server.url, { timeoutMs: 300 });
+  const outcome = await deliverTo(server.url, { timeoutMs: 1_000 });
   expect(outcome).toEqual({ status: 'delivered', answer: { httpStatus: 200 } });
 });
 
@@ -246,7 +246,7 @@ test('a 410 disables, though its body breaks off', async () => {
 
 test('a receiver that does not answer, and one that is away, get it later', async () => {
   const silent = track(await startTcpServer(() => undefined));
-  expect(await deliverTo(silent.url, { timeoutMs: 100 })).toMatchObject({ status: 'later', reason: 'TIMEOUT' });
+  expect(await deliverTo(silent.url, { timeoutMs: 1_000 })).toMatchObject({ status: 'later', reason: 'TIMEOUT' });
   await silent.close();
   expect(await deliverTo(silent.url)).toMatchObject({ status: 'later', reason: 'UNREACHABLE' });
 });
