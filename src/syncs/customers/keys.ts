@@ -68,9 +68,13 @@ function normaliseEmail(email: string | undefined): string | undefined {
   return normal.includes('@') ? normal : undefined;
 }
 
-/** Digits only, without the international prefix's marks; too few of them are an extension, not a number. */
-function normalisePhone(phone: string | undefined): string | undefined {
-  const digits = (phone ?? '').replace(/^\s*00/, '').replace(/\D/g, '');
+/**
+ * Digits only, without the international prefix's marks, and without the zero that is dialled at home only: `+44 (0)161` is
+ * `0044 161`. Too few digits are an extension, not a number.
+ */
+function normalisePhone(phone = ''): string | undefined {
+  const international = phone.replace(/^(\s*(?:\+|00)[\s\d.-]*)\(0\)/, '$1');
+  const digits = international.replace(/^\s*00/, '').replace(/\D/g, '');
   return digits.length >= 6 ? digits : undefined;
 }
 

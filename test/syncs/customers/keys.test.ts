@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { keysOf } from '../../../src/syncs/customers/keys.ts';
+
+test.each([
+  ['+44 161 496 0000', '+44 (0)161 496 0000'],
+  ['+44 161 496 0000', '0044 (0) 161-496-0000'],
+  ['+44 161 496 0000', '+44(0)1614960000'],
+  ['+1 555 010 0001', '001.555.010.0001'],
+])('the phones %s and %s are the same', (one, other) => {
+  expect(keysOf({ phone_number: other }).phone).toBe(keysOf({ phone_number: one }).phone);
+});
+
+test.each([
+  ['+44 161 496 0000', '(0)161 496 0000'],
+  ['+44 161 496 0000', '+44 0161 496 0000'],
+])('the phones %s and %s are not: the second has no country, or a zero without brackets', (one, other) => {
+  expect(keysOf({ phone_number: other }).phone).not.toBe(keysOf({ phone_number: one }).phone);
+});
