@@ -127,7 +127,12 @@ async function takeInOrder(
   evidence: 'certain' | 'by-count',
 ): Promise<void> {
   // Repeats while it assigns records: if agreement is not an equivalence, two groups may compete for the same record.
-  for (let given = 1; given > 0; ) given = await takeOnce(db, run, pass, agrees, evidence);
+  for (let given = 1; given > 0 && (await isAnyWithout(db)); ) given = await takeOnce(db, run, pass, agrees, evidence);
+}
+
+/** Mostly the first way finds all records, and planning each of the others takes longer than this. */
+async function isAnyWithout(db: Queryable): Promise<boolean> {
+  return (await db.query('select from unsettled where record_id is null limit 1')).rowCount !== 0;
 }
 
 async function takeOnce(
