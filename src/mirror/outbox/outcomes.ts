@@ -28,15 +28,15 @@ export async function writeOutcomes(
   outcomes: readonly Outcome[],
   now: Date | undefined,
 ): Promise<Written> {
-  const written = await db.query<{ isHeld: boolean; left: readonly string[] }>(
+  const ids = outcomes.map(({ id }) => id);
+  // A delivery is on its way as long as it names its claim.
+  const written = await db.query<{ isHeld: boolean; count: number }>(
     `with moment as materialized (select coalesce($3::timestamptz, clock_timestamp()) as now),
      held as (select id from ledger.delivery_claims where id = $1 for share),
      told as (select * from json_to_recordset($4)
        as t(id text, verdict text, reason text, detail text, answer json, spent int, after_ms float8)),
-     mine as materialized (select id from ledger.deliveries where id = any($2) and state = 'sending'
-       and claim_id = (select id from held)),
-     free as materialized (select id from ledger.deliveries d where id = any($2) and state = 'sending'
-       and claim_id = (select id from held) for update skip locked),
+     free as materialized (select id from ledger.deliveries d where id = any($2) and claim_id = (select id from held)
+       for update skip locked),
      written as (update ledger.deliveries d set claim_id = null,
        state = case when t.verdict is null and d.newer_id is null then 'waiting' else 'ended' end,
        verdict = coalesce(t.verdict, case when d.newer_id is not null then 'superseded' end),
@@ -49,12 +49,20 @@ export async function writeOutcomes(
        due_at = coalesce(moment.now + t.after_ms * interval '1 ms', d.due_at),
        ended_at = case when t.verdict is not null or d.newer_id is not null then moment.now end
      from free join told t using (id), moment where d.id = free.id)
-     select exists (select from held) as "isHeld",
-       array(select id from mine except select id from free) as left`,
-    [claim.id, outcomes.map(({ id }) => id), now, JSON.stringify(outcomes.map(toRow))],
+     select exists (select from held) as "isHeld", (select count(*)::int from free) as count`,
+    [claim.id, ids, now, JSON.stringify(outcomes.map(toRow))],
   );
-  const found = written.rows[0];
-  return found?.isHeld ? { status: 'written', left: new Set(found.left) } : { status: 'claim-lost' };
+  const { isHeld = false, count = 0 } = written.rows[0] ?? {};
+  if (!isHeld) return { status: 'claim-lost' };
+  return { status: 'written', left: count === ids.length ? new Set() : await stillClaimed(db, claim, ids) };
+}
+
+async function stillClaimed(db: Queryable, claim: DeliveryClaim, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const left = await db.query<{ id: string }>('select id from ledger.deliveries where id = any($1) and claim_id = $2', [
+    ids,
+    claim.id,
+  ]);
+  return new Set(left.rows.map(({ id }) => id));
 }
 
 /** In the form that the statement reads; absent values are null. */
