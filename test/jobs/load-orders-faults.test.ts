@@ -1,7 +1,9 @@
 /** The effect of faults before and after the commit on a load, checked against the service's own commit log. */
 import { expect, type TestContext, test, vi } from 'vitest';
 import { type BehaviourOptions, FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
+import type { Between } from '../support/harness/front-server.ts';
 import { csvOf, eachOnce, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
+import type { Reply } from '../support/http-server.ts';
 import { byLength } from '../support/property-runs.ts';
 
 vi.setConfig({ maxConcurrency: 7 }); // they wait more than they work
@@ -58,6 +60,34 @@ test.concurrent('every missing customer and every order is created once where al
   expect(await harness.orderCommits()).toEqual(eachOnce(ORDERS));
   expect(await harness.customers()).toHaveLength(20);
 });
+
+test.concurrent('an order whose answer is lost is created once, though a cache keeps the lists', async (context) => {
+  const harness = await openOrdersHarness({
+    account: QUICK.replace('350ms', '1s'),
+    behaviour: third({ kinds: ['reset-after'], rate: 1, limit: 5 }),
+    hasFront: true,
+  });
+  context.onTestFinished(() => harness.close());
+  await harness.addNumberedCustomers(3);
+  harness.front.set(keptFor(3_000));
+  const run = await harness.load(ordersCsv(10));
+  expect([run.error, await harness.tally(run)]).toEqual([undefined, { in: 10, created: 10 }]);
+  expect(await harness.orderCommits()).toEqual(eachOnce(10));
+});
+
+/** A cache that ignores what it is asked, and says how old its answers are. */
+function keptFor(ms: number): Between {
+  const kept = new Map<string, { readonly reply: Reply; readonly atMs: number }>();
+  return async ({ method, path, query }, pass) => {
+    const known = kept.get(`${path}?${query}`);
+    const ageMs = performance.now() - (known?.atMs ?? Number.NEGATIVE_INFINITY);
+    if (method === 'GET' && known && ageMs < ms)
+      return { ...known.reply, headers: { ...known.reply.headers, age: String(Math.floor(ageMs / 1000)) } };
+    const reply = await pass();
+    if (method === 'GET') kept.set(`${path}?${query}`, { reply, atMs: performance.now() });
+    return reply;
+  };
+}
 
 test.concurrent('updates end as the file says, despite all faults', async (context) => {
   const harness = await openFaultyService(context, third({ rate: 0.15 })); // more, and one update may fail five times

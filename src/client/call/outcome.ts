@@ -13,6 +13,8 @@ export interface Applied {
   readonly status: 'applied';
   readonly httpStatus: number;
   readonly content: unknown;
+  /** How old it is, if a cache on the way has answered. */
+  readonly cachedForS?: number;
   /** What the answer says beside its list; absent if it says nothing, or if the operation returns no list. */
   readonly beside?: Beside | undefined;
 }
@@ -101,6 +103,7 @@ export interface Streamed {
   readonly records: number;
   /** Absent if the list was empty. */
   readonly shape?: ListShape;
+  readonly cachedForS?: number;
   readonly beside?: Beside | undefined;
 }
 

@@ -21,6 +21,8 @@ import { stopAfterRefusal } from './key-check.ts';
 /** A key without quota gets one such answer and waits as long as it asks. This many in a row are not caused by the rate. */
 export const LIMITED_IN_A_ROW = 20;
 const SLOW_DOWN_MS = 2_000;
+/** How long a read waits for a cache to ask the service again. */
+const CACHED_MS = 5_000;
 
 export interface ReadOptions {
   /**
@@ -83,36 +85,42 @@ export function nothingButLimited(what: string): RetryLater {
   return new RetryLater(`${what}: ${words} (HTTP 429): check the key’s quota`, SLOW_DOWN_MS);
 }
 
-/** The calls of a read so far. `isRefused`: the service refused it for good. */
+/** An answer that was given before, and may lack what was written since. */
+function fromCache(operation: OperationName, ageS: number): RetryLater {
+  const words = `a cache has answered with what the service said ${ageS} s ago, so new records may be missing`;
+  return new RetryLater(`${operation}: ${words}. Let the calls of Lockstep pass the cache`, CACHED_MS);
+}
+
+/** The calls of a read so far. `isAnswered`: it has an answer that another try does not change. */
 interface Made {
   calls: number;
   limited: number;
-  isRefused: boolean;
+  isAnswered: boolean;
 }
 
 function countsOf({ calls, limited }: Made): Pick<Made, 'calls' | 'limited'> {
   return { calls, limited };
 }
 
-async function untilApplied<T extends { status: 'applied' }>(
+async function untilApplied<T extends Applied | Streamed>(
   account: Account,
   operation: OperationName,
   options: CallOptions & ReadOptions,
   call: (isRetry: boolean) => Promise<T | Failure>,
 ): Promise<T> {
-  const made: Made = { calls: 0, limited: 0, isRefused: false };
+  const made: Made = { calls: 0, limited: 0, isAnswered: false };
   try {
     const outcome = await answered(account, operation, options, call, made);
     await options.onCalls?.(countsOf(made));
     return outcome;
   } catch (error) {
-    if (made.isRefused) await options.onCalls?.(countsOf(made));
+    if (made.isAnswered) await options.onCalls?.(countsOf(made));
     else if (made.calls > 0) await options.onCalls?.({ calls: 0, limited: 0, callsMissed: true });
     throw error;
   }
 }
 
-async function answered<T extends { status: 'applied' }>(
+async function answered<T extends Applied | Streamed>(
   account: Account,
   operation: OperationName,
   { signal, tries = MAX_ATTEMPTS }: CallOptions & ReadOptions,
@@ -122,11 +130,15 @@ async function answered<T extends { status: 'applied' }>(
   for (let attempt = 1; ; ) {
     const outcome = await call(attempt > 1);
     if (outcome.status !== 'not-sent') made.calls++;
-    if (outcome.status === 'applied') return outcome;
+    if (outcome.status === 'applied') {
+      if (outcome.cachedForS === undefined) return outcome;
+      made.isAnswered = true;
+      throw fromCache(operation, outcome.cachedForS);
+    }
     const decision = decideRetry(operation, outcome, { attempt, random: Math.random() });
     if (decision.status === 'suspend') throw await stopAfterRefusal(account, outcome, operation);
     const stop = stopFor(decision, outcome, account, operation);
-    made.isRefused = outcome.status === 'refused' && decision.status !== 'retry';
+    made.isAnswered = outcome.status === 'refused' && decision.status !== 'retry';
     if (decision.status !== 'retry' || signal?.aborted) throw stop;
     let waitMs = decision.afterMs;
     if (outcome.status === 'limited') {

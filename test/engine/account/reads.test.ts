@@ -113,6 +113,19 @@ test('a refusal is an answer: its calls are counted, and none is missed', async 
   expect(told).toEqual([{ calls: 2, limited: 1 }]);
 });
 
+test('an answer that a cache has kept is read again later, and its call is counted', async () => {
+  const told: unknown[] = [];
+  const onCalls = async (made: unknown) => void told.push(made);
+  const account = anAccount(async () => ({ ...DONE, cachedForS: 30 }));
+  const reading = readCall(account, 'contacts.getall', { lane: 'batch', onCalls });
+  await expect(reading).rejects.toMatchObject({
+    name: 'RetryLater',
+    isFailure: true,
+    message: expect.stringMatching(/contacts\.getall: a cache has answered .* 30 s ago.* pass the cache$/),
+  });
+  expect(told).toEqual([{ calls: 1, limited: 0 }]);
+});
+
 test('a read can be given fewer tries', async () => {
   const account = anAccount(async () => BROKEN);
   await expect(readCall(account, 'contacts.getall', { lane: 'batch', tries: 1 })).rejects.toBeInstanceOf(RetryLater);
