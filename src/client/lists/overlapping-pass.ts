@@ -30,6 +30,7 @@ export const TINY = 3;
 const MAX_STALE_WINDOWS = 3;
 
 const ONE_SIZE = 'pages have one size, whatever the request asks for';
+const TOO_MANY_ROWS = 'pages hold more rows than asked for';
 
 /** Where the last accepted window ended, and its records. */
 interface Chain {
@@ -40,87 +41,137 @@ interface Chain {
 }
 
 export async function overlappingPass<R extends ScannedRecord>(source: PassSource<R>): Promise<PassResult> {
-  const { read, keep, saysMore, rowsPerPage } = source;
-  const first = await read(0, rowsPerPage);
-  const firstIds = idsOf(first);
-  const sizeMax = first.length;
-  if (sizeMax === 0) return emptyList(source);
-  if (sizeMax > rowsPerPage) return { status: 'misfit', reason: 'pages hold more rows than asked for' };
-  await keep(first);
-  if (sizeMax <= TINY) return tinyList(source, firstIds);
-
-  const smallest = smallestOverlap(sizeMax);
-  const windows = new ReadAhead(read, sizeMax);
-  let chain: Chain = { end: sizeMax, ids: firstIds };
-  let overlap = smallest;
-  let isOrdered = true;
-  let isSizeHonoured = false;
-  let kept = sizeMax;
-  let furthest = sizeMax;
-  let staleWindows = 0;
+  const first = await source.read(0, source.rowsPerPage);
+  if (first.length === 0) return emptyList(source);
+  if (first.length > source.rowsPerPage) return misfit(TOO_MANY_ROWS);
+  await source.keep(first);
+  if (first.length <= TINY) return tinyList(source, idsOf(first));
+  const pass = new OverlappingPass(source, idsOf(first));
   try {
+    return await pass.run();
+  } finally {
+    await pass.close();
+  }
+}
+
+class OverlappingPass<R extends ScannedRecord> {
+  readonly #source: PassSource<R>;
+  readonly #firstIds: readonly string[];
+  /** How many records the first page has: no window asks for more. */
+  readonly #sizeMax: number;
+  readonly #smallest: number;
+  readonly #windows: ReadAhead<R>;
+  #chain: Chain;
+  #overlap: number;
+  #isOrdered = true;
+  #isSizeHonoured = false;
+  /** Records that are new in this pass. */
+  #kept: number;
+  /** The end of the window that reached furthest. */
+  #furthest: number;
+  #staleWindows = 0;
+
+  constructor(source: PassSource<R>, firstIds: readonly string[]) {
+    const size = firstIds.length;
+    this.#source = source;
+    this.#firstIds = firstIds;
+    this.#sizeMax = size;
+    this.#smallest = smallestOverlap(size);
+    this.#overlap = this.#smallest;
+    this.#windows = new ReadAhead(source.read, size);
+    this.#chain = { end: size, ids: firstIds };
+    this.#kept = size;
+    this.#furthest = size;
+  }
+
+  async run(): Promise<PassResult> {
     for (let taken = 0; ; taken++) {
-      if (taken > WINDOWS_TO_SPARE + (WINDOWS_PER_FULL_ONE * kept) / sizeMax) {
-        if (!isSizeHonoured && !(await honoursSize(source, Math.floor(sizeMax / 2))))
-          return { status: 'misfit', reason: ONE_SIZE };
-        await windows.discard();
-        if (compareShared(firstIds, idsOf(await read(0, sizeMax))) === 'none')
-          return { status: 'incomplete', reason: 'the list changes as fast as it is read, or has no end' };
-        // Rows that the service hides can be where each witness should be: pages of one size need no witnesses.
-        return { status: 'misfit', reason: 'windows do not overlap as expected', readAs: 'fixed' };
-      }
-      const { window, records } = await windows.next(chain.end, overlap);
+      if (taken > WINDOWS_TO_SPARE + (WINDOWS_PER_FULL_ONE * this.#kept) / this.#sizeMax) return this.#tooManyWindows();
+      const { window, records } = await this.#windows.next(this.#chain.end, this.#overlap);
+      if (records.length > window.size) return misfit(TOO_MANY_ROWS);
       const ids = idsOf(records);
-      if (records.length > window.size) return { status: 'misfit', reason: 'pages hold more rows than asked for' };
-      const isFirst = windowStart(window) > 0 && isEcho(firstIds, ids);
-      const { short } = chain;
-      if (short !== undefined && (ids.length === 0 || isFirst || staleWindows === MAX_STALE_WINDOWS)) {
-        if (short.saysMore || saysMore(records))
-          return { status: 'misfit', reason: 'the last page says that more records follow' };
-        await windows.discard();
-        const isOnePage = windowStart(short) + chain.ids.length <= sizeMax;
-        if (isOrdered && smallest < TELLING && !isOnePage) isOrdered = await keepsOrder(source, firstIds);
-        isSizeHonoured ||= windowStart(short) === 0 || (await honoursSize(source, short.size));
-        if (isSizeHonoured) return finished(isOrdered);
-        return { status: 'misfit', reason: 'pages hold fewer rows than asked for before the end of the list' };
-      }
-      if (isFirst) return { status: 'misfit', reason: 'another page number returned the first page again' };
-      const shared = compareShared(chain.ids, ids);
+      const isFirst = windowStart(window) > 0 && isEcho(this.#firstIds, ids);
+      const { short } = this.#chain;
+      if (short !== undefined && (ids.length === 0 || isFirst || this.#staleWindows === MAX_STALE_WINDOWS))
+        return this.#endAfter(short, records);
+      if (isFirst) return misfit('another page number returned the first page again');
+      const shared = compareShared(this.#chain.ids, ids);
       if (shared === 'none') {
-        await windows.discard();
         // The last page of a list of two may be short: only a smaller request shows that the service ignores sizes.
-        const half = sizeMax >> 1;
-        if (taken === 0 && (await read(0, half)).length > half) return { status: 'misfit', reason: ONE_SIZE };
-        ({ chain, overlap } = stepBack(chain, window, records.length, overlap, sizeMax));
-        if (chain.end > sizeMax) continue;
-        const start = await read(0, sizeMax); // back at the beginning: position 0 needs no witness
-        await keep(start);
-        chain = linkOf({ page: 0, size: sizeMax }, start, saysMore(start));
+        if (taken === 0 && (await this.#ignoresSize())) return misfit(ONE_SIZE);
+        await this.#goBack(window, records.length);
         continue;
       }
-      if (shared === 'reordered') isOrdered = false;
-      const { newInPass } = await keep(records);
-      kept += newInPass;
-      const end = windowEnd(window);
-      if (newInPass > 0) staleWindows = 0;
-      else if (end > furthest) staleWindows++;
-      furthest = Math.max(furthest, end);
-      chain = linkOf(window, records, saysMore(records));
-      if (chain.short === undefined && window.size !== sizeMax) isSizeHonoured = true;
-      overlap = smallest;
+      if (shared === 'reordered') this.#isOrdered = false;
+      await this.#accept(window, records);
     }
-  } finally {
-    await windows.discard();
   }
+
+  /** Waits for the windows read ahead. */
+  close(): Promise<void> {
+    return this.#windows.discard();
+  }
+
+  async #accept(window: Window, records: readonly R[]): Promise<void> {
+    const { newInPass } = await this.#source.keep(records);
+    const end = windowEnd(window);
+    if (newInPass > 0) this.#staleWindows = 0;
+    else if (end > this.#furthest) this.#staleWindows++;
+    this.#kept += newInPass;
+    this.#furthest = Math.max(this.#furthest, end);
+    this.#chain = linkOf(window, records, this.#source.saysMore(records));
+    if (this.#chain.short === undefined && window.size !== this.#sizeMax) this.#isSizeHonoured = true;
+    this.#overlap = this.#smallest;
+  }
+
+  /** The window shares no record with the one before. */
+  async #goBack(window: Window, found: number): Promise<void> {
+    await this.#windows.discard();
+    const { chain, overlap } = stepBack(this.#chain, window, found, this.#overlap, this.#sizeMax);
+    this.#overlap = overlap;
+    this.#chain = chain;
+    if (chain.end > this.#sizeMax) return;
+    const start = await this.#source.read(0, this.#sizeMax); // back at the beginning: position 0 needs no witness
+    await this.#source.keep(start);
+    this.#chain = linkOf({ page: 0, size: this.#sizeMax }, start, this.#source.saysMore(start));
+  }
+
+  /** Nothing new came after a short window: it was the last, or pages are not what they seem. */
+  async #endAfter(short: NonNullable<Chain['short']>, records: readonly R[]): Promise<PassResult> {
+    if (short.saysMore || this.#source.saysMore(records)) return misfit('the last page says that more records follow');
+    await this.#windows.discard();
+    const isOnePage = windowStart(short) + this.#chain.ids.length <= this.#sizeMax;
+    if (this.#isOrdered && this.#smallest < TELLING && !isOnePage)
+      this.#isOrdered = await keepsOrder(this.#source, this.#firstIds);
+    this.#isSizeHonoured ||= windowStart(short) === 0 || (await honoursSize(this.#source, short.size));
+    if (!this.#isSizeHonoured) return misfit('pages hold fewer rows than asked for before the end of the list');
+    return this.#isOrdered ? { status: 'complete' } : { status: 'again', reason: 'the list has no stable order' };
+  }
+
+  async #tooManyWindows(): Promise<PassResult> {
+    const { read } = this.#source;
+    if (!this.#isSizeHonoured && !(await honoursSize(this.#source, this.#sizeMax >> 1))) return misfit(ONE_SIZE);
+    await this.#windows.discard();
+    if (compareShared(this.#firstIds, idsOf(await read(0, this.#sizeMax))) === 'none')
+      return { status: 'incomplete', reason: 'the list changes as fast as it is read, or has no end' };
+    // Rows that the service hides can be where each witness should be: pages of one size need no witnesses.
+    return { status: 'misfit', reason: 'windows do not overlap as expected', readAs: 'fixed' };
+  }
+
+  async #ignoresSize(): Promise<boolean> {
+    await this.#windows.discard();
+    const half = this.#sizeMax >> 1;
+    return (await this.#source.read(0, half)).length > half;
+  }
+}
+
+function misfit(reason: string): PassResult {
+  return { status: 'misfit', reason };
 }
 
 function linkOf(window: Window, records: readonly ScannedRecord[], saysMore: boolean): Chain {
   const short = records.length < window.size ? { ...window, saysMore } : undefined;
   return { end: windowEnd(window), ids: idsOf(records), short };
-}
-
-function finished(isOrdered: boolean): PassResult {
-  return isOrdered ? { status: 'complete' } : { status: 'again', reason: 'the list has no stable order' };
 }
 
 /** Whether the beginning of the list, read again, has the same order, also with another size: it may depend on the request. */

@@ -89,8 +89,8 @@ export async function extendClaim(
   return extended.rowCount === 1;
 }
 
-/** Claims that have expired, which cannot be extended from now on, and claims of dead processes on this host. */
-export async function deadClaims(db: Queryable, table: ClaimTable, now?: Date): Promise<readonly number[]> {
+/** Fences claims that have expired: they cannot be extended any more. Returns them, and claims of dead processes on this host. */
+export async function fenceDeadClaims(db: Queryable, table: ClaimTable, now?: Date): Promise<readonly number[]> {
   const held = await db.query<{ id: number; worker: unknown; isExpired: boolean }>(
     `with expired as (update ${table} set expires_at = '-infinity'
        where expires_at < coalesce($1::timestamptz, clock_timestamp()) returning id)
@@ -157,7 +157,7 @@ export function releaseClaim(pool: pg.Pool, { id }: Claim): Promise<void> {
 
 /** Takes over expired claims, and claims of dead processes on this host: they may have made calls that are not recorded. */
 export async function dropDeadClaims(db: Queryable): Promise<number> {
-  const dead = await deadClaims(db, 'ledger.claims');
+  const dead = await fenceDeadClaims(db, 'ledger.claims');
   if (dead.length === 0) return 0;
   await db.query(
     `update ledger.runs set calls_missed = true

@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import type { Delivery } from '../../contract/target.ts';
-import { deadClaims, type WorkerIdentity } from '../../engine/ledger/claims.ts';
+import { fenceDeadClaims, type WorkerIdentity } from '../../engine/ledger/claims.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { linkKind } from '../links/item-links.ts';
 import { isSameTask } from './same-task.ts';
@@ -107,7 +107,7 @@ export async function dropOutboxClaims(db: Queryable, ids: readonly number[]): P
 
 /** Takes over claims that have expired, and claims of dead processes on this host. */
 export async function dropDeadOutboxClaims(db: Queryable, now: Date | undefined): Promise<number> {
-  const dead = await deadClaims(db, 'ledger.delivery_claims', now);
+  const dead = await fenceDeadClaims(db, 'ledger.delivery_claims', now);
   if (dead.length > 0) await dropOutboxClaims(db, dead);
   return dead.length;
 }
