@@ -24,8 +24,8 @@ const IS_SAME_CASE = `(s.reason is null or s.reason = d.reason
  * SQL: a customer that the contact may belong to is new, or has other keys than the person saw; so has the chosen customer,
  * whether the contact may still belong to it or not.
  */
-const HAS_OTHERS = `(exists (select from jsonb_each(e.customers) c where not d.customers ? c.key and c.key is distinct from d.record_id
-    or d.customers->c.key <> 'null' and c.value <> 'null' and d.customers->c.key <> c.value)
+const HAS_OTHERS = `(exists (select from jsonb_each(e.customers) c where (not d.customers ? c.key and c.key is distinct from d.record_id)
+    or (d.customers->c.key <> 'null' and c.value <> 'null' and d.customers->c.key <> c.value))
   or coalesce(d.customers->d.record_id <> 'null' and d.customers->d.record_id <> ${LINKED_CUSTOMER('k')}, false))`;
 
 export interface ApplyOptions {

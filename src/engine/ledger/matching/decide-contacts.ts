@@ -131,7 +131,7 @@ async function takeLinked(db: Queryable, run: Run): Promise<void> {
 const IS_CONTESTED = `(k.taken_by is not null and exists (select from ledger.decisions d
     where d.scope = $2 and d.kind = 'contact' and d.subject = k.taken_by and d.record_id = k.record_id and d.choice = 'use'
       and d.applied_at is not null and d.undone_at is null and d.lapsed_at is null)
-  and coalesce((select v.reason = 'DECIDED_IGNORE' or v.reason = 'AMBIGUOUS_MATCH' and v.facts->'customers' ? k.record_id
+  and coalesce((select v.reason = 'DECIDED_IGNORE' or (v.reason = 'AMBIGUOUS_MATCH' and v.facts->'customers' ? k.record_id)
     from ledger.runs u join ledger.inputs i on i.run_id = u.id and i.source_id = s.source_id
       left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
     where u.scope = $2 and u.job = 'contacts' and u.status = 'done' and not u.dry_run order by u.created_at desc limit 1), false))`;
