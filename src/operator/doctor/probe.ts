@@ -75,6 +75,7 @@ export const TOPICS: Readonly<Record<string, string>> = {
   address: 'Does the service answer at the address, and is the connection safe?',
   clock: 'Does the service’s clock match this machine’s clock?',
   latency: 'How long does a call take?',
+  caches: 'Does a cache answer calls?',
   'hidden-marker': 'Does a task’s description keep text that a reader does not see?',
 };
 

@@ -295,3 +295,12 @@ test('says under which names it found the fields, and which member of an order m
     confidence: 'likely',
   });
 });
+
+test('says that a cache answers, and how old its answers are', async () => {
+  const server = await serverOf({ headers: { 'content-type': 'application/json', age: '30' }, body: '[]' });
+  expect(findingIn(await examineAt(server.url), 'caches')).toMatchObject({
+    confidence: 'certain',
+    found: expect.stringMatching(/^\d+ answers of \d+ came from a cache, up to 30 s old$/),
+    needs: 'let the calls of Lockstep pass the cache',
+  });
+});

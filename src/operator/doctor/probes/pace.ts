@@ -1,4 +1,4 @@
-/** What the calls of the examination showed besides their content: rate limits, the service's clock, and latency. */
+/** What the calls of the examination showed besides their content: rate limits, the service's clock, latency, and caches. */
 import { plural } from '../../format.ts';
 import { headerIn } from '../answer-words.ts';
 import type { Trace } from '../caller.ts';
@@ -9,9 +9,9 @@ const SECOND = 1_000;
 const SKEW_TO_MEND_MS = 60 * SECOND;
 
 export const pace: Probe = {
-  name: 'rate, clock and latency',
-  gaps: ['rate-limit', 'clock', 'latency'],
-  run: async (exam) => [rate(exam), clock(exam.calls.traces()), latency(exam)],
+  name: 'rate, clock, latency and caches',
+  gaps: ['rate-limit', 'clock', 'latency', 'caches'],
+  run: async (exam) => [rate(exam), clock(exam.calls.traces()), latency(exam), caches(exam.calls.traces())],
 };
 
 function rate({ account, calls }: Examination): Finding {
@@ -83,6 +83,15 @@ function latency({ account, calls }: Examination): Finding {
   if (account.ratePerSecond === undefined || most >= account.ratePerSecond) return certain(gap, found, does);
   const needs = `raise accounts.${account.name}.budget.concurrency to use the whole rate of ${formatRate(account.ratePerSecond)}`;
   return certain(gap, found, does, { needs });
+}
+
+/** Only caches send `Age`: https://www.rfc-editor.org/rfc/rfc9111#section-5.1 */
+function caches(traces: readonly Trace[]): Finding {
+  const does = 'reads again later what a cache has answered: it may lack new records';
+  const ages = traces.map((trace) => Number(headerIn(trace, 'age') ?? 0)).filter((age) => age > 0);
+  if (ages.length === 0) return unknown('caches', 'no answer says that it comes from a cache', does);
+  const found = `${plural(ages.length, 'answer')} of ${traces.length} came from a cache, up to ${Math.max(...ages)} s old`;
+  return certain('caches', found, does, { needs: 'let the calls of Lockstep pass the cache' });
 }
 
 function formatRate(perSecond: number): string {
