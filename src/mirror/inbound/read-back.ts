@@ -209,6 +209,7 @@ async function keepRead(
     await noteSeen(db, name, itemId, item.isCompleted, at);
     return 'agrees';
   }
+  if (item.isAlwaysOpen) return 'agrees';
   const hasMoved = stateBefore(sides, item.isCompleted) !== item.isCompleted;
   const isReport = options.poll.includes(name) || options.onConflict === 'target';
   if (hasMoved && isReport) {
