@@ -172,8 +172,11 @@ test.each([
     'secondary rate limit',
     60_000,
   ],
+  // https://github.com/cli/cli/issues/4801: GitHub limits new content so.
+  ['422 of too much new content', 422, {}, 'was submitted too quickly', 60_000],
 ])('a limit told by %s stops the target for its time', async (_, status, headers, message, retryAfterMs) => {
-  harness.vendor.next({ status, headers, body: { message } });
+  const invalid = { message: 'Validation Failed', errors: [{ resource: 'Issue', code: 'custom', message }] };
+  harness.vendor.next({ status, headers, body: status === 422 ? invalid : { message } });
   const outcome = await deliver(true, harness.put(false));
   expect(outcome).toMatchObject({ status: 'later', reason: 'LIMITED', isLimited: true, retryAfterMs });
   expect(needs.budget.limits429).toEqual([retryAfterMs]);

@@ -48,6 +48,8 @@ function judge(reply: Reply, nowMs: number): TargetFailure | undefined {
 
 function limitOf(reply: Reply, said: string, nowMs: number): { readonly ms: number | undefined } | undefined {
   const { httpStatus, headers } = reply;
+  // The limit of new content: https://github.com/cli/cli/issues/4801
+  if (httpStatus === 422 && /submitted too quickly/i.test(said)) return { ms: waitOf(reply, nowMs) };
   if (httpStatus !== 403 && httpStatus !== 429) return undefined;
   const wait = waitOf(reply, nowMs);
   if (wait !== undefined) return { ms: wait };
