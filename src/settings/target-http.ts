@@ -142,6 +142,9 @@ const answers = z
     message: pointer.optional().describe('JSON pointer to the explanation of an error. Default: none.'),
     applied: cases.describe('Statuses and codes that mean that the call succeeded. Default: 2xx.'),
     missing: cases.describe('Statuses and codes that mean that the item does not exist. Default: 404, 410.'),
+    disabled: cases.describe(
+      'Statuses and codes that mean that the target accepts nothing, such as a refused token. Default: 401.',
+    ),
     limited: cases.describe('Statuses and codes that ask to slow down. Default: 429.'),
     retry: cases.describe('Statuses and codes of failures that may pass. Default: 408, 409, 5xx.'),
     refused: cases.describe('Statuses and codes that a retry does not change. Default: the other 4xx.'),
