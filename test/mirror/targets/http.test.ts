@@ -46,6 +46,30 @@ test('a header of a call is one line of ASCII, whatever the task has', async () 
   expect(server.requests[0]?.headers['x-title']).toBe('a%0D%0AX-B: %F0%9F%93%9E');
 });
 
+test('a call has the type of JSON that the system asks for, and a refused token disables the target', async () => {
+  const azure = exampleAt('our-azure-devops');
+  replies.push({ body: { fields: { 'System.State': 'To Do' } } }, { body: {} });
+  const linked = open(azure);
+  expect(await linked.deliver(deliveryOf({ isCompleted: true }, { itemId: '7' }), context())).toMatchObject({
+    status: 'delivered',
+    detail: '7: To Do → completed',
+  });
+  const [, { headers = {}, ...patch } = {}] = server.requests as Partial<(typeof server.requests)[number]>[];
+  expect({ ...patch, type: headers['content-type'] }).toMatchObject({
+    method: 'PATCH',
+    type: 'application/json-patch+json',
+    body: '[{ "op": "add", "path": "/fields/System.State", "value": "Done" }]',
+  });
+  replies.push({ status: 203, body: '<html>Azure DevOps Services | Sign In</html>' });
+  expect(await linked.readItem?.('7', context())).toMatchObject({ status: 'disabled', reason: 'TOKEN_REFUSED' });
+});
+
+test('a call can have the method DELETE', async () => {
+  const { send } = exampleAt('our-crm');
+  await deliver({ send: send && { ...send, method: 'DELETE', body: undefined } });
+  expect(server.requests).toMatchObject([{ method: 'DELETE', body: '' }]);
+});
+
 test('a call without a path goes to the url itself, with its parameters', async () => {
   const { send } = exampleAt('our-crm');
   await deliver({ send: send && { ...send, path: '', query: { title: '{{ title }}' } } }, { title: 'a&b' });
