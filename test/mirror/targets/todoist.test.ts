@@ -167,6 +167,18 @@ test('a created task has the words of the task as description that ends with its
   });
 });
 
+// src/utils/uncompletable-helpers.ts in Doist/todoist-api-typescript: such a task has no checkbox.
+test('a title that begins with an asterisk and a space makes no task that cannot be completed', async () => {
+  await target.deliver(deliveryOf({ title: '* Call *Lee*' }), context());
+  const [{ id = '', content } = {}] = harness.tasks;
+  expect(content).toBe('*\u200b Call *Lee*');
+  const writing = openTodoist(todoistSettings({ onChange: ['title'] }), needs);
+  log.delivered = deliveryOf({ title: 'Call' });
+  await writing.deliver(deliveryOf({ title: '* Call Ann' }, { itemId: id }), context());
+  await writing.close();
+  expect(harness.tasks[0]?.content).toBe('*\u200b Call Ann');
+});
+
 test('a description has at most 16,383 characters, with the marker at its end', async () => {
   await target.deliver(deliveryOf({ description: 'x'.repeat(20_000) }), context());
   expect(harness.tasks[0]?.description).toHaveLength(16_383);

@@ -184,7 +184,7 @@ function bodyOf(
 ) {
   const due = recurs === undefined ? dueDate : undefined;
   return {
-    content: title,
+    content: title?.replace(/^\* /, '*\u200b '), // otherwise it could not be completed
     description: description === undefined ? undefined : markedText(description, marker, MAX_DESCRIPTION),
     due_date: due ?? undefined,
     due_string: due === null ? 'no date' : undefined,
