@@ -182,6 +182,26 @@ test.each([
   expect(needs.budget.limits429).toEqual([retryAfterMs]);
 });
 
+// "Wait for at least one minute … if your request continues to fail … wait for an exponentially increasing amount of time."
+test('the pause of a secondary limit without a time doubles while the limit lasts, and not for calls in flight', async () => {
+  const itemId = harness.put(false);
+  let nowMs = SEEN_AT.getTime();
+  const limitedTarget = openGithub(githubSettings(), { ...needs, now: () => new Date(nowMs) });
+  const pauseAfter = async (ms: number) => {
+    nowMs += ms;
+    harness.vendor.next({ status: 403, body: { message: 'You have exceeded a secondary rate limit' } });
+    const outcome = await limitedTarget.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
+    return outcome.status === 'later' ? outcome.retryAfterMs : undefined;
+  };
+  const [first, inFlight, second, third] = [0, 10_000, 50_000, 130_000];
+  expect(await pauseAfter(first)).toBe(60_000);
+  expect(await pauseAfter(inFlight)).toBe(50_000);
+  expect(await pauseAfter(second)).toBe(120_000);
+  expect(await pauseAfter(third)).toBe(240_000);
+  expect(await pauseAfter(3_600_000)).toBe(60_000);
+  await limitedTarget.close();
+});
+
 test.each(['Repository was archived so is read-only.', 'Unable to create comment because issue is locked.'])(
   'the answer %j is a problem of the issue, not of the token',
   async (message) => {
