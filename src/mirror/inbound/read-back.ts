@@ -7,6 +7,8 @@
  * | a delivery waits or is on its way | left to the delivery, or a report if the item has moved | left to the delivery |
  * | it has moved since it was last seen or sent a state | a report | repaired |
  * | it has not moved | repaired by a reconcile, otherwise left unchanged | repaired |
+ *
+ * An item that is always open, because it recurs, does not differ from a completed task.
  */
 import type pg from 'pg';
 import { z } from 'zod';

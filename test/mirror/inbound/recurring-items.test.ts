@@ -1,5 +1,6 @@
 /** Items that recur: completing one leaves it open, so that it is open says nothing about its task. */
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { afterEach, expect, test, vi } from 'vitest';
 import { linkKind } from '../../../src/mirror/links/item-links.ts';
 import { openHarness } from '../../support/harness/harness.ts';
@@ -86,4 +87,30 @@ test('a recurring item that was completed for good completes its task', async ()
   if (task) task.checked = true;
   await harness.runSync();
   expect(await sides()).toEqual({ isCompleted: true, moves: 1 });
+});
+
+test('a recurring item is moved once for a completion, though its process is killed twice after Todoist has moved it', async () => {
+  await completed('{}');
+  await harness.complete(1, false);
+  await harness.runSync();
+  await harness.workspace.close(); // from now on, other processes deliver
+  const { pool } = harness.database;
+  const { rows } = await pool.query<{ task: object }>('select task from ledger.deliveries where sequence = 2');
+  await pool.query(
+    `insert into ledger.deliveries (id, target, scope, sync, kind, task_id, sequence, event, task, seen_at, state)
+     select 'msg_again', target, scope, sync, kind, task_id, 9, 'completed', $1, now(), 'waiting'
+     from ledger.deliveries where sequence = 2`,
+    [JSON.stringify(rows[0]?.task)],
+  );
+  for (let kills = 0; kills < 2; kills++) {
+    const program = harness.startProgram('test/mirror/inbound/reporting-program');
+    todoist.vendor.next('lose', (request) => todoist.isWrite(request) && program.kill('SIGKILL'));
+    await once(program, 'exit');
+  }
+  harness.startProgram('test/mirror/inbound/reporting-program');
+  await vi.waitFor(async () => {
+    const ended = await pool.query(`select verdict from ledger.deliveries where id = 'msg_again'`);
+    expect(ended.rows).toEqual([{ verdict: 'delivered' }]);
+  }, PATIENT);
+  expect(todoist.tasks[0]?.moves).toBe(2);
 });
