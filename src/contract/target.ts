@@ -83,6 +83,8 @@ export interface ItemState {
   readonly isCompleted: boolean;
   /** The outside system's own name for the state, for people. */
   readonly status: string;
+  /** It recurs: completing it leaves it open on its next date. So that it is open says nothing about its task. */
+  readonly isAlwaysOpen?: boolean;
   /** Ids that the item had before it was moved; links that have one of them are moved too. */
   readonly formerIds?: readonly string[];
 }

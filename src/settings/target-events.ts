@@ -34,7 +34,7 @@ export type HeaderSecret = SecretSource & { readonly scheme?: string };
 
 /** For a header that carries a secret, a text in the settings would be shown by `settings print`. */
 const SECRET_NAME = /authorization|token|secret|password|cookie|api-?key/i;
-const OWN_NAME = /^(host|connection|content-length|content-type|transfer-encoding|webhook-.*|ce-.*)$/i;
+const OWN_NAME = /^(host|connection|content-length|transfer-encoding|webhook-.*|ce-.*)$/i;
 
 const headerSecret = z
   .strictObject({
@@ -52,10 +52,15 @@ const headerSecret = z
     return { ...(toSource(source) ?? z.NEVER), ...(scheme !== undefined && { scheme }) };
   });
 
-export const headerName = z
+const OWN_HEADER = { error: 'Lockstep sets this header itself: remove it' };
+
+/** Of one call, whose settings know the type of its body. */
+export const callHeaderName = z
   .string()
   .regex(/^[\w!#$%&'*+.^|~-]{1,100}$/, 'expected the name of a header, such as X-Team')
-  .refine((name) => !OWN_NAME.test(name), { error: 'Lockstep sets this header itself: remove it' });
+  .refine((name) => !OWN_NAME.test(name), OWN_HEADER);
+
+const headerName = callHeaderName.refine((name) => name.toLowerCase() !== 'content-type', OWN_HEADER);
 
 export const headers = z
   .record(

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { duration } from './durations.ts';
 import { exactlyOneOf, unlessKeysAreUnknown } from './fields.ts';
-import { filterKeys, headerName, headers } from './target-events.ts';
+import { callHeaderName, filterKeys, headers } from './target-events.ts';
 import { columns, httpKeys, vendorUrl } from './target-keys.ts';
 import { type About, template } from './template.ts';
 
@@ -29,7 +29,7 @@ const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 function requestKeys(method: 'GET' | 'POST', about: About) {
   return {
     method: z
-      .enum(['GET', 'POST', 'PUT', 'PATCH'])
+      .enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
       .prefault(method)
       .describe(`Method of the call. Default: ${method}.`),
     path: template('path', about)
@@ -48,9 +48,11 @@ function requestKeys(method: 'GET' | 'POST', about: About) {
       .prefault({})
       .describe('Templates of the parameters in the address. Default: none.'),
     headers: z
-      .record(headerName, template('header', about))
+      .record(callHeaderName, template('header', about))
       .prefault({})
-      .describe('Templates of headers of this call, such as { Idempotency-Key: "{{ delivery }}" }. Default: none.'),
+      .describe(
+        'Templates of headers of this call, such as { Idempotency-Key: "{{ delivery }}" }. Content-Type is application/json, unless it is here. Default: none.',
+      ),
     body: template('json', about).optional().describe('Template of the body; it must yield JSON. Default: no body.'),
   };
 }
@@ -142,6 +144,9 @@ const answers = z
     message: pointer.optional().describe('JSON pointer to the explanation of an error. Default: none.'),
     applied: cases.describe('Statuses and codes that mean that the call succeeded. Default: 2xx.'),
     missing: cases.describe('Statuses and codes that mean that the item does not exist. Default: 404, 410.'),
+    disabled: cases.describe(
+      'Statuses and codes that mean that the target accepts nothing, such as a refused token. Default: 401.',
+    ),
     limited: cases.describe('Statuses and codes that ask to slow down. Default: 429.'),
     retry: cases.describe('Statuses and codes of failures that may pass. Default: 408, 409, 5xx.'),
     refused: cases.describe('Statuses and codes that a retry does not change. Default: the other 4xx.'),

@@ -131,6 +131,7 @@ test.each([
   ['headers: { X-A: { scheme: Bearer } }', 'headers.X-A: expected exactly one of env, file'],
   ['headers: { "X A": a }', 'headers["X A"]: expected the name of a header, such as X-Team'],
   ['headers: { webhook-id: a }', 'headers.webhook-id: Lockstep sets this header itself: remove it'],
+  ['headers: { Content-Type: a/b }', 'headers.Content-Type: Lockstep sets this header itself: remove it'],
   ['headers: { X-A: "a\u0007" }', 'headers.X-A: expected one line of printable ASCII'],
   [`body: '{ "a": "{{ task.titel }}" }'`, 'body: unknown variable "task.titel"; did you mean "task.title"?'],
   [`body: '{ "a": "{{ title'`, 'body: not a valid template: output "{{ title" not closed'],

@@ -9,6 +9,8 @@ import { type Rule, startVendor } from './vendor-standin.ts';
 export interface AsanaTask {
   readonly gid: string;
   completed: boolean;
+  resource_subtype?: 'approval';
+  approval_status?: string;
   readonly name: string;
   readonly notes: string;
   readonly due_on?: string | null;
@@ -94,6 +96,7 @@ export async function startAsana(): Promise<AsanaVendor> {
           const { custom_fields, ...fields } = JSON.parse(body).data;
           if (task !== undefined) {
             Object.assign(task, { ...fields, custom_fields: { ...task.custom_fields, ...custom_fields } });
+            if (task.resource_subtype === 'approval') keepInSync(task, fields);
           }
           return task === undefined ? missing : { body: { data: shown(task) } };
         },
@@ -178,6 +181,14 @@ export async function startAsana(): Promise<AsanaVendor> {
       path.endsWith('Tag') || (method === 'PUT' && !('completed' in JSON.parse(body).data)),
     missing,
   };
+}
+
+/** "This field is kept in sync with completed … If you set completed to true, this field will be set to approved." */
+function keepInSync(
+  task: AsanaTask,
+  { completed, approval_status = completed ? 'approved' : 'pending' }: Partial<AsanaTask>,
+) {
+  Object.assign(task, { approval_status, completed: approval_status !== 'pending' });
 }
 
 /** The members that the target reads, without people and fields of the project. */

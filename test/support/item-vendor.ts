@@ -63,16 +63,13 @@ export const NO_DETAILS: ItemSettings = {
 /** A ledger's log in memory: it is kept while targets are opened again. */
 export interface FakeLog extends DetailLog {
   /** What `lastDelivered` answers. */
-  delivered: TaskState | undefined;
+  delivered: Pick<Delivery, 'id' | 'task'> | undefined;
   /** Makes everything recorded so much older. */
   age(ms: number): void;
 }
 
 export function fakeLog(): FakeLog {
-  const created = new Map<
-    string,
-    { at: string; agoMs: number; isTaken: boolean; result?: string; state?: TaskState }
-  >();
+  const created = new Map<string, { at: string; agoMs: number; isTaken: boolean; result?: string; by?: Delivery }>();
   const keyOf = ({ account, task }: Creating) => `${account}/${task.kind}:${task.id}`;
   let count = 0;
   return {
@@ -81,13 +78,13 @@ export function fakeLog(): FakeLog {
       for (const each of created.values()) each.agoMs += ms;
     },
     async lastDelivered(delivery) {
-      return this.delivered ?? created.get(keyOf(delivery))?.state;
+      return this.delivered ?? created.get(keyOf(delivery))?.by;
     },
     lastOf: async (what) => created.get(keyOf(what)),
     async begin(what, last) {
       if (created.get(keyOf(what))?.at !== last?.at) return undefined;
-      const state = 'sequence' in what ? (what as Delivery).task : undefined; // safe: only deliveries have one
-      created.set(keyOf(what), { at: String(++count), agoMs: 0, isTaken: false, ...(state && { state }) });
+      const by = 'sequence' in what ? (what as Delivery) : undefined; // safe: only deliveries have one
+      created.set(keyOf(what), { at: String(++count), agoMs: 0, isTaken: false, ...(by && { by }) });
       return String(count);
     },
     async noteTaken(what, result) {

@@ -56,6 +56,7 @@ const LABELS = ['mirror', 'urgent', 'new'];
 
 interface LinearFilter {
   readonly updatedAt?: { readonly gte: string };
+  readonly team?: { readonly id: { readonly eq: string } };
   readonly or?: readonly { readonly team: { key: { eq: string } }; readonly number: { in: readonly number[] } }[];
 }
 
@@ -285,8 +286,8 @@ function changedAt({ updatedAt = UPDATED_AT }: LinearIssue): number {
   return Date.parse(updatedAt);
 }
 
-function isIn({ or = [], updatedAt }: LinearFilter, issue: LinearIssue): boolean {
-  const { identifier } = issue;
-  if (updatedAt !== undefined) return Date.parse(updatedAt.gte) <= changedAt(issue);
+function isIn({ or = [], updatedAt, team: of }: LinearFilter, issue: LinearIssue): boolean {
+  const { identifier, team } = issue;
+  if (updatedAt !== undefined) return of?.id.eq === team && Date.parse(updatedAt.gte) <= changedAt(issue);
   return or.some(({ team, number }) => number.in.some((each) => identifier === `${team.key.eq}-${each}`));
 }

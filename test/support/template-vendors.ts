@@ -156,7 +156,7 @@ const MONDAY_CALLS: readonly [
   (items: Items, variables: Readonly<Record<string, string>>, query: string) => unknown,
 ][] = [
   [
-    /^query \(\$ids: \[ID!\]\) \{ items\(ids: \$ids\) \{ id status: column_values\(ids: \["status"\]\) \{ \.\.\. on StatusValue \{ is_done \} \} \} \}$/,
+    /^query \(\$ids: \[ID!\]\) \{ items\(ids: \$ids, exclude_nonactive: true\) \{ id status: column_values\(ids: \["status"\]\) \{ \.\.\. on StatusValue \{ is_done \} \} \} \}$/,
     (items, { ids }) => ({ items: [items.at(ids?.[0])].flatMap((item) => (item ? [mondayItem(item)] : [])) }),
   ],
   [

@@ -193,7 +193,9 @@ export const MIRROR_REASONS = {
     meaning: 'The item has moved.',
     remedy: `Link the task with the item under its new name (\`lockstep links import FILE --target {target} --account {account} --replace\`), or correct the target’s url, ${REPLAY}`,
   },
-  RECURRING: { meaning: 'The item recurs: completing it would start its next occurrence, so it was left alone.' },
+  RECURRING: {
+    meaning: 'The item recurs: completing it only moves it to its next date, so it is always open, and was left alone.',
+  },
   NOT_LINKED: {
     meaning: 'The task is linked with no item, and the target creates none.',
     remedy:

@@ -114,7 +114,10 @@ async function look(
   if (!report.hasMoved && (await isKnownSo(pool, report, tasks))) return { status: 'ended', verdict: 'same' };
   const at = await ledgerMoment(pool);
   const read = await target.readItem(report.itemId, { signal });
-  return read.status === 'found' ? { status: 'looked', item: read.item, since: { at } } : notRead(read, report);
+  if (read.status !== 'found') return notRead(read, report);
+  if (!read.item.isAlwaysOpen) return { status: 'looked', item: read.item, since: { at } };
+  const detail = `${report.itemId} recurs, so it is open whether its task is completed or not`;
+  return { status: 'ended', verdict: 'not-taken', reason: 'RECURRING', detail };
 }
 
 async function isKnownSo(pool: pg.Pool, report: Report, tasks: readonly LinkedTask[]): Promise<boolean> {

@@ -7,6 +7,8 @@
  * | a delivery waits or is on its way | left to the delivery, or a report if the item has moved | left to the delivery |
  * | it has moved since it was last seen or sent a state | a report | repaired |
  * | it has not moved | repaired by a reconcile, otherwise left unchanged | repaired |
+ *
+ * An item that is always open, because it recurs, does not differ from a completed task.
  */
 import type pg from 'pg';
 import { z } from 'zod';
@@ -209,6 +211,7 @@ async function keepRead(
     await noteSeen(db, name, itemId, item.isCompleted, at);
     return 'agrees';
   }
+  if (item.isAlwaysOpen) return 'agrees';
   const hasMoved = stateBefore(sides, item.isCompleted) !== item.isCompleted;
   const isReport = options.poll.includes(name) || options.onConflict === 'target';
   if (hasMoved && isReport) {

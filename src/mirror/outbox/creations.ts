@@ -1,6 +1,6 @@
 /** The last creation for each task, in the ledger: after a crash it shows that an item or a comment may exist that nothing names yet. */
 
-import type { Delivery, TaskState } from '../../contract/target.ts';
+import type { Delivery } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { Creating, DetailLog, LoggedCreation } from '../targets/items/creation-log.ts';
 import { isSameTask } from './same-task.ts';
@@ -36,15 +36,15 @@ export function creationLog(db: Queryable, target: string): DetailLog {
       ]);
     },
     async lastDelivered({ id, sequence }: Delivery) {
-      const { rows } = await db.query<{ task: TaskState }>(
-        `select t.task from ledger.deliveries d join ledger.deliveries t on ${isSameTask('t', 'd')}
+      const { rows } = await db.query<Pick<Delivery, 'id' | 'task'>>(
+        `select t.id, t.task from ledger.deliveries d join ledger.deliveries t on ${isSameTask('t', 'd')}
          left join ledger.creations c
            on c.target = d.target and c.scope = d.scope and c.source_id = d.kind || ':' || d.task_id
          where d.id = $1 and (t.id = c.delivery_id or (t.sequence < $2 and t.verdict in ('delivered', 'already')))
          order by t.sequence desc limit 1`,
         [id, sequence],
       );
-      return rows[0]?.task;
+      return rows[0];
     },
     async forget(what, at) {
       await db.query(`delete from ledger.creations where ${OF_TASK} and at = coalesce($4::timestamptz, at)`, [

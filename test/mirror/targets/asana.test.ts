@@ -104,6 +104,20 @@ test('a missing project is refused when a task is to be created', async () => {
   expect(outcome).toMatchObject({ status: 'refused', reason: 'PLACE_MISSING', detail: expect.stringContaining('555') });
 });
 
+test('an approval is approved by a completed task, and rejected when its task is gone', async () => {
+  const closing = openAsana(asanaSettings({ whenGone: 'close' }), needsOf(harness.vendor));
+  const [approved, rejected] = [harness.put(false), harness.put(false)];
+  for (const task of harness.tasks) Object.assign(task, { resource_subtype: 'approval', approval_status: 'pending' });
+  await closing.deliver(deliveryOf({ isCompleted: true }, { itemId: approved }), context());
+  const gone = deliveryOf({ isGone: true }, { itemId: rejected, event: 'gone' });
+  expect(await closing.deliver(gone, context())).toMatchObject({
+    status: 'delivered',
+    detail: `${rejected}: open → completed`,
+  });
+  await closing.close();
+  expect(harness.tasks).toMatchObject([{ approval_status: 'approved' }, { approval_status: 'rejected' }]);
+});
+
 test('a card in a column that is mapped to completed completes its task', async () => {
   const itemId = harness.put(false);
   const card = deliveryOf({ kind: 'card', status: 'shipped' }, { itemId, event: 'changed' });

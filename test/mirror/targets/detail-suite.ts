@@ -100,7 +100,7 @@ export function detailSuite<Harness extends DetailedVendor>(
     async function created(settings: Partial<ItemSettings>, task: Partial<TaskState> = DUE): Promise<string> {
       const outcome = await send(settings, deliveryOf(task));
       expect(outcome).toMatchObject({ status: 'delivered', itemId: expect.any(String) });
-      log.delivered = deliveryOf(task).task;
+      log.delivered = deliveryOf(task);
       return 'itemId' in outcome ? (outcome.itemId ?? '') : '';
     }
 
@@ -132,7 +132,7 @@ export function detailSuite<Harness extends DetailedVendor>(
       const settings = { fields: own(), people: PEOPLE, onChange: [...forms.fields] };
       const itemId = await created(settings);
       await send({ onChange: ['title'] }, deliveryOf({ ...DUE, title: 'By a person' }, { itemId }));
-      log.delivered = deliveryOf(DUE).task;
+      log.delivered = deliveryOf(DUE);
       const outcome = await send(settings, deliveryOf({ ...DUE, endDate: '2026-04-05T09:00:00' }, { itemId }));
       expect(outcome).toMatchObject({ status: 'delivered', detail: expect.stringMatching(/description.* written/) });
       expect(fieldsOf(itemId)).toMatchObject({
@@ -154,7 +154,7 @@ export function detailSuite<Harness extends DetailedVendor>(
       const itemId = harness.put(false);
       const settings = { onChange: ['title'] as ItemField[] };
       expect(await send(settings, deliveryOf(DUE, { itemId }))).toMatchObject({ status: 'already' });
-      log.delivered = deliveryOf(DUE).task;
+      log.delivered = deliveryOf(DUE);
       await send(settings, deliveryOf({ ...DUE, title: 'Call Lee' }, { itemId }));
       expect([harness.field(itemId, 'title'), updates()]).toEqual(['Call Lee', 1]);
     });
@@ -194,7 +194,7 @@ export function detailSuite<Harness extends DetailedVendor>(
       opened.push(target);
       const found = await target.deliver(deliveryOf(), context());
       const itemId = 'itemId' in found ? (found.itemId ?? '') : '';
-      const byPerson = needsOf(harness.vendor, { log: Object.assign(fakeLog(), { delivered: deliveryOf().task }) });
+      const byPerson = needsOf(harness.vendor, { log: Object.assign(fakeLog(), { delivered: deliveryOf() }) });
       const person = harness.openTarget(byPerson, { create: false, onChange: ['title'] });
       opened.push(person);
       await person.deliver(deliveryOf({ title: 'By a person' }, { itemId }), context());

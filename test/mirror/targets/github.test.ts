@@ -172,11 +172,34 @@ test.each([
     'secondary rate limit',
     60_000,
   ],
+  // https://github.com/cli/cli/issues/4801: GitHub limits new content so.
+  ['422 of too much new content', 422, {}, 'was submitted too quickly', 60_000],
 ])('a limit told by %s stops the target for its time', async (_, status, headers, message, retryAfterMs) => {
-  harness.vendor.next({ status, headers, body: { message } });
+  const invalid = { message: 'Validation Failed', errors: [{ resource: 'Issue', code: 'custom', message }] };
+  harness.vendor.next({ status, headers, body: status === 422 ? invalid : { message } });
   const outcome = await deliver(true, harness.put(false));
   expect(outcome).toMatchObject({ status: 'later', reason: 'LIMITED', isLimited: true, retryAfterMs });
   expect(needs.budget.limits429).toEqual([retryAfterMs]);
+});
+
+// "Wait for at least one minute … if your request continues to fail … wait for an exponentially increasing amount of time."
+test('the pause of a secondary limit without a time doubles while the limit lasts, and not for calls in flight', async () => {
+  const itemId = harness.put(false);
+  let nowMs = SEEN_AT.getTime();
+  const limitedTarget = openGithub(githubSettings(), { ...needs, now: () => new Date(nowMs) });
+  const pauseAfter = async (ms: number) => {
+    nowMs += ms;
+    harness.vendor.next({ status: 403, body: { message: 'You have exceeded a secondary rate limit' } });
+    const outcome = await limitedTarget.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
+    return outcome.status === 'later' ? outcome.retryAfterMs : undefined;
+  };
+  const [first, inFlight, second, third] = [0, 10_000, 50_000, 130_000];
+  expect(await pauseAfter(first)).toBe(60_000);
+  expect(await pauseAfter(inFlight)).toBe(50_000);
+  expect(await pauseAfter(second)).toBe(120_000);
+  expect(await pauseAfter(third)).toBe(240_000);
+  expect(await pauseAfter(3_600_000)).toBe(60_000);
+  await limitedTarget.close();
 });
 
 test.each(['Repository was archived so is read-only.', 'Unable to create comment because issue is locked.'])(

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { DeliveryOutcome, Target } from '../../../src/contract/target.ts';
 import { openHttp } from '../../../src/mirror/targets/http/http.ts';
+import { markerOf } from '../../../src/mirror/targets/items/marker.ts';
 import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import type { HttpAnswers } from '../../../src/settings/target-http.ts';
 import { type Reply, startHttpServer, type TestServer } from '../../support/http-server.ts';
@@ -43,6 +44,30 @@ test('a header of a call is one line of ASCII, whatever the task has', async () 
   const { send } = exampleAt('our-crm');
   await deliver({ send: send && { ...send, headers: { 'X-Title': '{{ task.title }}' } } }, { title: 'a\r\nX-B: 📞' });
   expect(server.requests[0]?.headers['x-title']).toBe('a%0D%0AX-B: %F0%9F%93%9E');
+});
+
+test('a call has the type of JSON that the system asks for, and a refused token disables the target', async () => {
+  const azure = exampleAt('our-azure-devops');
+  replies.push({ body: { fields: { 'System.State': 'To Do' } } }, { body: {} });
+  const linked = open(azure);
+  expect(await linked.deliver(deliveryOf({ isCompleted: true }, { itemId: '7' }), context())).toMatchObject({
+    status: 'delivered',
+    detail: '7: To Do → completed',
+  });
+  const [, { headers = {}, ...patch } = {}] = server.requests as Partial<(typeof server.requests)[number]>[];
+  expect({ ...patch, type: headers['content-type'] }).toMatchObject({
+    method: 'PATCH',
+    type: 'application/json-patch+json',
+    body: '[{ "op": "add", "path": "/fields/System.State", "value": "Done" }]',
+  });
+  replies.push({ status: 203, body: '<html>Azure DevOps Services | Sign In</html>' });
+  expect(await linked.readItem?.('7', context())).toMatchObject({ status: 'disabled', reason: 'TOKEN_REFUSED' });
+});
+
+test('a call can have the method DELETE', async () => {
+  const { send } = exampleAt('our-crm');
+  await deliver({ send: send && { ...send, method: 'DELETE', body: undefined } });
+  expect(server.requests).toMatchObject([{ method: 'DELETE', body: '' }]);
 });
 
 test('a call without a path goes to the url itself, with its parameters', async () => {
@@ -89,7 +114,7 @@ test.each<[Reply, object]>([
   expect(await deliver()).toMatchObject(expected);
 });
 
-const none: HttpAnswers = { applied: [], missing: [], limited: [], retry: [], refused: [] };
+const none: HttpAnswers = { applied: [], missing: [], disabled: [], limited: [], retry: [], refused: [] };
 
 test.each<[Partial<HttpAnswers>, Reply, object]>([
   [{}, { body: 'ok' }, { status: 'delivered' }],
@@ -102,6 +127,8 @@ test.each<[Partial<HttpAnswers>, Reply, object]>([
   [{ limited: ['SLOW'], code: '/code' }, { body: { code: 'SLOW' } }, { isLimited: true, retryAfterMs: 60_000 }],
   [{ missing: [400] }, { status: 400 }, { status: 'refused', reason: 'PLACE_MISSING' }],
   [{ refused: [500] }, { status: 500 }, { status: 'refused', reason: 'REJECTED' }],
+  // Azure DevOps answers a refused token by its page to sign in, with a 203.
+  [{ disabled: [203] }, { status: 203, body: '<html>Sign In</html>' }, { status: 'disabled', reason: 'TOKEN_REFUSED' }],
   [
     { retry: ['12'], code: '/code' },
     { status: 400, body: { code: 12 } },
@@ -165,6 +192,31 @@ test('of the items that the search returns, only one that carries the marker is 
   replies.push({ body: { cards: [{ id: '5f2b6c1e00', desc: 'see lockstep-000000000000', dueComplete: false }] } });
   replies.push({ body: { id: '5f2b6c1e01' } }, { body: { dueComplete: false } });
   expect(await deliver(exampleAt('our-trello'))).toMatchObject({ status: 'delivered', itemId: '5f2b6c1e01' });
+});
+
+test.each([
+  ['<p>About the invoice</p><p>MARKER</p>\n', '5f2b6c1e02'],
+  ['<div>MARKER&nbsp;</div>', '5f2b6c1e02'],
+  ['<p>MARKER</p><p>and more</p>', '5f2b6c1e03'],
+])('a created item is found by its marker in %j, as %s', async (text, itemId) => {
+  const desc = text.replace('MARKER', markerOf(deliveryOf()));
+  replies.push({ body: { cards: [{ id: '5f2b6c1e02', desc, dueComplete: false }] } });
+  replies.push({ body: { id: '5f2b6c1e03' } }, { body: { dueComplete: false } });
+  expect(await deliver(exampleAt('our-trello'))).toMatchObject({ itemId });
+});
+
+test.each([
+  [4, '4'],
+  ['4', 4],
+  [true, 'true'],
+])('a record with the state %j is completed, where the settings say %j', async (shown, completed) => {
+  const { items } = exampleAt('our-trello');
+  const opened = open({
+    ...exampleAt('our-trello'),
+    items: items && { ...items, state: { at: '/stage', completed: [completed] } },
+  });
+  replies.push({ body: { stage: shown } });
+  expect(await opened.readItem?.('5f2b6c1e00', context())).toMatchObject({ item: { isCompleted: true } });
 });
 
 test('an id that would change the path is refused, even if the settings allow dots', async () => {

@@ -320,3 +320,48 @@ test('the comment of a link is found behind those of people, page by page', asyn
   expect(await send()).toMatchObject({ status: 'already' });
   expect(harness.comments).toHaveLength(3);
 });
+
+const inline = (...content: object[]) => [{ type: 'paragraph', content }];
+const text = (words: string, href?: string) => ({
+  type: 'text',
+  text: words,
+  ...(href && { marks: [{ type: 'link', attrs: { href } }] }),
+});
+
+// As developer.atlassian.com/cloud/jira/platform/apis/document/nodes shows each node.
+test.each([
+  ['a mention', inline(text('Ask '), { type: 'mention', attrs: { id: '5b10', text: '@Ann Lee' } }), 'Ask @Ann Lee'],
+  ['a date', inline(text('by '), { type: 'date', attrs: { timestamp: '1772323200000' } }), 'by 2026-03-01'],
+  ['an emoji', inline({ type: 'emoji', attrs: { shortName: ':grinning:', text: '😀' } }), '😀'],
+  ['an emoji without a text', inline({ type: 'emoji', attrs: { shortName: ':shop:' } }), ':shop:'],
+  ['a status', inline({ type: 'status', attrs: { text: 'Blocked', color: 'red' } }), 'Blocked'],
+  ['a card', inline({ type: 'inlineCard', attrs: { url: 'https://shop.example/7' } }), 'https://shop.example/7'],
+  ['a card of its own', [{ type: 'blockCard', attrs: { url: 'https://shop.example/7' } }], 'https://shop.example/7'],
+  ['a link', inline(text('the offer', 'https://shop.example/7')), 'the offer (https://shop.example/7)'],
+  ['an address', inline(text('https://shop.example/7', 'https://shop.example/7')), 'https://shop.example/7'],
+  [
+    'a list of tasks',
+    [
+      {
+        type: 'taskList',
+        content: ['one', 'two'].map((each) => ({ type: 'taskItem', attrs: { state: 'TODO' }, content: [text(each)] })),
+      },
+    ],
+    'one\ntwo',
+  ],
+  [
+    'a part that opens',
+    [{ type: 'expand', attrs: { title: 'More' }, content: inline(text('Details')) }],
+    'More\nDetails',
+  ],
+  ['a node without a text', [...inline(text('See')), { type: 'rule' }], 'See'],
+])('the text of a new issue has what its document shows: %s', async (_, content, expected) => {
+  const times = { created: SEEN_AT, updated: SEEN_AT };
+  const description = { type: 'doc', version: 1, content };
+  const issues = [{ key: 'ABC-7', fields: { summary: 'Call', description, ...times } }];
+  harness.vendor.next({ body: { issues }, headers: { date: SEEN_AT.toUTCString() } });
+  const reading = openJira(jiraSettings({ createTasks: true }), needsOf(harness.vendor));
+  const read = await reading.newItems?.({ baseline: SEEN_AT, since: SEEN_AT }, context());
+  await reading.close();
+  expect(read).toMatchObject({ items: [{ itemId: 'ABC-7', text: expected }] });
+});

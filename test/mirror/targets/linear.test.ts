@@ -159,6 +159,21 @@ const RESETS = {
   'x-ratelimit-complexity-reset': String(SEEN_AT.getTime() + 900_000),
 };
 test.each([
+  ['has another key now, or is deleted', { team: 'OLD' }, false, 'the token sees no team OLD'],
+  ['is retired', {}, true, 'the team ENG is retired'],
+])(
+  'a team that %s shows no new issues, which is a failure and not an empty list',
+  async (_, settings, isRetired, said) => {
+    harness.put(false);
+    harness.isRetired = isRetired;
+    const reading = openLinear(linearSettings({ createTasks: true, ...settings }), needsOf(harness.vendor));
+    const read = await reading.newItems?.({ baseline: SEEN_AT, since: SEEN_AT }, context());
+    await reading.close();
+    expect(read).toMatchObject({ status: 'refused', reason: 'PLACE_MISSING', detail: expect.stringContaining(said) });
+  },
+);
+
+test.each([
   [200, {}, 60_000],
   [400, {}, 60_000],
   [400, { 'retry-after': '5' }, 5_000],

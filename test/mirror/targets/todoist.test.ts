@@ -124,6 +124,23 @@ test('a recurring task is not moved by a change of the title of its completed ta
   expect(harness.tasks[0]?.moves).toBe(0);
 });
 
+test('a change that replaced a completion moves a recurring task, and not again if the completion was not answered', async () => {
+  const itemId = putRecurring();
+  log.delivered = { id: 'msg_before', task: deliveryOf({ isCompleted: false }).task };
+  harness.vendor.next('lose', harness.isWrite);
+  expect(await deliver(true, itemId, { id: 'msg_completed', event: 'completed' })).toMatchObject({ status: 'later' });
+  const changed = { id: 'msg_changed', event: 'changed' } as const;
+  expect(await deliver(true, itemId, changed)).toMatchObject({
+    status: 'delivered',
+    detail: expect.stringContaining('moved it to its next date'),
+  });
+  expect(harness.tasks[0]?.moves).toBe(1);
+  const another = putRecurring();
+  log.delivered = { id: 'msg_another', task: deliveryOf({ isCompleted: false }).task };
+  await deliver(true, another, changed);
+  expect(harness.tasks[1]?.moves).toBe(1);
+});
+
 test('a task that was reopened by hand is closed by a replay of the same delivery', async () => {
   const itemId = harness.put(false);
   await deliver(true, itemId);
@@ -148,6 +165,18 @@ test('a created task has the words of the task as description that ends with its
     content: 'Call the printer',
     description: expect.stringMatching(/^About the invoice\n\nlockstep-[\da-f]{12}$/),
   });
+});
+
+// src/utils/uncompletable-helpers.ts in Doist/todoist-api-typescript: such a task has no checkbox.
+test('a title that begins with an asterisk and a space makes no task that cannot be completed', async () => {
+  await target.deliver(deliveryOf({ title: '* Call *Lee*' }), context());
+  const [{ id = '', content } = {}] = harness.tasks;
+  expect(content).toBe('*\u200b Call *Lee*');
+  const writing = openTodoist(todoistSettings({ onChange: ['title'] }), needs);
+  log.delivered = deliveryOf({ title: 'Call' });
+  await writing.deliver(deliveryOf({ title: '* Call Ann' }, { itemId: id }), context());
+  await writing.close();
+  expect(harness.tasks[0]?.content).toBe('*\u200b Call Ann');
 });
 
 test('a description has at most 16,383 characters, with the marker at its end', async () => {

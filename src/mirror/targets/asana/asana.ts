@@ -19,10 +19,17 @@ import { asanaNamed, listOf } from './asana-fields.ts';
 import { asanaHookReader } from './asana-hook.ts';
 
 const task = z
-  .object({ gid: z.string(), completed: z.boolean(), notes: z.string().nullish() })
-  .transform(({ gid, completed, notes }) => {
-    return { itemId: gid, isCompleted: completed, status: completed ? 'completed' : 'open', notes };
+  .object({
+    gid: z.string(),
+    completed: z.boolean(),
+    notes: z.string().nullish(),
+    resource_subtype: z.string().nullish(),
+  })
+  .transform(({ gid, completed, notes, resource_subtype }) => {
+    const status = completed ? 'completed' : 'open';
+    return { itemId: gid, isCompleted: completed, status, notes, isApproval: resource_subtype === 'approval' };
   });
+type AsanaTask = z.output<typeof task>;
 const stateShown = z.object({ data: task }).transform(({ data }) => data.status);
 const newTask = z
   .object({
@@ -50,28 +57,32 @@ const message = z
   .object({ errors: z.array(z.object({ message: z.string() })).min(1) })
   .transform(({ errors }) => errors.map((error) => error.message).join('; '));
 
+const STATE = 'completed,resource_subtype';
+
 export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Target {
   const { project = '' } = settings;
   const named = asanaNamed(project, needs.now);
   async function readTasks(calls: Calls, itemIds: readonly string[]): Promise<Asked<readonly ItemState[]>> {
-    const tasks = listOf(calls, '/tasks', task, { project, opt_fields: 'completed' });
+    const tasks = listOf(calls, '/tasks', task, { project, opt_fields: STATE });
     return mapAsked(collectInPages(tasks, itemIds), ({ items }) => items);
   }
 
-  const itemsBy = (calls: Calls): DetailedItems<ItemState> => ({
+  const itemsBy = (calls: Calls): DetailedItems<AsanaTask> => ({
     read(itemId) {
       const found = z.object({ data: task }).transform(({ data }) => data);
-      return calls.ask({ method: 'GET', path: `/tasks/${itemId}?opt_fields=completed` }, found);
+      return calls.ask({ method: 'GET', path: `/tasks/${itemId}?opt_fields=${STATE}` }, found);
     },
-    write({ itemId }, wanted) {
+    write({ itemId, isApproval }, wanted) {
       const completed = wanted.status === 'completed' || wanted.status === 'cancelled';
-      const body = { data: { completed } };
+      // Asana approves an approval that is completed, and completes one that is rejected.
+      const isRejected = isApproval && wanted.status === 'cancelled';
+      const body = { data: isRejected ? { approval_status: 'rejected' } : { completed } };
       const answer = movedAs(completed ? 'completed' : 'open', stateShown);
       return calls.ask({ method: 'PUT', path: `/tasks/${itemId}`, body }, answer);
     },
     async find(delivery, begunAt) {
       const modified_since = searchedSince(delivery, begunAt);
-      const tasks = listOf(calls, '/tasks', task, { project, opt_fields: 'completed,notes', modified_since });
+      const tasks = listOf(calls, '/tasks', task, { project, opt_fields: `${STATE},notes`, modified_since });
       const asked = await findInPages(tasks, ({ notes }) => endsWith(notes, markerOf(delivery)));
       if (asked.status !== 'ok') return asked;
       if (asked.value.isWhole) return { status: 'ok', value: asked.value.found };

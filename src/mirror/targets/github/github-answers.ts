@@ -14,11 +14,12 @@ const message = z
   .transform((body) => [body.message, ...body.errors].join('; '));
 
 export function githubVendor(tokenRemedy: string) {
+  const pauseOf = growingPause();
   return {
     name: 'GitHub',
     followsMoves: true, // of a renamed repository, or an issue that was transferred
     tokenRemedy,
-    judge,
+    judge: (reply: Reply, nowMs: number) => judge(reply, nowMs, pauseOf),
     message,
     headersOf: (token: string) => ({
       authorization: `Bearer ${token}`,
@@ -28,10 +29,25 @@ export function githubVendor(tokenRemedy: string) {
   };
 }
 
-function judge(reply: Reply, nowMs: number): TargetFailure | undefined {
+const FIRST_PAUSE_MS = 60_000;
+const LONGEST_PAUSE_MS = 60 * 60_000;
+
+/** The pause of a limit that names no time: longer each time, while the calls after it are limited, too. */
+function growingPause(): (nowMs: number) => number {
+  let [untilMs, pauseMs] = [Number.NEGATIVE_INFINITY, 0];
+  return (nowMs) => {
+    if (nowMs < untilMs) return untilMs - nowMs; // a call that was in flight
+    const isLasting = nowMs < untilMs + pauseMs;
+    pauseMs = isLasting ? Math.min(2 * pauseMs, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS;
+    untilMs = nowMs + pauseMs;
+    return pauseMs;
+  };
+}
+
+function judge(reply: Reply, nowMs: number, pauseOf: (nowMs: number) => number): TargetFailure | undefined {
   const said = message.safeParse(reply.body).data ?? '';
   const limit = limitOf(reply, said, nowMs);
-  if (limit !== undefined) return limited(`GitHub limits the calls of this token: ${said}`, limit.ms);
+  if (limit !== undefined) return limited(`GitHub limits the calls of this token: ${said}`, limit.ms ?? pauseOf(nowMs));
   if ([301, 307, 308].includes(reply.httpStatus)) {
     const remedy =
       "set owner and repo of this target to the new name of the repository (or the target's url), then replay";
@@ -48,6 +64,8 @@ function judge(reply: Reply, nowMs: number): TargetFailure | undefined {
 
 function limitOf(reply: Reply, said: string, nowMs: number): { readonly ms: number | undefined } | undefined {
   const { httpStatus, headers } = reply;
+  // The limit of new content: https://github.com/cli/cli/issues/4801
+  if (httpStatus === 422 && /submitted too quickly/i.test(said)) return { ms: waitOf(reply, nowMs) };
   if (httpStatus !== 403 && httpStatus !== 429) return undefined;
   const wait = waitOf(reply, nowMs);
   if (wait !== undefined) return { ms: wait };

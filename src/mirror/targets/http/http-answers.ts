@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { TargetFailure } from '../../../contract/target.ts';
 import type { HttpAnswers } from '../../../settings/target-http.ts';
-import { limited, type Reply, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
+import { limited, type Reply, tokenRefused, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
 import type { Missing } from '../items/item-target.ts';
 import { valueAt } from './json-pointer.ts';
 
@@ -17,6 +17,8 @@ export function httpAnswers(rules: HttpAnswers, name: string, target: string): V
     return typeof said === 'string' ? said : JSON.stringify(said);
   });
 
+  const tokenRemedy = `check the secrets in targets.${target}.headers`;
+
   function judge(reply: Reply, nowMs: number): TargetFailure | Missing | { readonly status: 'ok' } | undefined {
     const { httpStatus, body } = reply;
     // Some systems explain an error in plain text, which the pointer "" leads to.
@@ -29,6 +31,7 @@ export function httpAnswers(rules: HttpAnswers, name: string, target: string): V
     const wait = waitOf(reply, nowMs);
     if (isOneOf(rules.applied)) return { status: 'ok' };
     if (isOneOf(rules.missing)) return { status: 'missing', detail: by('missing') };
+    if (isOneOf(rules.disabled)) return tokenRefused(tokenRemedy, by('disabled'));
     if (isOneOf(rules.limited)) return limited(by('limited'), wait);
     if (isOneOf(rules.retry)) {
       const after = wait !== undefined && { retryAfterMs: wait };
@@ -42,7 +45,7 @@ export function httpAnswers(rules: HttpAnswers, name: string, target: string): V
     return { status: 'refused', reason: 'REJECTED', detail: by(isError ? 'error' : 'success') };
   }
 
-  return { name, tokenRemedy: `check the secrets in targets.${target}.headers`, judge, message };
+  return { name, tokenRemedy, judge, message };
 }
 
 /** Many systems always have the member, and leave it empty. */

@@ -14,8 +14,7 @@ import { type Calls, type ItemNeeds, mapAsked, moved, sendEvent } from '../items
 import { httpNaming } from '../items/item-naming.ts';
 import type { VendorAnswers } from '../items/item-outcome.ts';
 import type { Asked } from '../items/item-target.ts';
-import { endsWith } from '../items/item-text.ts';
-import { markerOf } from '../items/marker.ts';
+import { markerAtEnd, markerOf } from '../items/marker.ts';
 import { type VendorItems, vendorTarget } from '../items/vendor-target.ts';
 import { SAMPLE, viewOf } from '../render.ts';
 import { httpAnswers } from './http-answers.ts';
@@ -74,7 +73,8 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
   function itemOf(record: unknown, itemId: string): ItemState | undefined {
     const value = valueAt(record, state.at);
     if (value === undefined || (typeof value === 'object' && value !== null)) return undefined;
-    const isCompleted = state.completed.some((one) => one === value);
+    // Many systems write numbers and flags as texts.
+    const isCompleted = state.completed.some((one) => String(one) === String(value));
     const isNamed = typeof value === 'string' || typeof value === 'number';
     return { itemId, isCompleted, status: isNamed ? String(value) : isCompleted ? 'completed' : 'open' };
   }
@@ -169,5 +169,5 @@ function some(item: ItemState | undefined) {
 }
 
 function carries(value: unknown, marker: string): boolean {
-  return typeof value === 'string' ? endsWith(value, marker) : (JSON.stringify(value) ?? '').includes(marker);
+  return typeof value === 'string' ? markerAtEnd(value) === marker : (JSON.stringify(value) ?? '').includes(marker);
 }

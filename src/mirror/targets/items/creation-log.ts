@@ -1,5 +1,5 @@
 /** What the ledger knows of creations, which cannot simply be repeated: durable, and shared by all processes. */
-import type { Delivery, TaskState } from '../../../contract/target.ts';
+import type { Delivery } from '../../../contract/target.ts';
 
 /** What is created for a task: an item, or a comment with a name of its own. */
 export interface Creating {
@@ -30,9 +30,6 @@ export interface LoggedCreation {
 
 /** For targets with fields: what is known of them. */
 export interface DetailLog extends CreationLog {
-  /**
-   * The state of the task in the last delivery that reached the target, or that its item was created with; undefined if there
-   * is none.
-   */
-  lastDelivered(delivery: Delivery): Promise<TaskState | undefined>;
+  /** The last delivery before this one that reached the target, or that its item was created with; undefined if there is none. */
+  lastDelivered(delivery: Delivery): Promise<Pick<Delivery, 'id' | 'task'> | undefined>;
 }

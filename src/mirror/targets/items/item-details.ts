@@ -77,7 +77,7 @@ export function openDetails<Item extends { readonly itemId: string }>(
       }
       const names = onChange === 'comment' ? [] : onChange;
       const due = fields.names.filter((name) => had?.result?.split(',').includes(name));
-      const before = names.length === 0 ? undefined : await log.lastDelivered(delivery);
+      const before = names.length === 0 ? undefined : (await log.lastDelivered(delivery))?.task;
       // Of an item that a person has linked, nothing is known: its fields are kept.
       const wanted = before === undefined ? [] : names;
       const read = await resolved(items, fields.values(delivery, wanted, before, due));
@@ -91,7 +91,7 @@ export function openDetails<Item extends { readonly itemId: string }>(
     async writeComments(delivery, { item }) {
       const first = linked === undefined ? NOTHING : await say(items, item, delivery, 'link', linked);
       if (first.failure !== undefined || onChange !== 'comment') return first;
-      const before = await log.lastDelivered(delivery);
+      const before = (await log.lastDelivered(delivery))?.task;
       if (before === undefined) return first;
       const read = fields.values(delivery, fields.names, before);
       if (read.status !== 'ok') return { done: first.done, failure: read };

@@ -108,8 +108,9 @@ export function itemTarget<Item extends ItemState>(
       const found = await read(system, items, itemId);
       if (found.status === 'missing') return { status: 'missing' };
       if (found.status !== 'ok') return found;
-      const { isCompleted, status } = found.value;
-      return { status: 'found', item: { itemId: found.value.itemId, isCompleted, status } };
+      const { isCompleted, status, isAlwaysOpen } = found.value;
+      const item = { itemId: found.value.itemId, isCompleted, status, ...(isAlwaysOpen && { isAlwaysOpen }) };
+      return { status: 'found', item };
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Asked } from '../items/item-target.ts';
 import { textsOf } from '../items/item-text.ts';
 import { markerAtEnd } from '../items/marker.ts';
 import { orUnread } from '../items/unread-item.ts';
+import { plainTextOf } from './jira-document.ts';
 
 const SEARCH = '/rest/api/3/search/jql';
 const MOST_PAGES = 20;
@@ -79,17 +80,4 @@ export async function readChangedIssues(
 /** One more than there are, because time passes until Jira reads the query. */
 function minutesBetween(since: Date, until: Date): number {
   return Math.max(0, Math.ceil((until.getTime() - since.getTime()) / MINUTE_MS)) + 1;
-}
-
-const node = z.looseObject({
-  type: z.string().optional(),
-  text: z.string().optional(),
-  content: z.array(z.unknown()).optional(),
-});
-const BLOCKS = new Set(['paragraph', 'heading', 'listItem', 'codeBlock', 'blockquote', 'tableRow', 'hardBreak']);
-
-/** The text of a document, with a line break after each block. */
-function plainTextOf(given: unknown): string {
-  const { type = '', text = '', content = [] } = node.safeParse(given).data ?? {};
-  return `${text}${content.map(plainTextOf).join('')}${BLOCKS.has(type) ? '\n' : ''}`;
 }

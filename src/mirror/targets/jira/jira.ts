@@ -20,6 +20,7 @@ import { markedText } from '../items/item-text.ts';
 import { markerOf } from '../items/marker.ts';
 import { type DetailedItems, detailTarget, tooMany } from '../items/vendor-target.ts';
 import { jiraAdmin } from './jira-admin.ts';
+import { documentOf } from './jira-document.ts';
 import { readJiraFields } from './jira-fields.ts';
 import { JIRA_ISSUE, jiraHook, jiraIssue, readIssue, readIssues, toJiraItem } from './jira-issue.ts';
 import { readChangedIssues, searchOf } from './jira-search.ts';
@@ -149,12 +150,4 @@ function fieldsOf({ title, description, dueDate, assignee, priority, custom }: F
     assignee: assignee ? { accountId: assignee } : assignee,
     priority: typeof priority === 'string' ? { name: priority } : priority,
   };
-}
-
-/** In the Atlassian Document Format, which does not allow an empty text: an empty description is null. */
-function documentOf(text: string) {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  if (lines.length === 0) return null;
-  const content = lines.map((line) => ({ type: 'paragraph', content: [{ type: 'text', text: line }] }));
-  return { type: 'doc', version: 1, content };
 }

@@ -119,8 +119,11 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
     headersOf: (token) => ({ authorization: settings.oauth || settings.oauthClient ? `Bearer ${token}` : token }),
     itemsBy,
     named,
-    newItems(calls, since, after) {
-      const filter = { team: { key: { eq: team } }, updatedAt: { gte: since.toISOString() } };
+    async newItems(calls, since, after) {
+      // A key that no team has would make an empty list, and not an error.
+      const inTeam = await teams.read(calls, () => true, team);
+      if (inTeam.status !== 'ok') return inTeam;
+      const filter = { team: { id: { eq: inTeam.value } }, updatedAt: { gte: since.toISOString() } };
       return mapAsked(ask(calls, NEW, { filter, after }), ({ issues: { nodes, pageInfo } }) => ({
         items: nodes.map((node) => ('unreadId' in node ? node : toNewItem(node))),
         next: pageInfo.hasNextPage ? pageInfo.endCursor : undefined,

@@ -47,6 +47,7 @@ const task = z
     isDeleted: is_deleted === true,
     description,
     recurs: due?.is_recurring === true ? (due.string ?? 'by a rule') : undefined,
+    isAlwaysOpen: checked !== true && due?.is_recurring === true,
   }));
 const comment = z.object({ content: z.string() });
 const newTask = z
@@ -106,12 +107,15 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
         const detail = `${itemId} recurs (${recurs}), so closing it would only move it to its next date: delete it by hand`;
         return { status: 'skipped', reason: 'RECURRING', detail };
       }
-      if (delivery.event === 'changed') {
-        const detail = `${itemId} recurs (${recurs}) and is always open: it was moved to its next date when its ${delivery.task.kind} was completed, and a change of the text does not move it again`;
+      const before = await needs.log.lastDelivered(delivery);
+      // A change may have replaced the delivery of the completion.
+      if (delivery.event === 'changed' && before?.task.isCompleted !== false) {
+        const detail = `${itemId} recurs (${recurs}), so it is always open: a change of the text of its completed ${delivery.task.kind} does not move it to its next date`;
         return { status: 'skipped', reason: 'RECURRING', detail };
       }
       const note = `it recurs (${recurs}), so closing it only moved it to its next date`;
-      return calls.ask({ ...close, headers: once(`close/${delivery.id}`) }, moved('open on its next date', note));
+      const headers = once(`close/${before?.id ?? delivery.id}`);
+      return calls.ask({ ...close, headers }, moved('open on its next date', note));
     },
     async find(delivery, begunAt) {
       const marker = markerOf(delivery);
@@ -180,7 +184,7 @@ function bodyOf(
 ) {
   const due = recurs === undefined ? dueDate : undefined;
   return {
-    content: title,
+    content: title?.replace(/^\* /, '*\u200b '), // otherwise it could not be completed
     description: description === undefined ? undefined : markedText(description, marker, MAX_DESCRIPTION),
     due_date: due ?? undefined,
     due_string: due === null ? 'no date' : undefined,
