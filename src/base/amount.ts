@@ -151,7 +151,7 @@ function split(grouped: string, decimal: AmountForm['decimal']): Parts | Refused
   const digits = joined(grouped);
   if (decimal === 'unsure') {
     const [asPoint, asComma] = [split(grouped, '.'), split(grouped, ',')];
-    if (asPoint.status === 'refused') return asComma;
+    if (asPoint.status === 'refused') return asComma.status === 'refused' ? refused(asComma.code) : asComma;
     if (asComma.status === 'refused') return asPoint;
     if (asPoint.whole === asComma.whole && asPoint.fraction === asComma.fraction) return asPoint;
     return refused('AMOUNT_AMBIGUOUS', { either: plain(asPoint), or: plain(asComma) });

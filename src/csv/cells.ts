@@ -94,14 +94,18 @@ function readable(text: string): CellResult {
   return text.includes('\ufffd') ? error(UNREADABLE) : { value: text };
 }
 
-/** A long number as a spreadsheet shows it, such as 1.2E+11. */
-const CUT_SHORT = /^\d[.,]\d+E\+\d+$/i;
+/** A long number as a spreadsheet shows it, such as 1.2E+11 or 1E+12, and as some programs write it: 1.2E11. */
+const CUT_SHORT = /^\d(?:[.,]\d+E\+?|E\+)\d+$/i;
+
+/** A spreadsheet's mark for "this is text". */
+const TEXT_MARK = /^'(?=[+\d])/;
 
 /** A whole number as programs write it that keep empty cells as numbers, such as 1001.0. */
 const WITH_DECIMAL = /^\d+[.,]0$/;
 
 /** A label, never a number: 00012 is not 12. */
-function orderId(text: string): CellResult {
+function orderId(cell: string): CellResult {
+  const text = cell.replace(TEXT_MARK, '');
   if (INVISIBLE.test(text)) return invisible();
   if (CUT_SHORT.test(text)) return error('ORDER_ID_CUT_SHORT');
   if (WITH_DECIMAL.test(text)) return error('ORDER_ID_DECIMAL');
@@ -111,7 +115,8 @@ function orderId(text: string): CellResult {
 /** An id as the service shows it: digits of any length, a UUID or any other word. The service's list shows which ids exist. */
 const ID = /^[\p{L}\d_][\p{L}\d_.:/+=-]*$/u;
 
-function clientId(text: string): CellResult {
+function clientId(cell: string): CellResult {
+  const text = cell.replace(TEXT_MARK, '');
   if (INVISIBLE.test(text)) return invisible();
   if (CUT_SHORT.test(text)) return error('CLIENT_ID_CUT_SHORT');
   if (/^\d+[.,]\d*$|^\d+E\d+$|^0+$/i.test(text) || !ID.test(text)) return error('CLIENT_ID_INVALID');
@@ -142,7 +147,7 @@ function email(text: string): CellResult {
 }
 
 function phone(cell: string): CellResult {
-  const text = cell.replace(/^'(?=[+\d])/, ''); // a spreadsheet's mark for "this is text"
+  const text = cell.replace(TEXT_MARK, '');
   if (CUT_SHORT.test(text) || WITH_DECIMAL.test(text)) return error('PHONE_INVALID', { isNumber: true });
   if (isMasked(text)) return error('CUSTOMER_MASKED');
   return /\d{2}/.test(text.replace(/\D/g, '')) ? shortText(text) : error('PHONE_INVALID');

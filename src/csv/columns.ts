@@ -169,6 +169,12 @@ function noCustomer(firstCells: FirstCells, unfit: readonly MappedColumn[]): Loc
     column === -1
       ? `Name the column, as in --map customer_email=${isGiven ? 'Column' : '2'}`
       : `If they are the customers', add ${mapOption('customer_email', name)}`;
+  if (names.length === 1)
+    return new UnclearFile(
+      'CSV_NO_CUSTOMER_COLUMN',
+      `${need}, but the file has one column only${isGiven ? `, ${listColumns(names)}` : ''}.`,
+      'If another sign than comma, semicolon, tab or bar is between its cells, name it with --delimiter.',
+    );
   const above = `If the header is ${isGiven ? 'further down' : 'below other lines'}, name its line with --header-row`;
   return new UnclearFile('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}.${seen}`, `${remedy}. ${above}.`);
 }

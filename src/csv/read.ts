@@ -38,6 +38,9 @@ const SAMPLE_BLOCK = 64 * 1024;
 const SPACE = 0x20;
 const RETURN = 0x0d;
 
+/** At the end of files of DOS. */
+const DOS_END = '\u001a';
+
 /** Reads `text` block by block. Each batch has rows in the order of the file, without blank rows (only empty cells). */
 export async function* readRows(
   text: AsyncIterable<string>,
@@ -250,7 +253,7 @@ function charsIn(cells: readonly string[]): number {
 }
 
 function isBlank(cells: readonly string[]): boolean {
-  for (const cell of cells) if (cell !== '' && cell.trim() !== '') return false;
+  for (const cell of cells) if (cell !== '' && cell !== DOS_END && cell.trim() !== '') return false;
   return true;
 }
 

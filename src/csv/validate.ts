@@ -9,9 +9,11 @@ import type { CellCode } from '../base/reasons/cells.ts';
 import type { Facts } from '../base/reasons/reason.ts';
 import { type CellSource, cellFrom, isSameSource } from './cell-source.ts';
 import { type CellProblem, type CellReader, cellReaders } from './cells.ts';
+import { namelessColumn } from './column-names.ts';
 import type { ColumnMapping } from './columns.ts';
 import type { DetectedEncoding } from './encoding.ts';
 import { CUSTOMER_REFERENCES, type Field } from './fields.ts';
+import type { Format } from './format.ts';
 import type { TextRow } from './read.ts';
 
 /** Values by field, as text; amounts are exact decimals (-1234.5). */
@@ -55,8 +57,9 @@ export type CheckedRow =
     };
 
 export interface Rules {
-  /** The number of columns in the header. */
-  readonly width: number;
+  /** The header, or numbered columns. */
+  readonly columns: readonly string[];
+  readonly format: Pick<Format, 'delimiter'>;
   readonly mapping: ColumnMapping;
   readonly amounts: AmountForm;
   readonly encoding: Pick<DetectedEncoding, 'isExact'>;
@@ -91,12 +94,13 @@ export class RowValidator {
   check(row: TextRow): CheckedRow {
     const { line } = row;
     const cells = this.#fitted(row.cells);
-    const { width } = this.#rules;
+    const header = this.#rules.columns.length;
     const fault =
       row.fault ??
-      (cells.length === width
+      (cells.length === header
         ? undefined
-        : ({ code: 'RAGGED', facts: { line, cells: cells.length, header: width } } as const));
+        : ({ code: 'RAGGED', facts: { line, cells: cells.length, header } } as const)) ??
+      (this.#isHeader(cells) ? ({ code: 'HEADER_REPEATED', facts: { line } } as const) : undefined);
     if (!fault) return this.#read(row, cells);
     const problems = [rowProblem(fault.code, fault.facts)];
     return { status: 'invalid', line, cells, label: row.label, values: {}, problems };
@@ -148,12 +152,26 @@ export class RowValidator {
     return { status: 'valid', line, cells, values, warnings: problems };
   }
 
+  /** Reports of several pages, and files that were joined, repeat the header. */
+  #isHeader(cells: readonly string[]): boolean {
+    const { columns } = this.#rules;
+    return cells.every((cell, index) => (cell.trim() || namelessColumn(index)) === columns[index]);
+  }
+
   /** Removes empty cells beyond the header: some programs end their lines with them. */
   #fitted(cells: readonly string[]): readonly string[] {
-    const { width } = this.#rules;
+    const width = this.#rules.columns.length;
     let end = cells.length;
     while (end > width && (cells[end - 1] ?? '').trim() === '') end -= 1;
-    return end === cells.length ? cells : cells.slice(0, end);
+    return end === cells.length || this.#isAmountCut(cells) ? cells : cells.slice(0, end);
+  }
+
+  /** Whether the row has more cells because its amount, such as 12,50, has no quotes. */
+  #isAmountCut(cells: readonly string[]): boolean {
+    const { mapping, format } = this.#rules;
+    const { index } = mapping.columns.find(({ field }) => field === 'amount') ?? {};
+    if (index === undefined || format.delimiter !== ',') return false;
+    return /\d$/.test(cells[index] ?? '') && /^(?:\d\d|\d{3}(?:\.\d+)?)$/.test(cells[index + 1] ?? '');
   }
 }
 
@@ -175,8 +193,14 @@ const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error' } as const;
 const LEAST_AMOUNT = 0.005;
 
 /** Many reports end with a line of totals. With --create-customers it would become an order of a customer named Total. */
-const TOTALS =
-  /^(?:(?:grand|sub|sous)[ -]?)?totals?(?: (?:for|of|pour|de) .*| g[eé]n[eé]ral)?:?$|^(?:gesamt)?summe(?: f[uü]r .*)?:?$|^gesamt:?$|^suma:?$|^somme:?$/i;
+const TOTALS = new RegExp(
+  `^(?:${[
+    ...['(?:(?:grand|sub|sous|overall|report|page)[ -]?)?totals?(?: g[eé]n[eé]rale?| geral)?', 'sum', 'somme'],
+    ...['(?:gesamt|zwischen)?summe', 'gesamt(?:ergebnis)?', 'suma(?: końcowa)?', 'razem', 'totale(?: generale)?'],
+    ...['(?:eind)?totaal', 'totalt', 'summa', '(?:(?:genel|ara) )?toplam', 'итого', 'всего', '合計', '合计', '总计'],
+  ].join('|')})(?: (?:(?:for|of|pour|de|di|f[uü]r|voor|för) |\\(|(?:eur|usd|gbp|chf)$).*)?:?$`,
+  'i',
+);
 
 function isTotals(values: OrderValues): boolean {
   const { customer_name: name, order_id } = values;

@@ -93,7 +93,7 @@ test('a line of totals is not an order of a customer called Total; such a custom
 });
 
 test('a row is one of totals by its amount, whatever it is called, unless a row above has no order_id', async () => {
-  const totals = ',Razem,11.30';
+  const totals = ',Összesen,11.30';
   const file = (...rows: string[]) => loaded(['order_id,customer_name,amount', ...rows].join('\n'));
   expect(verdicts((await file('A1,Ann,5.10', 'A2,Bob,6.20', totals)).rows)).toEqual(['2 ok', '3 ok', '4 TOTALS_ROW']);
   expect(verdicts((await file('A1,Ann,5.10', 'A2,Bob,6.21', totals)).rows)).toEqual(['2 ok', '3 ok', '4 ok']);
