@@ -5,7 +5,7 @@
  */
 import type { LockstepError } from '../base/errors.ts';
 import { refuseDoubtfulAmount } from './amount-column.ts';
-import { byContent, mostFit } from './by-content.ts';
+import { areLabels, byContent, mostFit } from './by-content.ts';
 import { ambiguous, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { columnIndex, type Header, namelessColumn, refuseDuplicates } from './column-names.ts';
 import { findNamePair, yieldToBetter } from './customer-columns.ts';
@@ -112,6 +112,8 @@ function recogniseAll(
     if (!known || found.has(known.field) || isLeftOut(known.field)) continue;
     const { field } = known;
     const column = firstCells.column(field, { index }, known);
+    const isVague = known.confidence < CONFIDENCE.vague;
+    if (field === 'order_id' && isVague && !areLabels(firstCells.cells({ index }))) continue;
     if (known.how === 'fuzzy' && column.fits.of === 0 && firstCells.hasRows) continue; // neither its name nor a cell tells
     // A column with exactly the field's name is used, so its bad cells are reported one by one.
     if (name !== field && !isSelection && !isTaken(field, column.fits)) unfit.push(column);

@@ -16,6 +16,8 @@ export interface TextRow {
   readonly fault?: RowFault;
   /** The order_id that an earlier load gave to this row, in a file of results. */
   readonly label?: string;
+  /** Whether the file ends in this row, without a line end. */
+  readonly isUnended?: boolean;
 }
 
 export interface RowFault {
@@ -100,8 +102,10 @@ class RowScanner {
   }
 
   end(): readonly TextRow[] {
+    const isUnended = this.#text !== '' && !this.#text.endsWith(this.#dialect.newline);
     this.#scan(true);
-    return this.#take();
+    const rows = this.#take();
+    return isUnended ? rows.map((row, index) => (index === rows.length - 1 ? { ...row, isUnended } : row)) : rows;
   }
 
   #take(): readonly TextRow[] {

@@ -69,8 +69,8 @@ export class RowValidator {
   readonly #rules: Rules;
   readonly #columns: readonly Column[];
   readonly #currencies = new Set<string>();
-  /** Of the rows so far; `isNumbered`: each has an order_id. */
-  readonly #above = { rows: 0, amount: 0, isNumbered: true };
+  /** Of the rows so far; `isNumbered`: each has an order_id; `isDecimal`: the amount of each has decimals. */
+  readonly #above = { rows: 0, amount: 0, isNumbered: true, isDecimal: true };
 
   constructor(rules: Rules) {
     this.#rules = rules;
@@ -106,7 +106,7 @@ export class RowValidator {
     return { status: 'invalid', line, cells, label: row.label, values: {}, problems };
   }
 
-  #read({ line, label }: TextRow, cells: readonly string[]): CheckedRow {
+  #read({ line, label, isUnended }: TextRow, cells: readonly string[]): CheckedRow {
     const values: Partial<Record<Field, string>> = {};
     let problems: Problem[] | undefined;
     for (const column of this.#columns) {
@@ -120,6 +120,8 @@ export class RowValidator {
         values[column.field] = value;
         for (const other of column.others) values[other] = value;
       }
+      if (column.field === 'amount' && this.#isCutOff(column, cell, isUnended))
+        problems = [...(problems ?? []), cellProblem(CUT_OFF, column, line, cell)];
       if (problem) problems = [...(problems ?? []), cellProblem(problem, column, line, cell)];
       if (currency !== undefined && this.#currencies.size < MOST_CURRENCIES) this.#currencies.add(currency);
     }
@@ -127,6 +129,16 @@ export class RowValidator {
     if (isTotals(values) || this.#isSum(values)) problems = [...(problems ?? []), rowProblem('TOTALS_ROW', { line })];
     if (!problems && hasCustomer(values)) return { status: 'valid', line, cells, values, warnings: NONE };
     return this.#withProblems(line, cells, values, problems ?? []);
+  }
+
+  /** Whether the file may end in the middle of the amount: only this one has no decimals. */
+  #isCutOff({ source }: Column, cell: string, isUnended = false): boolean {
+    const above = this.#above;
+    if (!above.isDecimal) return false;
+    const hasDecimals = /[.,]\d\d\D*$/.test(cell);
+    if (isUnended && above.rows > 1 && source.index === this.#rules.columns.length - 1) return !hasDecimals;
+    above.isDecimal = hasDecimals;
+    return false;
   }
 
   /** Whether the row has no order_id, all rows above have one, and its amount is the sum of theirs: totals in any language. */
@@ -187,6 +199,7 @@ const NONE: readonly Problem[] = [];
 const MOST_CURRENCIES = 10;
 /** A message shows this many characters of a cell. */
 const MOST_SHOWN = 40;
+const CUT_OFF = { code: 'AMOUNT_CUT_OFF', severity: 'error' } as const;
 const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error' } as const;
 
 /** Half a cent: sums of floating-point numbers are a little off. */
