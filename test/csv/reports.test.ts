@@ -1,4 +1,4 @@
-/** Files of databases, reports and old programs: what is in them besides orders, and what is never taken for one. */
+/** Files of databases, reports and old programs: what is in them besides orders, and what is never treated as one. */
 import { expect, test } from 'vitest';
 import { loaded, verdicts } from './files.ts';
 
