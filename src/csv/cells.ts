@@ -128,10 +128,15 @@ export function isMasked(text: string): boolean {
   return text.includes('**');
 }
 
+/** Marks that web pages and phones put around names and numbers; without those that join letters of a script. */
+const MARKS = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+
 /** A table of Notion links what it names: `Ann Lee (https://www.notion.so/…)`. */
 const LINK = /\s*\(https?:\/\/[^\s()]*\)/g;
 
-function name(text: string): CellResult {
+function name(cell: string): CellResult {
+  const text = cell.replace(MARKS, '').trim();
+  if (text === '') return invisible();
   return isMasked(text) ? error('CUSTOMER_MASKED') : shortText(text.includes('://') ? text.replace(LINK, '') : text);
 }
 
@@ -147,7 +152,7 @@ function email(text: string): CellResult {
 }
 
 function phone(cell: string): CellResult {
-  const text = cell.replace(TEXT_MARK, '');
+  const text = cell.replace(MARKS, '').replace(TEXT_MARK, '');
   if (CUT_SHORT.test(text) || WITH_DECIMAL.test(text)) return error('PHONE_INVALID', { isNumber: true });
   if (isMasked(text)) return error('CUSTOMER_MASKED');
   return /\d{2}/.test(text.replace(/\D/g, '')) ? shortText(text) : error('PHONE_INVALID');

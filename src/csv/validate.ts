@@ -70,7 +70,7 @@ export class RowValidator {
   readonly #columns: readonly Column[];
   readonly #currencies = new Set<string>();
   /** Of the rows so far; `isNumbered`: each has an order_id; `isDecimal`: the amount of each has decimals. */
-  readonly #above = { rows: 0, amount: 0, isNumbered: true, isDecimal: true };
+  readonly #above = { rows: 0, amount: 0, name: '', isNumbered: true, isDecimal: true };
 
   constructor(rules: Rules) {
     this.#rules = rules;
@@ -126,7 +126,8 @@ export class RowValidator {
       if (currency !== undefined && this.#currencies.size < MOST_CURRENCIES) this.#currencies.add(currency);
     }
     if (label !== undefined) values.order_id ??= label;
-    if (isTotals(values) || this.#isSum(values)) problems = [...(problems ?? []), rowProblem('TOTALS_ROW', { line })];
+    if (isTotals(values, this.#above.name) || this.#isSum(values))
+      problems = [...(problems ?? []), rowProblem('TOTALS_ROW', { line })];
     if (!problems && hasCustomer(values)) return { status: 'valid', line, cells, values, warnings: NONE };
     return this.#withProblems(line, cells, values, problems ?? []);
   }
@@ -148,6 +149,7 @@ export class RowValidator {
     if (isNumberless && Math.abs(Number(values.amount) - sum) < LEAST_AMOUNT) return true;
     this.#above.rows += 1;
     this.#above.amount += Number(values.amount ?? 0);
+    this.#above.name = values.customer_name ?? this.#above.name;
     this.#above.isNumbered &&= values.order_id !== undefined;
     return false;
   }
@@ -209,15 +211,24 @@ const LEAST_AMOUNT = 0.005;
 const TOTALS = new RegExp(
   `^(?:${[
     ...['(?:(?:grand|sub|sous|overall|report|page)[ -]?)?totals?(?: g[eé]n[eé]rale?| geral)?', 'sum', 'somme'],
-    ...['(?:gesamt|zwischen)?summe', 'gesamt(?:ergebnis)?', 'suma(?: końcowa)?', 'razem', 'totale(?: generale)?'],
+    ...[
+      '(?:gesamt|zwischen)?summe',
+      '(?:gesamt)?ergebnis',
+      'gesamt',
+      'suma(?: końcowa)?',
+      'razem',
+      'totale(?: generale)?',
+    ],
     ...['(?:eind)?totaal', 'totalt', 'summa', '(?:(?:genel|ara) )?toplam', 'итого', 'всего', '合計', '合计', '总计'],
   ].join('|')})(?: (?:(?:for|of|pour|de|di|f[uü]r|voor|för) |\\(|(?:eur|usd|gbp|chf)$).*)?:?$`,
   'i',
 );
 
-function isTotals(values: OrderValues): boolean {
+/** `above`: the name in the row above. A spreadsheet adds "Ann Lee Total" below the rows of Ann Lee. */
+function isTotals(values: OrderValues, above: string): boolean {
   const { customer_name: name, order_id } = values;
-  return name !== undefined && TOTALS.test(order_id ?? name) && !isFound(values);
+  if (name === undefined || isFound(values)) return false;
+  return TOTALS.test(order_id ?? name) || (name.startsWith(`${above} `) && TOTALS.test(name.slice(above.length + 1)));
 }
 
 /** Whether the row names its customer by more than a name. */

@@ -30,6 +30,30 @@ test.each([
   expect(verdicts(rows)).toEqual(['2 ok', '3 TOTALS_ROW', '4 ok', '5 ok']);
 });
 
+test('a line of totals below the rows of a customer is no order of a customer of that name', async () => {
+  const rows = [
+    'Ann Lee,30',
+    'Ann Lee,20',
+    'Ann Lee Total,50',
+    'Bo Fay,10',
+    'Bo Fay Ergebnis,10',
+    'Cy Total,7',
+    'Ann Total,8',
+  ];
+  expect(verdicts((await loaded(`Customer,Amount\n${rows.join('\n')}\n`)).rows)).toEqual([
+    ...['2 ok', '3 ok', '4 TOTALS_ROW', '5 ok', '6 TOTALS_ROW', '7 ok', '8 ok'],
+  ]);
+});
+
+test('marks that nobody sees are no part of a name or a phone number', async () => {
+  const { rows } = await loaded('Order No,Customer,Phone\n1,\u200eAnn\u200b Lee\ufeff,\u202a+49 170 5550\u202c\n');
+  expect(rows).toMatchObject([{ values: { customer_name: 'Ann Lee', customer_phone: '+49 170 5550' } }]);
+  expect(verdicts((await loaded('Order No,Customer\n1,\u200b\n2,Ann\n')).rows)).toEqual([
+    '2 INVISIBLE_CHARACTER',
+    '3 ok',
+  ]);
+});
+
 test.each(['NULL', 'null', '\\N', '(null)', '<null>', '[NULL]'])('a cell %s of a database is empty', async (none) => {
   const { rows } = await loaded(
     `order_id,customer_name,customer_phone,description,amount\n1,Null,${none},${none},5\n2,${none},,x,6\n${none},Ann,,,7\n`,
