@@ -39,8 +39,8 @@ function trimmed(cell: string): string {
   return NULLS.test(text) ? '' : text;
 }
 
-/** What databases write where there is no value. */
-const NULLS = /^(?:\\N|NULL|null|\(null\)|<null>|\[NULL\])$/;
+/** What databases and people write where there is no value. */
+const NULLS = /^(?:\\N|NULL|null|\(null\)|<null>|\[NULL\]|[-–—]+|[?.]+|n\/a|N\/A|n\.a\.)$/;
 
 /** `="00123"` is how a program makes a spreadsheet show a text as it is. */
 function withoutFormula(text: string): string {

@@ -164,11 +164,7 @@ function pictureUrl(text: string): CellResult {
   return error('PICTURE_URL_INVALID');
 }
 
-/** What some programs write where there is no amount: `--`. */
-const DASHES = /^[-–—]+$/;
-
 function amount(text: string, form: AmountForm): CellResult {
-  if (DASHES.test(text)) return error('AMOUNT_EMPTY');
   const parsed = parseAmount(text, form);
   if (parsed.status === 'refused') return error(parsed.code, parsed.facts);
   return { value: parsed.value, currency: parsed.currency };

@@ -45,13 +45,32 @@ test('a line of totals below the rows of a customer is no order of a customer of
   ]);
 });
 
-test('marks that nobody sees are no part of a name or a phone number', async () => {
+test('invisible marks are no part of a name or a phone number', async () => {
   const { rows } = await loaded('Order No,Customer,Phone\n1,\u200eAnn\u200b Lee\ufeff,\u202a+49 170 5550\u202c\n');
   expect(rows).toMatchObject([{ values: { customer_name: 'Ann Lee', customer_phone: '+49 170 5550' } }]);
   expect(verdicts((await loaded('Order No,Customer\n1,\u200b\n2,Ann\n')).rows)).toEqual([
     '2 INVISIBLE_CHARACTER',
     '3 ok',
   ]);
+});
+
+test.each(['-', '--', '–', 'N/A', 'n.a.', '?', '...'])('%s is neither an order number nor a name', async (none) => {
+  const { rows } = await loaded(`Order No,Customer,Email\n${none},${none},a@x.de\n2,${none},\nA-,N.A. Lee,\n`);
+  expect(verdicts(rows)).toEqual(['2 ok', '3 NO_CUSTOMER', '4 ok']);
+  const values = rows.map(({ values: { order_id, customer_name } }) => [order_id, customer_name]);
+  expect(values).toEqual([
+    [undefined, undefined],
+    ['2', undefined],
+    ['A-', 'N.A. Lee'],
+  ]);
+});
+
+test('a note shows a text with codes of web pages', async () => {
+  const notes = async (name: string) => (await loaded(`Order No,Customer,Total\n1,${name},5\n`)).overview.notes([]);
+  expect(await notes('M&uuml;ller &amp; Co')).toEqual([
+    'texts have codes of web pages, such as &amp; for &, and are loaded unchanged: line 2 (M&uuml;ller &amp; Co). If that is wrong, export the file again without them',
+  ]);
+  expect(await notes('Lee & Co; A&B')).toEqual([]);
 });
 
 test.each(['NULL', 'null', '\\N', '(null)', '<null>', '[NULL]'])('a cell %s of a database is empty', async (none) => {
