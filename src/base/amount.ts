@@ -98,7 +98,7 @@ function isPlain(cell: string, { decimal, maxDecimals }: AmountForm): boolean {
 const CODES = Intl.supportedValuesOf('currency').join('|');
 /** Words that mean nothing but money, in any case; "Pound" may be a weight, and 5 all is not 5 Albanian lek. */
 const NAMES = ['euros?', '(?:us[- ]?)?dollars?', 'franken', 'eur', 'usd', 'gbp', 'chf'].map(inAnyCase).join('|');
-const CURRENCY = /(?:CODES|NAMES|(?:[A-Za-z]{1,3})?\p{Sc}|kr\.?|Fr\.?|Kč|zł|Ft|lei|руб\.?)/u.source
+const CURRENCY = /(?:CODES|NAMES|(?:[A-Za-z]{1,3})?\p{Sc}|kr\.?|Fr\.?|R[sp]\.?|RM|TL|Kč|zł|Ft|lei|руб\.?|лв\.?)/u.source
   .replace('CODES', CODES)
   .replace('NAMES', NAMES);
 const LEADING = new RegExp(`^([(+\\-−]?)\\s*(${CURRENCY})\\s*(?=[\\d(+\\-−.,])`, 'u');
@@ -151,7 +151,7 @@ function split(grouped: string, decimal: AmountForm['decimal']): Parts | Refused
   const digits = joined(grouped);
   if (decimal === 'unsure') {
     const [asPoint, asComma] = [split(grouped, '.'), split(grouped, ',')];
-    if (asPoint.status === 'refused') return asComma;
+    if (asPoint.status === 'refused') return asComma.status === 'refused' ? refused(asComma.code) : asComma;
     if (asComma.status === 'refused') return asPoint;
     if (asPoint.whole === asComma.whole && asPoint.fraction === asComma.fraction) return asPoint;
     return refused('AMOUNT_AMBIGUOUS', { either: plain(asPoint), or: plain(asComma) });
@@ -192,11 +192,20 @@ function bounded(parts: Parts, isNegative: boolean, currency: string | undefined
   return { status: 'amount', value: isNegative ? `-${value}` : value, currency };
 }
 
+const LANGUAGES = ['en', 'de', 'es', 'fr', 'it', 'nl', 'pl', 'pt', 'sv', 'tr'];
+/** Three letters tell months from pieces. */
+const MONTH = `(?:${[...new Set(LANGUAGES.flatMap(monthsIn))].join('|')})[a-zà-ž]*`;
+
+function monthsIn(language: string): readonly string[] {
+  const names = new Intl.DateTimeFormat(language, { month: 'long', timeZone: 'UTC' });
+  return Array.from({ length: 12 }, (_, month) => names.format(Date.UTC(2000, month)).slice(0, 3).toLowerCase());
+}
+
 const DATES = [
   /^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?$/,
   /^\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?$/,
-  /^\d{1,2}[- .]?[A-Za-zÀ-ž]{3,9}\.?([- ]\d{2,4})?$/,
-  /^[A-Za-zÀ-ž]{3,9}\.?[- ]\d{1,4}(, ?\d{4})?$/,
+  new RegExp(`^\\d{1,2}\\.?[- ]?${MONTH}\\.?([- ]\\d{2,4})?$`, 'i'),
+  new RegExp(`^${MONTH}\\.?[- ]\\d{1,4}(, ?\\d{4})?$`, 'i'),
   /^\d{1,2}\/\d{1,4}$/,
   /^\d{1,2}:\d{2}(:\d{2})?$/,
 ];

@@ -10,6 +10,11 @@ import { plainWords } from './recognise.ts';
 /** `Net Total`, `Nettobetrag` and `Montant HT`: what is left after fees, or what the order costs before taxes; or of one piece. */
 const NET = /\b(?:net|neto|ht|unit)\b|\bnetto|einzelpreis/;
 
+const PRICE = /\b(?:price|rate|preis|einzelpreis|precio|prix)\b/;
+
+/** `amount_cents`, `Betrag in T€` */
+const SCALED = /cents?(?![a-z])|minor|'000|thousand|tausend|tsd|teur|[kt]€/i;
+
 /** Throws CSV_NO_AMOUNT_COLUMN if a person has to say which column has the amount. Not for a preset, which knows. */
 export function refuseDoubtfulAmount(columns: readonly MappedColumn[], firstCells: FirstCells): void {
   const amount = columns.find(({ field }) => field === 'amount');
@@ -18,7 +23,10 @@ export function refuseDoubtfulAmount(columns: readonly MappedColumn[], firstCell
   const others = otherAmounts(columns, firstCells);
   if (others.length === 0) return;
   if (!amount) throw withoutAmount(others, firstCells);
-  if (amount.how !== 'told' && amount.how !== 'remembered') refuseCents(amount, others, firstCells);
+  if (amount.how === 'told' || amount.how === 'remembered') return;
+  refuseCents(amount, others, firstCells);
+  refuseQuantity(amount, others, firstCells);
+  refusePart(amount, others, firstCells);
   if (amount.how === 'synonym' && isNet(amount.name)) refuseNet(amount, others, firstCells);
 }
 
@@ -42,7 +50,9 @@ function withoutAmount(amounts: readonly string[], { header }: FirstCells): Uncl
   return new UnclearFile(
     'CSV_NO_AMOUNT_COLUMN',
     `Line ${header.line}: no column has a name that means the amount, but ${columnsWith(amounts)} amounts.`,
-    `Name the amount of the order, as in ${mapOption('amount', likelyAmount(amounts))}; if no column has it, add --map amount=.`,
+    amounts.every((name) => SCALED.test(name))
+      ? 'Their names say that they are in cents or thousands: write them in whole units first. To load the orders without an amount, add --map amount=.'
+      : `Name the amount of the order, as in ${mapOption('amount', likelyAmount(amounts))}; if no column has it, add --map amount=.`,
   );
 }
 
@@ -55,6 +65,38 @@ function refuseNet({ name }: MappedColumn, amounts: readonly string[], { header 
     `Line ${header.line}: "${short(name)}" may not be the whole amount of the order, because ${columnsWith(others)} amounts too.`,
     `If it is, add ${mapOption('amount', name)}; otherwise name the column that has the amount, with --map amount=Column.`,
   );
+}
+
+/** "Amount" may mean how many pieces were ordered. */
+function refuseQuantity(amount: MappedColumn, amounts: readonly string[], firstCells: FirstCells): void {
+  const price = amounts.find((name) => PRICE.test(plainWords(name)));
+  if (price === undefined || !isCalled(amount.name, ['amount'])) return;
+  if (firstCells.header.names.some((name) => isCalled(name, QUANTITY_NAMES))) return;
+  if (!firstCells.cells(amount).every((cell) => /^\d{0,4}$/.test(cell))) return;
+  throw new UnclearFile(
+    'CSV_NO_AMOUNT_COLUMN',
+    `Line ${firstCells.header.line}: "${short(amount.name)}" may be a quantity, because it has whole numbers only, and "${short(price)}" has amounts.`,
+    `If it is the amount of the order, add ${mapOption('amount', amount.name)}; otherwise name the column that has it, with --map amount=Column.`,
+  );
+}
+
+/** What makes another amount when a third one is added, such as the taxes, is not the whole amount of the order. */
+function refusePart(amount: MappedColumn, amounts: readonly string[], firstCells: FirstCells): void {
+  const { names, line } = firstCells.header;
+  const read = (index: number) => firstCells.cells({ index }).map(amountOf);
+  const [own, others] = [read(amount.index), amounts.map((name) => ({ name, cells: read(names.indexOf(name)) }))];
+  const parts = others.filter(({ cells }) => cells.some((cell) => cell) && cells.every((cell = 0) => cell >= 0));
+  for (const { name, cells } of others) {
+    const isWhole = (part: readonly (number | undefined)[]) =>
+      own.every((cell, row) => cell === undefined || Math.abs(cell + (part[row] ?? 0) - (cells[row] ?? 0)) < 0.005);
+    const part = parts.find((one) => isWhole(one.cells));
+    if (part === undefined) continue;
+    throw new UnclearFile(
+      'CSV_NO_AMOUNT_COLUMN',
+      `Line ${line}: "${short(amount.name)}" may not be the whole amount of the order, because it and "${short(part.name)}" make "${short(name)}".`,
+      `If it is, add ${mapOption('amount', amount.name)}; otherwise add ${mapOption('amount', name)}.`,
+    );
+  }
 }
 
 /** Some programs export an amount twice: in cents for programs, and as people read it. */

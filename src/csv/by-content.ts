@@ -61,6 +61,12 @@ function areOrderNumbers(cells: readonly string[], words: string): boolean {
   return !isCounting && different.size > 0 && different.size >= orders.length * MOST_CELLS;
 }
 
+/** Whether the cells tell orders apart: "card" and "cash" in a column called "Reference" do not. */
+export function areLabels(cells: readonly string[]): boolean {
+  const filled = cells.filter((cell) => cell !== '');
+  return filled.some((cell) => /\d/.test(cell)) || new Set(filled).size >= filled.length * MOST_CELLS;
+}
+
 /** At least half, some with decimals or a currency, unless the name says what they are: whole numbers may count something. */
 export function areAmounts(name: string, cells: readonly string[]): boolean {
   if (!mostFit('amount', cells, 0.5)) return false;

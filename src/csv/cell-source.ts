@@ -35,8 +35,12 @@ function trimmed(cell: string): string {
   if (length === 0) return cell;
   const isTrimmed = isVisible(cell.charCodeAt(0)) && isVisible(cell.charCodeAt(length - 1));
   const text = isTrimmed ? cell : cell.trim();
-  return text.startsWith('="') ? withoutFormula(text) : text;
+  if (text.startsWith('="')) return withoutFormula(text);
+  return NULLS.test(text) ? '' : text;
 }
+
+/** What databases and people write where there is no value. */
+const NULLS = /^(?:\\N|NULL|null|\(null\)|<null>|\[NULL\]|[-–—]+|[?.]+|n\/a|N\/A|n\.a\.)$/;
 
 /** `="00123"` is how a program makes a spreadsheet show a text as it is. */
 function withoutFormula(text: string): string {

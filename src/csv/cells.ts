@@ -94,14 +94,18 @@ function readable(text: string): CellResult {
   return text.includes('\ufffd') ? error(UNREADABLE) : { value: text };
 }
 
-/** A long number as a spreadsheet shows it, such as 1.2E+11. */
-const CUT_SHORT = /^\d[.,]\d+E\+\d+$/i;
+/** A long number as a spreadsheet shows it, such as 1.2E+11 or 1E+12, and as some programs write it: 1.2E11. */
+const CUT_SHORT = /^\d(?:[.,]\d+E\+?|E\+)\d+$/i;
+
+/** A spreadsheet's mark for "this is text". */
+const TEXT_MARK = /^'(?=[+\d])/;
 
 /** A whole number as programs write it that keep empty cells as numbers, such as 1001.0. */
 const WITH_DECIMAL = /^\d+[.,]0$/;
 
 /** A label, never a number: 00012 is not 12. */
-function orderId(text: string): CellResult {
+function orderId(cell: string): CellResult {
+  const text = cell.replace(TEXT_MARK, '');
   if (INVISIBLE.test(text)) return invisible();
   if (CUT_SHORT.test(text)) return error('ORDER_ID_CUT_SHORT');
   if (WITH_DECIMAL.test(text)) return error('ORDER_ID_DECIMAL');
@@ -111,7 +115,8 @@ function orderId(text: string): CellResult {
 /** An id as the service shows it: digits of any length, a UUID or any other word. The service's list shows which ids exist. */
 const ID = /^[\p{L}\d_][\p{L}\d_.:/+=-]*$/u;
 
-function clientId(text: string): CellResult {
+function clientId(cell: string): CellResult {
+  const text = cell.replace(TEXT_MARK, '');
   if (INVISIBLE.test(text)) return invisible();
   if (CUT_SHORT.test(text)) return error('CLIENT_ID_CUT_SHORT');
   if (/^\d+[.,]\d*$|^\d+E\d+$|^0+$/i.test(text) || !ID.test(text)) return error('CLIENT_ID_INVALID');
@@ -123,10 +128,15 @@ export function isMasked(text: string): boolean {
   return text.includes('**');
 }
 
+/** Marks that web pages and phones put around names and numbers; without those that join letters of a script. */
+const MARKS = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+
 /** A table of Notion links what it names: `Ann Lee (https://www.notion.so/…)`. */
 const LINK = /\s*\(https?:\/\/[^\s()]*\)/g;
 
-function name(text: string): CellResult {
+function name(cell: string): CellResult {
+  const text = cell.replace(MARKS, '').trim();
+  if (text === '') return invisible();
   return isMasked(text) ? error('CUSTOMER_MASKED') : shortText(text.includes('://') ? text.replace(LINK, '') : text);
 }
 
@@ -142,7 +152,7 @@ function email(text: string): CellResult {
 }
 
 function phone(cell: string): CellResult {
-  const text = cell.replace(/^'(?=[+\d])/, ''); // a spreadsheet's mark for "this is text"
+  const text = cell.replace(MARKS, '').replace(TEXT_MARK, '');
   if (CUT_SHORT.test(text) || WITH_DECIMAL.test(text)) return error('PHONE_INVALID', { isNumber: true });
   if (isMasked(text)) return error('CUSTOMER_MASKED');
   return /\d{2}/.test(text.replace(/\D/g, '')) ? shortText(text) : error('PHONE_INVALID');
@@ -154,11 +164,7 @@ function pictureUrl(text: string): CellResult {
   return error('PICTURE_URL_INVALID');
 }
 
-/** What some programs write where there is no amount: `--`. */
-const DASHES = /^[-–—]+$/;
-
 function amount(text: string, form: AmountForm): CellResult {
-  if (DASHES.test(text)) return error('AMOUNT_EMPTY');
   const parsed = parseAmount(text, form);
   if (parsed.status === 'refused') return error(parsed.code, parsed.facts);
   return { value: parsed.value, currency: parsed.currency };

@@ -1,5 +1,6 @@
 /** Errors about the columns of a file: each says what is wrong, and how to continue on the command line. */
 import { LockstepError } from '../base/errors.ts';
+import { plainWords } from './recognise.ts';
 
 /** A file that can be read once a person has chosen columns or the line of the header. */
 export class UnclearFile extends LockstepError {
@@ -44,7 +45,7 @@ const PART =
 
 /** A column that may have the whole amount, for an example that can be pasted. */
 export function likelyAmount(names: readonly string[]): string | undefined {
-  return names.find((name) => !PART.test(name)) ?? names[0];
+  return names.find((name) => !PART.test(plainWords(name))) ?? names[0];
 }
 
 /** `--map field=Column`, as a shell takes it. */

@@ -5,7 +5,7 @@
  */
 import type { LockstepError } from '../base/errors.ts';
 import { refuseDoubtfulAmount } from './amount-column.ts';
-import { byContent, mostFit } from './by-content.ts';
+import { areLabels, byContent, mostFit } from './by-content.ts';
 import { ambiguous, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { columnIndex, type Header, namelessColumn, refuseDuplicates } from './column-names.ts';
 import { findNamePair, yieldToBetter } from './customer-columns.ts';
@@ -112,6 +112,8 @@ function recogniseAll(
     if (!known || found.has(known.field) || isLeftOut(known.field)) continue;
     const { field } = known;
     const column = firstCells.column(field, { index }, known);
+    const isVague = known.confidence < CONFIDENCE.vague;
+    if (field === 'order_id' && isVague && !areLabels(firstCells.cells({ index }))) continue;
     if (known.how === 'fuzzy' && column.fits.of === 0 && firstCells.hasRows) continue; // neither its name nor a cell tells
     // A column with exactly the field's name is used, so its bad cells are reported one by one.
     if (name !== field && !isSelection && !isTaken(field, column.fits)) unfit.push(column);
@@ -169,6 +171,12 @@ function noCustomer(firstCells: FirstCells, unfit: readonly MappedColumn[]): Loc
     column === -1
       ? `Name the column, as in --map customer_email=${isGiven ? 'Column' : '2'}`
       : `If they are the customers', add ${mapOption('customer_email', name)}`;
+  if (names.length === 1)
+    return new UnclearFile(
+      'CSV_NO_CUSTOMER_COLUMN',
+      `${need}, but the file has one column only${isGiven ? `, ${listColumns(names)}` : ''}.`,
+      'If another sign than comma, semicolon, tab or bar is between its cells, name it with --delimiter.',
+    );
   const above = `If the header is ${isGiven ? 'further down' : 'below other lines'}, name its line with --header-row`;
   return new UnclearFile('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}.${seen}`, `${remedy}. ${above}.`);
 }

@@ -6,6 +6,7 @@
 import { sumOf } from '../base/amount.ts';
 import type { CellCode } from '../base/reasons/cells.ts';
 import type { Facts } from '../base/reasons/reason.ts';
+import { cellFrom } from './cell-source.ts';
 import { MAX_LONG } from './cells.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field } from './fields.ts';
 import { type CheckedRow, type OrderValues, type Problem, shownCell } from './validate.ts';
@@ -59,7 +60,7 @@ export async function* combined(
 /** The cell of an order in a column: of its first line that has one. Without spaces around it. */
 export function cellOf({ lines, cells }: Pick<CheckedRow, 'lines' | 'cells'>, index: number): string {
   for (const line of lines ?? [{ cells }]) {
-    const cell = (line.cells[index] ?? '').trim();
+    const cell = cellFrom(line.cells, { index });
     if (cell !== '') return cell;
   }
   return '';

@@ -51,6 +51,7 @@ export const KIND_NAMES: readonly string[] = [
     'art',
     'belegart',
   ],
+  ...['line type', 'row type', 'record type', 'd c', 'dr cr', 'credit debit', 'vorzeichen', 'sign'],
   ...['vorgang', 's h', 'soll haben', 'soll haben kennzeichen', 'soll haben kz', 'tipo'],
 ];
 
@@ -228,7 +229,16 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
   description: ['buchungstext'],
   order_id: [
     ...['rechnungsnummer', 'rechnungs nr', 'numero de factura', 'n factura', 'no factura', 'numero de facture'],
-    ...['n facture', 'receipt number', 'receipt no', 'document number', 'document no', 'sale id', 'purchase id'],
+    ...[
+      'n facture',
+      'receipt number',
+      'receipt no',
+      'receipt',
+      'document number',
+      'document no',
+      'sale id',
+      'purchase id',
+    ],
     ...['record id', 'merchant reference', 'reference', 'ref', 'referencia'],
   ],
   amount: [

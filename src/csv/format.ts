@@ -41,12 +41,17 @@ export function detectFormat(sample: string, isWhole: boolean, choices: FormatCh
   const rowsBy = (delimiter: string) => parseBlock(text, { delimiter, quote, newline }, isWhole, MOST_ROWS).rows;
   const isTitled = choices.hasHeader !== false && choices.headerLine === undefined;
   const headerIn = (rows: readonly (readonly string[])[]) => (isTitled ? headerAt(rows) : rows.findIndex(isFilled));
-  const delimiter = choices.delimiter ?? separator?.[1] ?? delimiterOf(rowsBy, headerIn);
-  const rows = rowsBy(delimiter);
+  const bodyBy = (delimiter: string) => {
+    const all = rowsBy(delimiter);
+    return all.slice(Math.max(headerIn(all), 0)).filter(isFilled);
+  };
+  const delimiter = choices.delimiter ?? separator?.[1] ?? delimiterOf(bodyBy);
+  const isSpaced = text.includes(`${delimiter} ${quote}`) && isSpacedBy(delimiter, bodyBy);
+  const rows = rowsBy(isSpaced ? `${delimiter} ` : delimiter);
   const at = headerIn(rows);
   const hasHeader = choices.hasHeader ?? (choices.headerLine !== undefined || looksLikeHeader(rows[at] ?? []));
   const title = hasHeader && rows.slice(0, Math.max(at, 0)).some(isFilled) ? linesOf(rows.slice(0, at), newline) : 0;
-  return { delimiter, quote, newline, lineEnd, hasHeader, skippedLines: above + title };
+  return { delimiter, quote, newline, lineEnd, isSpaced, hasHeader, skippedLines: above + title };
 }
 
 /** The text below this many lines; empty if there is none. */
@@ -94,15 +99,17 @@ export function detectDecimal(cells: readonly string[], chosen?: DecimalSign): D
   if (either !== undefined) return { sign: 'unsure', why: `"${either}" may have decimals or thousands` };
   const grouped = notPoint ?? notComma;
   if (grouped !== undefined) return { sign: 'unsure', why: `"${grouped}" has thousands and no decimals` };
-  return { sign: '.', why: 'no amount has a decimal sign' };
+  // Not a point: 1.234 in a later row may be a thousand.
+  return { sign: 'unsure', why: 'the first amounts have no decimals' };
 }
 
 const MOST_ROWS = 200;
 
 function lineEndOf(text: string): Pick<Format, 'newline' | 'lineEnd'> {
-  const feeds = text.split('\n').length - 1;
-  if (feeds === 0) return text.includes('\r') ? { newline: '\r', lineEnd: 'CR' } : { newline: '\n', lineEnd: 'LF' };
-  const pairs = text.split('\r\n').length - 1;
+  const rows = text.replace(/"[^"]*"/g, ''); // a cell may have line ends of another kind
+  const count = (end: string) => rows.split(end).length - 1;
+  const [feeds, pairs] = [count('\n'), count('\r\n')];
+  if (count('\r') - pairs > feeds) return { newline: '\r', lineEnd: 'CR' };
   return { newline: '\n', lineEnd: pairs * 2 > feeds ? 'CRLF' : 'LF' };
 }
 
@@ -114,16 +121,15 @@ function quoteOf(text: string): string {
   return single > quoted(/(?:^|[,;\t|\n])"[^"]*"(?=[,;\t|\r\n]|$)/g) ? QUOTES[1] : QUOTES[0];
 }
 
+/** The header and the rows, without blank ones, as this delimiter makes them. */
+type BodyBy = (delimiter: string) => readonly (readonly string[])[];
+
 /** The delimiter with the most known header names; then the one with rows of equal width; then the one with the most columns. */
-function delimiterOf(
-  rowsBy: (delimiter: string) => readonly (readonly string[])[],
-  headerIn: (rows: readonly (readonly string[])[]) => number,
-): string {
+function delimiterOf(bodyBy: BodyBy): string {
   let best: string = DELIMITERS[0];
   let most = 0;
   for (const delimiter of DELIMITERS) {
-    const all = rowsBy(delimiter);
-    const rows = all.slice(Math.max(headerIn(all), 0)).filter(isFilled);
+    const rows = bodyBy(delimiter);
     const widths = new Map<number, number>();
     for (const { length } of rows) widths.set(length, (widths.get(length) ?? 0) + 1);
     const [width, count] = [...widths].sort((one, other) => other[1] - one[1])[0] ?? [1, 0];
@@ -133,4 +139,14 @@ function delimiterOf(
     if (score > most) [best, most] = [delimiter, score];
   }
   return best;
+}
+
+/** `"1001", "Lee, Ann"`: a quote after a space would be a part of the cell, and the comma in it would end the cell. */
+function isSpacedBy(delimiter: string, bodyBy: BodyBy): boolean {
+  const [plain, spaced] = [delimiter, `${delimiter} `].map((by) => {
+    const rows = bodyBy(by);
+    const width = rows[0]?.length ?? 0;
+    return { width, fitting: rows.filter(({ length }) => length === width).length };
+  });
+  return plain?.width === spaced?.width && (spaced?.fitting ?? 0) >= (plain?.fitting ?? 0);
 }

@@ -6,12 +6,13 @@ import { shellWord } from '../base/reasons/template.ts';
 import { columnNotes } from './column-notes.ts';
 import type { ColumnMapping } from './columns.ts';
 import { cellOf } from './combine.ts';
-import { type DetectedEncoding, isSingleByte } from './encoding.ts';
+import type { DetectedEncoding } from './encoding.ts';
 import { KIND_NAMES } from './fields.ts';
 import type { Preset, ReversalColumns } from './presets.ts';
 import { plainWords } from './recognise.ts';
 import type { Table } from './table.ts';
-import { type CheckedRow, shownCell } from './validate.ts';
+import { TextNotes } from './text-notes.ts';
+import type { CheckedRow } from './validate.ts';
 import { type ColumnCondition, selectorOf } from './where.ts';
 
 /** A column with more values than this says what differs in each order, not what kind of order it is. */
@@ -31,9 +32,6 @@ interface Columns extends Pick<Table, 'added'> {
   readonly encoding: Pick<DetectedEncoding, 'encoding' | 'why'>;
 }
 
-/** UTF-8 that a program read as windows-1252, and wrote as UTF-8 again: `JÃ¶rg`. */
-const TWICE_ENCODED = /[ÂÃ][\u0080-\u00bf]|â€/;
-
 export class Overview {
   readonly #takes: (row: CheckedRow) => boolean;
   readonly #status: Tally | undefined;
@@ -43,10 +41,7 @@ export class Overview {
   readonly #others: readonly Tally[];
   readonly #reversals: Reversals;
   readonly #doubts: readonly string[];
-  /** The encoding, if the file does not show it. */
-  readonly #guess: string | undefined;
-  /** A text that shows how the file was decoded, and its line. */
-  #decoded = '';
+  readonly #texts: TextNotes;
   #taken = 0;
   /** Of those that are taken: the rows that can be read. */
   #valid = 0;
@@ -69,7 +64,7 @@ export class Overview {
       sheet,
       (field, what) => `add --map ${field}=${what === 'none' ? '' : what} on the command line`,
     );
-    this.#guess = isSingleByte(encoding.encoding) && encoding.why !== 'as chosen' ? encoding.encoding : undefined;
+    this.#texts = new TextNotes(encoding);
     this.#numbered = mapping.columns.find(({ field }) => field === 'order_id')?.name;
     this.#currency = tally(currencyIndex);
     this.#reversals = new Reversals(
@@ -89,7 +84,7 @@ export class Overview {
     const isTaken = this.#takes(row);
     if (isTaken) {
       this.#taken += 1;
-      if (this.#decoded === '') this.#addDecoded(row);
+      this.#texts.add(row);
       if (row.status === 'valid') this.#addValid(row);
     } else {
       this.#leftOut += 1;
@@ -111,7 +106,7 @@ export class Overview {
   notes(signs: readonly string[]): readonly string[] {
     return [
       ...this.#filterNote(),
-      ...this.#decodingNote(),
+      ...this.#texts.notes(),
       ...this.#doubts,
       ...this.#unnumberedNote(),
       ...kindNote('statuses', this.#status),
@@ -134,23 +129,6 @@ export class Overview {
     const of = this.#taken + this.#leftOut;
     const what = this.#leftOut === 0 ? '' : ` (${this.#others.map((tally) => tally.words()).join('; ')})`;
     return [`the filter (where) leaves out ${this.#leftOut} of ${of} orders${what}`];
-  }
-
-  #addDecoded({ line, values }: CheckedRow): void {
-    const isTelling = (text: string) => (this.#guess ? /[^\0-\x7f]/ : TWICE_ENCODED).test(text);
-    const text = Object.values(values).find(isTelling);
-    if (text !== undefined) this.#decoded = `line ${line} (${shownCell(text)})`;
-  }
-
-  #decodingNote(): readonly string[] {
-    if (this.#decoded === '') return [];
-    if (this.#guess === undefined)
-      return [
-        `texts were decoded wrongly before the file was written, and are loaded unchanged: ${this.#decoded}. If that is wrong, export it again as UTF-8`,
-      ];
-    return [
-      `the file is not UTF-8 and is read as ${this.#guess}: ${this.#decoded}. If that is wrong, choose its encoding (--encoding), or export it again as UTF-8`,
-    ];
   }
 
   #addNegative(line: number, amount: string): void {

@@ -9,6 +9,8 @@ import Papa from 'papaparse';
 
 export interface Dialect {
   readonly delimiter: string;
+  /** Whether a space is after each delimiter, before the quote of the next cell. */
+  readonly isSpaced?: boolean;
   readonly quote: string;
   /** `\n` even if lines end with `\r\n`: `withoutReturn` removes the `\r`. */
   readonly newline: '\n' | '\r';
@@ -32,7 +34,8 @@ export interface QuoteFault {
 
 /** Parses the rows that end in this block or, with `isLast`, the whole block. At most `most` rows, if given. */
 export function parseBlock(text: string, dialect: Dialect, isLast: boolean, most?: number): ParsedBlock {
-  const { delimiter, quote: quoteChar, newline } = dialect;
+  const { quote: quoteChar, newline } = dialect;
+  const delimiter = dialect.isSpaced ? `${dialect.delimiter} ` : dialect.delimiter;
   const parser = new Papa.Parser({ delimiter, quoteChar, newline, preview: most });
   const result: Parsed = parser.parse(text, 0, !isLast); // its types are any; test/csv/read.test.ts checks the shape
   const rows = most !== undefined && result.data.length > most ? result.data.slice(0, most) : result.data;

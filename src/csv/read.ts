@@ -16,6 +16,8 @@ export interface TextRow {
   readonly fault?: RowFault;
   /** The order_id that an earlier load gave to this row, in a file of results. */
   readonly label?: string;
+  /** Whether the file ends in this row, without a line end. */
+  readonly isUnended?: boolean;
 }
 
 export interface RowFault {
@@ -37,6 +39,9 @@ export const MAX_ROW_CHARS = 256 * 1024;
 const SAMPLE_BLOCK = 64 * 1024;
 const SPACE = 0x20;
 const RETURN = 0x0d;
+
+/** At the end of files of DOS. */
+const DOS_END = '\u001a';
 
 /** Reads `text` block by block. Each batch has rows in the order of the file, without blank rows (only empty cells). */
 export async function* readRows(
@@ -97,8 +102,10 @@ class RowScanner {
   }
 
   end(): readonly TextRow[] {
+    const isUnended = this.#text !== '' && !this.#text.endsWith(this.#dialect.newline);
     this.#scan(true);
-    return this.#take();
+    const rows = this.#take();
+    return isUnended ? rows.map((row, index) => (index === rows.length - 1 ? { ...row, isUnended } : row)) : rows;
   }
 
   #take(): readonly TextRow[] {
@@ -250,7 +257,7 @@ function charsIn(cells: readonly string[]): number {
 }
 
 function isBlank(cells: readonly string[]): boolean {
-  for (const cell of cells) if (cell !== '' && cell.trim() !== '') return false;
+  for (const cell of cells) if (cell !== '' && cell !== DOS_END && cell.trim() !== '') return false;
   return true;
 }
 

@@ -143,8 +143,8 @@ function wordsAbove({ encoding, title, columns }: Table): WordCheck {
 }
 
 /** The validator for a sheet's rows. */
-export function validatorOf({ columns, mapping, amounts, encoding }: Sheet): RowValidator {
-  return new RowValidator({ width: columns.length, mapping, amounts, encoding });
+export function validatorOf(sheet: Sheet): RowValidator {
+  return new RowValidator(sheet);
 }
 
 function orderIdIndex({ columns }: ColumnMapping): number | undefined {

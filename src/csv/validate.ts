@@ -9,9 +9,11 @@ import type { CellCode } from '../base/reasons/cells.ts';
 import type { Facts } from '../base/reasons/reason.ts';
 import { type CellSource, cellFrom, isSameSource } from './cell-source.ts';
 import { type CellProblem, type CellReader, cellReaders } from './cells.ts';
+import { namelessColumn } from './column-names.ts';
 import type { ColumnMapping } from './columns.ts';
 import type { DetectedEncoding } from './encoding.ts';
 import { CUSTOMER_REFERENCES, type Field } from './fields.ts';
+import type { Format } from './format.ts';
 import type { TextRow } from './read.ts';
 
 /** Values by field, as text; amounts are exact decimals (-1234.5). */
@@ -55,8 +57,9 @@ export type CheckedRow =
     };
 
 export interface Rules {
-  /** The number of columns in the header. */
-  readonly width: number;
+  /** The header, or numbered columns. */
+  readonly columns: readonly string[];
+  readonly format: Pick<Format, 'delimiter'>;
   readonly mapping: ColumnMapping;
   readonly amounts: AmountForm;
   readonly encoding: Pick<DetectedEncoding, 'isExact'>;
@@ -66,8 +69,8 @@ export class RowValidator {
   readonly #rules: Rules;
   readonly #columns: readonly Column[];
   readonly #currencies = new Set<string>();
-  /** Of the rows so far; `isNumbered`: each has an order_id. */
-  readonly #above = { rows: 0, amount: 0, isNumbered: true };
+  /** Of the rows so far; `isNumbered`: each has an order_id; `isDecimal`: the amount of each has decimals. */
+  readonly #above = { rows: 0, amount: 0, name: '', isNumbered: true, isDecimal: true };
 
   constructor(rules: Rules) {
     this.#rules = rules;
@@ -91,18 +94,19 @@ export class RowValidator {
   check(row: TextRow): CheckedRow {
     const { line } = row;
     const cells = this.#fitted(row.cells);
-    const { width } = this.#rules;
+    const header = this.#rules.columns.length;
     const fault =
       row.fault ??
-      (cells.length === width
+      (cells.length === header
         ? undefined
-        : ({ code: 'RAGGED', facts: { line, cells: cells.length, header: width } } as const));
+        : ({ code: 'RAGGED', facts: { line, cells: cells.length, header } } as const)) ??
+      (this.#isHeader(cells) ? ({ code: 'HEADER_REPEATED', facts: { line } } as const) : undefined);
     if (!fault) return this.#read(row, cells);
     const problems = [rowProblem(fault.code, fault.facts)];
     return { status: 'invalid', line, cells, label: row.label, values: {}, problems };
   }
 
-  #read({ line, label }: TextRow, cells: readonly string[]): CheckedRow {
+  #read({ line, label, isUnended }: TextRow, cells: readonly string[]): CheckedRow {
     const values: Partial<Record<Field, string>> = {};
     let problems: Problem[] | undefined;
     for (const column of this.#columns) {
@@ -116,13 +120,26 @@ export class RowValidator {
         values[column.field] = value;
         for (const other of column.others) values[other] = value;
       }
+      if (column.field === 'amount' && this.#isCutOff(column, cell, isUnended))
+        problems = [...(problems ?? []), cellProblem(CUT_OFF, column, line, cell)];
       if (problem) problems = [...(problems ?? []), cellProblem(problem, column, line, cell)];
       if (currency !== undefined && this.#currencies.size < MOST_CURRENCIES) this.#currencies.add(currency);
     }
     if (label !== undefined) values.order_id ??= label;
-    if (isTotals(values) || this.#isSum(values)) problems = [...(problems ?? []), rowProblem('TOTALS_ROW', { line })];
+    if (isTotals(values, this.#above.name) || this.#isSum(values))
+      problems = [...(problems ?? []), rowProblem('TOTALS_ROW', { line })];
     if (!problems && hasCustomer(values)) return { status: 'valid', line, cells, values, warnings: NONE };
     return this.#withProblems(line, cells, values, problems ?? []);
+  }
+
+  /** Whether the file may end in the middle of the amount: only this one has no decimals. */
+  #isCutOff({ source }: Column, cell: string, isUnended = false): boolean {
+    const above = this.#above;
+    if (!above.isDecimal) return false;
+    const hasDecimals = /[.,]\d\d\D*$/.test(cell);
+    if (isUnended && above.rows > 1 && source.index === this.#rules.columns.length - 1) return !hasDecimals;
+    above.isDecimal = hasDecimals;
+    return false;
   }
 
   /** Whether the row has no order_id, all rows above have one, and its amount is the sum of theirs: totals in any language. */
@@ -132,6 +149,7 @@ export class RowValidator {
     if (isNumberless && Math.abs(Number(values.amount) - sum) < LEAST_AMOUNT) return true;
     this.#above.rows += 1;
     this.#above.amount += Number(values.amount ?? 0);
+    this.#above.name = values.customer_name ?? this.#above.name;
     this.#above.isNumbered &&= values.order_id !== undefined;
     return false;
   }
@@ -148,12 +166,26 @@ export class RowValidator {
     return { status: 'valid', line, cells, values, warnings: problems };
   }
 
+  /** Reports of several pages, and files that were joined, repeat the header. */
+  #isHeader(cells: readonly string[]): boolean {
+    const { columns } = this.#rules;
+    return cells.every((cell, index) => (cell.trim() || namelessColumn(index)) === columns[index]);
+  }
+
   /** Removes empty cells beyond the header: some programs end their lines with them. */
   #fitted(cells: readonly string[]): readonly string[] {
-    const { width } = this.#rules;
+    const width = this.#rules.columns.length;
     let end = cells.length;
     while (end > width && (cells[end - 1] ?? '').trim() === '') end -= 1;
-    return end === cells.length ? cells : cells.slice(0, end);
+    return end === cells.length || this.#isAmountCut(cells) ? cells : cells.slice(0, end);
+  }
+
+  /** Whether the row has more cells because its amount, such as 12,50, has no quotes. */
+  #isAmountCut(cells: readonly string[]): boolean {
+    const { mapping, format } = this.#rules;
+    const { index } = mapping.columns.find(({ field }) => field === 'amount') ?? {};
+    if (index === undefined || format.delimiter !== ',') return false;
+    return /\d$/.test(cells[index] ?? '') && /^(?:\d\d|\d{3}(?:\.\d+)?)$/.test(cells[index + 1] ?? '');
   }
 }
 
@@ -169,18 +201,34 @@ const NONE: readonly Problem[] = [];
 const MOST_CURRENCIES = 10;
 /** A message shows this many characters of a cell. */
 const MOST_SHOWN = 40;
+const CUT_OFF = { code: 'AMOUNT_CUT_OFF', severity: 'error' } as const;
 const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error' } as const;
 
 /** Half a cent: sums of floating-point numbers are a little off. */
 const LEAST_AMOUNT = 0.005;
 
 /** Many reports end with a line of totals. With --create-customers it would become an order of a customer named Total. */
-const TOTALS =
-  /^(?:(?:grand|sub|sous)[ -]?)?totals?(?: (?:for|of|pour|de) .*| g[eé]n[eé]ral)?:?$|^(?:gesamt)?summe(?: f[uü]r .*)?:?$|^gesamt:?$|^suma:?$|^somme:?$/i;
+const TOTALS = new RegExp(
+  `^(?:${[
+    ...['(?:(?:grand|sub|sous|overall|report|page)[ -]?)?totals?(?: g[eé]n[eé]rale?| geral)?', 'sum', 'somme'],
+    ...[
+      '(?:gesamt|zwischen)?summe',
+      '(?:gesamt)?ergebnis',
+      'gesamt',
+      'suma(?: końcowa)?',
+      'razem',
+      'totale(?: generale)?',
+    ],
+    ...['(?:eind)?totaal', 'totalt', 'summa', '(?:(?:genel|ara) )?toplam', 'итого', 'всего', '合計', '合计', '总计'],
+  ].join('|')})(?: (?:(?:for|of|pour|de|di|f[uü]r|voor|för) |\\(|(?:eur|usd|gbp|chf)$).*)?:?$`,
+  'i',
+);
 
-function isTotals(values: OrderValues): boolean {
+/** `above`: the name in the row above. A spreadsheet adds "Ann Lee Total" below the rows of Ann Lee. */
+function isTotals(values: OrderValues, above: string): boolean {
   const { customer_name: name, order_id } = values;
-  return name !== undefined && TOTALS.test(order_id ?? name) && !isFound(values);
+  if (name === undefined || isFound(values)) return false;
+  return TOTALS.test(order_id ?? name) || (name.startsWith(`${above} `) && TOTALS.test(name.slice(above.length + 1)));
 }
 
 /** Whether the row names its customer by more than a name. */

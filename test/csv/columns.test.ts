@@ -309,7 +309,7 @@ test('refuses a file in which no cell of the only column for the amount fits', (
 });
 
 test('one amount that fits is enough, and an empty column is taken by its name', () => {
-  const firstRows = column(CELLS.ids, ['n/a', '5'], ['', '']);
+  const firstRows = column(CELLS.ids, ['free', '5'], ['', '']);
   const { columns } = mapped(['client_id', 'Total', 'Status text'], new Map(), { firstRows });
   expect(columns.map(({ field, fits }) => [field, fits])).toContainEqual(['amount', { fit: 1, of: 2 }]);
   const empty = mapped(['Customer ID'], new Map(), { firstRows: [['']] });

@@ -85,6 +85,7 @@ test.each([
   ['Net amount,Gross transaction amount', '21.46,26.60', '"amount=Gross transaction amount"'],
   ['Nettobetrag,Bruttobetrag', '100.00,119.00', 'amount=Bruttobetrag'],
   ['Tax,Subtotal,Paid sum', '1.00,5.00,6.00', '"amount=Paid sum"'],
+  ['ItemRate,ItemTax,ItemAmount', '1.50,0.30,3.00', 'amount=ItemAmount'],
 ])(
   'of the columns %s a question names the one that may be the whole amount as its example',
   async (names, cells, option) => {

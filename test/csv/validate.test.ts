@@ -65,7 +65,8 @@ const CELLS: readonly (readonly [field: string, cell: string, verdict: string])[
   ['customer_email', 'ann\u200b@example.com', 'INVISIBLE_CHARACTER'],
   ['customer_phone', '+49 (30) 555-0', 'ok'],
   ['customer_phone', '4.93012E+11', 'PHONE_INVALID'],
-  ['customer_phone', 'n/a', 'PHONE_INVALID'],
+  ['customer_phone', 'n/a', 'NO_CUSTOMER'],
+  ['customer_phone', 'none', 'PHONE_INVALID'],
   ['customer_phone', '4915123456789.0', 'PHONE_INVALID'],
   ['customer_name', '#N/A', 'FORMULA_ERROR'],
   ['customer_name', '#Nova', 'ok'],
@@ -93,7 +94,7 @@ test('a line of totals is not an order of a customer called Total; such a custom
 });
 
 test('a row is one of totals by its amount, whatever it is called, unless a row above has no order_id', async () => {
-  const totals = ',Razem,11.30';
+  const totals = ',Összesen,11.30';
   const file = (...rows: string[]) => loaded(['order_id,customer_name,amount', ...rows].join('\n'));
   expect(verdicts((await file('A1,Ann,5.10', 'A2,Bob,6.20', totals)).rows)).toEqual(['2 ok', '3 ok', '4 TOTALS_ROW']);
   expect(verdicts((await file('A1,Ann,5.10', 'A2,Bob,6.21', totals)).rows)).toEqual(['2 ok', '3 ok', '4 ok']);

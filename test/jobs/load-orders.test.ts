@@ -74,6 +74,10 @@ describe('a loaded file', () => {
     const run = await loadTo(csv, { in: 5, created: 2, existing: 1, invalid: 2 }, 2);
     const reasons = (await harness.loaded(run)).map(({ reason }) => reason);
     expect(reasons).toEqual([undefined, 'DUP_IN_FILE', 'ORDER_ID_REPEATED', 'ORDER_ID_REPEATED', undefined]);
+    expect((await readRun(harness.database.pool, run.id)).notes).toEqual([
+      'lines with the order_id and content of an earlier line are not sent, because they seem to be the same order: line 3. ' +
+        'If they are items of one order, its amount lacks theirs: add --combine-lines sum on the command line',
+    ]);
     expect([...(await harness.orderCommits()).keys()].sort()).toEqual(['A', 'C']);
   });
 

@@ -23,6 +23,11 @@ export const CELL_REASONS = {
     sentence: 'may be {either} or {or}.',
     remedy: 'Choose the decimal sign of the file: a point (`--decimal .`) or a comma (`--decimal ,`).',
   },
+  AMOUNT_CUT_OFF: {
+    meaning: 'The file ends in the amount, without a line end, and only this amount has no decimals.',
+    sentence: 'may be cut off: the file ends in it, and only this amount has no two decimals.',
+    remedy: 'Export or copy the file again. If the amount is right, end its line.',
+  },
   AMOUNT_IS_DATE: {
     meaning: 'The amount looks like a date or time.',
     sentence: 'looks like a date or time.',
@@ -129,10 +134,15 @@ export const CELL_REASONS = {
     meaning: 'The row looks like a totals row.',
     remedy: 'Remove it, or name its customer by an e-mail, a phone or an id.',
   },
+  HEADER_REPEATED: {
+    meaning: 'The row repeats the header.',
+    remedy: 'Ignore this, or remove the row.',
+  },
   RAGGED: {
     meaning: 'The row has more or fewer cells than the header.',
     sentence: 'The header has {header} cells, and the row has {cells}.',
-    remedy: 'Add or remove delimiters; if the line is not an order, such as a footer, remove it or ignore this.',
+    remedy:
+      'Add or remove delimiters, and put quotes around a cell that has one ("12,50"); if the line is not an order, such as a footer, remove it or ignore this.',
   },
   UNCLOSED_QUOTE: {
     meaning: 'A quoted cell is not closed.',

@@ -12,7 +12,12 @@ import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
 import { checkedRows, examineSheet, type Sheet, type SheetChoices, validatorOf } from '../../csv/sheet.ts';
 import type { CheckedRow, Problem } from '../../csv/validate.ts';
 import { prepareSetWork } from '../../engine/ledger/match-index.ts';
-import { settleRepeats, sharedOrderIds } from '../../engine/ledger/matching/repeated-orders.ts';
+import {
+  copiedLines,
+  type Found,
+  settleRepeats,
+  sharedOrderIds,
+} from '../../engine/ledger/matching/repeated-orders.ts';
 import { loadedBefore } from '../../engine/ledger/repeated-loads.ts';
 import { addNote, type Run, recordLeftOut } from '../../engine/ledger/runs.ts';
 import { inTransaction } from '../../storage/transaction.ts';
@@ -137,12 +142,12 @@ async function stageAll(
     await stage();
     await staging.end();
     await noteReceiving(pool, run.id, rows);
-    const shared = await inTransaction(pool, async (db) => {
+    const repeats = await inTransaction(pool, async (db) => {
       await prepareSetWork(db, run.id);
       await settleRepeats(db, run.id, { labels, isCombining: sheet.combine !== undefined });
-      return sharedOrderIds(db, run.id, labels);
+      return [...sharedWords(await sharedOrderIds(db, run.id, labels)), ...copiedWords(await copiedLines(db, run.id))];
     });
-    const notes = [...overview.notes(validator.currencies).map((note) => storable(note)), ...sharedWords(shared)];
+    const notes = [...overview.notes(validator.currencies).map((note) => storable(note)), ...repeats];
     for (const note of notes) await addNote(pool, run.id, note);
     if (sheet.where.length > 0) await recordLeftOut(pool, run.id, { orders: overview.leftOut });
     return { rows, lines, warnings, notes, sample: sample.hashes() };
@@ -153,13 +158,23 @@ async function stageAll(
   }
 }
 
-function sharedWords({ first, count }: Awaited<ReturnType<typeof sharedOrderIds>>): readonly string[] {
-  if (count === 0) return [];
-  const more = count > first.length ? ` and ${count - first.length} more` : '';
+function sharedWords(found: Found): readonly string[] {
+  if (found.count === 0) return [];
   return [
-    `orders of different customers have the same order_id (${first.join(', ')}${more}), and each is loaded as an order of its own`,
+    `orders of different customers have the same order_id (${listed(found)}), and each is loaded as an order of its own`,
   ];
 }
+
+/** Two equal items of an order are two equal lines. */
+function copiedWords(found: Found): readonly string[] {
+  if (found.count === 0) return [];
+  return [
+    `lines with the order_id and content of an earlier line are not sent, because they seem to be the same order: line ${listed(found)}. If they are items of one order, its amount lacks theirs: add --combine-lines sum on the command line`,
+  ];
+}
+
+const listed = ({ first, count }: Found) =>
+  `${first.join(', ')}${count > first.length ? ` and ${count - first.length} more` : ''}`;
 
 function toStagedRow(row: CheckedRow): StagedRow {
   const { line, cells, lines, values } = row;

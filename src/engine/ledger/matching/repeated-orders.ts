@@ -39,20 +39,33 @@ export async function settleRepeats(
   });
 }
 
-/** The order_ids that orders of several customers have: the first ones, and how many there are. `labels`: as for `settleRepeats`. */
-export async function sharedOrderIds(
-  db: Queryable,
-  runId: string,
-  labels: string,
-): Promise<{ readonly first: readonly string[]; readonly count: number }> {
+/** The first ones, and how many there are. */
+export interface Found {
+  readonly first: readonly string[];
+  readonly count: number;
+}
+
+/** The order_ids that orders of several customers have. `labels`: as for `settleRepeats`. */
+export function sharedOrderIds(db: Queryable, runId: string, labels: string): Promise<Found> {
+  const sql = `select i.label as name, min(i.n) as n from ${GIVEN} group by i.label
+    having count(*) > 1 and bool_and(${WHO} is not null) and min(${WHO}) <> max(${WHO})`;
+  return firstOf(db, sql, [runId, labels]);
+}
+
+/** The lines that `settleRepeats` settled as copies. */
+export function copiedLines(db: Queryable, runId: string): Promise<Found> {
+  return firstOf(db, `select n::text as name, n from ledger.verdicts where run_id = $1 and reason = 'DUP_IN_FILE'`, [
+    runId,
+  ]);
+}
+
+async function firstOf(db: Queryable, sql: string, values: readonly unknown[]): Promise<Found> {
   const found = await db.query<{ first: string[] | null; count: number }>(
-    `select (array_agg(label order by n))[1:3] as first, count(*)::int as count from (
-       select i.label, min(i.n) as n from ${GIVEN} group by i.label
-       having count(*) > 1 and bool_and(${WHO} is not null) and min(${WHO}) <> max(${WHO})) shared`,
-    [runId, labels],
+    `select (array_agg(name order by n))[1:3] as first, count(*)::int as count from (${sql}) found`,
+    [...values],
   );
-  const [shared] = found.rows;
-  return { first: shared?.first ?? [], count: shared?.count ?? 0 };
+  const [row] = found.rows;
+  return { first: row?.first ?? [], count: row?.count ?? 0 };
 }
 
 /** A copy gets the verdict of the decided row: if that order failed, the order of its copy does not exist either. */

@@ -1,0 +1,55 @@
+/** What a person should know about the texts of a file: how they were decoded, and what another program left in them. */
+import { type DetectedEncoding, isSingleByte } from './encoding.ts';
+import { type CheckedRow, shownCell } from './validate.ts';
+
+/** UTF-8 that a program read as windows-1252, and wrote as UTF-8 again: `JÃ¶rg`. */
+const TWICE_ENCODED = /[ÂÃ][\u0080-\u00bf]|â€/;
+const BEYOND_ASCII = /[^\0-\x7f]/;
+/** A text of a web page: `Lee &amp; Co`. */
+const ENTITY =
+  /&(?:#\d{2,5}|#x[\da-f]{2,5}|amp|quot|apos|lt|gt|nbsp|szlig|[a-z](?:uml|acute|grave|circ|tilde|cedil|slash|ring));/i;
+
+export class TextNotes {
+  /** The encoding, if the file does not show it. */
+  readonly #guess: string | undefined;
+  /** The first text that shows how the file was decoded, and its line. */
+  #decoded = '';
+  #escaped = '';
+
+  constructor({ encoding, why }: Pick<DetectedEncoding, 'encoding' | 'why'>) {
+    this.#guess = isSingleByte(encoding) && why !== 'as chosen' ? encoding : undefined;
+  }
+
+  add(row: CheckedRow): void {
+    this.#decoded ||= placeOf(this.#guess ? BEYOND_ASCII : TWICE_ENCODED, row);
+    this.#escaped ||= placeOf(ENTITY, row);
+  }
+
+  /** Sentences without a full stop. */
+  notes(): readonly string[] {
+    return [...this.#decodingNote(), ...this.#entityNote()];
+  }
+
+  #decodingNote(): readonly string[] {
+    if (this.#decoded === '') return [];
+    if (this.#guess === undefined)
+      return [
+        `texts were decoded wrongly before the file was written, and are loaded unchanged: ${this.#decoded}. If that is wrong, export it again as UTF-8`,
+      ];
+    return [
+      `the file is not UTF-8 and is read as ${this.#guess}: ${this.#decoded}. If that is wrong, choose its encoding (--encoding), or export it again as UTF-8`,
+    ];
+  }
+
+  #entityNote(): readonly string[] {
+    if (this.#escaped === '') return [];
+    return [
+      `texts have codes of web pages, such as &amp; for &, and are loaded unchanged: ${this.#escaped}. If that is wrong, export the file again without them`,
+    ];
+  }
+}
+
+function placeOf(form: RegExp, { line, values }: CheckedRow): string {
+  for (const text of Object.values(values)) if (form.test(text)) return `line ${line} (${shownCell(text)})`;
+  return '';
+}

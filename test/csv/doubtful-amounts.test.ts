@@ -1,0 +1,66 @@
+/** Amounts that a file has, and that are not what the order costs. */
+import { expect, test } from 'vitest';
+import { loaded, verdicts } from './files.ts';
+
+const map = new Map([['amount', 'Amount']] as const);
+
+test('an amount may be a quantity if another column has prices', async () => {
+  const text = 'Order No,Customer,Amount,Unit Price\n1,Ann Lee,2,10.00\n2,Ben Fox,3,5.50\n';
+  await expect(loaded(text)).rejects.toMatchObject({
+    code: 'CSV_NO_AMOUNT_COLUMN',
+    message:
+      'Line 1: "Amount" may be a quantity, because it has whole numbers only, and "Unit Price" has amounts. ' +
+      'If it is the amount of the order, add --map amount=Amount; otherwise name the column that has it, with --map amount=Column.',
+  });
+  expect((await loaded(text, { map })).rows).toMatchObject([{ values: { amount: '2' } }, {}]);
+  for (const other of [
+    text.replace('2,10', '20.50,10'),
+    text.replace('Customer', 'Qty').replace('Order No', 'Customer'),
+  ])
+    await expect(loaded(other)).resolves.toBeDefined();
+});
+
+test('an amount that makes another one together with the taxes may not be the whole amount', async () => {
+  const text = 'Order No,Customer,Amount,VAT,Gross\n1,Ann Lee,100.00,19.00,119.00\n2,Ben Fox,10.10,,10.10\n';
+  await expect(loaded(text)).rejects.toMatchObject({
+    code: 'CSV_NO_AMOUNT_COLUMN',
+    message:
+      'Line 1: "Amount" may not be the whole amount of the order, because it and "VAT" make "Gross". ' +
+      'If it is, add --map amount=Amount; otherwise add --map amount=Gross.',
+  });
+  expect((await loaded(text, { map })).rows).toMatchObject([{ values: { amount: '100' } }, {}]);
+});
+
+test.each([
+  ['what is left after fees', 'Amount,Fee,Left\n1,Ann Lee,10.00,-0.50,9.50\n'],
+  ['nothing but zeros', 'Amount,Tip,Paid\n1,Ann Lee,10.00,0.00,10.00\n'],
+  ['a sum that differs in one row', 'Amount,VAT,Gross\n1,Ann Lee,10.00,1.00,11.00\n2,Ann Lee,10.00,1.00,12.00\n'],
+])('an amount is the whole amount beside %s', async (_, text) => {
+  expect((await loaded(`Order No,Customer,${text}`)).rows[0]).toMatchObject({ values: { amount: '10' } });
+});
+
+test.each(['amount_cents', 'Total (cents)', 'Betrag in T€', "Amount ('000)", 'price_minor'])(
+  'amounts that are called %s are in another unit, and are not suggested',
+  async (name) => {
+    await expect(loaded(`Order No,Customer,${name}\n1,Ann Lee,1190.50\n`)).rejects.toThrow(
+      /has amounts\. Their names say that they are in cents or thousands: write them in whole units first\. To load/,
+    );
+  },
+);
+
+test('an amount in which the file ends may be cut off if only this one has no decimals', async () => {
+  const text = 'Order No;Customer;Total\r\n1;Ann Lee;1.250,00 €\r\n2;Ben Fox;12,00\r\n3;Ann Lee;12';
+  expect(verdicts((await loaded(text)).rows)).toEqual(['2 ok', '3 ok', '4 AMOUNT_CUT_OFF']);
+  expect(verdicts((await loaded(`${text},0`)).rows).at(-1)).toBe('4 AMOUNT_CUT_OFF');
+  for (const whole of [`${text},00`, `${text}\r\n`, text.replace('12,00', '12'), text.replaceAll(/(?=\r|$)/g, ';x')])
+    expect(verdicts((await loaded(whole)).rows)).toEqual(['2 ok', '3 ok', '4 ok']);
+});
+
+test('a column called "Reference" is used for the order number only if it tells orders apart', async () => {
+  const rows = async (...references: string[]) =>
+    (await loaded(`Reference,Customer,Total\n${references.map((one) => `${one},Ann Lee,5\n`).join('')}`)).rows;
+  expect(await rows('card', 'cash', 'card')).toMatchObject(Array(3).fill({ values: { amount: '5' } }));
+  expect((await rows('card', 'cash', 'card')).map(({ values }) => values.order_id)).toEqual(Array(3).fill(undefined));
+  expect(await rows('XKBK', 'XKBL')).toMatchObject([{ values: { order_id: 'XKBK' } }, {}]);
+  expect(await rows('PO-7', 'PO-7')).toMatchObject([{ values: { order_id: 'PO-7' } }, {}]);
+});
