@@ -153,6 +153,16 @@ describe.runIf(CHROMIUM)('pages', () => {
     await close();
   });
 
+  test('select a command to copy where the browser lets no page copy', async () => {
+    const { page, wrong, close } = await openPage(browser);
+    await page.goto(`${web.url}/runs`);
+    await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    await page.getByRole('button', { name: 'Copy: lockstep runs' }).click();
+    expect(await page.evaluate('getSelection().toString()')).toBe('lockstep runs');
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
   test('say of a dry run what would be written', async () => {
     const run = await startRun(database.pool, {
       ...about,
