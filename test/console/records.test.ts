@@ -110,7 +110,8 @@ describe.runIf(CHROMIUM)('records', () => {
     await page.getByLabel('taskName').fill('Call Ann');
     await page.getByLabel('endDate').fill('2026-12-01T10:00:00');
     await page.getByRole('button', { name: 'Create the task' }).click();
-    await page.getByRole('link', { name: 'Call Ann' }).click();
+    await page.getByRole('link', { name: 'Find it' }).click();
+    await page.getByRole('link', { name: 'Call Ann, id 1' }).click();
     await page.getByLabel('New subtask').fill('Find the number');
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('button', { name: 'Complete subtask 1' }).click();

@@ -20,8 +20,11 @@ export const handCall = definePage({
     const { operation, account, path, body, page } = call;
     const state = stateOf(context.settings, call);
     const canAct = context.person.role === 'operator';
+    const isFound = state === 'applied' || state === 'was applied';
     const sent =
-      query.look && state === 'unknown' ? await findSent(await accountOf(context, account), call) : undefined;
+      query.look && (isFound || state === 'unknown')
+        ? await findSent(await accountOf(context, account), call)
+        : undefined;
     return {
       title: operation,
       tab: 'records',
@@ -44,6 +47,7 @@ export const handCall = definePage({
             </p>
           )}
           <Content call={call} />
+          {isFound && sent && <Found call={call} sent={sent} />}
           {canAct && state === 'unknown' && <Unknown {...{ call, sent }} settings={context.settings} />}
           {canAct && AGAIN.includes(state) && <Again call={call} label="Send it again" />}
         </>

@@ -255,8 +255,14 @@ function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: b
           {scan !== null && <Fact name="Scan">{SCAN_WORDS[scan]}</Fact>}
           {audit !== undefined && audit.open > 0 && (
             <Fact name="Audit">
-              {plural(audit.open, 'row')} sent again after an unknown outcome; checked{' '}
-              {audit.dueAt ? <Time at={audit.dueAt} exact /> : 'later'}
+              {plural(audit.open, 'row')} sent again after an unknown outcome;{' '}
+              {audit.dueAt ? (
+                <>
+                  to be checked at <Time at={audit.dueAt} exact />
+                </>
+              ) : (
+                'to be checked later'
+              )}
             </Fact>
           )}
           {audit !== undefined && audit.violations > 0 && (
