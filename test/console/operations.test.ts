@@ -185,6 +185,27 @@ test('a sentence from the ledger has commands that can be pasted, and no options
   expect(html).toContain('Choose it for order_id.');
 });
 
+test('a target with dead letters is not said to have no problem, and Activity says until when they were sent again', async () => {
+  await deliver(['dead']);
+  for (const path of ['/deliveries', '/targets/hook']) expect(await pageAt(path)).toMatch(/>has dead letters</);
+  await fetch(`${web.url}/deliveries/replay`, {
+    method: 'POST',
+    headers: { origin: web.url },
+    body: new URLSearchParams({ target: 'hook', verdict: 'dead', until: '2030-01-01T00:00:00Z' }),
+  });
+  expect(await pageAt('/activity')).toMatch(/hook dead until <time datetime="2030-01-01T00:00:00.000Z"/);
+});
+
+test('starts within a minute are shown with their seconds', async () => {
+  const { pool } = database;
+  const text = TEXT.replace('type: tasks,', 'type: tasks, schedule: { every: 5s },');
+  const own = await openConsole({ database, text });
+  const html = await (await fetch(`${own.url}/syncs`)).text();
+  await own.close();
+  expect(html).toMatch(/Next starts.*<time [^>]*data-exact/s);
+  await pool.query('truncate ledger.schedules');
+});
+
 test('the page of a target or channel says where its secrets come from', async () => {
   expect(await pageAt('/targets/issues')).toContain('targets.issues.token: the environment variable TOKEN; restart');
   const hook = await pageAt('/targets/hook');

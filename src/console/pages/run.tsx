@@ -241,8 +241,8 @@ function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: b
         ))}
         <dl class="facts">
           <Fact name="Calls">
-            {callsMissed && 'at least '}
             {formatCount(calls)}
+            {callsMissed && ' counted; more were made'}
             {isPartial && (
               <span class="dim">
                 {` · ${formatShare(budget.used ?? 0)} of the ${formatRate(budget.allowedPerSecond ?? 0)} allowed`}

@@ -35,7 +35,7 @@ export function Targets({ names, counts, health }: TargetsProps) {
                 </a>
               </td>
               <td>
-                <Health {...health.get(target)} />
+                <Health {...health.get(target)} dead={dead} />
               </td>
               <td class="number" data-unit="open">
                 {formatCount(open)}
@@ -60,6 +60,8 @@ export function Targets({ names, counts, health }: TargetsProps) {
 interface HealthProps {
   readonly state?: TargetState | undefined;
   readonly retried?: Undelivered['retried'];
+  /** Its dead letters. */
+  readonly dead?: number;
 }
 
 /** How these targets are, by name; those without a problem are left out. */
@@ -92,8 +94,9 @@ export async function stuckTargets({ pool, settings: { syncs } }: PageContext, {
   return endedAt === undefined && of?.type === 'tasks' ? [...(await healthOf(pool, of.targets))] : [];
 }
 
-export function Health({ state, retried }: HealthProps) {
-  if (!state && !retried) return <Chip tone="good">no problem</Chip>;
+export function Health({ state, retried, dead = 0 }: HealthProps) {
+  if (!state && !retried)
+    return dead > 0 ? <Chip tone="warn">has dead letters</Chip> : <Chip tone="good">no problem</Chip>;
   const { disabled, failing = retried, blockedUntil } = state ?? {};
   return (
     <>

@@ -45,7 +45,7 @@ export const target = definePage({
       body: (
         <>
           <div class="headline">
-            <Health {...health} />
+            <Health {...health} dead={dead} />
             <div class="acts">
               {health?.state?.disabled && canAct && <Act path={`${targetPath(name)}/enable`} label="Enable" primary />}
               {channel !== undefined && canAct && <Act path={`${targetPath(name)}/test`} label="Send a test message" />}
