@@ -196,6 +196,21 @@ test('a target with dead letters is not said to have no problem, and Activity sa
   expect(await pageAt('/activity')).toMatch(/hook dead until <time datetime="2030-01-01T00:00:00.000Z"/);
 });
 
+test('a file of a folder that waits for the approval of its load leads to that load, not to the review', async () => {
+  const { pool } = database;
+  const { id } = await aRun(database, { job: 'orders', sync: 'files' });
+  await pool.query(`insert into ledger.inputs (run_id, n, source_id) values ($1, 1, 'orders.csv')`, [id]);
+  await pool.query(
+    `insert into ledger.verdicts (run_id, n, verdict, reason, facts) values ($1, 1, 'review', 'LOAD_AWAITS_APPROVAL', $2)`,
+    [id, { load: 'run-1', said: 'it writes 60 orders' }],
+  );
+  await endRun(pool, id, 'done');
+  const home = await pageAt('/');
+  expect(home).toContain(`href="/runs/${id}"`);
+  expect(home).not.toContain('/review?sync=files');
+  expect(await pageAt(`/runs/${id}`)).toContain('<code>lockstep runs resume run-1</code> (<a href="/runs/run-1">');
+});
+
 test('starts within a minute are shown with their seconds', async () => {
   const { pool } = database;
   const text = TEXT.replace('type: tasks,', 'type: tasks, schedule: { every: 5s },');

@@ -9,7 +9,7 @@ const INSTANT = /(?<!["\w])(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)(?!["\w])/
 const OPTION = / \(`--[^`]*`\)/g;
 /** The page that does what a command does. */
 const PAGES: readonly (readonly [command: RegExp, page: (name: string) => string])[] = [
-  [/^runs show (\S+)/, (run) => `/runs/${run}`],
+  [/^runs (?:show|resume) (\S+)/, (run) => `/runs/${run}`],
   [/^runs retry (\S+)/, (run) => addressOf('/confirm', { action: 'retry', run })],
   [/^runs cancel (\S+)/, (run) => addressOf('/confirm', { action: 'cancel', run })],
   [/^run /, () => '/syncs'],
