@@ -170,13 +170,13 @@ describe.runIf(CHROMIUM)('records', () => {
     };
     await create();
     expect(await page.textContent('main')).toContain('It is unknown whether the service applied it');
+    expect(await page.locator('footer').count()).toBe(0); // its command would make the order twice
     const call = page.url();
     harness.front.set();
     await create();
     expect(page.url()).toBe(call);
     const look = page.getByRole('link', { name: 'Look for it at the service' });
-    await expect.poll(() => page.goto(call).then(() => look.isVisible())).toBe(true);
-    await look.click();
+    await look.click(); // the page shows it once a look proves something
     if (isApplied) {
       expect(await page.textContent('.notice')).toContain('A-1, id 1');
       await page.getByRole('button', { name: 'It was applied' }).click();

@@ -28,9 +28,12 @@ export const handCall = definePage({
     return {
       title: operation,
       tab: 'records',
-      command: callCommand({ operation, account, params: path, body }),
+      // The command of a create that was applied, or may have been, would make the record twice.
+      ...((AGAIN.includes(state) || isRepeatable(operation)) && {
+        command: callCommand({ operation, account, params: path, body }),
+      }),
       isBusy: state === 'under way',
-      isStill: state !== 'under way',
+      isStill: state !== 'under way' && !isTooEarly(context.settings, call, state),
       body: (
         <>
           <Crumbs to={{ [page]: 'Back to where it was entered' }} />
@@ -114,6 +117,11 @@ function Content({ call: { path, body } }: { readonly call: HandCall }) {
   );
 }
 
+/** Whether the service may still apply a create, so that a look would prove nothing yet. */
+function isTooEarly(settings: Settings, call: HandCall, state: CallState): boolean {
+  return state === 'unknown' && !isRepeatable(call.operation) && Date.now() < lookFrom(settings, call).getTime();
+}
+
 interface UnknownProps {
   readonly call: HandCall;
   readonly sent: Sent | undefined;
@@ -122,12 +130,11 @@ interface UnknownProps {
 
 function Unknown({ call, sent, settings }: UnknownProps) {
   if (isRepeatable(call.operation)) return <Again call={call} label="Send it again" />;
-  const from = lookFrom(settings, call);
-  if (Date.now() < from.getTime()) {
+  if (isTooEarly(settings, call, 'unknown')) {
     return (
       <p class="notice warn">
-        The service may still apply it. Look from <Time at={from} /> on: by then it has applied it or dropped it, by the
-        setting <code>budget.settle</code> of the account.
+        The service may still apply it. Look from <Time at={lookFrom(settings, call)} exact /> on: by then it has
+        applied it or dropped it, by the setting <code>budget.settle</code> of the account.
       </p>
     );
   }
