@@ -186,6 +186,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(`${web.url}/review`);
     await page.getByRole('link', { name: 'Ignore all' }).click();
+    expect(await page.textContent('footer')).toContain('lockstep review decide acme/contact-1 acme/contact-2 --ignore');
     const late = await page.context().newPage();
     await late.goto(page.url());
     await page.getByLabel('Note').fill('test data');
