@@ -234,6 +234,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.goto(`${web.url}/runs/${run.id}`);
     await page.getByRole('link', { name: 'Correct the 1 row' }).waitFor();
     expect(await page.getByText('Retry what failed').count()).toBe(0);
+    expect(await page.textContent('main')).not.toContain('missing customers'); // no row lacks one
     expect(await page.locator('.headline .chip').getAttribute('class')).toBe('chip warn');
     await close();
   });
