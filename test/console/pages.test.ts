@@ -220,6 +220,7 @@ describe.runIf(CHROMIUM)('pages', () => {
     await page.getByRole('button', { name: 'Run now' }).first().click();
     expect(await page.textContent('[role=status]')).toContain('Nothing was started');
     await page.getByRole('link', { name: 'Stop for good' }).click();
+    expect(await page.textContent('main')).toContain('retry the load or run the sync again'); // a load has no next run
     await page.getByRole('button', { name: 'Stop for good' }).click();
     expect(await page.textContent('.headline .chip')).toBe('cancelled');
     await page.goto(`${web.url}/activity`);
