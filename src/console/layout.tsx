@@ -1,16 +1,18 @@
 /** The frame of every page. */
 import { createHash } from 'node:crypto';
 import type { Child } from 'hono/jsx';
-import { visible } from '../base/visible.ts';
 import type { Person } from './access/people.ts';
 import { type AssetName, assetPath } from './assets.ts';
 import type { Shown, Tab } from './page.ts';
 import { Command } from './parts/parts.tsx';
+import { CommandHint, Words } from './parts/words.tsx';
 
-/** A message about the last action, shown once. */
+/** A message about the last action, shown once. It stays on the page, so it says what was done, not what is under way. */
 export interface Said {
   readonly tone: 'good' | 'bad';
   readonly text: string;
+  /** Where the person sees what was done, or undoes it. */
+  readonly link?: { readonly path: string; readonly words: string } | undefined;
 }
 
 export interface Frame {
@@ -40,12 +42,18 @@ const TABS: readonly { readonly tab: Tab; readonly path: string; readonly label:
 /** The whole page. */
 export function renderPage(shown: Shown, frame: Frame): string {
   const { title, tab, command, head, assets, continuesAt, isStill = false } = shown;
-  const { html, mark } = renderBody(shown);
+  const { html, mark } = renderBody(shown, frame.hint);
   const content = (
     <>
       {frame.said && (
         <p class={`said ${frame.said.tone}`} role="status">
-          {visible(frame.said.text)}
+          <Words text={frame.said.text} />
+          {frame.said.link && (
+            <>
+              {' '}
+              <a href={frame.said.link.path}>{frame.said.link.words}</a>
+            </>
+          )}
         </p>
       )}
       {head}
@@ -78,21 +86,29 @@ export function renderPage(shown: Shown, frame: Frame): string {
 }
 
 /** What is read again while the page is open, and a mark of it: while the mark is the same, the page stays as it is. */
-export function renderBody({ body }: Pick<Shown, 'body'>): { readonly html: string; readonly mark: string } {
-  // biome-ignore lint/complexity/noUselessFragments: a body may be a list or null, which only a fragment shows right
-  const html = String(<>{body}</>);
+export function renderBody(
+  { body }: Pick<Shown, 'body'>,
+  hint: Frame['hint'],
+): { readonly html: string; readonly mark: string } {
+  const html = String(
+    <CommandHint.Provider value={hint}>
+      {/* biome-ignore lint/complexity/noUselessFragments: a body may be a list or null, which only a fragment shows right */}
+      <>{body}</>
+    </CommandHint.Provider>,
+  );
   return { html, mark: createHash('sha256').update(html).digest('base64url').slice(0, 16) };
 }
 
 const ASSETS: readonly AssetName[] = ['console.css', 'records.css', 'htmx.js', 'console.js'];
 
-type FrameAround = Pick<Frame, 'person' | 'hasSession'> & Pick<Shown, 'tab' | 'assets'> & { readonly reload?: number };
+type FrameAround = Pick<Frame, 'person' | 'hasSession' | 'hint'> &
+  Pick<Shown, 'tab' | 'assets'> & { readonly reload?: number };
 
 /** A page of its own. `reload`: reads it again after so many seconds, also without scripts. */
 export function renderFrame(
   title: string,
   content: Child,
-  { person, hasSession, tab, assets = [], reload }: FrameAround,
+  { person, hasSession, hint, tab, assets = [], reload }: FrameAround,
 ): string {
   const page = (
     <html lang="en">
@@ -143,7 +159,9 @@ export function renderFrame(
           )}
         </header>
         <p id="away" class="said bad" role="alert" hidden />
-        <main id="main">{content}</main>
+        <main id="main">
+          <CommandHint.Provider value={hint}>{content}</CommandHint.Provider>
+        </main>
       </body>
     </html>
   );

@@ -141,7 +141,7 @@ function isPart({ headers }: FastifyRequest): boolean {
   return headers['hx-request'] === 'true';
 }
 
-function answerFailures(app: FastifyInstance, { database, people }: PagesNeeds): void {
+function answerFailures(app: FastifyInstance, { database, people, hint }: PagesNeeds): void {
   app.setNotFoundHandler((request, reply) =>
     answer(request, reply, { httpStatus: 404, code: 'NOT_FOUND', message: 'This page does not exist.' }),
   );
@@ -157,6 +157,7 @@ function answerFailures(app: FastifyInstance, { database, people }: PagesNeeds):
     const html = renderFrame(titleOf(failure), failurePage(failure, again), {
       person,
       hasSession: person !== undefined && !people.isOpen,
+      hint,
       tab: undefined,
       ...(again === 'read' && { reload: RELOAD_S }),
     });

@@ -60,9 +60,10 @@ export class Overview {
     this.#kinds = mapping.unmapped.flatMap(({ index, name }) =>
       KIND_NAMES.includes(plainWords(name)) ? [new Tally(index, name)] : [],
     );
-    this.#doubts = columnNotes(
-      sheet,
-      (field, what) => `add --map ${field}=${what === 'none' ? '' : what} on the command line`,
+    this.#doubts = columnNotes(sheet, (field, what) =>
+      what === 'none'
+        ? `choose no column for ${field} (\`--map ${field}=\`)`
+        : `choose it for ${field} (\`--map ${field}=${what}\`)`,
     );
     this.#texts = new TextNotes(encoding);
     this.#numbered = mapping.columns.find(({ field }) => field === 'order_id')?.name;
@@ -120,7 +121,7 @@ export class Overview {
   #unnumberedNote(): readonly string[] {
     if (this.#numbered === undefined || this.#unnumbered === 0) return [];
     return [
-      `${this.#unnumbered} of ${this.#valid} orders have no order_id, because "${this.#numbered}" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, add --map order_id=Column on the command line`,
+      `${this.#unnumbered} of ${this.#valid} orders have no order_id, because "${this.#numbered}" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (\`--map order_id=Column\`)`,
     ];
   }
 
@@ -211,7 +212,7 @@ class Reversals {
     const remedy = [...kept, ...empty, ...(status?.options('!=') ?? [])].join(' ');
     const what = `${this.#count} of ${of} orders were refunded (in whole or in part) or cancelled, or their payment failed or expired, and are loaded with their whole amount: ${lines}`;
     return [
-      `${what}. To leave them out, delete them from the file${remedy === '' ? '' : `, or add ${remedy} on the command line`}`,
+      `${what}. To leave them out, delete them from the file${remedy === '' ? '' : `, or filter them when you load it (\`${remedy}\`)`}`,
     ];
   }
 }
@@ -255,7 +256,7 @@ class Tally {
   /** An option that selects the orders with the most frequent value. */
   example(): string {
     const value = this.#sorted().find(({ text }) => text !== '')?.text ?? '';
-    return `add --where ${shellWord(`${this.name}=${value}`)} on the command line`;
+    return `choose one when you load it (\`--where ${shellWord(`${this.name}=${value}`)}\`)`;
   }
 
   /** Options that select the orders with one of the values, or without all of them. */

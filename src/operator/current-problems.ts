@@ -169,8 +169,10 @@ async function ofRun(
         why: countsLine({ counts, unsettled, decided, state }),
         since: run.endedAt,
         cause: 'REVIEW',
-        inReview: waiting,
-        ...(decided !== undefined && { command: waiting > 0 ? 'review' : applyCommand(run) }),
+        ...(decided !== undefined && {
+          inReview: waiting,
+          command: waiting > 0 ? 'review' : applyCommand(run),
+        }),
         detail: () => reasonsOf(db, run.id),
       });
       const found = lasting({

@@ -29,7 +29,8 @@ export function wordsFor({ item, choice, record }: NewDecision, isUnasked: boole
   const { kind, run, sync } = item;
   if (choice === 'later') return 'stays in review.';
   if (choice === 'ignore' && kind === 'order') return 'ignored.';
-  const then = kind === 'order' ? `Apply it with: ${hint(`runs retry ${run}`)}` : `The next run of ${sync} applies it.`;
+  const then =
+    kind === 'order' ? `Apply it with: \`${hint(`runs retry ${run}`)}\`` : `The next run of ${sync} applies it.`;
   if (choice === 'ignore') return `will be ignored until its evidence changes. ${then}`;
   if (choice === 'create')
     return `${kind === 'order' ? 'will be sent again' : 'a customer will be created for it'}. ${then}`;

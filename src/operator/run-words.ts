@@ -1,13 +1,13 @@
 /** A run in a few words: its counts, the tone of its state, and the proof of its scan. */
 import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import { formatCount } from './format.ts';
-import type { RunReport } from './run-report.ts';
+import { problemsIn, type RunReport } from './run-report.ts';
 import type { RunState } from './run-state.ts';
 
 /** How a state is shown: a colour of the terminal and of the console. */
 export type Tone = 'good' | 'bad' | 'warn' | 'dim';
 
-export const STYLE_OF: Readonly<Record<RunState, Tone>> = {
+const STYLE_OF: Readonly<Record<RunState, Tone>> = {
   receiving: 'good',
   queued: 'dim',
   running: 'good',
@@ -21,6 +21,11 @@ export const STYLE_OF: Readonly<Record<RunState, Tone>> = {
   'not-approved': 'dim',
   cancelled: 'dim',
 };
+
+/** A run that is done is good only if nothing in it needs a person, as its exit code says. */
+export function styleOf({ state, counts, scan }: Pick<RunReport, 'state' | 'counts' | 'scan'>): Tone {
+  return state === 'done' && (problemsIn(counts) > 0 || scan === 'unproven') ? 'warn' : STYLE_OF[state];
+}
 
 export const SCAN_WORDS = {
   proven: 'proven: no record that existed during the whole scan was missed',

@@ -181,7 +181,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await said(page)).toContain('Nothing was approved');
     await page.getByLabel('Type 1,000').fill('1,000');
     await page.getByRole('button', { name: 'Approve' }).click();
-    expect(await page.textContent('.said.good')).toContain('continues');
+    expect(await page.textContent('.said.good')).toContain('was approved.');
     await close();
   });
 
@@ -234,6 +234,8 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.goto(`${web.url}/runs/${run.id}`);
     await page.getByRole('link', { name: 'Correct the 1 row' }).waitFor();
     expect(await page.getByText('Retry what failed').count()).toBe(0);
+    expect(await page.textContent('main')).not.toContain('missing customers'); // no row lacks one
+    expect(await page.locator('.headline .chip').getAttribute('class')).toBe('chip warn');
     await close();
   });
 
@@ -315,7 +317,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await expectSound(page);
     await page.getByRole('button', { name: 'Approve only these' }).click();
     expect(await page.textContent('.said.good')).toContain(
-      'It writes 3 orders, and then waits for approval of the others.',
+      'was approved for 3 orders; then it waits for approval of the others.',
     );
     await page.getByText('Only the first orders were approved.').waitFor();
     expect(await page.textContent('#live')).toMatch(/Create\s*9 orders.*Written already\s*3 orders/);

@@ -21,7 +21,16 @@ export interface ConsoleOptions
   extends Partial<
     Pick<
       ConsoleNeeds,
-      'examine' | 'openAccount' | 'queue' | 'names' | 'targets' | 'log' | 'checkSettings' | 'dataDir' | 'maxUploadBytes'
+      | 'examine'
+      | 'hint'
+      | 'openAccount'
+      | 'queue'
+      | 'names'
+      | 'targets'
+      | 'log'
+      | 'checkSettings'
+      | 'dataDir'
+      | 'maxUploadBytes'
     >
   > {
   readonly database: FreshDatabase;

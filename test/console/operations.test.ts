@@ -5,7 +5,7 @@ import type { Console } from '../../src/console/server.ts';
 import { noteAttended } from '../../src/engine/ledger/attended-runs.ts';
 import { thisWorker } from '../../src/engine/ledger/claims.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
-import { startRun } from '../../src/engine/ledger/runs.ts';
+import { addNote, startRun } from '../../src/engine/ledger/runs.ts';
 import { suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
 import { beginLoad } from '../../src/syncs/orders/begin-load.ts';
@@ -171,6 +171,67 @@ test('an ended run that mirrors tasks leads to the deliveries that workers retry
   expect(html).toContain('href="/deliveries?verdict=waiting"');
   expect(html).toContain('(<a href="/deliveries?target=hook">or here</a>)'); // beside the command of the remedy
   expect(html).not.toMatch(/\/confirm\?action=retry/);
+});
+
+test('a sentence from the ledger has commands that can be pasted, and no options of the command line', async () => {
+  const { pool } = database;
+  const { id } = await aRun(database);
+  await addNote(pool, id, 'fix it, then run: `lockstep deliveries enable hook`');
+  await addNote(pool, id, 'choose it for order_id (`--map order_id=Column`)');
+  const own = await openConsole({ database, text: TEXT, hint: (command) => `lockstep ${command} --config here.yaml` });
+  const html = await (await fetch(`${own.url}/runs/${id}`)).text();
+  await own.close();
+  expect(html).toContain('<code>lockstep deliveries enable hook --config here.yaml</code> (<a href="/targets/hook">');
+  expect(html).toContain('Choose it for order_id.');
+});
+
+test('a target with dead letters is not said to have no problem, and Activity says until when they were sent again', async () => {
+  await deliver(['dead']);
+  for (const path of ['/deliveries', '/targets/hook']) expect(await pageAt(path)).toMatch(/>has dead letters</);
+  await fetch(`${web.url}/deliveries/replay`, {
+    method: 'POST',
+    headers: { origin: web.url },
+    body: new URLSearchParams({ target: 'hook', verdict: 'dead', until: '2030-01-01T00:00:00Z' }),
+  });
+  expect(await pageAt('/activity')).toMatch(/hook dead until <time datetime="2030-01-01T00:00:00.000Z"/);
+});
+
+test('a file of a folder that waits for the approval of its load leads to that load, not to the review', async () => {
+  const { pool } = database;
+  const { id } = await aRun(database, { job: 'orders', sync: 'files' });
+  await pool.query(`insert into ledger.inputs (run_id, n, source_id) values ($1, 1, 'orders.csv')`, [id]);
+  await pool.query(
+    `insert into ledger.verdicts (run_id, n, verdict, reason, facts) values ($1, 1, 'review', 'LOAD_AWAITS_APPROVAL', $2)`,
+    [id, { load: 'run-1', said: 'it writes 60 orders' }],
+  );
+  await endRun(pool, id, 'done');
+  const home = await pageAt('/');
+  expect(home).toContain(`href="/runs/${id}"`);
+  expect(home).not.toContain('/review?sync=files');
+  expect(await pageAt(`/runs/${id}`)).toContain('<code>lockstep runs resume run-1</code> (<a href="/runs/run-1">');
+});
+
+test('starts within a minute are shown with their seconds', async () => {
+  const { pool } = database;
+  const text = TEXT.replace('type: tasks,', 'type: tasks, schedule: { every: 5s },');
+  const own = await openConsole({ database, text });
+  const html = await (await fetch(`${own.url}/syncs`)).text();
+  await own.close();
+  expect(html).toMatch(/Next starts.*<time [^>]*data-exact/s);
+  await pool.query('truncate ledger.schedules');
+});
+
+test('the page of a target or channel says where its secrets come from', async () => {
+  expect(await pageAt('/targets/issues')).toContain('targets.issues.token: the environment variable TOKEN; restart');
+  const hook = await pageAt('/targets/hook');
+  expect(hook).toContain('targets.hook.secret: the environment variable HOOK;');
+  expect(hook).toContain('targets.hook.previousSecret: the environment variable OLD_HOOK;');
+});
+
+test('a resumed run that has ended since is not said to continue', async () => {
+  const { id } = await aRun(database);
+  await endRun(database.pool, id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });
+  expect((await call(`/runs/${id}/resume`, {})).json.said).toBe(`Run ${id} was resumed.`);
 });
 
 test('a load whose file is being read can only be stopped; if that process has ended, the file is loaded again', async () => {
@@ -378,6 +439,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     await page.getByRole('button', { name: 'Send a test message' }).click();
     expect(await page.textContent('[role=status]')).toBe('alerts.pager accepted a test message.');
     expect(receiver.requests).toHaveLength(1);
+    expect(await page.textContent('.facts')).toContain('alerts.pager.secret: the environment variable HOOK;');
     await page.goto(`${own.url}/targets/issues`);
     await page.getByRole('link', { name: 'Check the target now' }).click();
     expect(await page.textContent('.notes')).toContain('problem token: <img');

@@ -153,6 +153,16 @@ describe.runIf(CHROMIUM)('pages', () => {
     await close();
   });
 
+  test('select a command to copy where the browser lets no page copy', async () => {
+    const { page, wrong, close } = await openPage(browser);
+    await page.goto(`${web.url}/runs`);
+    await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    await page.getByRole('button', { name: 'Copy: lockstep runs' }).click();
+    expect(await page.evaluate('getSelection().toString()')).toBe('lockstep runs');
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
   test('say of a dry run what would be written', async () => {
     const run = await startRun(database.pool, {
       ...about,
@@ -210,6 +220,7 @@ describe.runIf(CHROMIUM)('pages', () => {
     await page.getByRole('button', { name: 'Run now' }).first().click();
     expect(await page.textContent('[role=status]')).toContain('Nothing was started');
     await page.getByRole('link', { name: 'Stop for good' }).click();
+    expect(await page.textContent('main')).toContain('retry the load or run the sync again'); // a load has no next run
     await page.getByRole('button', { name: 'Stop for good' }).click();
     expect(await page.textContent('.headline .chip')).toBe('cancelled');
     await page.goto(`${web.url}/activity`);

@@ -110,7 +110,8 @@ describe.runIf(CHROMIUM)('records', () => {
     await page.getByLabel('taskName').fill('Call Ann');
     await page.getByLabel('endDate').fill('2026-12-01T10:00:00');
     await page.getByRole('button', { name: 'Create the task' }).click();
-    await page.getByRole('link', { name: 'Call Ann' }).click();
+    await page.getByRole('link', { name: 'Find it' }).click();
+    await page.getByRole('link', { name: 'Call Ann, id 1' }).click();
     await page.getByLabel('New subtask').fill('Find the number');
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('button', { name: 'Complete subtask 1' }).click();
@@ -169,13 +170,13 @@ describe.runIf(CHROMIUM)('records', () => {
     };
     await create();
     expect(await page.textContent('main')).toContain('It is unknown whether the service applied it');
+    expect(await page.locator('footer').count()).toBe(0); // its command would make the order twice
     const call = page.url();
     harness.front.set();
     await create();
     expect(page.url()).toBe(call);
     const look = page.getByRole('link', { name: 'Look for it at the service' });
-    await expect.poll(() => page.goto(call).then(() => look.isVisible())).toBe(true);
-    await look.click();
+    await look.click(); // the page shows it once a look proves something
     if (isApplied) {
       expect(await page.textContent('.notice')).toContain('A-1, id 1');
       await page.getByRole('button', { name: 'It was applied' }).click();

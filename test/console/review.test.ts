@@ -160,6 +160,11 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     await page.keyboard.press('2');
     await page.getByRole('heading', { name: 'Contact 2 (Bob)' }).waitFor();
     expect(await page.textContent('[role=status]')).toContain('Contact 1 (Ann): will be linked with customer 16.');
+    await page.getByRole('link', { name: 'See it, or undo it' }).click();
+    await page.getByRole('button', { name: 'Undo the decision about acme/contact-1' }).click();
+    await page.getByText('is in review again').waitFor();
+    await page.keyboard.press('2');
+    await page.getByRole('heading', { name: 'Contact 2 (Bob)' }).waitFor();
     await page.keyboard.press('c');
     await page.getByRole('heading', { name: 'Contact 3 (Cy)' }).waitFor();
     await page.getByLabel('Another customer').fill('77');
@@ -169,6 +174,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     const made = [
       ['3', 'use', '77', null],
       ['2', 'create', null, null],
+      ['1', 'use', '16', null],
       ['1', 'use', '16', 'same1'],
     ];
     expect([await decisions(), wrong]).toEqual([made, []]);
@@ -180,14 +186,15 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(`${web.url}/review`);
     await page.getByRole('link', { name: 'Ignore all' }).click();
+    expect(await page.textContent('footer')).toContain('lockstep review decide acme/contact-1 acme/contact-2 --ignore');
     const late = await page.context().newPage();
     await late.goto(page.url());
     await page.getByLabel('Note').fill('test data');
     await page.getByRole('button', { name: 'Ignore' }).click();
-    expect(await page.textContent('[role=status]')).toContain('2 rows are ignored');
+    expect(await page.textContent('[role=status]')).toContain('2 rows will be ignored');
     await late.getByRole('button', { name: 'Ignore' }).click();
     expect(await late.textContent('[role=status]')).toContain('Nothing was decided');
-    await page.getByRole('link', { name: 'Decisions' }).click();
+    await page.getByRole('link', { name: 'See the decisions, or undo them' }).click();
     await page.getByRole('button', { name: 'Undo the decision about acme/contact-1' }).click();
     expect(await page.textContent('main')).toContain('is in review again');
     await page.goto(`${web.url}/activity`);

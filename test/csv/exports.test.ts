@@ -31,7 +31,7 @@ test.each([
   expect(rows[0]?.values.client_id).toBe('12');
   expect(overview.notes([])).toEqual([
     expect.stringMatching(
-      /^the customers are found by "(Customer ID|Kundennummer)", as ids of this service\. If they are ids of another program, the orders would go to other customers: add --map client_id= on the command line$/,
+      /^the customers are found by "(Customer ID|Kundennummer)", as ids of this service\. If they are ids of another program, the orders would go to other customers: choose no column for client_id \(`--map client_id=`\)$/,
     ),
   ]);
 });
@@ -190,7 +190,7 @@ test('the names of a recipient are not those of the customer, and a whole name g
 test('a column that says yes to a refund tells which orders were refunded, and the remedy leaves them out', async () => {
   const text = 'order_number,Email,total,Refunded\n11,a@x.de,5,No\n12,b@x.de,6,Yes\n';
   const notes = async (choices: SheetChoices = {}) => (await loaded(text, choices)).overview.notes([]).join();
-  expect(await notes()).toMatch(/1 of 2 orders were refunded .*: line 3 \(Refunded Yes\)\. .*--where Refunded=No on/);
+  expect(await notes()).toMatch(/1 of 2 orders were refunded .*: line 3 \(Refunded Yes\)\. .*`--where Refunded=No`/);
   expect(await notes({ where: new Map([['Refunded', 'No']]) })).not.toContain('were refunded');
 });
 
@@ -235,7 +235,7 @@ test('the header of DATEV is found below the line that describes the file, whate
 test('a note counts the orders whose cell of the order number is empty', async () => {
   const { overview } = await loaded('Invoice No,Email,Total\nR-1,a@x.de,5\n,b@x.de,6\n,c@x.de,7\n');
   expect(overview.notes([])).toEqual([
-    '2 of 3 orders have no order_id, because "Invoice No" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, add --map order_id=Column on the command line',
+    '2 of 3 orders have no order_id, because "Invoice No" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (`--map order_id=Column`)',
   ]);
 });
 

@@ -278,8 +278,8 @@ test('a note counts the statuses and the currencies of the orders, with the opti
   const { orders, notes } = await told(`${OWN_WITH_STATUS}currency: Money\n`);
   expect(orders).toEqual(['A', 'B', 'C', 'D', 'invalid']);
   expect(notes).toEqual([
-    'the orders have different statuses (column "State": 2 × Paid, 1 × failed, 1 × Refunded), and all are loaded. To load only one, delete the others from the file, or add --where State=Paid on the command line',
-    'the orders have different currencies (column "Money": 3 × EUR, 1 × USD), and an order has no currency: all amounts are sent as plain numbers. To load only one, delete the others from the file, or add --where Money=EUR on the command line',
+    'the orders have different statuses (column "State": 2 × Paid, 1 × failed, 1 × Refunded), and all are loaded. To load only one, delete the others from the file, or choose one when you load it (`--where State=Paid`)',
+    'the orders have different currencies (column "Money": 3 × EUR, 1 × USD), and an order has no currency: all amounts are sent as plain numbers. To load only one, delete the others from the file, or choose one when you load it (`--where Money=EUR`)',
   ]);
 });
 
@@ -287,12 +287,12 @@ const REFUNDS: readonly (readonly [file: string, rows: string, note: string])[] 
   [
     'stripe-payments.csv',
     'ch_F,,,,10.00,0.00,eur,,,,,,,Failed,,,,eve@example.com,,,,,,,,,,\nch_P,,,,10.00,2.50,eur,,,,,,,Paid,,,,eve@example.com,,,,,,,,,,\n',
-    "line 4 (Amount Refunded 1290.00, Status Refunded), line 5 (Status Failed), line 6 (Amount Refunded 2.50). To leave them out, delete them from the file, or add --where 'Amount Refunded=0.00' --where 'Status!=Failed' on the command line",
+    "line 4 (Amount Refunded 1290.00, Status Refunded), line 5 (Status Failed), line 6 (Amount Refunded 2.50). To leave them out, delete them from the file, or filter them when you load it (`--where 'Amount Refunded=0.00' --where 'Status!=Failed'`)",
   ],
   [
     'shopify-orders.csv',
     `#1004,dora@example.com,paid${','.repeat(9)}9.00${','.repeat(35)}2026-09-14 08:00:00 +0200${','.repeat(3)}0.00${','.repeat(29)}\n`,
-    "line 7 (Refunded Amount 20.90, Cancelled at 2026-09-13 08:00:00 +0200, Financial Status refunded), line 8 (Cancelled at 2026-09-14 08:00:00 +0200). To leave them out, delete them from the file, or add --where 'Refunded Amount=0.00' --where 'Cancelled at=' on the command line",
+    "line 7 (Refunded Amount 20.90, Cancelled at 2026-09-13 08:00:00 +0200, Financial Status refunded), line 8 (Cancelled at 2026-09-14 08:00:00 +0200). To leave them out, delete them from the file, or filter them when you load it (`--where 'Refunded Amount=0.00' --where 'Cancelled at='`)",
   ],
 ];
 

@@ -137,7 +137,7 @@ test('says which statuses and currencies a file has, and --where loads only some
   );
   expect(
     planned.text.match(
-      /To load only one, delete the others from the file, or add --where Currency=eur on the command line\./g,
+      /To load only one, delete the others from the file, or choose one when you load it \(`--where Currency=eur`\)\./g,
     ),
   ).toHaveLength(1);
   const { code, json } = await load(file, '--where', 'Status=paid');

@@ -8,7 +8,7 @@ import { formatCount, formatTime, formatTook, plural, prunedNote } from '../../o
 import { acknowledgeProblems, cancelRun, reopenRun, requireResumable, retryLoad } from '../../operator/run-actions.ts';
 import { reportRun, reportRuns } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';
-import { countsLine, STYLE_OF } from '../../operator/run-words.ts';
+import { countsLine, styleOf } from '../../operator/run-words.ts';
 import { startsOf } from '../../operator/status.ts';
 import { didYouMean, quote } from '../../settings/message-parts.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -147,7 +147,7 @@ async function list(session: Session, { limit, status, all, ...filter }: ListOpt
     report.dryRun ? `${report.title} (dry)` : report.title,
     formatTime(report.startedAt),
     formatTook(report.durationMs),
-    styled(STYLE_OF[report.state], report.stateWords),
+    styled(styleOf(report), report.stateWords),
     formatCount(report.counts.in),
     report.folded === 1
       ? countsLine(report)

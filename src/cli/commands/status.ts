@@ -1,7 +1,7 @@
 /** `lockstep status`: on one screen, what needs a person, what runs, what starts next, and how accounts and targets are. */
 import type { Command } from 'commander';
 import { formatTime, formatTook } from '../../operator/format.ts';
-import { countsLine, STYLE_OF } from '../../operator/run-words.ts';
+import { countsLine, styleOf } from '../../operator/run-words.ts';
 import { statusOf } from '../../operator/status.ts';
 import { styled } from '../print/colour.ts';
 import type { Perform, Session } from '../session.ts';
@@ -32,7 +32,7 @@ async function show(session: Session): Promise<void> {
     running.map((run) => [
       run.run,
       run.title,
-      styled(STYLE_OF[run.state], run.stateWords),
+      styled(styleOf(run), run.stateWords),
       formatTook(run.durationMs),
       countsLine(run),
     ]),

@@ -8,7 +8,7 @@ import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } 
 import { hintsFor } from '../../operator/hints.ts';
 import { exportCommand } from '../../operator/problem-rows.ts';
 import { firstRows, type RunReport } from '../../operator/run-report.ts';
-import { SCAN_WORDS, STYLE_OF, unconfirmedWords, unsentWords, verdictWords } from '../../operator/run-words.ts';
+import { SCAN_WORDS, styleOf, unconfirmedWords, unsentWords, verdictWords } from '../../operator/run-words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { styled } from './colour.ts';
 import { problemLines } from './problem-lines.ts';
@@ -21,7 +21,7 @@ export function headline(report: RunReport, title: string): string {
   const what = report.dryRun ? 'Dry run' : 'Run';
   const took = formatTook(report.durationMs);
   const when = report.state === 'running' ? `, for ${took} so far` : ` after ${took}`;
-  return `${what} ${report.run} of ${title} ${styled(STYLE_OF[report.state], headlineWords(report))}${when}.`;
+  return `${what} ${report.run} of ${title} ${styled(styleOf(report), headlineWords(report))}${when}.`;
 }
 
 function headlineWords({ state, stateWords: words }: RunReport): string {

@@ -6,7 +6,7 @@ import { keepAction } from '../../engine/ledger/console/console-actions.ts';
 import { OPERATOR } from '../../settings/schema-console.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { takeSaid } from '../forms/flash-message.ts';
-import { renderFrame } from '../layout.tsx';
+import { type Frame, renderFrame } from '../layout.tsx';
 import { COOKIE, setSession } from './guard.ts';
 import { type People, SESSION_MS } from './people.ts';
 
@@ -21,7 +21,7 @@ const form = z.object({
 
 export async function addLogin(
   app: FastifyInstance,
-  { people, pool }: { readonly people: People; readonly pool: Queryable },
+  { people, pool, hint }: Pick<Frame, 'hint'> & { readonly people: People; readonly pool: Queryable },
 ): Promise<void> {
   await app.register(rateLimit, { global: false });
   app.get('/login', (request, reply) => {
@@ -29,7 +29,7 @@ export async function addLogin(
     const { to } = z.object({ to: z.string().prefault('/') }).parse(request.query);
     const ended = request.cookies[COOKIE] === undefined ? undefined : 'Your session has ended. Sign in again.';
     const problem = takeSaid(request, reply)?.text ?? ended;
-    return reply.type('text/html; charset=utf-8').send(loginPage({ hasNames: people.hasNames, to, problem }));
+    return reply.type('text/html; charset=utf-8').send(loginPage({ hasNames: people.hasNames, hint, to, problem }));
   });
   app.post('/login', { config: { rateLimit: TRIES } }, async (request, reply) => {
     const { name, password, to } = form.parse(Object.fromEntries(request.body as URLSearchParams)); // safe: the parser of forms
@@ -41,7 +41,7 @@ export async function addLogin(
       return reply.redirect(ownPath(to), 303);
     }
     const problem = people.hasNames ? 'The name or the password is wrong.' : 'The password is wrong.';
-    const html = loginPage({ hasNames: people.hasNames, to, name, problem });
+    const html = loginPage({ hasNames: people.hasNames, hint, to, name, problem });
     return reply.code(401).type('text/html; charset=utf-8').send(html);
   });
   app.post('/logout', async (request, reply) => {
@@ -57,14 +57,14 @@ function ownPath(to: string): string {
   return /^\/(?![/\\])/.test(to) ? to : '/';
 }
 
-interface Asked {
+interface Asked extends Pick<Frame, 'hint'> {
   readonly hasNames: boolean;
   readonly to: string;
   readonly name?: string;
   readonly problem?: string | undefined;
 }
 
-function loginPage({ hasNames, to, name, problem }: Asked): string {
+function loginPage({ hasNames, hint, to, name, problem }: Asked): string {
   const content = (
     <form class="login card" method="post" action="/login">
       <h1>Sign in</h1>
@@ -89,5 +89,5 @@ function loginPage({ hasNames, to, name, problem }: Asked): string {
       </button>
     </form>
   );
-  return renderFrame('Sign in', content, { person: undefined, hasSession: false, tab: undefined });
+  return renderFrame('Sign in', content, { person: undefined, hasSession: false, hint, tab: undefined });
 }

@@ -69,16 +69,15 @@ const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
   async resume({ pool, hint }, id, { by, seen, first }) {
     const run = await readRun(pool, id);
     await reopenRun(pool, run, { by, seen: seen ?? run.planId, first }, hint);
-    const then =
-      first === undefined ? '' : ` It writes ${plural(first, 'order')}, and then waits for approval of the others.`;
-    const said = `Run ${id} continues as soon as a worker is free.${then}`;
-    return { said, run: id, ...(awaitsApproval(run) && { action: 'approve-run' }) };
+    if (!awaitsApproval(run)) return { said: `Run ${id} was resumed.`, run: id };
+    const part = first === undefined ? '' : ` for ${plural(first, 'order')}; then it waits for approval of the others`;
+    return { said: `Run ${id} was approved${part}.`, run: id, action: 'approve-run' };
   },
   async retry(needs, id) {
     const { pool, hint } = needs;
     const run = await readRun(pool, id);
     const rows = await retryLoad(pool, run, hint);
-    if (rows !== undefined) return { said: `Run ${id} is open again: ${plural(rows, 'row')} to retry.`, run: id };
+    if (rows !== undefined) return { said: `Run ${id} was opened again to retry ${plural(rows, 'row')}.`, run: id };
     return start(needs, run.sync, run.dryRun);
   },
   async acknowledge({ pool, hint }, id, { by }) {

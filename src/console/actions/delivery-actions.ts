@@ -15,7 +15,7 @@ import { type ActionNeeds, type Done, keeping, type Taking } from './actions.ts'
 export function replayDeliveries(needs: ActionNeeds, taking: Taking, filter: DeliveryFilter): Promise<Done> {
   const { pool, settings, hint } = needs;
   const { ids = [], target, verdict, since, until } = filter;
-  const times = [since, until].map((at) => at?.toISOString());
+  const times = [since && `since ${since.toISOString()}`, until && `until ${until.toISOString()}`];
   const about = [...ids, target, verdict, ...times].filter((one) => one !== undefined).join(' ');
   return keeping(needs, taking, 'replay-deliveries', about, async () => {
     for (const id of ids) await readDelivery(pool, id, hint);
@@ -41,7 +41,7 @@ export function replayDeliveries(needs: ActionNeeds, taking: Taking, filter: Del
 export function enableTarget(needs: ActionNeeds, taking: Taking, target: string): Promise<Done> {
   return keeping(needs, taking, 'enable-target', target, async () => {
     const isChanged = (await enableTargets(needs.pool, [target])).length > 0;
-    if (isChanged) return { said: `${target} is enabled: the deliveries that waited are sent.` };
+    if (isChanged) return { said: `${target} was enabled: a worker sends what waits for it.` };
     requireTarget(needs.settings(), target);
     return { said: `${target} was not disabled; nothing has changed.`, refused: 'NOT_DISABLED' };
   });

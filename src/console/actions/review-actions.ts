@@ -136,8 +136,9 @@ export function decideGroup(needs: ActionNeeds, taking: Taking, group: Group, ch
       }
       const made = items.map((item) => ({ item, choice, record: undefined, note }));
       await decideAll(db, made, byWords(taking));
-      const words = { ignore: 'ignored until the evidence changes', later: 'kept for later' }[choice];
-      return { said: `${plural(items.length, 'row is', 'rows are')} ${words}.` };
+      if (choice === 'later') return { said: `${plural(items.length, 'row is', 'rows are')} kept for later.` };
+      const then = items.some(({ kind }) => kind === 'contact') ? ' The next run of the sync applies it.' : '';
+      return { said: `${plural(items.length, 'row')} will be ignored until the evidence changes.${then}` };
     }),
   );
 }

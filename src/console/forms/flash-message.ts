@@ -5,10 +5,14 @@ import type { Said } from '../layout.tsx';
 
 const COOKIE = 'lockstep-said';
 const MOST = 1_000;
-const schema = z.object({ tone: z.enum(['good', 'bad']), text: z.string() });
+const schema = z.object({
+  tone: z.enum(['good', 'bad']),
+  text: z.string(),
+  link: z.object({ path: z.string(), words: z.string() }).optional(),
+});
 
-export function say(reply: FastifyReply, { tone, text }: Said): void {
-  const value = Buffer.from(JSON.stringify({ tone, text: text.slice(0, MOST) })).toString('base64url');
+export function say(reply: FastifyReply, { tone, text, link }: Said): void {
+  const value = Buffer.from(JSON.stringify({ tone, text: text.slice(0, MOST), link })).toString('base64url');
   reply.setCookie(COOKIE, value, { path: '/', httpOnly: true, sameSite: 'strict', maxAge: 60 });
 }
 

@@ -4,6 +4,7 @@ import { LockstepError } from '../../base/errors.ts';
 import { requirePerson } from '../access/guard.ts';
 import type { Done, Taking } from '../actions/actions.ts';
 import { failureOf } from '../failures.ts';
+import type { Said } from '../layout.tsx';
 import type { ConsoleNeeds } from '../needs.ts';
 import { filledIn } from '../page.ts';
 import { say } from './flash-message.ts';
@@ -26,15 +27,17 @@ export function onForm(app: FastifyInstance, path: string, answer: (form: SentFo
   });
 }
 
-/** Says what was done, or why it was not. Undefined if it was not. */
+/** Says what was done, or why it was not. Undefined if it was not. `link`: where a person sees what was done, or undoes it. */
 export async function tell(
   reply: FastifyReply,
   needs: Pick<ConsoleNeeds, 'database'>,
   work: () => Promise<Done>,
+  link?: Said['link'],
 ): Promise<Done | undefined> {
   try {
     const done = await work();
-    say(reply, { tone: done.refused === undefined ? 'good' : 'bad', text: done.said });
+    const isDone = done.refused === undefined;
+    say(reply, { tone: isDone ? 'good' : 'bad', text: done.said, link: isDone ? link : undefined });
     return done;
   } catch (error) {
     if (!(error instanceof LockstepError) || failureOf(error, needs.database).httpStatus < 409) throw error;

@@ -50,6 +50,9 @@ function withMove(given: Record<string, string>): Record<string, string> {
   return to === undefined || at < 0 ? rest : { ...rest, column_id: to.slice(0, at), position: to.slice(at + 1) };
 }
 
+/** What makes a record. Many services do not answer its id, so the page of the call finds it by its content. */
+const MAKES = /\.(create|import)$/;
+
 /** By the operation's name without the kind of record. */
 const SAID: Readonly<Record<string, string>> = {
   create: 'It was created.',
@@ -64,6 +67,8 @@ const SAID: Readonly<Record<string, string>> = {
 function after(reply: FastifyReply, { id, operation, status, found, page }: HandCall): string {
   const isDone = status === 'applied' || found === 'applied';
   if (!isDone) return `/calls/${id}`;
-  say(reply, { tone: 'good', text: SAID[operation.slice(operation.indexOf('.') + 1)] ?? 'The service applied it.' });
+  const text = SAID[operation.slice(operation.indexOf('.') + 1)] ?? 'The service applied it.';
+  const link = MAKES.test(operation) ? { path: `/calls/${id}?look=1`, words: 'Find it' } : undefined;
+  say(reply, { tone: 'good', text, link });
   return page;
 }

@@ -28,7 +28,8 @@ export function addReviewForms(app: FastifyInstance, needs: ConsoleNeeds): void 
     const { choice: button, record, ...rest } = decided.parse(given);
     const chosen = { ...rest, ...choiceOf(button, record) };
     const before = (await readReviewed(needs.pool, id)).item;
-    const done = await tell(reply, needs, () => decideItem(needs, taking, id, chosen));
+    const link = { path: itemAddress(id), words: 'See it, or undo it' };
+    const done = await tell(reply, needs, () => decideItem(needs, taking, id, chosen), link);
     if (!done || !before) return itemAddress(id);
     const next = await nextAfter(needs.pool, before);
     return next === undefined ? '/review' : itemAddress(next);
@@ -42,7 +43,8 @@ export function addReviewForms(app: FastifyInstance, needs: ConsoleNeeds): void 
   onForm(app, '/review/confirm', async ({ taking, given, reply }) => {
     const { reason, account, sync, ...chosen } = bulk.parse(given);
     const group = { reason, account, sync };
-    const done = await tell(reply, needs, () => decideGroup(needs, taking, group, chosen));
+    const link = { path: '/review/decisions', words: 'See the decisions, or undo them' };
+    const done = await tell(reply, needs, () => decideGroup(needs, taking, group, chosen), link);
     return done ? '/review' : groupAddress(group, chosen.choice);
   });
 }

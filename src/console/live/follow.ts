@@ -45,7 +45,10 @@ export function follow(needs: PagesNeeds, live: Live, { page, request, reply }: 
       if ('path' in shown) return { news: { go: shown.path }, nextMs: 0 };
       const { isBusy = false, isStill = false } = shown;
       const leastMs = (performance.now() - startedAtMs) / READ_SHARE;
-      return { news: { ...renderBody(shown), isStill }, nextMs: Math.max(isBusy ? BUSY_MS : IDLE_MS, leastMs) };
+      return {
+        news: { ...renderBody(shown, needs.hint), isStill },
+        nextMs: Math.max(isBusy ? BUSY_MS : IDLE_MS, leastMs),
+      };
     } catch (error) {
       return { news: newsOf(failureOf(error, needs.database), path), nextMs: AWAY_MS };
     }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { listActions, type TakenAction } from '../../engine/ledger/console/console-actions.ts';
 import { definePage } from '../page.ts';
 import { addressOf, Chip, Empty, Foreign, More, Table, Time } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 
 const PER_PAGE = 100;
 
@@ -46,13 +47,18 @@ export function ActionList({ actions }: { readonly actions: readonly TakenAction
           </td>
           <td>{actionWords(action)}</td>
           <td>
-            {about.startsWith('run-') ? <a href={`/runs/${about}`}>{about}</a> : <Foreign text={about} most={80} />}
+            <About action={action} about={about} />
           </td>
           <td>{refused === undefined ? <Chip tone="good">done</Chip> : <Chip tone="bad">{refused}</Chip>}</td>
         </tr>
       ))}
     </Table>
   );
+}
+
+function About({ action, about }: Pick<TakenAction, 'action' | 'about'>) {
+  if (action === 'replay-deliveries') return <Words text={about} most={200} />; // may name times
+  return about.startsWith('run-') ? <a href={`/runs/${about}`}>{about}</a> : <Foreign text={about} most={80} />;
 }
 
 /** `Resume run`; the name of an operation of the service stays as it is. */

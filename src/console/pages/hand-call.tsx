@@ -20,14 +20,20 @@ export const handCall = definePage({
     const { operation, account, path, body, page } = call;
     const state = stateOf(context.settings, call);
     const canAct = context.person.role === 'operator';
+    const isFound = state === 'applied' || state === 'was applied';
     const sent =
-      query.look && state === 'unknown' ? await findSent(await accountOf(context, account), call) : undefined;
+      query.look && (isFound || state === 'unknown')
+        ? await findSent(await accountOf(context, account), call)
+        : undefined;
     return {
       title: operation,
       tab: 'records',
-      command: callCommand({ operation, account, params: path, body }),
+      // The command of a create that was applied, or may have been, would make the record twice.
+      ...((AGAIN.includes(state) || isRepeatable(operation)) && {
+        command: callCommand({ operation, account, params: path, body }),
+      }),
       isBusy: state === 'under way',
-      isStill: state !== 'under way',
+      isStill: state !== 'under way' && !isTooEarly(context.settings, call, state),
       body: (
         <>
           <Crumbs to={{ [page]: 'Back to where it was entered' }} />
@@ -44,6 +50,7 @@ export const handCall = definePage({
             </p>
           )}
           <Content call={call} />
+          {isFound && sent && <Found call={call} sent={sent} />}
           {canAct && state === 'unknown' && <Unknown {...{ call, sent }} settings={context.settings} />}
           {canAct && AGAIN.includes(state) && <Again call={call} label="Send it again" />}
         </>
@@ -110,6 +117,11 @@ function Content({ call: { path, body } }: { readonly call: HandCall }) {
   );
 }
 
+/** Whether the service may still apply a create, so that a look would prove nothing yet. */
+function isTooEarly(settings: Settings, call: HandCall, state: CallState): boolean {
+  return state === 'unknown' && !isRepeatable(call.operation) && Date.now() < lookFrom(settings, call).getTime();
+}
+
 interface UnknownProps {
   readonly call: HandCall;
   readonly sent: Sent | undefined;
@@ -118,12 +130,11 @@ interface UnknownProps {
 
 function Unknown({ call, sent, settings }: UnknownProps) {
   if (isRepeatable(call.operation)) return <Again call={call} label="Send it again" />;
-  const from = lookFrom(settings, call);
-  if (Date.now() < from.getTime()) {
+  if (isTooEarly(settings, call, 'unknown')) {
     return (
       <p class="notice warn">
-        The service may still apply it. Look from <Time at={from} /> on: by then it has applied it or dropped it, by the
-        setting <code>budget.settle</code> of the account.
+        The service may still apply it. Look from <Time at={lookFrom(settings, call)} exact /> on: by then it has
+        applied it or dropped it, by the setting <code>budget.settle</code> of the account.
       </p>
     );
   }

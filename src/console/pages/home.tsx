@@ -194,7 +194,11 @@ function Running({ report, progress }: RunningRun) {
         <State report={report} />
         <span class="dim">{formatTook(report.durationMs)}</span>
       </div>
-      {progress && <Doing {...progress} before={`${phaseWords(progress.run.phase)}: `} />}
+      {progress && (
+        <div>
+          <Doing {...progress} before={`${phaseWords(progress.run.phase)}: `} />
+        </div>
+      )}
       {report.counts.in > 0 && <Counts report={report} />}
     </li>
   );

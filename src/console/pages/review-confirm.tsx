@@ -1,5 +1,6 @@
 /** Asks before all rows of a reason are ignored, or kept for later. */
 import { z } from 'zod';
+import { shellWord } from '../../base/reasons/template.ts';
 import { plural } from '../../operator/format.ts';
 import { longId } from '../../operator/review.ts';
 import { requireOperator } from '../access/guard.ts';
@@ -40,9 +41,11 @@ export const reviewConfirm = definePage({
       );
       return { title: button, tab: 'review', body };
     }
+    const ids = items.map((item) => shellWord(longId(item)));
     return {
       title: button,
       tab: 'review',
+      ...(ids.length <= MOST_SHOWN && { command: `review decide ${ids.join(' ')} --${choice}` }),
       head: (
         <>
           <h1>

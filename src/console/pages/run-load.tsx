@@ -63,8 +63,8 @@ export function Results({ run, report, canCorrect }: { run: Run; report: RunRepo
     >
       {canCorrect && refused > 0 && isCorrectable(run) && (
         <p class="dim">
-          Correct the rows here, where you can also create missing customers. Or download them, correct them in a
-          spreadsheet, and load that file: the columns that Lockstep adds are skipped.
+          Correct the rows here{counts.rejected > 0 && ', where you can also create missing customers'}. Or download
+          them, correct them in a spreadsheet, and load that file: the columns that Lockstep adds are skipped.
         </p>
       )}
       <ul class="inline">

@@ -241,8 +241,8 @@ function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: b
         ))}
         <dl class="facts">
           <Fact name="Calls">
-            {callsMissed && 'at least '}
             {formatCount(calls)}
+            {callsMissed && ' counted; more were made'}
             {isPartial && (
               <span class="dim">
                 {` · ${formatShare(budget.used ?? 0)} of the ${formatRate(budget.allowedPerSecond ?? 0)} allowed`}
@@ -255,8 +255,14 @@ function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: b
           {scan !== null && <Fact name="Scan">{SCAN_WORDS[scan]}</Fact>}
           {audit !== undefined && audit.open > 0 && (
             <Fact name="Audit">
-              {plural(audit.open, 'row')} sent again after an unknown outcome; checked{' '}
-              {audit.dueAt ? <Time at={audit.dueAt} exact /> : 'later'}
+              {plural(audit.open, 'row')} sent again after an unknown outcome;{' '}
+              {audit.dueAt ? (
+                <>
+                  to be checked at <Time at={audit.dueAt} exact />
+                </>
+              ) : (
+                'to be checked later'
+              )}
             </Fact>
           )}
           {audit !== undefined && audit.violations > 0 && (

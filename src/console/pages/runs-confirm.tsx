@@ -11,7 +11,7 @@ const WORDS = {
   cancel: {
     button: 'Stop for good',
     means:
-      'Nothing more is sent, and the run cannot be resumed. The next run of the sync reads before it writes, so it finds what was being sent.',
+      'Nothing more is sent. To write the rest later, retry the load or run the sync again: Lockstep reads before it writes, so it finds what was being sent.',
   },
   decline: {
     button: 'Do not approve',

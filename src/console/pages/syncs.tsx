@@ -102,7 +102,7 @@ function SyncCard({
             <ul class="inline">
               {next.map((at) => (
                 <li>
-                  <Time at={at} />
+                  <Time at={at} exact={isClose(next)} />
                 </li>
               ))}
             </ul>
@@ -155,4 +155,9 @@ function PauseForm({ name }: { readonly name: string }) {
       <button type="submit">Pause the schedule</button>
     </form>
   );
+}
+
+/** Whether times without seconds would look the same. */
+function isClose([first, second]: readonly Date[]): boolean {
+  return first !== undefined && second !== undefined && second.getTime() - first.getTime() < 60_000;
 }

@@ -5,9 +5,11 @@ import type { DeliveryCounts } from '../../mirror/outbox/deliveries.ts';
 import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import { type Undelivered, undelivered } from '../../mirror/outbox/undelivered.ts';
 import { formatCount, plural } from '../../operator/format.ts';
+import { isSecretRef, type SecretRef } from '../../settings/fields.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
+import { sourceOf } from '../../settings/secrets.ts';
 import type { PageContext } from '../page.ts';
-import { addressOf, Chip, Foreign, Section, Table, Time } from '../parts/parts.tsx';
+import { addressOf, Chip, Fact, Foreign, Section, Table, Time } from '../parts/parts.tsx';
 
 export function targetPath(target: string): string {
   return `/targets/${encodeURIComponent(target)}`;
@@ -33,7 +35,7 @@ export function Targets({ names, counts, health }: TargetsProps) {
                 </a>
               </td>
               <td>
-                <Health {...health.get(target)} />
+                <Health {...health.get(target)} dead={dead} />
               </td>
               <td class="number" data-unit="open">
                 {formatCount(open)}
@@ -58,6 +60,8 @@ export function Targets({ names, counts, health }: TargetsProps) {
 interface HealthProps {
   readonly state?: TargetState | undefined;
   readonly retried?: Undelivered['retried'];
+  /** Its dead letters. */
+  readonly dead?: number;
 }
 
 /** How these targets are, by name; those without a problem are left out. */
@@ -90,8 +94,9 @@ export async function stuckTargets({ pool, settings: { syncs } }: PageContext, {
   return endedAt === undefined && of?.type === 'tasks' ? [...(await healthOf(pool, of.targets))] : [];
 }
 
-export function Health({ state, retried }: HealthProps) {
-  if (!state && !retried) return <Chip tone="good">no problem</Chip>;
+export function Health({ state, retried, dead = 0 }: HealthProps) {
+  if (!state && !retried)
+    return dead > 0 ? <Chip tone="warn">has dead letters</Chip> : <Chip tone="good">no problem</Chip>;
   const { disabled, failing = retried, blockedUntil } = state ?? {};
   return (
     <>
@@ -117,10 +122,28 @@ export function Health({ state, retried }: HealthProps) {
   );
 }
 
+/** Where each secret of a target or channel comes from, such as the variable of its token. */
+export function Secrets({ settings }: { readonly settings: object | undefined }) {
+  const sources = secretsIn(settings).map(sourceOf);
+  if (sources.length === 0) return null;
+  return (
+    <Fact name="Secrets">
+      {sources.map((source) => (
+        <div>{source}</div>
+      ))}
+    </Fact>
+  );
+}
+
+function secretsIn(value: unknown): readonly SecretRef[] {
+  if (isSecretRef(value)) return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsIn) : [];
+}
+
 /** How deliveries to a webhook are signed. During a rotation, receivers can check either signature. */
 export function Signing({ target }: { readonly target: TargetSettings | undefined }) {
   if (target?.type !== 'webhook') return null;
-  if (target.previousSecret === undefined) return <>signed with one secret, {target.secret.where}</>;
+  if (target.previousSecret === undefined) return <>signed with one secret</>;
   return (
     <>
       The secret is being rotated: signed with both. When every receiver has the new one, remove{' '}

@@ -12,7 +12,7 @@ import { definePage, type PageContext } from '../page.ts';
 import { Lags } from '../parts/charts.tsx';
 import { Act, addressOf, Chip, Crumbs, Fact, Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
-import { Health, healthOf, Signing, targetPath } from './target-parts.tsx';
+import { Health, healthOf, Secrets, Signing, targetPath } from './target-parts.tsx';
 
 /** The time that a check may take. */
 const CHECK_MS = 20_000;
@@ -45,7 +45,7 @@ export const target = definePage({
       body: (
         <>
           <div class="headline">
-            <Health {...health} />
+            <Health {...health} dead={dead} />
             <div class="acts">
               {health?.state?.disabled && canAct && <Act path={`${targetPath(name)}/enable`} label="Enable" primary />}
               {channel !== undefined && canAct && <Act path={`${targetPath(name)}/test`} label="Send a test message" />}
@@ -65,6 +65,7 @@ export const target = definePage({
                 <Signing target={own} />
               </Fact>
             )}
+            <Secrets settings={own ?? (channel === undefined ? undefined : settings.alerts[channel])} />
             <Fact name="Deliveries">
               <a id="all" href={addressOf('/deliveries', { target: name, verdict: 'waiting' })}>
                 {formatCount(open)} open

@@ -5,7 +5,7 @@ import { PROBLEMS, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { formatCount } from '../../operator/format.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';
-import { STYLE_OF, type Tone, verdictWords } from '../../operator/run-words.ts';
+import { styleOf, type Tone, verdictWords } from '../../operator/run-words.ts';
 
 /**
  * UTC until the script shows the time of the viewer's zone; UTC stays in the tooltip, with seconds. `exact`: with seconds, on the
@@ -77,7 +77,11 @@ export function Chip({ tone, children }: { readonly tone: Tone | 'busy'; readonl
 }
 
 /** A run's state, such as `running`. */
-export function State({ report }: { readonly report: Pick<RunReport, 'state' | 'stateWords' | 'audit'> }) {
+export function State({
+  report,
+}: {
+  readonly report: Pick<RunReport, 'state' | 'stateWords' | 'audit' | 'counts' | 'scan'>;
+}) {
   const { state, stateWords, audit } = report;
   if (state !== 'auditing' || !audit?.dueAt) return <Chip tone={toneOf(report)}>{stateWords}</Chip>;
   return (
@@ -89,8 +93,8 @@ export function State({ report }: { readonly report: Pick<RunReport, 'state' | '
 
 const BUSY: readonly RunState[] = ['receiving', 'running', 'auditing'];
 
-function toneOf({ state }: Pick<RunReport, 'state'>): Tone | 'busy' {
-  return BUSY.includes(state) ? 'busy' : STYLE_OF[state];
+function toneOf(report: Parameters<typeof styleOf>[0]): Tone | 'busy' {
+  return BUSY.includes(report.state) ? 'busy' : styleOf(report);
 }
 
 type Counted = Pick<RunReport, 'counts' | 'status' | 'type' | 'dryRun' | 'unsettled'>;

@@ -1,4 +1,5 @@
 /** Sentences of Lockstep, with what a page adds to them. */
+import { createContext, useContext } from 'hono/jsx';
 import { visible } from '../../base/visible.ts';
 import { addressOf, Time } from './parts.tsx';
 
@@ -8,7 +9,7 @@ const INSTANT = /(?<!["\w])(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)(?!["\w])/
 const OPTION = / \(`--[^`]*`\)/g;
 /** The page that does what a command does. */
 const PAGES: readonly (readonly [command: RegExp, page: (name: string) => string])[] = [
-  [/^runs show (\S+)/, (run) => `/runs/${run}`],
+  [/^runs (?:show|resume) (\S+)/, (run) => `/runs/${run}`],
   [/^runs retry (\S+)/, (run) => addressOf('/confirm', { action: 'retry', run })],
   [/^runs cancel (\S+)/, (run) => addressOf('/confirm', { action: 'cancel', run })],
   [/^run /, () => '/syncs'],
@@ -24,6 +25,9 @@ const PAGES: readonly (readonly [command: RegExp, page: (name: string) => string
   [/^links (?:import|remove) --target (\S+)/, (target) => addressOf('/links', { target })],
   [/^doctor --account (\S+)/, (account) => `/accounts/${account}`],
 ];
+
+/** Completes a command with the options of this process: a sentence may come from the ledger, which has it without them. */
+export const CommandHint = createContext((command: string) => `lockstep ${command}`);
 
 /** A sentence of Lockstep: its commands in backticks, each with the page that does the same, and its times in the zone of the viewer. */
 export function Words({ text: told, most }: { readonly text: string; readonly most?: number }) {
@@ -42,12 +46,14 @@ function withTimes(part: string, i: number) {
   return i % 2 === 1 && !Number.isNaN(Date.parse(part)) ? <Time at={part} exact /> : visible(part);
 }
 
-/** A command that is cut leads nowhere. */
+/** A command that is cut leads nowhere, and is not completed. */
 function CommandWords({ text, isWhole }: { readonly text: string; readonly isWhole: boolean }) {
-  const page = isWhole ? pageOf(text) : undefined;
+  const hint = useContext(CommandHint);
+  const command = isWhole ? /^lockstep (.*)/s.exec(text)?.[1] : undefined;
+  const page = command === undefined ? undefined : pageOf(command);
   return (
     <>
-      <code>{visible(text)}</code>
+      <code>{visible(command === undefined ? text : hint(command))}</code>
       {page !== undefined && (
         <>
           {' ('}
@@ -58,8 +64,7 @@ function CommandWords({ text, isWhole }: { readonly text: string; readonly isWho
   );
 }
 
-function pageOf(text: string): string | undefined {
-  const command = /^lockstep (.*)/s.exec(text)?.[1] ?? '';
+function pageOf(command: string): string | undefined {
   for (const [form, page] of PAGES) {
     const found = form.exec(command);
     if (found) return page(found[1] ?? '');

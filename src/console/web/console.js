@@ -22,8 +22,14 @@ localTimes(document);
 document.addEventListener('click', async ({ target }) => {
   const button = target.closest('[data-copy]');
   if (!button) return;
-  await navigator.clipboard.writeText(button.dataset.copy);
-  button.textContent = 'Copied';
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = 'Copied';
+  } catch {
+    // Browsers allow it only over TLS and on this machine: the text is selected, for the person to copy.
+    getSelection().selectAllChildren(button.previousElementSibling);
+    button.textContent = 'Selected: press Ctrl+C';
+  }
   setTimeout(() => {
     button.textContent = 'Copy';
   }, 1500);
