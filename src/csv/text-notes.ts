@@ -21,8 +21,8 @@ export class TextNotes {
   }
 
   add(row: CheckedRow): void {
-    this.#decoded ||= placeOf(this.#guess ? BEYOND_ASCII : TWICE_ENCODED, row);
-    this.#escaped ||= placeOf(ENTITY, row);
+    this.#decoded ||= exampleIn(this.#guess ? BEYOND_ASCII : TWICE_ENCODED, row);
+    this.#escaped ||= exampleIn(ENTITY, row);
   }
 
   /** Sentences without a full stop. */
@@ -49,7 +49,7 @@ export class TextNotes {
   }
 }
 
-function placeOf(form: RegExp, { line, values }: CheckedRow): string {
+function exampleIn(form: RegExp, { line, values }: CheckedRow): string {
   for (const text of Object.values(values)) if (form.test(text)) return `line ${line} (${shownCell(text)})`;
   return '';
 }

@@ -43,9 +43,9 @@ test('notes say that the orders have no number and no amount, unless a person sa
   const text = 'Vorgang Nummer,Email,Bedrag\nX1,a@x.de,100\n';
   expect(await notesOf(text)).toEqual([
     expect.stringMatching(
-      /^no column fills order_id: each line is an order of its own.*LS-.*add --map order_id=Column/,
+      /^no column fills order_id: each line is an order of its own.*LS-.*choose it for order_id \(`--map order_id=Column`\)$/,
     ),
-    expect.stringMatching(/^no column fills amount: .*add --map amount=Column/),
+    expect.stringMatching(/^no column fills amount: .*choose it for amount \(`--map amount=Column`\)$/),
   ]);
   const told = { order_id: '', amount: '' } as const;
   const { overview } = await loaded(text, { map: new Map(Object.entries(told)) as SheetChoices['map'] });
