@@ -4,22 +4,13 @@
  * operator approves the plan.
  */
 
-import { RunFailed, RunPaused } from '../src/engine/account/failure.ts';
+import { RunPaused } from '../src/engine/account/failure.ts';
 import { unsettledForMs } from '../src/engine/ledger/baseline-wait.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { startOfRead } from '../src/engine/ledger/match-index.ts';
 import { decideOrders, planOnly } from '../src/engine/ledger/matching/decide-orders.ts';
 import { judgeFirst, planFirst } from '../src/engine/ledger/matching/first-created.ts';
-import {
-  type Creating,
-  CUSTOMERS,
-  countMissing,
-  createMissing,
-  settleNotCreated,
-  settleUnclear,
-  takeCreated,
-  takeUnlisted,
-} from '../src/engine/ledger/matching/missing-customers.ts';
+import { CUSTOMERS, settleUnclear, takeUnlisted } from '../src/engine/ledger/matching/missing-customers.ts';
 import { resolveCustomers } from '../src/engine/ledger/matching/order-customers.ts';
 import {
   holdsItsKeys,
@@ -39,35 +30,27 @@ import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
 import type { Transactional } from '../src/storage/transaction.ts';
-import type { ContactsOptions } from '../src/syncs/contacts/options.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { BASELINE, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
 import { readLoad } from '../src/syncs/orders/begin-load.ts';
+import { awaitCreated, CUSTOMERS_READ, startCreating } from '../src/syncs/orders/create-customers.ts';
 import { askFirst, createsNow, planTheRest, whyApproval } from '../src/syncs/orders/load-approval.ts';
-import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
+import {
+  checkpointOf,
+  continueFrom,
+  type LoadCheckpoint,
+  type Stepped,
+  saveCheckpoint,
+} from '../src/syncs/orders/load-checkpoint.ts';
 import { type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.ts';
 import { readOrders, readUnlistedOrders } from '../src/syncs/orders/read-orders.ts';
 import { rememberColumns } from '../src/syncs/orders/remembered-columns.ts';
 import { waitingFor, whileWaiting } from '../src/syncs/orders/wait-for-run.ts';
 import { openWantedCustomers } from '../src/syncs/orders/wanted-customers.ts';
 
-const CUSTOMERS_READ = { kind: 'customer', pass: BASELINE } as const;
 const ORDERS_READ = { kind: 'order', pass: BASELINE } as const;
-/** How often it checks whether another run has ended. */
-const LOOK_MS = 500;
 
 type Context = JobContext<OrdersOptions>;
-
-/** Options for creating customers that have no contact. */
-const CREATE_ONLY: ContactsOptions = {
-  rowsPerPage: 500,
-  importWith: 'create',
-  onChange: 'ignore',
-  matchBy: ['email', 'phone'],
-};
-
-/** One step is done, or the whole job. */
-type Stepped = { readonly status: 'on'; readonly checkpoint: LoadCheckpoint } | JobResult;
 
 export const loadOrders = defineJob({
   name: 'load-orders',
@@ -147,62 +130,6 @@ async function findCustomers(context: Context, exclusive: Exclusive, checkpoint:
   }
 }
 
-function startCreating(
-  { run, account }: Context,
-  exclusive: Exclusive,
-  checkpoint: LoadCheckpoint,
-  baseline: Baseline,
-): Promise<Creating> {
-  return exclusive.transaction(async (db): Promise<Creating> => {
-    const readAt = await startOfRead(db, run.id, CUSTOMERS_READ);
-    if (!readAt) return { status: 'stale' };
-    const creating = await createMissing(db, run, { readAt, settleMs: account.settleMs, options: CREATE_ONLY });
-    if (creating.status !== 'started') return creating;
-    await keepBaseline(db, creating.run.id, baseline.hashes());
-    await saveCheckpoint(db, run.id, { ...checkpoint, step: 'creating', creator: creating.run.id });
-    return creating;
-  });
-}
-
-async function awaitCreated(
-  { pool, run, need }: Context,
-  exclusive: Exclusive,
-  checkpoint: LoadCheckpoint,
-): Promise<Stepped> {
-  const { creator: creatorId } = checkpoint;
-  if (creatorId === undefined) return { status: 'on', checkpoint: { ...checkpoint, step: 'customers' } };
-  await need(creatorId);
-  const { status, phase, error, errorCode } = await readRun(pool, creatorId);
-  switch (status) {
-    case 'running':
-      return { status: 'again', inMs: LOOK_MS };
-    case 'paused':
-      throw new RunPaused(
-        'CUSTOMERS_PAUSED',
-        `Run ${creatorId}, which creates the missing customers, is paused: ${error}`,
-      );
-    case 'failed': {
-      const isSuperseded = phase === undefined;
-      if (isSuperseded) return { status: 'on', checkpoint: { ...checkpoint, step: 'customers' } };
-      const message = `Run ${creatorId}, which creates the missing customers, has failed: ${error}`;
-      throw new RunFailed(errorCode ?? 'CUSTOMERS_FAILED', message);
-    }
-    case 'done':
-    case 'cancelled': {
-      const left = await exclusive.transaction(async (db) => {
-        if (!(await startOfRead(db, run.id, CUSTOMERS_READ))) return undefined;
-        await takeCreated(db, run, creatorId);
-        await resolveCustomers(db, run, { keepMissing: true, isWhole: true });
-        await settleNotCreated(db, run, creatorId);
-        return countMissing(db, run);
-      });
-      return continueFrom(exclusive, run.id, { ...checkpoint, step: left === 0 ? 'keys' : 'customers' });
-    }
-    default:
-      return status satisfies never;
-  }
-}
-
 async function holdKeys(context: Context, exclusive: Exclusive, checkpoint: LoadCheckpoint): Promise<Stepped> {
   const { pool, run, account } = context;
   const sentMs = await sentBeforeUnsettledForMs(pool, run.id, account.settleMs);
@@ -271,11 +198,6 @@ async function end(db: Transactional, run: Context['run']): Promise<JobResult> {
   await settleCopies(db, run.id);
   await endRun(db, run.id, 'done');
   return { status: 'finished' };
-}
-
-async function continueFrom(exclusive: Exclusive, runId: string, checkpoint: LoadCheckpoint): Promise<Stepped> {
-  await exclusive.transaction((db) => saveCheckpoint(db, runId, checkpoint));
-  return { status: 'on', checkpoint };
 }
 
 async function waitFor(

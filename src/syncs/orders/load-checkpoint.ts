@@ -1,6 +1,8 @@
 /** How far a load has come before its orders are sent: its run's checkpoint, from which any process can resume. */
 import { z } from 'zod';
 import { type Run, recordProgress } from '../../engine/ledger/runs.ts';
+import type { Exclusive } from '../../engine/worker/exclusive.ts';
+import type { JobResult } from '../../engine/worker/job.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 
 const checkpointSchema = z.object({
@@ -34,4 +36,12 @@ export function checkpointOf(run: Pick<Run, 'checkpoint'>): LoadCheckpoint {
 
 export async function saveCheckpoint(db: Queryable, runId: string, checkpoint: LoadCheckpoint): Promise<void> {
   await recordProgress(db, runId, { checkpoint: { ...checkpoint, job: 'orders' } });
+}
+
+/** One step is done, or the whole job. */
+export type Stepped = { readonly status: 'on'; readonly checkpoint: LoadCheckpoint } | JobResult;
+
+export async function continueFrom(exclusive: Exclusive, runId: string, checkpoint: LoadCheckpoint): Promise<Stepped> {
+  await exclusive.transaction((db) => saveCheckpoint(db, runId, checkpoint));
+  return { status: 'on', checkpoint };
 }
