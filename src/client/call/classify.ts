@@ -115,12 +115,16 @@ export function isEmptyList({ operation }: Call, { httpStatus }: Head): boolean 
   return list !== undefined && httpStatus === 204;
 }
 
-/** What the answer says beside its records. Only caches send `Age`: https://www.rfc-editor.org/rfc/rfc9111#section-5.1 */
-export function signsOf({ operation }: Call, body: Json, head: Head): Pick<Applied, 'beside' | 'cachedForS'> {
+/** What the answer to a list says beside its records. */
+export function signsOf({ operation }: Call, body: Json, { headers }: Head): Pick<Applied, 'beside'> {
   const { list, path }: Operation = operations[operation];
-  const beside = list === undefined ? undefined : besideOf(body, head.headers, path);
-  const cachedForS = Number(headerOf(head, 'age') ?? 0);
-  return { ...(beside && { beside }), ...(cachedForS > 0 && { cachedForS }) };
+  const beside = list === undefined ? undefined : besideOf(body, headers, path);
+  return beside === undefined ? {} : { beside };
+}
+
+/** Seconds since the service gave the answer; 0 if no cache kept it. Only caches send `Age`: https://www.rfc-editor.org/rfc/rfc9111#section-5.1 */
+export function ageOf(head: Head): number {
+  return Math.max(0, Number(headerOf(head, 'age')) || 0);
 }
 
 function refusal(call: Call, head: Head, body: Uint8Array): Refused | Limited {

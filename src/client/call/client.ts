@@ -13,10 +13,10 @@ import type { Operation, Prefix } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
 import type { Budget, Lane, Taken } from '../budget/budget.ts';
 import { unpacked } from '../http/content-encoding.ts';
-import { type BodySink, type Exchanged, exchange } from '../http/exchange.ts';
+import { type BodySink, type Exchanged, exchange, type Head } from '../http/exchange.ts';
 import { openPool } from '../http/pool.ts';
 import { createListSink, type OnRecords } from '../lists/list-sink.ts';
-import { type Call, classify, isRead } from './classify.ts';
+import { ageOf, type Call, classify, isRead } from './classify.ts';
 import type { Dialect } from './dialect.ts';
 import { type Inspected, type InspectOptions, seen, withCredentials } from './inspect.ts';
 import type { NotSent, NotSentReason, Outcome, StreamOutcome } from './outcome.ts';
@@ -198,7 +198,10 @@ export function createClient(config: ClientConfig): Client {
       if (hint !== undefined) await permit.hinted(hint).catch(() => {});
       const isPoured = exchanged.head !== undefined && sink?.accepts(exchanged.head) === true;
       const whole = isPoured ? exchanged : unpacked(exchanged, maxBodyBytes);
-      const outcome = withoutSecrets(await taking.finish(whole, call, performance.now() - startedAt));
+      const outcome = withAge(
+        withoutSecrets(await taking.finish(whole, call, performance.now() - startedAt)),
+        exchanged.head,
+      );
       prefixes.saw(operation, wire.prefix, outcome);
       if (outcome.status === 'limited') {
         counts.limited++;
@@ -269,6 +272,11 @@ export function createClient(config: ClientConfig): Client {
       await closing;
     },
   };
+}
+
+function withAge<T extends Ended>(outcome: T, head: Head | undefined): T {
+  const cachedForS = head === undefined ? 0 : ageOf(head);
+  return outcome.status === 'applied' && cachedForS > 0 ? { ...outcome, cachedForS } : outcome;
 }
 
 function notSent(label: string, reason: NotSentReason, why: string): NotSent {

@@ -88,7 +88,7 @@ export function nothingButLimited(what: string): RetryLater {
 /** An answer that was given before, and may lack what was written since. */
 function fromCache(operation: OperationName, ageS: number): RetryLater {
   const words = `a cache has answered with what the service said ${ageS} s ago, so new records may be missing`;
-  return new RetryLater(`${operation}: ${words}. Let the calls of Lockstep pass the cache`, CACHED_MS);
+  return new RetryLater(`${operation}: ${words}. Let the calls of Lockstep bypass the cache`, CACHED_MS);
 }
 
 /** The calls of a read so far. `isAnswered`: it has an answer that another try does not change. */

@@ -179,3 +179,13 @@ test('makes the service wait while the consumer works, so that a long list takes
   // The buffers of the two sockets hold some megabytes of the 36.
   expect(writtenAtRest).toBeLessThan(30);
 });
+
+test.each([
+  ['200', { body: [], headers: { age: '30' } }],
+  ['204', { status: 204, headers: { age: '30' } }],
+])('an empty list that a cache answers with %s has an age', async (_, reply) => {
+  const server = await startHttpServer(reply);
+  const { onRecords } = collector();
+  const outcome = await openClient(server).stream('orders.getall', { lane, onRecords });
+  expect(outcome).toMatchObject({ status: 'applied', records: 0, cachedForS: 30 });
+});

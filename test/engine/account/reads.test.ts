@@ -121,7 +121,7 @@ test('an answer that a cache has kept is read again later, and its call is count
   await expect(reading).rejects.toMatchObject({
     name: 'RetryLater',
     isFailure: true,
-    message: expect.stringMatching(/contacts\.getall: a cache has answered .* 30 s ago.* pass the cache$/),
+    message: expect.stringMatching(/contacts\.getall: a cache has answered .* 30 s ago.* bypass the cache$/),
   });
   expect(told).toEqual([{ calls: 1, limited: 0 }]);
 });

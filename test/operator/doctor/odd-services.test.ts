@@ -301,6 +301,6 @@ test('says that a cache answers, and how old its answers are', async () => {
   expect(findingIn(await examineAt(server.url), 'caches')).toMatchObject({
     confidence: 'certain',
     found: expect.stringMatching(/^\d+ answers of \d+ came from a cache, up to 30 s old$/),
-    needs: 'let the calls of Lockstep pass the cache',
+    needs: 'let the calls of Lockstep bypass the cache',
   });
 });

@@ -85,13 +85,12 @@ function latency({ account, calls }: Examination): Finding {
   return certain(gap, found, does, { needs });
 }
 
-/** Only caches send `Age`: https://www.rfc-editor.org/rfc/rfc9111#section-5.1 */
 function caches(traces: readonly Trace[]): Finding {
   const does = 'reads again later what a cache has answered: it may lack new records';
   const ages = traces.map((trace) => Number(headerIn(trace, 'age') ?? 0)).filter((age) => age > 0);
   if (ages.length === 0) return unknown('caches', 'no answer says that it comes from a cache', does);
   const found = `${plural(ages.length, 'answer')} of ${traces.length} came from a cache, up to ${Math.max(...ages)} s old`;
-  return certain('caches', found, does, { needs: 'let the calls of Lockstep pass the cache' });
+  return certain('caches', found, does, { needs: 'let the calls of Lockstep bypass the cache' });
 }
 
 function formatRate(perSecond: number): string {
