@@ -24,8 +24,8 @@ export const CELL_REASONS = {
     remedy: 'Choose the decimal sign of the file: a point (`--decimal .`) or a comma (`--decimal ,`).',
   },
   AMOUNT_CUT_OFF: {
-    meaning: 'The file ends in the amount, without a line end, and only this amount has no decimals.',
-    sentence: 'may be cut off: the file ends in it, and only this amount has no two decimals.',
+    meaning: 'The file ends in the amount, without a line end, and all other amounts have two decimals.',
+    sentence: 'may be cut off: the file ends in it, and all other amounts have two decimals.',
     remedy: 'Export or copy the file again. If the amount is right, end its line.',
   },
   AMOUNT_IS_DATE: {

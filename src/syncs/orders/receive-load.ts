@@ -169,7 +169,7 @@ function sharedWords(found: Found): readonly string[] {
 function copiedWords(found: Found): readonly string[] {
   if (found.count === 0) return [];
   return [
-    `lines with the order_id and content of an earlier line are not sent, because they seem to be the same order: line ${listed(found)}. If they are items of one order, its amount lacks theirs: add --combine-lines sum on the command line`,
+    `lines with the order_id and content of an earlier line are not sent, because they seem to be the same order: ${found.count === 1 ? 'line' : 'lines'} ${listed(found)}. If they are items of one order, its amount lacks theirs: combine the lines when you load the file (\`--combine-lines sum\`)`,
   ];
 }
 
