@@ -7,7 +7,7 @@ import { nightsOf } from '../../engine/ledger/views/nights.ts';
 import { latestRun } from '../../engine/ledger/views/run-list.ts';
 import { formatCount, formatTook, plural } from '../../operator/format.ts';
 import { kindOf, phaseWords } from '../../operator/phase-words.ts';
-import { conditionWords, scheduleWords, zoneOf } from '../../operator/schedule-words.ts';
+import { zoneOf } from '../../operator/schedule-words.ts';
 import { type Need, type Status, type StatusRun, statusOf } from '../../operator/status.ts';
 import { budgetLimits, type Settings } from '../../settings/settings.ts';
 import { sharedRead } from '../live/shared-reads.ts';
@@ -18,6 +18,7 @@ import { addressOf, Chip, Command, Counts, Empty, Foreign, Section, State, Time 
 import { Doing } from '../parts/phases.tsx';
 import { accountPath } from './account.tsx';
 import { RateNow } from './account-parts.tsx';
+import { NextStarts } from './next-starts.tsx';
 import { targetPath } from './target-parts.tsx';
 
 export const home = definePage({
@@ -202,58 +203,6 @@ function Running({ report, progress }: RunningRun) {
       {report.counts.in > 0 && <Counts report={report} />}
     </li>
   );
-}
-
-function NextStarts({ status, settings, hint }: Pick<PageContext, 'settings' | 'hint'> & { readonly status: Status }) {
-  const { next, hasScheduler, paused } = status;
-  if (next.length + paused.size === 0) {
-    return (
-      <Section title="Next starts">
-        <p class="dim">
-          No sync has a schedule. Add <code>schedule</code> to a sync in the settings.
-        </p>
-      </Section>
-    );
-  }
-  return (
-    <Section title="Next starts">
-      <table class="list">
-        <tbody>
-          {next.map(({ sync, at, pausedRun }) => (
-            <tr>
-              <th scope="row">{sync}</th>
-              <td>
-                <Time at={at} />
-              </td>
-              <td class="dim">
-                {wordsOf(settings, sync)}
-                {conditionWords(pausedRun)}
-              </td>
-            </tr>
-          ))}
-          {[...paused.values()].map(({ sync, pausedAt }) => (
-            <tr>
-              <th scope="row">{sync}</th>
-              <td colspan={2}>
-                paused since <Time at={pausedAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {!hasScheduler && (
-        <div class="notice warn">
-          No scheduler starts some of these syncs. Start one:
-          <Command line={hint('start')} />
-        </div>
-      )}
-    </Section>
-  );
-}
-
-function wordsOf({ syncs }: Settings, name: string): string {
-  const schedule = syncs[name]?.schedule;
-  return schedule ? scheduleWords(schedule) : '';
 }
 
 interface BudgetsProps {

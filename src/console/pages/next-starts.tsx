@@ -1,0 +1,62 @@
+/** When each sync starts next, on Home. */
+import { conditionWords, scheduleWords } from '../../operator/schedule-words.ts';
+import type { Status } from '../../operator/status.ts';
+import type { Settings } from '../../settings/settings.ts';
+import type { PageContext } from '../page.ts';
+import { Command, Section, Time } from '../parts/parts.tsx';
+
+interface NextStartsProps extends Pick<PageContext, 'settings' | 'hint'> {
+  readonly status: Status;
+}
+
+export function NextStarts({ status, settings, hint }: NextStartsProps) {
+  const { next, hasScheduler, paused } = status;
+  if (next.length + paused.size === 0) {
+    return (
+      <Section title="Next starts">
+        <p class="dim">
+          No sync has a schedule. Add <code>schedule</code> to a sync in the settings.
+        </p>
+      </Section>
+    );
+  }
+  return (
+    <Section title="Next starts">
+      <table class="list">
+        <tbody>
+          {next.map(({ sync, at, pausedRun }) => (
+            <tr>
+              <th scope="row">{sync}</th>
+              <td>
+                <Time at={at} />
+              </td>
+              <td class="dim">
+                {wordsOf(settings, sync)}
+                {conditionWords(pausedRun)}
+              </td>
+            </tr>
+          ))}
+          {[...paused.values()].map(({ sync, pausedAt }) => (
+            <tr>
+              <th scope="row">{sync}</th>
+              <td colspan={2}>
+                paused since <Time at={pausedAt} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {!hasScheduler && (
+        <div class="notice warn">
+          No scheduler starts some of these syncs. Start one:
+          <Command line={hint('start')} />
+        </div>
+      )}
+    </Section>
+  );
+}
+
+function wordsOf({ syncs }: Settings, name: string): string {
+  const schedule = syncs[name]?.schedule;
+  return schedule ? scheduleWords(schedule) : '';
+}
