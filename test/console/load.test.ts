@@ -182,6 +182,8 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByLabel('Type 1,000').fill('1,000');
     await page.getByRole('button', { name: 'Approve' }).click();
     expect(await page.textContent('.said.good')).toContain('was approved.');
+    const areCreated = () => page.reload().then(() => page.getByText('created (1,000)').isVisible());
+    await expect.poll(areCreated, { interval: 250 }).toBe(true);
     await close();
   });
 
