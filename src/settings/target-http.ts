@@ -89,8 +89,8 @@ const items = z
           .describe('JSON pointer to the record of the item in the answer. Default: the whole answer.'),
       })
       .describe('The call that reads an item.'),
-    complete: z.strictObject(requestKeys('POST', 'both')).describe('The call that completes an item.'),
-    reopen: z.strictObject(requestKeys('POST', 'both')).describe('The call that reopens an item.'),
+    complete: z.strictObject(requestKeys('POST', 'write')).describe('The call that completes an item.'),
+    reopen: z.strictObject(requestKeys('POST', 'write')).describe('The call that reopens an item.'),
     create: z
       .strictObject({
         ...requestKeys('POST', 'change'),

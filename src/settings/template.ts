@@ -33,13 +33,19 @@ export interface ChangeView {
   };
 }
 
-/** In the call that reads an item there is only its id, and in calls that change it the task too. */
+/** In the call that reads an item there is only its id, and in calls that change it the task and the record too. */
 export interface ItemView {
   /** The id of the outside item. */
   readonly item: string;
 }
 
-export type TemplateView = ChangeView | ItemView | (ChangeView & ItemView);
+/** What a call that changes an item may use. */
+export interface WriteView extends ChangeView, ItemView {
+  /** The record of the item as it was read before the call, in the form of its system. */
+  readonly record: unknown;
+}
+
+export type TemplateView = ChangeView | ItemView | WriteView;
 export type Template<View extends object> = (view: View) => string;
 
 /** A template is rendered with these when the settings are checked: with all values, and with as few as possible. */
@@ -80,8 +86,11 @@ const OF_CHANGE = Object.keys(FULL).flatMap((name) => {
   return name === ITEM ? [] : [name];
 });
 
-/** What a template is about: a change, an item, or both. */
-const NAMES = { change: OF_CHANGE, item: OF_ITEM, both: [...OF_CHANGE, ...OF_ITEM] } as const;
+const RECORD = 'record';
+const IN_RECORD = /^record[.[]/;
+
+/** What a template is about: a change, an item, or both and the item's record. */
+const NAMES = { change: OF_CHANGE, item: OF_ITEM, write: [...OF_CHANGE, ...OF_ITEM, RECORD] } as const;
 export type About = keyof typeof NAMES;
 
 const ESCAPES: Readonly<Record<Place, (value: unknown) => string>> = {
@@ -123,14 +132,30 @@ export function template(place: Place, about: About = 'change') {
 
 function problemOf(text: string, place: Place, names: readonly string[]): string | undefined {
   try {
-    const unknown = variablesOf(text, place).find((name) => !names.includes(name));
+    const isKnown = (name: string) => names.includes(name) || (names.includes(RECORD) && IN_RECORD.test(name));
+    const unknown = variablesOf(text, place).find((name) => !isKnown(name));
     if (unknown !== undefined) return `unknown variable ${quote(unknown)}${didYouMean(unknown, names) || known(names)}`;
     const render = compileTemplate(text, place);
-    const results = [FULL, SCANT].map(render);
+    const record = sampleRecord(text, place);
+    const results = [FULL, SCANT].map((view) => render({ ...view, record }));
     return place === 'json' ? jsonProblem(results) : undefined;
   } catch (error) {
     return notATemplate(error);
   }
+}
+
+/** A record with the members that a template uses: nothing else is known of it. */
+function sampleRecord(text: string, place: Place): unknown {
+  const engine = engineOf(place);
+  const used = engine.globalVariableSegmentsSync(engine.parse(text)).map((path) => path.map(String));
+  return sampleOf(used.flatMap(([name, ...path]) => (name === RECORD ? [path] : [])));
+}
+
+function sampleOf(paths: readonly (readonly string[])[]): unknown {
+  const names = [...new Set(paths.flatMap((path) => path.slice(0, 1)))];
+  if (names.length === 0) return '1';
+  const within = (name: string) => paths.flatMap(([member, ...rest]) => (member === name ? [rest] : []));
+  return Object.fromEntries(names.map((name) => [name, sampleOf(within(name))]));
 }
 
 export function notATemplate(error: unknown): string {
@@ -168,8 +193,10 @@ function engineFor(outputEscape: (value: unknown) => string): Liquids.Liquid {
   return engine;
 }
 
-/** Half of a surrogate pair is not text, and could not be encoded. */
+/** A list or an object as JSON; an object that has a text of its own, such as a long integer, as that text. */
 function plain(value: unknown): string {
-  const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
+  const isJson = Array.isArray(value) || Object(value).toString === Object.prototype.toString;
+  // Half of a surrogate pair is not text, and could not be encoded.
+  const text = isJson ? JSON.stringify(value) : String(value ?? '');
   return text.replaceAll(/\p{Cs}/gu, '\ufffd');
 }

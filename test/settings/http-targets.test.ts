@@ -20,6 +20,8 @@ test.each([
   ['"/cards/{{ item }}"', '"/cards/{{ item }}?x=1"', 'items.read.path: expected a path without spaces, ? and #'],
   ['"/cards/{{ item }}"', '"/cards/{{ title }}"', 'items.read.path: unknown variable "title"'],
   ['"name": "{{ title }}"', '"name": "{{ item }}"', 'items.create.body: unknown variable "item"'],
+  ['"name": "{{ title }}"', '"name": "{{ record.id }}"', 'items.create.body: unknown variable "record.id"'],
+  ['"/cards/{{ item }}"', '"/cards/{{ record.id }}"', 'items.read.path: unknown variable "record.id"'],
   ['settle: 10m', 'settle: 10', 'items.find.settle: expected a duration with its unit'],
   [/ {6}find:[\s\S]*(?= {6}create:)/, '', 'items.find: missing: create needs find, so that no item is created twice'],
   [/ {4}items:[\s\S]*/, '', 'expected exactly one of send, items'],

@@ -1,4 +1,4 @@
-/** Stand-ins of Notion, Trello and Jira Data Center: see template-vendors.ts. */
+/** Stand-ins of Notion, Trello, Jira Data Center and OpenProject: see template-vendors.ts. */
 import { TOKEN } from './item-vendor.ts';
 import { type Item, type System, set } from './template-vendors.ts';
 
@@ -168,6 +168,77 @@ export const JIRA_DATA_CENTER: System = {
         const { summary, description, labels } = JSON.parse(body).fields;
         const { id } = items.add({ title: summary, text: description, marker: labels[0] });
         return { status: 201, body: { id: '10000', key: id, self: 'https://jira.example.com' } };
+      },
+    },
+  ],
+};
+
+/** Each change raises the version, and must name the version that it changes. */
+const versions = new WeakMap<Item, number>();
+const workPackage = (item: Item) => ({
+  id: Number(item.id),
+  lockVersion: versions.get(item) ?? 0,
+  description: { format: 'markdown', raw: `${item.text}\n\n${item.marker}` },
+  _links: { status: item.isDone ? { href: '/api/v3/statuses/12', title: 'Closed' } : { title: 'New' } },
+});
+const openProjectError = (status: number, name: string) => ({
+  status,
+  body: { _type: 'Error', errorIdentifier: `urn:openproject-org:api:v3:errors:${name}`, message: name },
+});
+const openProjectMissing = openProjectError(404, 'NotFound');
+
+export const OPENPROJECT: System = {
+  name: 'our-openproject',
+  headers: { authorization: new RegExp(`^Basic ${TOKEN}$`) },
+  missing: openProjectMissing,
+  idOf: (count) => `${count + 1}`,
+  isWrite: ({ method }) => method === 'PATCH',
+  isCreation: ({ method }) => method === 'POST',
+  rules: (items) => [
+    {
+      method: 'GET',
+      path: /^\/work_packages\/(\d+)$/,
+      answer(_, [, id]) {
+        const item = items.at(id);
+        return item ? { body: workPackage(item) } : openProjectMissing;
+      },
+    },
+    {
+      method: 'PATCH',
+      path: /^\/work_packages\/(\d+)$/,
+      body: ['lockVersion', '_links'],
+      answer({ body }, [, id]) {
+        const item = items.at(id);
+        const { lockVersion, _links } = JSON.parse(body);
+        if (item === undefined) return openProjectMissing;
+        if (lockVersion !== (versions.get(item) ?? 0)) return openProjectError(409, 'UpdateConflict');
+        versions.set(item, lockVersion + 1);
+        const states = new Map([
+          ['/api/v3/statuses/12', true],
+          ['/api/v3/statuses/1', false],
+        ]);
+        return set(item, states.get(_links.status.href), openProjectMissing, workPackage(item));
+      },
+    },
+    {
+      method: 'GET',
+      path: /^\/projects\/example\/work_packages$/,
+      query: ['filters', 'pageSize'],
+      answer({ query }) {
+        const [{ description }] = JSON.parse(query.get('filters') ?? '');
+        if (description.operator !== '~') return openProjectError(400, 'InvalidQuery');
+        return { body: { _embedded: { elements: items.with(description.values[0]).map(workPackage) } } };
+      },
+    },
+    {
+      method: 'POST',
+      path: /^\/projects\/example\/work_packages$/,
+      body: ['subject', 'description', '_links'],
+      answer({ body }) {
+        const { subject, description } = JSON.parse(body);
+        if (subject.length > 255) return openProjectError(422, 'PropertyConstraintViolation');
+        const [text = '', marker = ''] = description.raw.split('\n\n');
+        return { status: 201, body: workPackage(items.add({ title: subject, text, marker })) };
       },
     },
   ],

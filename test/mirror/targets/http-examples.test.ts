@@ -5,10 +5,10 @@ import { ACCOUNTS, EXAMPLES } from '../../support/documented-targets.ts';
 import type { Reply } from '../../support/http-server.ts';
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
 import { CLICKUP, exampleAt, MONDAY, startSystem } from '../../support/template-vendors.ts';
-import { JIRA_DATA_CENTER, NOTION, TRELLO } from '../../support/template-vendors-more.ts';
+import { JIRA_DATA_CENTER, NOTION, OPENPROJECT, TRELLO } from '../../support/template-vendors-more.ts';
 import { itemSuite } from './item-suite.ts';
 
-const SYSTEMS = [CLICKUP, MONDAY, NOTION, TRELLO, JIRA_DATA_CENTER];
+const SYSTEMS = [CLICKUP, MONDAY, NOTION, TRELLO, JIRA_DATA_CENTER, OPENPROJECT];
 
 for (const system of SYSTEMS) itemSuite(`an item of ${system.name} by templates`, () => startSystem(system));
 
@@ -110,6 +110,7 @@ test.each([
   ],
   ['our-trello', 'https://trello.com/c/hViugOYd/12-call-the-printer', ['hViugOYd']],
   ['our-jira-data-center', 'https://jira.example.com/browse/ABC-12 and XJIRA: ABC-13', ['ABC-12']],
+  ['our-openproject', 'https://openproject.example.com/projects/example/work_packages/12/activity', ['12']],
 ])('%s finds the items in %j', (name, text, items) => {
   expect(itemNamingOf(exampleAt(name))?.itemsIn(text)).toEqual(items);
 });

@@ -64,6 +64,42 @@ test('a call has the type of JSON that the system asks for, and a refused token 
   expect(await linked.readItem?.('7', context())).toMatchObject({ status: 'disabled', reason: 'TOKEN_REFUSED' });
 });
 
+test('a call that changes an item may use the record that was read for it, with all digits of its numbers', async () => {
+  const { items } = exampleAt('our-openproject');
+  const headers = { 'If-Match': "{{ record['@odata.etag'] }}" };
+  const etag = 'W/"JzEtVGFzayAgQEBA"';
+  replies.push({
+    body: `{ "lockVersion": 9007199254740993, "@odata.etag": ${JSON.stringify(etag)}, "_links": { "status": { "title": "New" } } }`,
+  });
+  open({ items: items && { ...items, complete: { ...items.complete, headers } } });
+  const outcome = await target?.deliver(deliveryOf({ isCompleted: true }, { itemId: '7' }), context());
+  expect(outcome).toMatchObject({ status: 'delivered', detail: '7: New → completed' });
+  expect(server.requests[1]).toMatchObject({
+    body: expect.stringContaining('"lockVersion": 9007199254740993,'),
+    headers: { 'if-match': etag },
+  });
+});
+
+test('an item that was changed after it was read is read again; one whose record lacks a member is not changed', async () => {
+  const shown = (lockVersion?: number) => ({ body: { lockVersion, _links: { status: { title: 'New' } } } });
+  replies.push(shown(1), { status: 409, body: { message: 'it was changed' } }, shown(2), { body: {} }, shown());
+  const linked = open(exampleAt('our-openproject'));
+  const deliver = () => linked.deliver(deliveryOf({ isCompleted: true }, { itemId: '7' }), context());
+  expect(await deliver()).toMatchObject({ status: 'later', detail: expect.stringContaining('it was changed') });
+  expect(await deliver()).toMatchObject({ status: 'delivered' });
+  expect(server.requests.map(({ body }) => /"lockVersion": (\d)/.exec(body)?.[1])).toEqual([
+    undefined,
+    '1',
+    undefined,
+    '2',
+  ]);
+  expect(await deliver()).toMatchObject({
+    status: 'refused',
+    reason: 'TEMPLATE_INVALID',
+    detail: expect.stringContaining('undefined variable: record.lockVersion'),
+  });
+});
+
 test('a call can have the method DELETE', async () => {
   const { send } = exampleAt('our-crm');
   await deliver({ send: send && { ...send, method: 'DELETE', body: undefined } });

@@ -23,6 +23,11 @@ import { isAbsent, valueAt } from './json-pointer.ts';
 
 type HttpSettings = SettingsOf<'http'>;
 
+interface HttpItem extends ItemState {
+  /** The item as the system shows it. */
+  readonly record: unknown;
+}
+
 export function openHttp(settings: HttpSettings, given: ItemNeeds): Target {
   const needs = withHeaders(given, settings.headers);
   const answers = httpAnswers(settings.answers, new URL(settings.url).host, settings.name);
@@ -70,16 +75,16 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
   const search = find && { ...find, fill: requestFiller(find, `targets.${name}.items.find`) };
 
   /** An item by its record; undefined if the record does not show the state. */
-  function itemOf(record: unknown, itemId: string): ItemState | undefined {
+  function itemOf(record: unknown, itemId: string): HttpItem | undefined {
     const value = valueAt(record, state.at);
     if (value === undefined || (typeof value === 'object' && value !== null)) return undefined;
     // Many systems write numbers and flags as texts.
     const isCompleted = state.completed.some((one) => String(one) === String(value));
     const isNamed = typeof value === 'string' || typeof value === 'number';
-    return { itemId, isCompleted, status: isNamed ? String(value) : isCompleted ? 'completed' : 'open' };
+    return { itemId, isCompleted, status: isNamed ? String(value) : isCompleted ? 'completed' : 'open', record };
   }
 
-  const itemsBy = (calls: Calls): VendorItems<ItemState> => ({
+  const itemsBy = (calls: Calls): VendorItems<HttpItem> => ({
     async read(itemId) {
       const request = read({ item: itemId });
       if (request.status !== 'ok') return request;
@@ -94,9 +99,9 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
         ? { status: 'ok', value: item }
         : { status: 'missing', detail: `${answers.name} has no ${noun} ${itemId}` };
     },
-    async write({ itemId }, wanted, delivery) {
+    async write({ itemId, record }, wanted, delivery) {
       const isCompleting = wanted.status === 'completed';
-      const request = (isCompleting ? complete : reopen)({ ...viewOf(delivery), item: itemId });
+      const request = (isCompleting ? complete : reopen)({ ...viewOf(delivery), item: itemId, record });
       if (request.status !== 'ok') return request;
       return calls.ask(request.value, moved(isCompleting ? 'completed' : 'open'));
     },
@@ -164,7 +169,7 @@ function reading<T>(read: (body: unknown) => T | undefined) {
 }
 
 /** Distinguishes an item without a readable state, which is undefined, from no item. */
-function some(item: ItemState | undefined) {
+function some(item: HttpItem | undefined) {
   return item && { item };
 }
 
