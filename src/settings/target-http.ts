@@ -78,8 +78,16 @@ const items = z
     state: z
       .strictObject({
         at: pointer.describe('JSON pointer to the state in the record of an item. No default.'),
-        completed: z.array(scalar).min(1).describe('Values of the state that mean completed. No default.'),
+        completed: z.array(scalar).min(1).optional().describe('Values of the state that mean completed. No default.'),
+        open: z
+          .array(scalar)
+          .min(1)
+          .optional()
+          .describe(
+            'Values that mean open, if all others mean completed, as with [null] for a time. Instead of completed.',
+          ),
       })
+      .check(exactlyOneOf(['completed', 'open']))
       .describe('How an item shows whether it is completed.'),
     read: z
       .strictObject({

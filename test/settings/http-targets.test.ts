@@ -16,6 +16,7 @@ test.each([
   [/id: '\[.*/, "id: '(?<id>a)'", 'items.id: not a valid regular expression'],
   [/id: '\[.*/, "id: '.*'", 'items.id: must not match an empty text'],
   ['at: /dueComplete', 'at: dueComplete', 'items.state.at: expected a JSON pointer'],
+  ['completed: [true]', 'completed: [true], open: [null]', 'items.state: expected exactly one of completed, open'],
   ['"/cards/{{ item }}"', '"cards/{{ item }}"', 'items.read.path: expected a path that starts with /'],
   ['"/cards/{{ item }}"', '"/cards/{{ item }}?x=1"', 'items.read.path: expected a path without spaces, ? and #'],
   ['"/cards/{{ item }}"', '"/cards/{{ title }}"', 'items.read.path: unknown variable "title"'],

@@ -80,6 +80,17 @@ test('a call that changes an item may use the record that was read for it, with 
   });
 });
 
+test.each([
+  [null, { isCompleted: false, status: 'open' }],
+  ['2026-03-01T09:00:00Z', { isCompleted: true, status: '2026-03-01T09:00:00Z' }],
+  [1772355600000, { isCompleted: true }],
+])('a state of %j that is the time of completion says whether an item is completed', async (resolved, item) => {
+  const { items } = exampleAt('our-openproject');
+  replies.push({ body: { resolved } });
+  const linked = open({ items: items && { ...items, state: { at: '/resolved', open: [null] } } });
+  expect(await linked.readItem?.('7', context())).toMatchObject({ status: 'found', item });
+});
+
 test('an item that was changed after it was read is read again; one whose record lacks a member is not changed', async () => {
   const shown = (lockVersion?: number) => ({ body: { lockVersion, _links: { status: { title: 'New' } } } });
   replies.push(shown(1), { status: 409, body: { message: 'it was changed' } }, shown(2), { body: {} }, shown());

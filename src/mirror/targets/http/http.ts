@@ -79,7 +79,8 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     const value = valueAt(record, state.at);
     if (value === undefined || (typeof value === 'object' && value !== null)) return undefined;
     // Many systems write numbers and flags as texts.
-    const isCompleted = state.completed.some((one) => String(one) === String(value));
+    const isOneOf = (values: readonly unknown[] = []) => values.some((one) => String(one) === String(value));
+    const isCompleted = state.open === undefined ? isOneOf(state.completed) : !isOneOf(state.open);
     const isNamed = typeof value === 'string' || typeof value === 'number';
     return { itemId, isCompleted, status: isNamed ? String(value) : isCompleted ? 'completed' : 'open', record };
   }
