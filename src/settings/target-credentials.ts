@@ -18,20 +18,36 @@ export const githubApp = z
   .optional()
   .describe('GitHub App to act as, instead of a token; GitHub issues a token for an hour, which is replaced in time.');
 
+const client = {
+  id: shortText.describe('Id of the client.'),
+  secret: secret.describe('Secret of the client.'),
+  refreshToken: secret
+    .optional()
+    .describe('Refresh token of the user to act as. Default: none, the client acts as itself.'),
+};
+
 /** `tokenUrl`: the address at which the vendor issues tokens. */
 export function oauthClient(tokenUrl: string) {
   return z
     .strictObject({
-      id: shortText.describe('Id of the client.'),
-      secret: secret.describe('Secret of the client.'),
-      refreshToken: secret
-        .optional()
-        .describe('Refresh token of the user to act as. Default: none, the client acts as itself.'),
+      ...client,
       tokenUrl: vendorUrl.prefault(tokenUrl).describe(`Address at which tokens are issued. Default: ${tokenUrl}.`),
     })
     .optional()
     .describe('Client of OAuth 2.0 to act as, instead of a token; its tokens are replaced before they expire.');
 }
+
+/** Of any system. */
+export const anyOauthClient = z
+  .strictObject({
+    ...client,
+    tokenUrl: vendorUrl.describe('Address at which tokens are issued. No default.'),
+    scope: z.string().min(1).max(2_000).optional().describe('Scopes to ask for, with spaces between. Default: none.'),
+  })
+  .optional()
+  .describe(
+    'Client of OAuth 2.0 whose tokens follow Bearer in the header Authorization; they are replaced before they expire. Default: none.',
+  );
 
 /** For `.check`: a target has a token, or the credentials to get one. `words`: what a token needs besides. */
 export function tokenOr(key: 'app' | 'oauthClient', words = '') {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { duration } from './durations.ts';
 import { exactlyOneOf, unlessKeysAreUnknown } from './fields.ts';
+import { anyOauthClient } from './target-credentials.ts';
 import { callHeaderName, filterKeys, headers } from './target-events.ts';
 import { columns, httpKeys, vendorUrl } from './target-keys.ts';
 import { type About, template } from './template.ts';
@@ -167,6 +168,7 @@ export const http = z
     type: z.literal('http').describe('Any system with an HTTP API, by templates of its calls.'),
     url: vendorUrl.describe('Base address of the API. No default.'),
     headers,
+    oauthClient: anyOauthClient,
     send: z
       .strictObject(requestKeys('POST', 'change'))
       .optional()
@@ -177,7 +179,16 @@ export const http = z
     ...filterKeys,
     ...httpKeys({ requests: 2, perMs: 1000, concurrency: 4 }),
   })
-  .check(exactlyOneOf(['send', 'items']));
+  .check(exactlyOneOf(['send', 'items']))
+  .refine(({ headers, oauthClient }) => oauthClient === undefined || !Object.keys(headers).some(isAuthorization), {
+    error: 'remove Authorization: oauthClient sends it',
+    path: ['headers'],
+    when: unlessKeysAreUnknown,
+  });
+
+function isAuthorization(name: string): boolean {
+  return name.toLowerCase() === 'authorization';
+}
 
 export type HttpRequest = NonNullable<z.output<typeof http>['send']>;
 export type HttpItems = NonNullable<z.output<typeof http>['items']>;

@@ -195,8 +195,9 @@ function engineFor(outputEscape: (value: unknown) => string): Liquids.Liquid {
 
 /** A list or an object as JSON; an object that has a text of its own, such as a long integer, as that text. */
 function plain(value: unknown): string {
-  const isJson = Array.isArray(value) || Object(value).toString === Object.prototype.toString;
+  const given = value ?? '';
+  const isJson = Array.isArray(given) || given.toString === Object.prototype.toString;
   // Half of a surrogate pair is not text, and could not be encoded.
-  const text = isJson ? JSON.stringify(value) : String(value ?? '');
+  const text = isJson ? JSON.stringify(given) : String(given);
   return text.replaceAll(/\p{Cs}/gu, '\ufffd');
 }

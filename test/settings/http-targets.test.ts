@@ -23,6 +23,12 @@ test.each([
   ['"name": "{{ title }}"', '"name": "{{ item }}"', 'items.create.body: unknown variable "item"'],
   ['"name": "{{ title }}"', '"name": "{{ record.id }}"', 'items.create.body: unknown variable "record.id"'],
   ['"/cards/{{ item }}"', '"/cards/{{ record.id }}"', 'items.read.path: unknown variable "record.id"'],
+  [
+    /headers: .*/,
+    'headers: { Authorization: { env: T } }\n    oauthClient: { id: a, secret: b, tokenUrl: "https://a.example" }',
+    'headers: remove Authorization: oauthClient sends it',
+  ],
+  [/headers: .*/, 'oauthClient: { id: a, secret: b }', 'oauthClient.tokenUrl: missing'],
   ['settle: 10m', 'settle: 10', 'items.find.settle: expected a duration with its unit'],
   [/ {6}find:[\s\S]*(?= {6}create:)/, '', 'items.find: missing: create needs find, so that no item is created twice'],
   [/ {4}items:[\s\S]*/, '', 'expected exactly one of send, items'],

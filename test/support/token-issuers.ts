@@ -7,6 +7,8 @@ import { openCaller } from '../../src/mirror/targets/calls/caller.ts';
 import { grantOf } from '../../src/mirror/targets/calls/grants.ts';
 import { issuedTokens } from '../../src/mirror/targets/calls/token-source.ts';
 import { openGithub } from '../../src/mirror/targets/github/github.ts';
+import { openHttp } from '../../src/mirror/targets/http/http.ts';
+import type { ItemNeeds } from '../../src/mirror/targets/items/item-calls.ts';
 import { openJira } from '../../src/mirror/targets/jira/jira.ts';
 import { openLinear } from '../../src/mirror/targets/linear/linear.ts';
 import type { TargetSettings } from '../../src/settings/schema-target.ts';
@@ -56,14 +58,16 @@ export function processOf(
   const grant = grantOf(settings, base, callerAt);
   if (grant === undefined) throw new Error('the settings have a token');
   const needs = { ...base, tokens: issuedTokens(grant, kept, now) };
-  const target =
-    settings.type === 'github'
-      ? openGithub(settings, needs)
-      : settings.type === 'jira'
-        ? openJira(settings, needs)
-        : openLinear(linearSettings(settings.type === 'linear' ? settings : {}), needs);
+  const target = openOne(settings, needs);
   closing.push(target, grant);
   return target;
+}
+
+function openOne(settings: TargetSettings, needs: ItemNeeds): Target {
+  if (settings.type === 'github') return openGithub(settings, needs);
+  if (settings.type === 'jira') return openJira(settings, needs);
+  if (settings.type === 'http') return openHttp(settings, needs);
+  return openLinear(linearSettings(settings.type === 'linear' ? settings : {}), needs);
 }
 
 /** Issues `token-1`, `token-2` and so on, each for an hour, to one call at a time; each refresh token is good for one call. */

@@ -1,7 +1,9 @@
 /** Tokens that vendors issue: shared by processes, replaced before they expire, stored encrypted. */
 import { expect, test } from 'vitest';
-import { context, secretRef } from '../../support/item-vendor.ts';
+import type { Reply, SeenRequest } from '../../support/http-server.ts';
+import { context, deliveryOf, secretRef } from '../../support/item-vendor.ts';
 import { graphqlError, linearSettings } from '../../support/linear-standin.ts';
+import { exampleAt } from '../../support/template-vendors.ts';
 import {
   appOf,
   clientAt,
@@ -51,6 +53,43 @@ test('a refresh token that is good once is replaced by the one that came with th
     expect(await read(target)).toMatchObject({ status: 'found' });
   }
   expect([issuer.issued.length, issuer.refresh]).toEqual([3, 'refresh-3']);
+});
+
+test.each(['our-crm', 'our-openproject'])('an http target gets tokens as a client of OAuth: %s', async (name) => {
+  const issued: string[] = [];
+  const answer = (asked: SeenRequest): Reply =>
+    asked.headers.authorization === `Bearer ${issued.at(-1)}` ? { body: { ok: true } } : { status: 401, body: {} };
+  const system = await startVendor(UNDOCUMENTED, {}, [
+    {
+      method: 'POST',
+      path: /^\/token$/,
+      headers: { 'content-type': /^application\/x-www-form-urlencoded$/ },
+      answer({ body }) {
+        const asked = { client_id: 'app', client_secret: SECRET, scope: 'tasks offline' };
+        expect(Object.fromEntries(new URLSearchParams(body))).toEqual({ grant_type: 'client_credentials', ...asked });
+        issued.push(`access-token-${issued.length + 1}`);
+        return { body: { access_token: issued.at(-1), token_type: 'Bearer', expires_in: 3600 } };
+      },
+    },
+    { method: 'PUT', path: /^\/external-tasks\/12$/, answer },
+    {
+      method: 'GET',
+      path: /^\/work_packages\/7$/,
+      answer: (asked) => ({ ...answer(asked), body: { _links: { status: { title: 'Closed' } } } }),
+    },
+  ]);
+  closing.push({ close: () => finish(system) });
+  const { id, secret } = { id: 'app', secret: secretRef(SECRET, 'targets.outside.oauthClient.secret') };
+  const oauthClient = { id, secret, refreshToken: undefined, tokenUrl: `${system.url}/token`, scope: 'tasks offline' };
+  const clock = clockAt(START);
+  const target = processOf(system, { ...exampleAt(name), headers: {}, oauthClient }, clock.now);
+  const deliver = () => target.deliver(deliveryOf({ id: '12', isCompleted: true }, { itemId: '7' }), context());
+  const isDone = expect.stringMatching(/delivered|already/);
+  expect(await deliver()).toMatchObject({ status: isDone });
+  issued.push('access-token-of-another-app');
+  clock.set(START + 10 * 60_000);
+  expect(await deliver()).toMatchObject({ status: isDone });
+  expect(issued).toEqual(['access-token-1', 'access-token-of-another-app', 'access-token-3']);
 });
 
 test('a token that is withdrawn before its time is replaced within the call, by one process', async () => {

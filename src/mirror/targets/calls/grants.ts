@@ -24,9 +24,11 @@ export function grantOf(
   if (target.type === 'github' && target.app) {
     return { ...githubAppGrant(target, target.app, needs), close: async () => undefined };
   }
-  if ((target.type !== 'jira' && target.type !== 'linear') || target.oauthClient === undefined) return undefined;
-  const caller = callerAt(target.oauthClient.tokenUrl);
-  return { ...oauthGrant(OAUTH[target.type], target.oauthClient, { ...needs, caller }), close: caller.close };
+  if (!('oauthClient' in target) || target.oauthClient === undefined) return undefined;
+  const { tokenUrl } = target.oauthClient;
+  const caller = callerAt(tokenUrl);
+  const vendor = target.type === 'http' ? anyVendor(tokenUrl, target.oauthClient.scope) : OAUTH[target.type];
+  return { ...oauthGrant(vendor, target.oauthClient, { ...needs, caller }), close: caller.close };
 }
 
 /** GitHub accepts ten minutes; clocks may differ by one. */
@@ -122,7 +124,7 @@ function signedJwt(issuer: string, key: KeyObject, nowMs: number): string {
 interface OAuthVendor {
   readonly name: string;
   /** Of a token that the client gets for itself. */
-  readonly scope?: string;
+  readonly scope?: string | undefined;
   readonly sends: 'form' | 'json';
   /** How long a token is valid if the answer does not say. */
   readonly usualMs: number;
@@ -141,6 +143,11 @@ const OAUTH: Readonly<Record<'jira' | 'linear', OAuthVendor>> = {
   linear: { name: 'Linear', sends: 'form', usualMs: 24 * HOUR_MS, scope: 'read,write' },
 };
 
+/** As RFC 6749 has it. */
+function anyVendor(tokenUrl: string, scope: string | undefined): OAuthVendor {
+  return { name: new URL(tokenUrl).host, sends: 'form', usualMs: HOUR_MS, scope };
+}
+
 /** A token of any form is used: its refresh token is the only one that the vendor still accepts. */
 const oauthToken = z.object({
   access_token: z.string().min(1),
@@ -155,7 +162,7 @@ const oauthError = z
 /** With a refresh token for the user who gave it; otherwise for the client itself. `needs`: its caller is at the address of the tokens. */
 function oauthGrant(
   { name, scope, sends, usualMs }: OAuthVendor,
-  client: NonNullable<SettingsOf<'jira' | 'linear'>['oauthClient']>,
+  client: NonNullable<SettingsOf<'jira' | 'linear' | 'http'>['oauthClient']>,
   needs: GrantNeeds,
 ): Grant {
   const where = client.secret.where.replace(/\.secret$/, '');

@@ -1,13 +1,17 @@
 /** What the answers of a system mean, by the rules in the settings of an http target. Pure. */
 import { z } from 'zod';
 import type { TargetFailure } from '../../../contract/target.ts';
+import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { HttpAnswers } from '../../../settings/target-http.ts';
 import { limited, type Reply, tokenRefused, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
 import type { Missing } from '../items/item-target.ts';
 import { valueAt } from './json-pointer.ts';
 
-/** `name`: the host of the system. `target`: the target's name in the settings. */
-export function httpAnswers(rules: HttpAnswers, name: string, target: string): VendorAnswers {
+/** `name`: the host of the system. */
+export function httpAnswers(
+  { name: target, answers: rules, oauthClient }: SettingsOf<'http'>,
+  name: string,
+): VendorAnswers {
   const message = z.unknown().transform((body, context): string => {
     const said = rules.message === undefined ? undefined : valueAt(body, rules.message);
     if (said === undefined || said === null) {
@@ -17,7 +21,9 @@ export function httpAnswers(rules: HttpAnswers, name: string, target: string): V
     return typeof said === 'string' ? said : JSON.stringify(said);
   });
 
-  const tokenRemedy = `check the secrets in targets.${target}.headers`;
+  const tokenRemedy = oauthClient
+    ? `check targets.${target}.oauthClient`
+    : `check the secrets in targets.${target}.headers`;
 
   function judge(reply: Reply, nowMs: number): TargetFailure | Missing | { readonly status: 'ok' } | undefined {
     const { httpStatus, body } = reply;

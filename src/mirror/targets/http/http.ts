@@ -4,13 +4,14 @@
  */
 import { z } from 'zod';
 import { LongInteger } from '../../../client/call/json.ts';
-import type { DeliveryOutcome, Finding, ItemState, Target } from '../../../contract/target.ts';
+import type { CallContext, DeliveryOutcome, Finding, ItemState, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { HttpItems, HttpRequest } from '../../../settings/target-http.ts';
+import type { TargetRequest } from '../calls/caller.ts';
 import { withHeaders } from '../calls/with-headers.ts';
 import { reach } from '../check-address.ts';
 import { failed, fine } from '../findings.ts';
-import { type Calls, type ItemNeeds, mapAsked, moved, sendEvent } from '../items/item-calls.ts';
+import { type Calls, type ItemNeeds, mapAsked, moved, renewing, sendEvent, tokensOf } from '../items/item-calls.ts';
 import { httpNaming } from '../items/item-naming.ts';
 import type { VendorAnswers } from '../items/item-outcome.ts';
 import type { Asked } from '../items/item-target.ts';
@@ -30,7 +31,7 @@ interface HttpItem extends ItemState {
 
 export function openHttp(settings: HttpSettings, given: ItemNeeds): Target {
   const needs = withHeaders(given, settings.headers);
-  const answers = httpAnswers(settings.answers, new URL(settings.url).host, settings.name);
+  const answers = httpAnswers(settings, new URL(settings.url).host);
   const { items, send } = settings;
   if (items !== undefined) return itemsTarget(settings, items, answers, needs);
   if (send !== undefined) return sendTarget(settings, send, answers, needs);
@@ -48,6 +49,7 @@ function sendTarget(
   const where = `targets.${name}.send`;
   const requestFor = requestFiller(send, where);
   const readsBody = rules.error !== undefined || rules.success !== undefined;
+  const tokens = tokensOf(needs);
 
   return {
     async deliver(delivery, context): Promise<DeliveryOutcome> {
@@ -55,11 +57,15 @@ function sendTarget(
       if (request.status !== 'ok') return request;
       const { json, headers, ...call } = request.value;
       const type = json !== undefined && { 'content-type': 'application/json' };
-      const all = { accept: 'application/json', ...type, ...headers };
-      const sent = { ...call, ...(json !== undefined && { body: json }), headers: all };
-      return sendEvent(answers, label, sent, context, needs, { readsBody, place: `the url and ${where}.path` });
+      const first = await tokens.read();
+      if (typeof first !== 'string') return first;
+      return renewing(tokens, first, (token) => {
+        const all = { accept: 'application/json', ...bearer(token), ...type, ...headers };
+        const sent = { ...call, ...(json !== undefined && { body: json }), headers: all, secrets: [token] };
+        return sendEvent(answers, label, sent, context, needs, { readsBody, place: `the url and ${where}.path` });
+      });
     },
-    check: (context) => reach(needs.caller, context),
+    check: (context) => checkWithoutSearch(needs, context),
     close: () => needs.caller.close(),
   };
 }
@@ -142,13 +148,25 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     ...answers,
     ...naming,
     noun,
-    headersOf: () => ({}),
+    headersOf: bearer,
     itemsBy,
     container: 'such address for new items',
     settleMs: find?.settleMs ?? 0,
     ...(search && { admin: { check: async (calls) => [searchFinding(await itemsBy(calls).find(SAMPLE), name)] } }),
   });
-  return search === undefined ? { ...target, check: (context) => reach(needs.caller, context) } : target;
+  return search === undefined ? { ...target, check: (context) => checkWithoutSearch(needs, context) } : target;
+}
+
+/** The token that an OAuth client was given, if there is one; other secrets are in the headers of the settings. */
+function bearer(token: string): TargetRequest['headers'] {
+  return token === '' ? {} : { authorization: `Bearer ${token}` };
+}
+
+async function checkWithoutSearch(needs: ItemNeeds, context: CallContext): Promise<readonly Finding[]> {
+  const reached = await reach(needs.caller, context);
+  const token = await needs.tokens?.read();
+  if (token === undefined) return reached;
+  return [...reached, typeof token === 'string' ? fine('token', 'a token was issued') : failed('token', token, '')];
 }
 
 /** A search for an item of no task reads with the credentials of every call. */

@@ -79,6 +79,11 @@ export const accepted = z.unknown().transform(() => undefined);
 
 export type Speaker = VendorAnswers & { headersOf(token: string): TargetRequest['headers'] };
 
+/** Those of the target's grant, or of its settings. */
+export function tokensOf({ tokens, readSecret }: TargetNeeds, ref?: SecretRef): TokenSource {
+  return tokens ?? tokenFrom(ref, readSecret);
+}
+
 /** Calls with this token, if there is one; a failure if it cannot be read, because that may be fixed while the delivery waits. */
 export async function connect(
   vendor: Speaker,
@@ -86,29 +91,41 @@ export async function connect(
   needs: TargetNeeds,
   context: CallContext,
 ): Promise<Calls | TargetFailure> {
-  const tokens = needs.tokens ?? tokenFrom(ref, needs.readSecret);
+  const tokens = tokensOf(needs, ref);
   const first = await tokens.read();
   if (typeof first !== 'string') return first;
   let token = first;
   let vendorTime: Date | undefined;
 
   const askWhole: Calls['askWhole'] = async (request, schema) => {
-    for (;;) {
-      const asked = await askWith(vendor, token, needs, context, request, schema);
-      if (asked.status === 'ok') vendorTime ??= dateOf(asked.value.headers);
-      if (asked.status !== 'disabled' || asked.reason !== 'TOKEN_REFUSED') return asked;
-      // A refused call changed nothing. A token that was issued may have been withdrawn before its time.
-      const renewed = await tokens.renew(token);
-      if (renewed === undefined) return asked;
-      if (typeof renewed !== 'string') return renewed;
-      token = renewed;
-    }
+    const asked = await renewing(tokens, token, (present) => {
+      token = present;
+      return askWith(vendor, token, needs, context, request, schema);
+    });
+    if (asked.status === 'ok') vendorTime ??= dateOf(asked.value.headers);
+    return asked;
   };
   return {
     askWhole,
     vendorTime: () => vendorTime,
     ask: (request, schema) => mapAsked(askWhole(request, schema), ({ value }) => value),
   };
+}
+
+/** Calls with this token, and again with another one if it is refused: a token may have been withdrawn before its time. */
+export async function renewing<Answer extends { readonly status: string; readonly reason?: string }>(
+  tokens: TokenSource,
+  first: string,
+  call: (token: string) => Promise<Answer>,
+): Promise<Answer | TargetFailure> {
+  for (let token = first; ; ) {
+    const answer = await call(token);
+    if (answer.status !== 'disabled' || answer.reason !== 'TOKEN_REFUSED') return answer;
+    const renewed = await tokens.renew(token); // a refused call changed nothing
+    if (renewed === undefined) return answer;
+    if (typeof renewed !== 'string') return renewed;
+    token = renewed;
+  }
 }
 
 async function askWith<T>(
