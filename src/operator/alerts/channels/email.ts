@@ -4,16 +4,16 @@ import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { codeOf, messageOf } from '../../../base/errors.ts';
+import { withoutSecrets } from '../../../base/without-secrets.ts';
 import type { CallContext, DeliveryOutcome, TargetFailure } from '../../../contract/target.ts';
 import { addressProblem, guardedLookup } from '../../../mirror/targets/calls/address-guard.ts';
-import { addressRefused, excerpt, withoutSecrets } from '../../../mirror/targets/calls/call-answers.ts';
+import { addressRefused, excerpt } from '../../../mirror/targets/calls/call-answers.ts';
 import { secretUnread } from '../../../mirror/targets/calls/secret-unread.ts';
 import type { ChannelOf } from '../../../settings/schema-alert.ts';
 import { bodyLines, subjectLine } from '../message.ts';
 import type { Alert, Channel, ChannelNeeds } from './channel.ts';
 
 const IMPLICIT_TLS_PORT = 465;
-const MIN_SECRET_LENGTH = 4;
 
 export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelNeeds): Channel {
   const { name, host, port, user, from, to, timeoutMs } = settings;
@@ -78,7 +78,7 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
   function failureOf(error: unknown, secrets: readonly string[]): TargetFailure {
     const code = codeOf(error) ?? 'no code';
     const { response, responseCode = 0 } = error as { response?: string; responseCode?: number }; // as Nodemailer documents
-    const said = excerpt(withoutSecrets(response ?? messageOf(error), secrets, MIN_SECRET_LENGTH));
+    const said = excerpt(withoutSecrets(response ?? messageOf(error), secrets));
     const detail = `${server}: ${said}`;
     if (code === 'EAUTH' || code === 'ENOAUTH') {
       const remedy = `check alerts.${name}.user and alerts.${name}.password`;
