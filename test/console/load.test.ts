@@ -76,6 +76,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.goto(web.url + sent.headers.get('location'));
     expect(await page.textContent('h1')).toBe('x.csv');
     expect(await said(page)).toMatch(/^CSV_NO_CUSTOMER_COLUMN An order needs its customer(?!.*--)/);
+    expect(await page.textContent('.load-columns')).toMatch(/"Betrag", found.*10,50/s);
     await restart();
     await page.goto(`${web.url}/load`);
     await page.getByRole('link', { name: 'x.csv' }).click(); // waits there, although its page was closed
