@@ -254,6 +254,6 @@ async function giveUpSuspended({ database }: Workspace, runId: string, hint: Ses
 }
 
 /** A load has no name in the settings: it is resumed by its id. */
-function isLoad({ job }: Run): boolean {
-  return job === 'orders';
+function isLoad({ type }: Run): boolean {
+  return type === 'orders';
 }

@@ -22,7 +22,7 @@ afterAll(() => database.close());
 
 const NIGHTLY: NewRun = {
   sync: 'nightly-contacts',
-  job: 'contacts',
+  type: 'contacts',
   account: 'demo',
   resource: 'customers',
   lane: 'batch',

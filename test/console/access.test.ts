@@ -62,7 +62,7 @@ const api = (path: string, token: string, method = 'GET'): Promise<Response> =>
   fetch(`${web.url}/api/v1${path}`, { method, headers: { authorization: `Bearer ${token}` } });
 
 async function aRun(): Promise<string> {
-  const about = { job: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
+  const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
   return (await startRun(database.pool, { ...about, sync: 'nightly', resource: 'customers', phase: 'scan-contacts' }))
     .run.id;
 }

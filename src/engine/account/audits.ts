@@ -38,7 +38,7 @@ export async function startDueAudits(
     const sync = `audit:${scope}:${resource}`;
     const run = {
       sync,
-      job: 'audit',
+      type: 'audit',
       account,
       scope,
       resource: `audit:${resource}`,
