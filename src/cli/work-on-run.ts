@@ -148,7 +148,7 @@ export async function auditDue(
 ): Promise<readonly (Omit<Violation, 'facts'> & { readonly detail: string })[]> {
   const { pool } = workspace.database;
   const isAuditing = run.status === 'done' && !run.dryRun && !signal.aborted;
-  const audits = isAuditing ? await startDueAudits(pool, [run.account], 'batch') : [];
+  const audits = isAuditing ? await startDueAudits(pool, [run.account]) : [];
   for (const audit of audits) {
     if (signal.aborted) break;
     const { report } = await workOnRun(session, workspace, audit, { signal, isOurs: true });

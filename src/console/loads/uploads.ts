@@ -178,7 +178,7 @@ export function nothingSent(): LockstepError {
 
 /** UPLOAD_TOO_LARGE */
 export function tooLarge(what: string, maxBytes: number): LockstepError {
-  const message = `${what} has more than ${Math.floor(maxBytes / 1024 / 1024)} MiB, which is the most that can be uploaded. Load it with lockstep orders load FILE, or split it.`;
+  const message = `${what} has more than ${Math.floor(maxBytes / 1024 / 1024)} MiB, which is the most that can be uploaded. Split it, or load it on the command line.`;
   return new LockstepError('UPLOAD_TOO_LARGE', message);
 }
 
