@@ -287,3 +287,11 @@ test('behind a proxy that it trusts, counts tries per visitor and keeps the cook
   await trusting.close();
   await doubting.close();
 });
+
+test('a sign-in that is not sent as a form is wrong use, and no defect', async () => {
+  const own = await openConsole({ database, text: PEOPLE, env: ENV });
+  const headers = { origin: own.url, 'content-type': 'application/json' };
+  const answer = await fetch(`${own.url}/login`, { method: 'POST', headers, body: '{"password":"x"}' });
+  expect(answer.status).toBe(400);
+  await own.close();
+});
