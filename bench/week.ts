@@ -81,7 +81,7 @@ async function simulate(pool: pg.Pool, beginning: number): Promise<Week> {
   let going: Going[] = [];
   const begin = async ({ sync, dueAt }: { readonly sync: string; readonly dueAt: Date }, now: Date) => {
     week.starts.set(sync, [...(week.starts.get(sync) ?? []), dueAt.toISOString()]);
-    const run = { sync, job: 'contacts', account: sync, resource: 'customers', lane: 'batch', dryRun: false } as const;
+    const run = { sync, type: 'contacts', account: sync, resource: 'customers', lane: 'batch', dryRun: false } as const;
     const begun = await startRun(pool, { ...run, options: {}, phase: 'scan-contacts' });
     if (begun.status === 'busy') week.inTheWay++;
     const tookMs = sync === EVERY_MINUTE.sync ? 30_000 : 20 * MINUTE;

@@ -56,7 +56,7 @@ export const settleCustomers = defineJob({
           },
         });
         if (next) return next;
-        const action = run.job === 'contacts' && !createsCustomers(options) ? 'import' : 'create';
+        const action = run.type === 'contacts' && !createsCustomers(options) ? 'import' : 'create';
         const others = { action, isWhole } as const;
         if (sent.staged > 0 && (await exclusive.transaction((db) => planOthers(db, run, others))))
           return { status: 'next', job: 'import-customers' };

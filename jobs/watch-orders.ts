@@ -13,7 +13,7 @@ import { FIELDS, type Field } from '../src/csv/fields.ts';
 import { RunFailed } from '../src/engine/account/failure.ts';
 import { awaitsApproval, NOT_APPROVED } from '../src/engine/ledger/approval.ts';
 import { endRun, resumeRun } from '../src/engine/ledger/run-status.ts';
-import { addNote, readRun, recordProgress } from '../src/engine/ledger/runs.ts';
+import { addNote, type Run, readRun, recordProgress } from '../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import type { Queryable } from '../src/storage/queryable.ts';
@@ -214,6 +214,7 @@ async function follow(context: Context, id: string, file: WatchedFile): Promise<
   if (load.status === 'running') return;
   if (load.status === 'paused') {
     // The file stays aside: the next run finds it and its load.
+    if (wasPausedBefore(run, load) && file.entry === undefined) return leaveWaiting(context, id, file.name, load);
     const reason = awaitsApproval(load) ? 'LOAD_AWAITS_APPROVAL' : 'LOAD_PAUSED';
     return settle(context, id, { verdict: 'review', reason, facts: saidBy(load) });
   }
@@ -221,6 +222,17 @@ async function follow(context: Context, id: string, file: WatchedFile): Promise<
   const sha256 = run.dryRun ? undefined : await taken.sha256(id);
   if (sha256 !== undefined && sha256 !== file.sha256) return end(context, id, changedWhileLoading(load), 'failed');
   await end(context, id, verdict, load.status === 'done' ? 'done' : 'failed');
+}
+
+function wasPausedBefore(run: Run, load: Run): boolean {
+  return load.attendedAt !== undefined && load.attendedAt < run.createdAt;
+}
+
+/** An earlier run has reported it, and the load itself is listed as waiting: a row of each run would only repeat that. */
+async function leaveWaiting(context: Context, id: string, name: string, load: Run): Promise<void> {
+  const why = awaitsApproval(load) ? 'awaits approval' : 'is paused';
+  await addNote(context.pool, context.run.id, `${name} stays aside: its load ${load.id} ${why}`);
+  await forget(context, id);
 }
 
 /** Records where a file goes before it is moved. */

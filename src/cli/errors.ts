@@ -4,9 +4,9 @@ import { LockstepError, messageOf } from '../base/errors.ts';
 import { problemsIn, type RunReport } from '../operator/run-report.ts';
 import { describeDatabaseError } from '../storage/errors.ts';
 
-/** 0: every row succeeded. */
+/** Done; of a run, every row succeeded. */
 export const DONE = 0;
-/** Finished, but some rows were rejected, failed or need review, or the scan is unproven: records may have been missed. */
+/** Done, but something needs a person: rows were rejected, failed or need review, or the scan is unproven, so records may have been missed. */
 export const DONE_WITH_PROBLEMS = 1;
 /** Usage or settings error. */
 export const WRONG_USE = 2;

@@ -66,29 +66,29 @@ export async function savedPlan(
 
 async function* planLines(
   db: Queryable,
-  { id, sync, title, job, account, createdAt }: Run,
+  { id, sync, title, type, account, createdAt }: Run,
   savedBy: string,
   counts: { create: number; update: number },
 ): AsyncGenerator<object> {
-  const type = job === 'orders' ? { load: title } : { sync };
-  yield { lockstepPlan: VERSION, id, ...type, account, madeAt: createdAt, savedBy };
+  const whose = type === 'orders' ? { load: title } : { sync };
+  yield { lockstepPlan: VERSION, id, ...whose, account, madeAt: createdAt, savedBy };
   for await (const write of shownWrites(db, id)) {
     counts[write.action === 'update' ? 'update' : 'create'] += 1;
-    yield lineOf(job, write);
+    yield lineOf(type, write);
   }
   yield { end: id, writes: counts.create + counts.update };
 }
 
 /** `{"contact":"7","name":"Ann","action":"update","customer":"15","fields":{"phone_number":{"from":"1","to":"2"}}}` */
-function lineOf(job: string, write: ShownWrite): object {
+function lineOf(type: string, write: ShownWrite): object {
   const { source, label, action, record, customer } = write;
   const fields = changesIn(write).map(({ field, ...values }) => [field, values]);
   const records =
-    job === 'orders'
+    type === 'orders'
       ? { order: record ?? undefined, customer: typeof customer === 'string' ? customer : { create: customer } }
       : { customer: record ?? undefined };
   return {
-    [job === 'orders' ? 'line' : 'contact']: source,
+    [type === 'orders' ? 'line' : 'contact']: source,
     name: label ?? undefined,
     action,
     ...records,

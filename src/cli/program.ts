@@ -8,10 +8,10 @@ import type { TextStream } from './print/screen.ts';
 import type { Perform, Work } from './session.ts';
 
 const EXIT_CODES = `
-Exit codes: 0 every row succeeded · 1 finished, but some rows were rejected,
-  failed or need review, or records may have been missed · 2 usage or settings
-  error · 3 the run failed, was cancelled or not approved, or is unfinished
-  (--json: state).`;
+Exit codes: 0 done · 1 done, but something needs a person: for a run, rows that
+  were rejected, failed or need review, or records that may have been missed ·
+  2 usage or settings error · 3 failed; for a run, also cancelled, not approved
+  or unfinished (--json: state).`;
 
 const EXAMPLES = `
 Examples:

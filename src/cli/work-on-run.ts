@@ -148,7 +148,7 @@ export async function auditDue(
 ): Promise<readonly (Omit<Violation, 'facts'> & { readonly detail: string })[]> {
   const { pool } = workspace.database;
   const isAuditing = run.status === 'done' && !run.dryRun && !signal.aborted;
-  const audits = isAuditing ? await startDueAudits(pool, [run.account], 'batch') : [];
+  const audits = isAuditing ? await startDueAudits(pool, [run.account]) : [];
   for (const audit of audits) {
     if (signal.aborted) break;
     const { report } = await workOnRun(session, workspace, audit, { signal, isOurs: true });
@@ -254,6 +254,6 @@ async function giveUpSuspended({ database }: Workspace, runId: string, hint: Ses
 }
 
 /** A load has no name in the settings: it is resumed by its id. */
-function isLoad({ job }: Run): boolean {
-  return job === 'orders';
+function isLoad({ type }: Run): boolean {
+  return type === 'orders';
 }

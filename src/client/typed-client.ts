@@ -1,10 +1,11 @@
 /** `import { openClient } from 'lockstep/client'`: every operation of the service's contract as a typed method. */
 import type { z } from 'zod';
+import { type Kind, kindOf } from '../contract/kinds.ts';
 import type { Prefix } from '../contract/operation.ts';
 import { type OperationName, type OperationTable, operationNames, operations } from '../contract/operations.ts';
 import { type CallOptions, createClient } from './call/client.ts';
 import { listIn, recordIn } from './call/decode.ts';
-import { dialectSchema, type Kind, kindOf } from './call/dialect.ts';
+import { dialectSchema } from './call/dialect.ts';
 import type { Applied, Limited, NotSent, Outcome, Refused, Unknown } from './call/outcome.ts';
 import { createOwnPace } from './own-pace.ts';
 

@@ -3,8 +3,9 @@ import { areAmounts } from './by-content.ts';
 import { likelyAmount, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { namelessColumn } from './column-names.ts';
 import { PRICE_NAMES, QUANTITY_NAMES } from './fields.ts';
-import type { FirstCells, MappedColumn } from './first-cells.ts';
+import type { FirstCells } from './first-cells.ts';
 import { amountOf } from './fits.ts';
+import type { MappedColumn } from './mapped-column.ts';
 import { plainWords } from './recognise.ts';
 
 /** `Net Total`, `Nettobetrag` and `Montant HT`: what is left after fees, or what the order costs before taxes; or of one piece. */

@@ -1,11 +1,14 @@
 /** Errors about the columns of a file: each says what is wrong, and how to continue on the command line. */
 import { LockstepError } from '../base/errors.ts';
+import type { MappedColumn } from './mapped-column.ts';
 import { plainWords } from './recognise.ts';
 
 /** A file that can be read once a person has chosen columns or the line of the header. */
 export class UnclearFile extends LockstepError {
   /** The message without options of the command line. */
   readonly statement: string;
+  /** The columns that fill a field, as far as they were found. */
+  columns: readonly MappedColumn[] = [];
 
   constructor(code: string, statement: string, onCommandLine: string) {
     super(code, `${statement} ${onCommandLine}`, { exitCode: 2 });

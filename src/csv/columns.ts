@@ -10,8 +10,9 @@ import { ambiguous, listColumns, mapOption, short, UnclearFile } from './column-
 import { columnIndex, type Header, namelessColumn, refuseDuplicates } from './column-names.ts';
 import { findNamePair, yieldToBetter } from './customer-columns.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field } from './fields.ts';
-import { FirstCells, type MappedColumn } from './first-cells.ts';
+import { FirstCells } from './first-cells.ts';
 import { type Fits, isEssential, isTaken } from './fits.ts';
+import type { MappedColumn } from './mapped-column.ts';
 import { type Preset, sourcesOf } from './presets.ts';
 import { CONFIDENCE, recognise } from './recognise.ts';
 
@@ -49,10 +50,21 @@ export interface MappingChoices {
  * CSV_NO_CUSTOMER_COLUMN.
  */
 export function mapColumns(header: Header, choices: MappingChoices = {}): ColumnMapping {
+  const found = new Map<Field, MappedColumn>();
+  try {
+    return mapInto(found, header, choices);
+  } catch (error) {
+    if (error instanceof UnclearFile) error.columns = inOrder(found);
+    throw error;
+  }
+}
+
+const inOrder = (found: ReadonlyMap<Field, MappedColumn>) => FIELDS.flatMap((field) => found.get(field) ?? []);
+
+function mapInto(found: Map<Field, MappedColumn>, header: Header, choices: MappingChoices): ColumnMapping {
   const { told = new Map(), remembered = new Map(), preset } = choices;
   if (header.isGiven) refuseDuplicates(header, usedNames(header, choices));
   const firstCells = new FirstCells(header, choices);
-  const found = new Map<Field, MappedColumn>();
   const given = new Map([...remembered, ...told]);
   const isLeftOut = (field: Field) => given.get(field)?.trim() === '';
   for (const [field, column] of given) {
@@ -70,7 +82,7 @@ export function mapColumns(header: Header, choices: MappingChoices = {}): Column
   if (header.isGiven && !preset && !isLeftOut('customer_name')) findNamePair(found, firstCells);
   const yielding = yieldToBetter(found, isLeftOut, firstCells);
   if (!CUSTOMER_REFERENCES.some((field) => found.has(field))) throw noCustomer(firstCells, unfit);
-  const columns = FIELDS.flatMap((field) => found.get(field) ?? []);
+  const columns = inOrder(found);
   if (!preset && !isLeftOut('amount')) refuseDoubtfulAmount(columns, firstCells);
   return { columns, unmapped: unusedOf(header, columns, [...yielding, ...unfit]), none: FIELDS.filter(isLeftOut) };
 }
@@ -119,6 +131,7 @@ function recogniseAll(
     if (name !== field && !isSelection && !isTaken(field, column.fits)) unfit.push(column);
     else candidates.set(field, [...(candidates.get(field) ?? []), column]);
   }
+  let unclear: UnclearFile | undefined;
   for (const [field, all] of candidates) {
     const filled = all.filter(({ fits }) => fits.of > 0);
     const columns = filled.length > 0 ? filled : all;
@@ -131,10 +144,12 @@ function recogniseAll(
     const isEmpty = column.fits.of === 0;
     if (difference || (isEmpty && equals.length > 0)) {
       const names = columns.filter((one) => one === column || equals.includes(one)).map(({ name }) => name);
-      throw ambiguous(field, names, header.line, difference);
+      unclear ??= ambiguous(field, names, header.line, difference);
+      continue;
     }
     found.set(field, column);
   }
+  if (unclear) throw unclear;
   const missing = unfit.find(({ field }) => isEssential(field) && !found.has(field));
   if (missing) throw doesNotFit(missing, header);
   return unfit;

@@ -44,7 +44,7 @@ export async function* combined(
     for (const row of batch) {
       const [first] = lines;
       const order = orderOf(row);
-      const isSame = first !== undefined && order !== '' && order === orderOf(first) && lines.length < MOST_LINES;
+      const isSame = first !== undefined && order && order === orderOf(first) && lines.length < MOST_LINES;
       if (isSame && !lines.some((line) => differInCustomer(line.values, row.values))) lines.push(row);
       else {
         if (first) whole.push(asOne(first, lines, how, orderOf(first)));

@@ -1,6 +1,7 @@
 /** Which of several columns says who the customer is. */
 import { COMPANY_PARTS, CUSTOMER_PARTS, type Field, NAME_WORDS, PERSON_PARTS, SHARED } from './fields.ts';
-import type { FirstCells, MappedColumn } from './first-cells.ts';
+import type { FirstCells } from './first-cells.ts';
+import type { MappedColumn } from './mapped-column.ts';
 import { CONFIDENCE, plainWords } from './recognise.ts';
 
 /** A column that was recognised, and is not used because the column called `better` says more. */

@@ -2,17 +2,8 @@
 import { type CellSource, cellFrom } from './cell-source.ts';
 import type { Header } from './column-names.ts';
 import type { Field } from './fields.ts';
-import { type Fits, fitsOf, MOST_LOOKED_AT } from './fits.ts';
-
-export interface MappedColumn extends CellSource {
-  readonly field: Field;
-  readonly name: string;
-  readonly how: 'told' | 'remembered' | 'preset' | 'exact' | 'synonym' | 'content' | 'fuzzy' | 'shared';
-  /** Of the name, from 0 to 1. */
-  readonly confidence: number;
-  /** Of the cells that were looked at. */
-  readonly fits: Fits;
-}
+import { fitsOf, MOST_LOOKED_AT } from './fits.ts';
+import type { MappedColumn } from './mapped-column.ts';
 
 /** Two columns, each with its cell of one row. */
 export type Difference = readonly { readonly name: string; readonly cell: string }[];

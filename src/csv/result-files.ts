@@ -31,7 +31,7 @@ export const RESULT_KINDS = [
 export type ResultKind = (typeof RESULT_KINDS)[number];
 
 /** `lockstep_id`: the order at the service. `lockstep_order_id`: its label, also where the file gives none. */
-export const ADDED = [
+const ADDED = [
   ...['lockstep_line', 'lockstep_verdict', 'lockstep_reason', 'lockstep_detail'],
   ...['lockstep_id', 'lockstep_order_id'],
 ] as const;

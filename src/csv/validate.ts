@@ -112,7 +112,9 @@ export class RowValidator {
     for (const column of this.#columns) {
       const cell = cellFrom(cells, column.source);
       if (cell === '') {
-        if (column.field === 'amount') problems = [...(problems ?? []), cellProblem(NO_AMOUNT, column, line, cell)];
+        if (column.field !== 'amount') continue;
+        const written = (cells[column.source.index] ?? '').trim();
+        problems = [...(problems ?? []), cellProblem(NO_AMOUNT, column, line, written)];
         continue;
       }
       const { value, problem, currency } = column.read(cell);

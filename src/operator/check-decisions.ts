@@ -1,4 +1,6 @@
 /** Checks decisions before they are stored, and asks the service for the records that they name. */
+
+import { singular } from '../contract/kinds.ts';
 import type { Account } from '../engine/account/account.ts';
 import { lookUp } from '../engine/account/look-up.ts';
 import type { NewDecision } from '../engine/ledger/decisions.ts';
@@ -53,7 +55,7 @@ export async function checkDecisions(needs: AskNeeds, decisions: readonly NewDec
   const missing = decisions.flatMap((one, at): readonly Wrong[] => {
     if (answers.get(keyOf(one)) !== 'missing') return [];
     const { item, record } = one;
-    const why = `${nameOf(item)}: the service of account "${item.account}" has no ${kindOf(item).slice(0, -1)} ${record}.`;
+    const why = `${nameOf(item)}: the service of account "${item.account}" has no ${singular(kindOf(item))} ${record}.`;
     return [{ at, column: 'record', why }];
   });
   return { wrong: missing, isUnasked: (one) => answers.get(keyOf(one)) === 'unasked' };

@@ -183,7 +183,7 @@ async function ofRun(
         cause: 'VIOLATION',
       });
       // What became of a change of a task is known from its delivery: a run ends before its retries do.
-      const hasRows = problemsIn(counts) > 0 && run.job !== 'tasks' && !isSuperseded && !run.isAcknowledged;
+      const hasRows = problemsIn(counts) > 0 && run.type !== 'tasks' && !isSuperseded && !run.isAcknowledged;
       return [...(hasRows ? [rows] : []), ...(violations > 0 ? [found] : [])];
     }
     default:

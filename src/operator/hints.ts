@@ -11,9 +11,9 @@ export function hintsFor(hint: (command: string) => string, run: Run): Hints {
 }
 
 /** The words of the command that works on the rows again which are not done. */
-function againCommand({ id, status, job, sync, account, dryRun, partOf }: Run): readonly string[] {
+function againCommand({ id, status, type, sync, account, dryRun, partOf }: Run): readonly string[] {
   if (status !== 'done' && status !== 'cancelled' && !dryRun) return ['runs', 'resume', partOf ?? id];
   if (partOf !== undefined) return ['runs', 'retry', partOf];
-  if (job !== 'orders') return ['run', sync];
+  if (type !== 'orders') return ['run', sync];
   return dryRun ? ['orders', 'load', 'FILE', '--account', account] : ['runs', 'retry', id];
 }

@@ -32,7 +32,7 @@ const PHASES_OF: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The phases of a run in their order; its own phase is one of them while it is unfinished. A dry run only reads. */
-export function phasesOf({ job, phase, dryRun }: Pick<Run, 'job' | 'phase' | 'dryRun'>): readonly string[] {
-  const usual = (PHASES_OF[job] ?? []).slice(0, dryRun ? 1 : undefined);
+export function phasesOf({ type, phase, dryRun }: Pick<Run, 'type' | 'phase' | 'dryRun'>): readonly string[] {
+  const usual = (PHASES_OF[type] ?? []).slice(0, dryRun ? 1 : undefined);
   return phase === undefined || usual.includes(phase) ? usual : [phase, ...usual];
 }

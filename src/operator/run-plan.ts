@@ -33,7 +33,7 @@ export function writesOf({ creates, updates }: Pick<RunPlan, 'creates' | 'update
 export async function planOf(db: Queryable, run: Run, settings: Settings): Promise<RunPlan> {
   const all = await countRows(db, run.id);
   const isDryRun = run.status === 'done';
-  const isLoad = run.job === 'orders';
+  const isLoad = run.type === 'orders';
   const customers = isLoad ? await countMissing(db, run) : 0;
   const planned = isLoad ? (checkpointOf(run).updates ?? 0) : await countShownUpdates(db, run.id);
   const updates = isDryRun ? all.updated : planned;

@@ -92,7 +92,7 @@ async function report(
   return {
     run: run.id,
     sync: run.sync,
-    type: run.job,
+    type: run.type,
     status: run.status,
     state,
     stateWords: stateWords(state, run, audit),
@@ -118,8 +118,8 @@ async function report(
 }
 
 /** The command that applies what people decided about rows of a run. */
-export function applyCommand({ id, job, sync }: Pick<Run, 'id' | 'job' | 'sync'>): string {
-  return job === 'orders' ? `runs retry ${id}` : `run ${sync}`;
+export function applyCommand({ id, type, sync }: Pick<Run, 'id' | 'type' | 'sync'>): string {
+  return type === 'orders' ? `runs retry ${id}` : `run ${sync}`;
 }
 
 export interface Counted {
@@ -131,7 +131,7 @@ export interface Counted {
 /** The rows of these runs, by run. */
 export async function countedOf(db: Queryable, runs: readonly Run[]): Promise<ReadonlyMap<string, Counted>> {
   const each = await Promise.all(runs.map(async (run) => ({ run, counts: await countsOf(db, run) })));
-  const inReview = each.filter(({ run, counts }) => counts.review > 0 && run.job !== 'tasks' && !run.dryRun);
+  const inReview = each.filter(({ run, counts }) => counts.review > 0 && run.type !== 'tasks' && !run.dryRun);
   const decided = await decidedRows(
     db,
     inReview.map(({ run }) => run),

@@ -7,6 +7,7 @@ import { readdir } from 'node:fs/promises';
 import type pg from 'pg';
 import { codeOf, LockstepError } from '../base/errors.ts';
 import type { Queryable } from './queryable.ts';
+import { inTransaction } from './transaction.ts';
 
 export interface Migration {
   /** Unique within the room and never changed once released, such as `001-runs`. */
@@ -37,9 +38,7 @@ export async function readMigrations(folder: URL): Promise<readonly Migration[]>
 export async function migrate(pool: pg.Pool, room: string, migrations: readonly Migration[]): Promise<void> {
   // Most starts find nothing to do: they need no lock, and wait for no other start.
   if (await hasRun(pool, room, migrations)) return;
-  const db = await pool.connect();
-  try {
-    await db.query('begin');
+  await inTransaction(pool, async (db) => {
     await db.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
     await db.query(
       `create table if not exists public.lockstep_migrations
@@ -53,13 +52,7 @@ export async function migrate(pool: pg.Pool, room: string, migrations: readonly 
       await db.query(sql);
       await db.query('insert into public.lockstep_migrations (room, name) values ($1, $2)', [room, name]);
     }
-    await db.query('commit');
-  } catch (error) {
-    await db.query('rollback').catch(() => undefined); // the first error is the one to report
-    throw error;
-  } finally {
-    db.release();
-  }
+  });
 }
 
 async function hasRun(db: Queryable, room: string, migrations: readonly Migration[]): Promise<boolean> {

@@ -1,7 +1,8 @@
 /** The id that the answer to a create has; the contract does not say that it has one (docs/gaps.md). */
+
 import { recordIn } from '../client/call/decode.ts';
 import { idOf, isJsonArray, isJsonObject } from '../client/call/dialect.ts';
-import type { WholeKind } from '../client/lists/whole-lists.ts';
+import type { WholeKind } from '../contract/kinds.ts';
 import type { Account } from '../engine/account/account.ts';
 import type { WriteReport } from '../engine/account/writes.ts';
 

@@ -4,7 +4,7 @@
  */
 
 import type { JsonObject } from '../client/call/json.ts';
-import type { WholeKind } from '../client/lists/whole-lists.ts';
+import type { WholeKind } from '../contract/kinds.ts';
 import { RunPaused } from '../engine/account/failure.ts';
 import { recogniseRecords, waysOn } from '../engine/account/identity.ts';
 import { isMarkedDeleted, lookUp } from '../engine/account/look-up.ts';

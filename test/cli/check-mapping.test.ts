@@ -99,10 +99,29 @@ test('reads on until where has selected ten contacts, or none is left', async ()
   expect(await checked('first_name: Nemo')).toEqual({ shown: 'none', read: 240, leftOut: 3 });
 });
 
-test('says so if the contacts cannot be read', async () => {
-  const { code, json } = await lockstep(settings('', 'http://127.0.0.1:9'), 'settings', 'check', '--live', '--json');
-  expect([code, json.error]).toEqual([
+test('checks every sync, also if the contacts of one cannot be read', async () => {
+  const text = `
+accounts:
+  away: { url: "http://127.0.0.1:9", apiKey: k-away }
+  keyless: { url: "http://127.0.0.1:9", apiKey: { env: NO_SUCH_KEY } }
+  demo: { apiKey: { env: DEMO_KEY } }
+syncs:
+  away: { type: contacts, account: away }
+  keyless: { type: contacts, account: keyless }
+  nightly: { type: contacts, account: demo }
+`;
+  const given = { text, key: KEY };
+  const { code, json } = await lockstep(given, 'settings', 'check', '--live', '--json');
+  const unread = expect.stringContaining('The contacts of account "away" could not be read: ');
+  expect([code, json.live]).toEqual([
     3,
-    { code: 'CHECK_UNREAD', message: expect.stringContaining('The contacts of account "demo" could not be read: ') },
+    [
+      { sync: 'away', account: 'away', error: { code: 'CHECK_UNREAD', message: unread } },
+      { sync: 'keyless', account: 'keyless', error: { code: 'SECRET_MISSING', message: expect.any(String) } },
+      expect.objectContaining({ sync: 'nightly', account: 'demo', neverSet: [] }),
+    ],
   ]);
+  const { stderr, stdout } = await lockstep(given, 'settings', 'check', '--live');
+  expect(stderr).toContain('away: The contacts of account "away" could not be read: ');
+  expect(stdout).toMatch(/nightly: \d+ contacts? of account demo/);
 });

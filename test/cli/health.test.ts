@@ -101,8 +101,8 @@ test('counts calls, runs, rows and deliveries, and reads budgets and the backlog
     durationMs: 120,
   });
   const report = { status: 'done', durationMs: 90_000, counts: { in: 3, created: 2, review: 1 } } as never;
-  metrics.runStopped({ sync: 'nightly', job: 'contacts' } as never, report);
-  metrics.runStopped({ sync: 'load:a-file-of-a-customer.csv', job: 'orders' } as never, report);
+  metrics.runStopped({ sync: 'nightly', type: 'contacts' } as never, report);
+  metrics.runStopped({ sync: 'load:a-file-of-a-customer.csv', type: 'orders' } as never, report);
   metrics.attempted('hook', { status: 'ended', verdict: 'delivered' }, 2_000);
   metrics.attempted('hook', { status: 'again', afterMs: 5_000 }, 2_000);
   await database.pool.query(

@@ -95,7 +95,7 @@ test('refuses ages that are too short, by the line of the setting', async () => 
 });
 
 test('refuses to retry a load whose failed rows were deleted, and names what to do instead', async () => {
-  const run = await aRun(database, { job: 'orders', resource: 'orders:1' });
+  const run = await aRun(database, { type: 'orders', resource: 'orders:1' });
   await putRows(database, run, [{ source_id: '2', verdict: 'rejected', reason: 'CUSTOMER_UNKNOWN' }]);
   await asLoad(database, run);
   await endRun(database.pool, run.id, 'done');

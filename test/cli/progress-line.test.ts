@@ -6,7 +6,7 @@ import type { Run } from '../../src/engine/ledger/runs.ts';
 const RUN: Run = {
   id: 'run-1',
   sync: 'nightly',
-  job: 'contacts',
+  type: 'contacts',
   account: 'acme',
   scope: 'acme',
   resource: 'customers',

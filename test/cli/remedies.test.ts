@@ -9,7 +9,7 @@ const codes = Object.values(REASON_AREAS).flatMap((reasons) => Object.keys(reaso
 
 /** The commands of a remedy, for a run like this. */
 function commandsOf(code: string, run: Partial<Run>): readonly string[] {
-  const about = { id: 'run-1', sync: 'nightly', account: 'acme', job: 'orders', dryRun: false, ...run };
+  const about = { id: 'run-1', sync: 'nightly', account: 'acme', type: 'orders', dryRun: false, ...run };
   const hints = hintsFor((command) => `lockstep ${command}`, about as Run); // safe: only these are read
   const remedy = remedyFor(code, { target: 'hook', load: 'run-2', options: ['--limit', '3'] }, hints) ?? '';
   return [...remedy.matchAll(/`lockstep ([^`]+)`/g)].map(([, command = '']) => command);
@@ -22,10 +22,15 @@ async function parse(words: string): Promise<void> {
 }
 
 test('the command line understands every command of every remedy', async () => {
-  const jobs: readonly Partial<Run>[] = [{ job: 'orders' }, { job: 'contacts' }, { partOf: 'run-0' }, { dryRun: true }];
-  const runs = jobs.flatMap((job) => [
-    { ...job, status: 'done' as const },
-    { ...job, status: 'failed' as const },
+  const types: readonly Partial<Run>[] = [
+    { type: 'orders' },
+    { type: 'contacts' },
+    { partOf: 'run-0' },
+    { dryRun: true },
+  ];
+  const runs = types.flatMap((type) => [
+    { ...type, status: 'done' as const },
+    { ...type, status: 'failed' as const },
   ]);
   const commands = new Set(codes.flatMap((code) => runs.flatMap((run) => commandsOf(code, run))));
   expect(commands.size).toBeGreaterThan(15);
@@ -34,10 +39,10 @@ test('the command line understands every command of every remedy', async () => {
 
 const AGAIN: readonly (readonly [RunStatus, Partial<Run>, string])[] = [
   ['failed', {}, 'runs resume run-1'],
-  ['paused', { job: 'contacts' }, 'runs resume run-1'],
+  ['paused', { type: 'contacts' }, 'runs resume run-1'],
   ['cancelled', {}, 'runs retry run-1'],
-  ['cancelled', { job: 'contacts' }, 'run nightly'],
-  ['done', { job: 'contacts', options: { plan: 'x' } }, 'run nightly'],
+  ['cancelled', { type: 'contacts' }, 'run nightly'],
+  ['done', { type: 'contacts', options: { plan: 'x' } }, 'run nightly'],
   ['done', { partOf: 'run-0' }, 'runs retry run-0'],
   ['failed', { partOf: 'run-0' }, 'runs resume run-0'],
   ['done', { dryRun: true }, 'orders load FILE --account acme'],

@@ -22,7 +22,7 @@ afterAll(() => database.close());
 
 const NIGHTLY: NewRun = {
   sync: 'nightly-contacts',
-  job: 'contacts',
+  type: 'contacts',
   account: 'demo',
   resource: 'customers',
   lane: 'batch',
@@ -199,6 +199,27 @@ test('folds runs that found nothing new, and filters by sync, status, time and v
   expect(ids(await runs('--sync', 'polls', '--status', 'failed'))).toEqual([failed]);
   expect(ids(await runs('--sync', 'polls', '--verdict', 'created'))).toEqual([found]);
   expect((await runs('--sync', 'polls', '--since', '2099-01-01')).stdout).toBe('No run matches.\n');
+});
+
+test('finds runs in a state behind runs that are stored with the same status', async () => {
+  const ended = async (error?: { code: string; message: string }) => {
+    const id = await runWith([], undefined, { sync: 'declines', resource: 'declines' });
+    await endRun(database.pool, id, 'cancelled', error);
+    return id;
+  };
+  const declined = await ended({ code: 'NOT_APPROVED', message: 'Not approved by Eve.' });
+  await ended();
+  await ended();
+  const { json } = await runs('--sync', 'declines', '--status', 'not-approved', '--limit', '1', '--json');
+  expect(json.runs.map(({ run }: { run: string }) => run)).toEqual([declined]);
+});
+
+test('finds a load that waits for another run, which is stored as paused', async () => {
+  const id = await runWith([], undefined, { sync: 'waits', resource: 'waits' });
+  await pauseRun(database.pool, id, { code: 'WAITS_FOR_RUN', message: 'It waits for run-1.' });
+  const { json } = await runs('--sync', 'waits', '--status', 'waiting', '--json');
+  expect(json.runs).toMatchObject([{ run: id, state: 'waiting' }]);
+  await endRun(database.pool, id, 'cancelled');
 });
 
 test('cancels an unfinished run, but not one that has ended', async () => {

@@ -37,7 +37,7 @@ async function status(...args: readonly string[]) {
 }
 
 async function runOf(sync: string): Promise<string> {
-  const about = { job: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
+  const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
   return (await startRun(database.pool, { ...about, sync, resource: sync, phase: 'scan-contacts' })).run.id;
 }
 

@@ -37,7 +37,7 @@ const about = (stdout: string, sync: string): string =>
 
 async function nightlyRun(): Promise<string> {
   const how = { lane: 'batch', dryRun: false, options: {}, phase: 'scan-contacts' } as const;
-  const run = { ...how, sync: 'nightly', job: 'contacts', account: 'demo', resource: 'customers' };
+  const run = { ...how, sync: 'nightly', type: 'contacts', account: 'demo', resource: 'customers' };
   const begun = await startRun(database.pool, run);
   expect(begun.status).toBe('started');
   return begun.run.id;

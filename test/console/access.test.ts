@@ -62,7 +62,7 @@ const api = (path: string, token: string, method = 'GET'): Promise<Response> =>
   fetch(`${web.url}/api/v1${path}`, { method, headers: { authorization: `Bearer ${token}` } });
 
 async function aRun(): Promise<string> {
-  const about = { job: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
+  const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
   return (await startRun(database.pool, { ...about, sync: 'nightly', resource: 'customers', phase: 'scan-contacts' }))
     .run.id;
 }
@@ -286,4 +286,12 @@ test('behind a proxy that it trusts, counts tries per visitor and keeps the cook
   await proxy.close();
   await trusting.close();
   await doubting.close();
+});
+
+test('a sign-in that is not sent as a form is wrong use, and no defect', async () => {
+  const own = await openConsole({ database, text: PEOPLE, env: ENV });
+  const headers = { origin: own.url, 'content-type': 'application/json' };
+  const answer = await fetch(`${own.url}/login`, { method: 'POST', headers, body: '{"password":"x"}' });
+  expect(answer.status).toBe(400);
+  await own.close();
 });

@@ -29,7 +29,7 @@ async function call(path: string, body?: object) {
 }
 
 async function aRun(sync: string, verdicts: readonly ('rejected' | 'unchanged')[]): Promise<string> {
-  const about = { job: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
+  const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
   const { run } = await startRun(database.pool, { ...about, sync, resource: sync, phase: 'scan-contacts' });
   const rows = verdicts.map((verdict, n) => ({ n, sourceId: `c${n}`, label: `Ann ${n}%`, verdict, reason: 'REFUSED' }));
   await addRows(database.pool, run.id, rows);

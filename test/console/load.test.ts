@@ -76,13 +76,18 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.goto(web.url + sent.headers.get('location'));
     expect(await page.textContent('h1')).toBe('x.csv');
     expect(await said(page)).toMatch(/^CSV_NO_CUSTOMER_COLUMN An order needs its customer(?!.*--)/);
+    expect(await page.textContent('.load-columns')).toMatch(/"Betrag", found.*10,50/s);
     await restart();
     await page.goto(`${web.url}/load`);
     await page.getByRole('link', { name: 'x.csv' }).click(); // waits there, although its page was closed
     expect(await page.getByRole('button', { name: 'Check and plan' }).isDisabled()).toBe(true);
     await page.getByLabel('Column of client_id').selectOption('Wer');
+    await page.getByLabel('An order that exists already').selectOption('update it');
     await page.getByRole('button', { name: 'Read it again' }).click();
-    expect(await page.textContent('footer')).toContain('orders load x.csv --account test --map client_id=Wer');
+    await page.goto(`${web.url}/load`);
+    await page.getByRole('link', { name: 'x.csv' }).click(); // as it was read last
+    const chosen = 'orders load x.csv --account test --map client_id=Wer --existing update';
+    expect(await page.textContent('footer')).toContain(chosen);
     expect(await page.textContent('.load-columns')).toContain('as you said; 4 of 4 cells fit');
     expect(await page.textContent('main')).toMatch(/1 of the first 4 rows is not valid.*5.*"viel" is not a number/s);
     await page.getByRole('button', { name: 'Check and plan' }).click();

@@ -52,8 +52,8 @@ export async function openConsole({ database, text = SETTINGS, env = {}, ...need
     settings: () => settings,
     checkSettings: async () => ({ problem: undefined, warnings: await warningsOf(settings, env) }),
     startSync: async (sync, how) => {
-      const { type: job, account } = syncNamed(settings, sync);
-      return startRun(pool, { sync, job, account, resource: sync, options: {}, phase: 'scan-contacts', ...how });
+      const { type, account } = syncNamed(settings, sync);
+      return startRun(pool, { sync, type, account, resource: sync, options: {}, phase: 'scan-contacts', ...how });
     },
     budgets: () => new Map(),
     openAccount: async (name) => Promise.reject(new Error(`no account ${name} here`)),

@@ -155,7 +155,7 @@ test('does not say of an account that it has no problem before it was used, and 
 
 test('an ended run that mirrors tasks leads to the deliveries that workers retry, with what was known when it ended', async () => {
   const { pool } = database;
-  const { id } = await aRun(database, { job: 'tasks' });
+  const { id } = await aRun(database, { type: 'tasks' });
   const facts = { target: 'hook', said: 'at "2026-05-04T03:02:01Z"', attempts: 1, due: '2026-11-25T20:45:39Z' };
   await pool.query(`insert into ledger.inputs (run_id, n, source_id) values ($1, 1, 'task:1')`, [id]);
   await pool.query(
@@ -198,7 +198,7 @@ test('a target with dead letters is not said to have no problem, and Activity sa
 
 test('a file of a folder that waits for the approval of its load leads to that load, not to the review', async () => {
   const { pool } = database;
-  const { id } = await aRun(database, { job: 'orders', sync: 'files' });
+  const { id } = await aRun(database, { type: 'orders', sync: 'files' });
   await pool.query(`insert into ledger.inputs (run_id, n, source_id) values ($1, 1, 'orders.csv')`, [id]);
   await pool.query(
     `insert into ledger.verdicts (run_id, n, verdict, reason, facts) values ($1, 1, 'review', 'LOAD_AWAITS_APPROVAL', $2)`,
@@ -256,7 +256,7 @@ test('a run says until when it is audited, in the zone of the viewer', async () 
 });
 
 test('a run that mirrors tasks names the target that does not take its deliveries, and no other', async () => {
-  const given = { sync: 'mirror', job: 'tasks', account: 'acme', resource: 'mirror', options: {} };
+  const given = { sync: 'mirror', type: 'tasks', account: 'acme', resource: 'mirror', options: {} };
   const started = { ...given, lane: 'batch', dryRun: false, phase: 'deliver-status' } as const;
   const { id } = (await startRun(database.pool, started)).run;
   expect(await pageAt(`/runs/${id}`)).not.toContain('It waits for target');
@@ -267,7 +267,7 @@ test('a run that mirrors tasks names the target that does not take its deliverie
 });
 
 test('a run says that it waits because its account is suspended', async () => {
-  const given = { sync: 'nightly', job: 'contacts', account: 'acme', resource: 'nightly', options: {} };
+  const given = { sync: 'nightly', type: 'contacts', account: 'acme', resource: 'nightly', options: {} };
   const started = { ...given, lane: 'batch', dryRun: false, phase: 'scan-contacts' } as const;
   const { id } = (await startRun(database.pool, started)).run;
   await noteAttended(database.pool, [id], thisWorker('test'));

@@ -21,7 +21,7 @@ syncs:
   by-hand: { type: contacts, account: acme }
 `;
 
-const about = { job: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
+const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
 
 describe.runIf(CHROMIUM)('pages', () => {
   let database: FreshDatabase;

@@ -41,7 +41,7 @@ afterAll(async () => {
 /** A finished run with contacts in review; each has two candidates, and the second may be its customer. */
 async function inReview(labels: readonly string[], noKey: readonly string[] = []): Promise<void> {
   const { pool } = database;
-  const about = { job: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
+  const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
   const { run } = await startRun(pool, { ...about, sync: 'nightly', resource: 'contacts', phase: 'scan-contacts' });
   const rows = [...labels, ...noKey].map((label, i) => ({
     n: i + 1,

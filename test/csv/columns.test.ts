@@ -203,6 +203,21 @@ test.each([
   );
 });
 
+test('a refusal says which columns are clear all the same', () => {
+  const named = (names: readonly string[]) => {
+    try {
+      return mapped(names);
+    } catch (error) {
+      return error;
+    }
+  };
+  const clear = ['order_id', 'description'].map((field) => ({ field }));
+  expect(named(['order_id', 'Betrag', 'description'])).toMatchObject({ columns: [...clear, { field: 'amount' }] });
+  expect(named(['client_id', 'Total', 'Betrag', 'description'])).toMatchObject({
+    columns: [{ field: 'description' }, { field: 'client_id' }],
+  });
+});
+
 test('refuses a column that --map names and the file lacks, and lists the file’s columns', () => {
   const telling = () => mapped(['client_id', 'net'], new Map([['amount', 'gross']] as const));
   expect(telling).toThrow(

@@ -111,6 +111,12 @@ test.each([
   );
 });
 
+test('lines that are too short to have an order_id are not one order', async () => {
+  const text = 'customer_email,amount,order_id\nann@x.de,1,A\nben@x.de,2,B\ncut\noff\n';
+  const { rows } = await loaded(text, { combineLines: 'first' });
+  expect(verdicts(rows)).toEqual(['2 ok', '3 ok', '4 RAGGED', '5 RAGGED']);
+});
+
 test('a total that no line has is one problem, and so is a customer', async () => {
   expect(verdicts((await combined('A,,,,\nA,,,,\nA,,,,\n', 'first')).rows)).toEqual(['2 AMOUNT_EMPTY NO_CUSTOMER']);
 });

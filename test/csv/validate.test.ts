@@ -23,6 +23,14 @@ test('turns a row into values: amounts are exact text, ids and labels stay uncha
   });
 });
 
+test('an amount that is not given is shown as it is written', async () => {
+  const { rows } = await loaded(csv('client_id,amount', '7, - ', '8,'));
+  const cells = rows.map(
+    (row) => row.status === 'invalid' && row.problems.map(({ code, facts }) => [code, facts.cell]),
+  );
+  expect(cells).toEqual([[['AMOUNT_EMPTY', '-']], [['AMOUNT_EMPTY', '']]]);
+});
+
 test('a problem names code, field, column, line and number', async () => {
   const { rows } = await loaded(csv('order_id,Kundennummer,amount', 'A-1,0,1e309'));
   expect(rows).toMatchObject([

@@ -1,5 +1,6 @@
 /** Files of a watched folder that would write more than the settings allow. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { readRun } from '../../src/engine/ledger/runs.ts';
 import { command } from '../cli/command.ts';
 import { ordersCsv } from '../support/harness/orders.ts';
 import { type FolderHarness, openFolderHarness, WATCH } from './folder.ts';
@@ -39,7 +40,9 @@ async function paused(): Promise<string> {
 test('awaits approval before it sends anything, is approved, and the next run files it under done', async () => {
   const load = await paused();
   const again = await harness.here(...WATCH);
-  expect((await harness.verdicts(again.json.run)).get('big.csv')?.reason).toBe('LOAD_AWAITS_APPROVAL');
+  const { notes } = await readRun(harness.database.pool, again.json.run);
+  const note = `big.csv stays aside: its load ${load} awaits approval`;
+  expect([again.code, again.json.counts.in, notes]).toEqual([0, 0, [note]]); // so the list of runs folds it
   const { code, json } = await harness.here('runs', 'resume', load);
   expect([code, json.counts]).toMatchObject([0, { in: 4, created: 4 }]);
   expect((await harness.here('runs', 'show', load)).json.approval.by).toContain('@');

@@ -19,7 +19,7 @@ beforeAll(async () => {
   database = await freshDatabase();
   const text = `${SETTINGS}\nsyncs: { nightly: { type: contacts, account: acme } }`;
   web = await openConsole({ database, text, openAccount: refuse, examine: refuse, targets: { open: refuse } });
-  const sync = { sync: 'nightly', resource: 'nightly', job: 'contacts', account: 'acme', lane: 'batch' } as const;
+  const sync = { sync: 'nightly', resource: 'nightly', type: 'contacts', account: 'acme', lane: 'batch' } as const;
   const started = await startRun(database.pool, { ...sync, dryRun: false, options: {}, phase: 'scan-contacts' });
   run = started.run.id;
   await addRows(database.pool, run, [{ n: 0, sourceId: 'c0', label: 'Ann', verdict: 'review', reason: 'AMBIGUOUS' }]);

@@ -229,7 +229,7 @@ describe('the settings', () => {
 
 const RUN: NewRun = {
   sync: 'contacts',
-  job: 'contacts',
+  type: 'contacts',
   account: 'test',
   resource: 'customers',
   lane: 'batch',

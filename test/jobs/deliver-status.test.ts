@@ -29,7 +29,7 @@ afterAll(() => database.close());
 
 /** A run that has seen these events, one task each, for the targets hook and mail. */
 async function runWith(events: readonly TaskEvent[], targets: readonly string[] = ['hook', 'mail']): Promise<Run> {
-  const run = await aRun(database, { phase: 'deliver-status', job: 'tasks' });
+  const run = await aRun(database, { phase: 'deliver-status', type: 'tasks' });
   const all = events.map((event, id) => change(id, 1, { event, runId: run.id, sync: run.sync }));
   await putRows(
     database,

@@ -216,7 +216,7 @@ describe('at the same time', () => {
 
 const SYNC: NewRun = {
   sync: 'contacts',
-  job: 'contacts',
+  type: 'contacts',
   account: 'test',
   resource: 'customers',
   lane: 'batch',

@@ -21,7 +21,7 @@ afterAll(() => harness.close());
 
 async function aWriter(partOf?: string, db: Queryable = harness.database.pool): Promise<Run> {
   const begun = await startRun(db, {
-    ...{ sync: partOf ? 'customers:x' : 'contacts', job: partOf ? 'customers' : 'contacts', account: 'test' },
+    ...{ sync: partOf ? 'customers:x' : 'contacts', type: partOf ? 'customers' : 'contacts', account: 'test' },
     ...{ resource: 'customers', lane: 'batch', dryRun: false, options: {}, phase: 'of-another-version' },
     ...(partOf !== undefined && { partOf }),
   });

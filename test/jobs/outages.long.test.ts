@@ -67,7 +67,7 @@ test('a file of a folder stays where it is during an outage, and is loaded after
   await utimes(file, new Date(Date.now() - 120_000), new Date(Date.now() - 120_000));
   goesAway();
   const { run } = await startRun(harness.database.pool, {
-    ...{ sync: 'files', job: 'orders', account: 'test', resource: 'sync:files', lane: 'batch', dryRun: false },
+    ...{ sync: 'files', type: 'orders', account: 'test', resource: 'sync:files', lane: 'batch', dryRun: false },
     ...{ phase: 'watch-orders', options: { folder, existing: 'skip', createCustomers: false } },
   });
   await harness.workspace.work();

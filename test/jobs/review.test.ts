@@ -27,7 +27,7 @@ const SYNCS = { contacts: 'type: contacts', german: filtered('DE'), french: filt
 
 const CONTACT_RUN: NewRun = {
   sync: 'contacts',
-  job: 'contacts',
+  type: 'contacts',
   account: 'test',
   resource: 'customers',
   lane: 'batch',

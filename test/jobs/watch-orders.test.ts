@@ -45,7 +45,7 @@ async function watch(
   const { existing = 'skip', createCustomers = false, presets, encoding } = how;
   const options = { folder, existing, createCustomers, presets, encoding };
   const dryRun = how.dryRun ?? false;
-  const spec = { sync: 'files', job: 'orders', account: 'test', resource: 'sync:files', options, dryRun } as const;
+  const spec = { sync: 'files', type: 'orders', account: 'test', resource: 'sync:files', options, dryRun } as const;
   const begun = await startRun(harness.database.pool, { ...spec, lane: 'batch', phase: 'watch-orders' });
   const runner = await harness.workspace.work();
   await runner.attend(begun.run);

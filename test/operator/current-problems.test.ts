@@ -8,7 +8,7 @@ import { noteDown, noteUp } from '../../src/engine/ledger/scopes/down-services.t
 import { liftSuspension, suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { queueAlerts } from '../../src/mirror/outbox/outbox.ts';
 import { disableTarget, enableTargets, noteAnswering, noteFailing } from '../../src/mirror/outbox/target-states.ts';
-import { messageOf } from '../../src/operator/alerts/message.ts';
+import { openedMessage } from '../../src/operator/alerts/message.ts';
 import { keyOf, type Problem } from '../../src/operator/alerts/problem.ts';
 import { findProblems } from '../../src/operator/current-problems.ts';
 import { statusOf } from '../../src/operator/status.ts';
@@ -122,7 +122,7 @@ describe('a run', () => {
     const failed = await one();
     await pool.query(`update ledger.runs set ended_at = now() - interval '9 days'`);
     expect(await keys()).toEqual([]);
-    const message = await messageOf(failed, new Date(), (command) => command);
+    const message = await openedMessage(failed, new Date(), (command) => command);
     await pool.query(`insert into ledger.alerts (key, message, causes, since) values ('k', $1, '{}', now())`, [
       message,
     ]);
@@ -322,7 +322,7 @@ targets: { hook: { type: webhook, url: https://hook.example, secret: { env: S } 
   });
 
   test('is no row that a person decides', async () => {
-    const run = await begin({ sync: 'mirror', job: 'tasks' });
+    const run = await begin({ sync: 'mirror', type: 'tasks' });
     const row = { n: 0, sourceId: 'task:1', label: 'Call', verdict: 'review', reason: 'RETRYING' } as const;
     await addRows(database.pool, run.id, [row]);
     await endRun(database.pool, run.id, 'done');

@@ -44,8 +44,9 @@ export async function isWell({ database, why }: World, run: Run, step: string): 
     return false;
   }
   const { review, rejected, invalid, unknown } = await countRows(database.pool, run.id);
-  if (run.scan === 'unproven' && run.job === 'contacts') why.refused.push(`${step}: unproven: ${run.notes.join('; ')}`);
-  if (review + rejected + invalid + unknown === 0) return run.scan !== 'unproven' || run.job !== 'contacts';
+  if (run.scan === 'unproven' && run.type === 'contacts')
+    why.refused.push(`${step}: unproven: ${run.notes.join('; ')}`);
+  if (review + rejected + invalid + unknown === 0) return run.scan !== 'unproven' || run.type !== 'contacts';
   const reasons = new Set<string>();
   for await (const row of reportRows(database.pool, run.id)) {
     if (['review', 'rejected', 'invalid', 'unknown'].includes(row.verdict))

@@ -8,7 +8,7 @@ import type { Reasons } from './reason.ts';
 export const CELL_REASONS = {
   AMOUNT_EMPTY: {
     meaning: 'The amount is empty.',
-    sentence: 'is empty.',
+    sentence: '[?cell means that there is no amount.][!cell is empty.]',
     remedy:
       'Give an amount, or 0[?isElsewhere ; if the total of an order is on one of its lines only, let the first ' +
       'line count (`--combine-lines first`)]; if the line is not an order, such as a footer, remove it or ignore this.',

@@ -56,7 +56,7 @@ async function apply(session: Session, name: string, options: ApplyOptions): Pro
   const planning = await planningRun(pool, file, given);
   await refuseChanges(session, workspace, planning);
   const plan = { id: planning.id, by: thisPerson() };
-  const isLoad = planning.job === 'orders';
+  const isLoad = planning.type === 'orders';
   const begun = isLoad
     ? await beginPlannedLoad(pool, planning, plan)
     : await workspace.startSync(planning.sync, { lane: planning.lane, dryRun: false, plan });
@@ -87,7 +87,7 @@ async function planningRun(db: Queryable, file: string, { id, sha256 }: GivenPla
     throw wrongUse(message, 'PLAN_CHANGED');
   }
   const run = await readRun(db, id);
-  if (run.job === 'orders' && run.rowsPruned > 0) {
+  if (run.type === 'orders' && run.rowsPruned > 0) {
     const message = `Rows of the plan ${file} were deleted because of their age. Save a new plan`;
     throw wrongUse(message, 'PLAN_ROWS_DELETED');
   }
@@ -99,15 +99,15 @@ const WITHOUT_EFFECT = ['rowsPerPage', 'approveAbove', 'approveAboveShare', 'sav
 
 /** @throws LockstepError PLAN_ACCOUNT_DIFFERS, PLAN_SETTINGS_DIFFER: the plan was made under other settings */
 async function refuseChanges(session: Session, { accounts }: Workspace, planning: Run): Promise<void> {
-  const { account, sync: name, scope, job } = planning;
-  if (job !== 'orders') {
+  const { account, sync: name, scope, type } = planning;
+  if (type !== 'orders') {
     const sync = syncNamed(await session.settings(), name);
     const options: Readonly<Record<string, unknown>> = sync.options;
     const names = new Set([...Object.keys(options), ...Object.keys(planning.options)]);
     const differ = [...names].filter(
       (one) => !WITHOUT_EFFECT.includes(one) && !isDeepStrictEqual(options[one], planning.options[one]),
     );
-    if (sync.type !== job) differ.push('type');
+    if (sync.type !== type) differ.push('type');
     if (sync.account !== account) differ.push('account');
     if (differ.length > 0) {
       const message = `The plan was made with other settings of sync "${name}": ${differ.join(', ')}. Save a new plan`;

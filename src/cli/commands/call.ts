@@ -111,7 +111,7 @@ function missingAccount(): never {
 }
 
 /** Splits parameters into path and query. @throws LockstepError USAGE if one is unknown or missing */
-export function splitParams(
+function splitParams(
   name: OperationName,
   given: Readonly<Record<string, string>>,
 ): { path: Record<string, string>; query: Record<string, string> } {

@@ -48,12 +48,12 @@ async function exportLedger(session: Session, { out: target, since, force }: Exp
 
 async function* linesOf(db: Queryable, { hint }: Session, since: Date | undefined): AsyncGenerator<string> {
   for await (const { run, counts } of allRuns(db, since)) {
-    const { id, sync, title, job, account, status, dryRun, createdAt, endedAt, calls, errorCode, error } = run;
+    const { id, sync, title, type, account, status, dryRun, createdAt, endedAt, calls, errorCode, error } = run;
     const shown = {
       id,
       sync,
       title,
-      job,
+      type,
       account,
       status,
       dryRun,

@@ -129,19 +129,8 @@ async function list(session: Session, { limit, status, all, ...filter }: ListOpt
   const settings = await session.settings();
   // JSON lists each run: a script counts them.
   const fold = all !== true && !out.isJson;
-  const wanted = { ...filter, ...(status && { status: STATUS_OF[status] }) };
-  const { entries } = await pageOfRuns(pool, wanted, { limit, fold });
-  if (entries.length === 0) await requireKnown(pool, settings, filter.sync);
-  const reported = await reportRuns(
-    pool,
-    entries.map(({ run }) => run),
-    settings,
-  );
-  const reports = reported.flatMap(({ run: { title, createdAt, endedAt }, report }, i) => {
-    if (status !== undefined && status !== report.state && status !== report.status) return [];
-    const { folded = 1, since = createdAt } = entries[i] ?? {};
-    return [{ ...report, title, startedAt: createdAt, endedAt: endedAt ?? null, folded, since }];
-  });
+  const reports = (await reportsOf(pool, settings, { ...filter, status }, { limit, fold })).slice(0, limit);
+  if (reports.length === 0) await requireKnown(pool, settings, filter.sync);
   const rows = reports.map((report) => [
     report.run,
     report.dryRun ? `${report.title} (dry)` : report.title,
@@ -165,6 +154,30 @@ async function list(session: Session, { limit, status, all, ...filter }: ListOpt
   out.result({ runs: reports.map(({ folded: _, since: __, ...report }) => report) });
 }
 
+/** Reads on until enough runs are in this state, which may be a part of what is stored as one status. */
+async function reportsOf(
+  db: Queryable,
+  settings: Settings,
+  { status, ...filter }: Omit<ListOptions, 'limit' | 'all'>,
+  { limit, fold }: { readonly limit: number; readonly fold: boolean },
+) {
+  const wanted = { ...filter, ...(status && { status: STATUS_OF[status] }) };
+  const found = [];
+  for (let after: string | undefined; found.length < limit; ) {
+    const { entries, next } = await pageOfRuns(db, wanted, { limit, after, fold });
+    const runs = entries.map(({ run }) => run);
+    for (const [i, { run, report }] of (await reportRuns(db, runs, settings)).entries()) {
+      if (status !== undefined && status !== report.state && status !== report.status) continue;
+      const { title, createdAt: startedAt, endedAt = null } = run;
+      const { folded = 1, since = startedAt } = entries[i] ?? {};
+      found.push({ ...report, title, startedAt, endedAt, folded, since });
+    }
+    if (next === undefined) break;
+    after = next;
+  }
+  return found;
+}
+
 /** A misspelt name must not read as a sync without runs. @throws LockstepError SETTINGS_NAME_UNKNOWN */
 async function requireKnown(db: Queryable, settings: Settings, sync: string | undefined): Promise<void> {
   if (sync === undefined || settings.syncs[sync] !== undefined) return;
@@ -185,13 +198,13 @@ async function nextStartLines(db: Queryable, settings: Settings): Promise<readon
   return first === undefined || !hasScheduler ? [] : ['', `Next start: ${first.sync}, ${first.words}`];
 }
 
-/** The stored status of runs in a state. */
-const STATUS_OF: Readonly<Record<RunState, RunStatus>> = {
+/** The stored status of runs in a state; a load that waits for another run is paused. */
+const STATUS_OF: Readonly<Record<RunState, RunStatus | readonly RunStatus[]>> = {
   receiving: 'paused',
   queued: 'running',
   running: 'running',
   interrupted: 'running',
-  waiting: 'running',
+  waiting: ['running', 'paused'],
   'awaiting-approval': 'paused',
   paused: 'paused',
   auditing: 'done',

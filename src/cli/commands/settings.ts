@@ -1,6 +1,7 @@
 /** `lockstep settings …`: checks and prints the settings, and prints their JSON Schema. */
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
+import { LockstepError } from '../../base/errors.ts';
 import { readPresets } from '../../csv/presets.ts';
 import type { CheckedSync, ContactsSync } from '../../operator/check-mapping.ts';
 import { plural } from '../../operator/format.ts';
@@ -9,7 +10,7 @@ import { maskSettings } from '../../settings/mask.ts';
 import { renderJsonSchema, settingsJsonSchema } from '../../settings/schema.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { DONE, DONE_WITH_PROBLEMS, type ExitCode } from '../errors.ts';
+import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED, type Failure } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 
 export function define(settings: Command, perform: Perform): void {
@@ -23,7 +24,8 @@ export function define(settings: Command, perform: Perform): void {
       'Lists all problems at once, each with file, line and column, and exits with 2 if there are any. Also warns about ' +
         'settings that work but may be a mistake, such as a secret that is written in the file or cannot be read. Your own ' +
         'presets are checked too. For each sync of contacts, --live also shows the customers that `map` makes of the first ten ' +
-        'contacts that `where` selects, among up to 500 contacts; it exits with 1 if any of the ten has a problem.',
+        'contacts that `where` selects, among up to 500 contacts; it exits with 1 if any of the ten has a problem, and with 3 if ' +
+        'contacts could not be read.',
     )
     .option('--live', 'test the mapping of each sync of contacts with ten contacts of its service')
     .action(perform(check));
@@ -68,13 +70,20 @@ async function check(session: Session, { live = false }: { readonly live?: boole
   const counted = Object.entries(names).map(([kind, { length }]) => plural(length, kind.slice(0, -1)));
   out.say(`${file} has no problems: ${counted.join(', ')}.`);
   out.say(...warnings.map((warning) => `Warning: ${warning}`));
-  const checked = live ? await checkLive(session, settings) : undefined;
-  out.result({ file, valid: true, warnings, ...names, live: checked });
-  const hasProblems = checked?.some(({ contacts }) => contacts.some(({ problems }) => problems.length > 0));
+  const checked = live ? await checkLive(session, settings) : [];
+  out.result({ file, valid: true, warnings, ...names, ...(live && { live: checked }) });
+  if (checked.some((one) => 'error' in one)) return FAILED;
+  const hasProblems = checked.some(
+    (one) => 'contacts' in one && one.contacts.some(({ problems }) => problems.length > 0),
+  );
   return hasProblems ? DONE_WITH_PROBLEMS : DONE;
 }
 
-async function checkLive(session: Session, { syncs }: Settings): Promise<readonly CheckedSync[]> {
+interface UncheckedSync extends Pick<CheckedSync, 'sync' | 'account'> {
+  readonly error: Pick<Failure, 'code' | 'message'>;
+}
+
+async function checkLive(session: Session, { syncs }: Settings): Promise<readonly (CheckedSync | UncheckedSync)[]> {
   const { out } = session;
   const ours = Object.values(syncs).filter((sync): sync is ContactsSync => sync.type === 'contacts');
   if (ours.length === 0) {
@@ -84,11 +93,18 @@ async function checkLive(session: Session, { syncs }: Settings): Promise<readonl
   const signal = session.untilStopped('Waiting for the answer. Press Ctrl-C again to stop at once.');
   const { accounts } = await session.openWorkspace();
   const { checkMapping, checkedLines } = await import('../../operator/check-mapping.ts');
-  const checked: CheckedSync[] = [];
+  const checked: (CheckedSync | UncheckedSync)[] = [];
   for (const sync of ours) {
-    const one = await checkMapping(sync, await accounts.inspect(sync.account), { signal });
-    out.say(...checkedLines(one));
-    checked.push(one);
+    try {
+      const one = await checkMapping(sync, await accounts.inspect(sync.account), { signal });
+      out.say(...checkedLines(one));
+      checked.push(one);
+    } catch (error) {
+      if (!(error instanceof LockstepError) || signal.aborted) throw error;
+      const { code, message } = error;
+      out.complain(`${sync.name}: ${message}`);
+      checked.push({ sync: sync.name, account: sync.account, error: { code, message } });
+    }
   }
   return checked;
 }

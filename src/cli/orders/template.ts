@@ -7,7 +7,7 @@ import type { Session } from '../session.ts';
 const DEFAULT_FILE = 'orders.csv';
 
 /** Every field but those that a customer column fills too. */
-export const TEMPLATE_COLUMNS = FIELDS.filter((field) => !SHARED.some(([, creation]) => creation === field));
+const TEMPLATE_COLUMNS = FIELDS.filter((field) => !SHARED.some(([, creation]) => creation === field));
 
 /** `-` is stdout. @throws LockstepError FILE_EXISTS, EXPORT_NOT_WRITABLE */
 export async function writeTemplate(session: Session, name: string = DEFAULT_FILE, how: Replacing = {}): Promise<void> {

@@ -59,11 +59,11 @@ function sectionLines(
 
 /** The remedies of the groups say how rows are decided. */
 function decideLines(report: RunReport, hints: Hints): readonly string[] {
-  const { run: id, sync, type: job, status, counts, decided } = report;
+  const { run: id, sync, type, status, counts, decided } = report;
   if (decided === undefined) return [];
   if (status !== 'done') return status === 'cancelled' ? [] : ['  They can be decided once the run is done.'];
   if (decided < counts.review) return [];
-  return [`  A person has decided. To apply it: ${hints.command(applyCommand({ id, job, sync }))}`];
+  return [`  A person has decided. To apply it: ${hints.command(applyCommand({ id, type, sync }))}`];
 }
 
 /** The sentence about a line of a file begins with the line; it has no other name if its order has none. */

@@ -150,7 +150,7 @@ export async function summaryLines(
   told: readonly Verdict[] = [],
 ): Promise<readonly string[]> {
   // The plan of a load has its own lines.
-  const hasPlan = report.dryRun && report.status === 'done' && run.job !== 'orders';
+  const hasPlan = report.dryRun && report.status === 'done' && run.type !== 'orders';
   const plans = hasPlan ? await plannedLines(db, report, hint) : [];
   const problems =
     report.status === 'running'

@@ -1,6 +1,6 @@
 /** Describes how a file was understood: people check this first when a load looks wrong. */
 import type { UnusedColumn } from '../../csv/columns.ts';
-import type { MappedColumn } from '../../csv/first-cells.ts';
+import type { MappedColumn } from '../../csv/mapped-column.ts';
 import type { Received } from '../../csv/receive.ts';
 import type { Sheet } from '../../csv/sheet.ts';
 import { plural } from '../../operator/format.ts';

@@ -97,7 +97,7 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
     },
     runStopped(run, { status, counts, durationMs }) {
       // A file or an audit has a run of its own: the type bounds the number of labels.
-      const sync = settings().syncs[run.sync] === undefined ? run.job : run.sync;
+      const sync = settings().syncs[run.sync] === undefined ? run.type : run.sync;
       runs.inc({ sync, status });
       if (status !== 'paused') runDuration.observe({ sync }, durationMs / 1_000);
       if (status !== 'done') return;

@@ -37,7 +37,7 @@ export async function startSyncRun(
   const start = async (db: Queryable) => {
     const begun = await startRun(db, {
       sync: name,
-      job: sync.type,
+      type: sync.type,
       account: sync.account,
       scope,
       resource: type.resource ?? `sync:${name}`,

@@ -102,7 +102,7 @@ export function startTelemetry(env: NodeJS.Dict<string>, log: Logger): Telemetry
       if (run.endedAt === undefined) return;
       const attributes = { ...attributesOf(run), 'lockstep.status': run.status, 'error.type': run.errorCode };
       given = idsOf(run);
-      const span = tracer.startSpan(`run ${run.job}`, { startTime: run.createdAt, attributes }, ROOT_CONTEXT);
+      const span = tracer.startSpan(`run ${run.type}`, { startTime: run.createdAt, attributes }, ROOT_CONTEXT);
       given = undefined;
       if (run.status === 'failed') span.setStatus({ code: SpanStatusCode.ERROR });
       span.end(run.endedAt);
@@ -121,8 +121,8 @@ function idsOf({ id }: Run): Ids {
   return { traceId: hash.slice(0, 32), spanId: hash.slice(32, 48) };
 }
 
-function attributesOf({ id, sync, job, account }: Run) {
-  return { 'lockstep.run': id, 'lockstep.sync': sync, 'lockstep.type': job, 'lockstep.account': account };
+function attributesOf({ id, sync, type, account }: Run) {
+  return { 'lockstep.run': id, 'lockstep.sync': sync, 'lockstep.type': type, 'lockstep.account': account };
 }
 
 /** The share of traces that is exported. */

@@ -12,7 +12,7 @@
  * A forgotten key starts without its burst and without its learnt rate: only keys unused for more than a week are
  * forgotten.
  */
-export const KEEP_MS = 8 * 24 * 60 * 60 * 1000;
+const KEEP_MS = 8 * 24 * 60 * 60 * 1000;
 
 const COMMON = `
 local clock = redis.call('TIME')

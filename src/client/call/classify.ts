@@ -21,7 +21,6 @@ import { redirectOf } from './redirect.ts';
 const SUCCESS = new Set([200, 201, 202, 204]);
 /** Answers that a service gives before it changes anything (assumption A3 in docs/protocol.md). For 429 see `isLimited`. */
 const NOT_APPLIED = new Set([400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 501]);
-const MAX_MESSAGE_LENGTH = 500;
 
 export interface Call {
   readonly operation: OperationName;
@@ -79,7 +78,7 @@ export function refusedWith(head: Head, message: string, json: boolean): Refused
   const { httpStatus } = head;
   const isLimit = headerOf(head, 'retry-after') !== undefined || LIMIT_WORDS.test(message);
   if (isLimit && LIMIT_STATUSES.has(httpStatus)) return limited(head);
-  return { status: 'refused', httpStatus, message: shorten(message), json };
+  return { status: 'refused', httpStatus, message, json };
 }
 
 function classifySuccess(call: Call, exchanged: Exchanged, head: Head): Outcome {
@@ -141,7 +140,7 @@ function classifyDoubt(call: Call, head: Head): Unknown {
   if (httpStatus >= 300 && httpStatus < 400) {
     const called = call.label.slice(call.label.indexOf(' ') + 1);
     const { words, wantsSlash, wantsPrefix } = redirectOf(call.operation, called, headerOf(head, 'location'));
-    const answered = unknown(call, 'redirect', `answers HTTP ${httpStatus}, ${shorten(words)}`, httpStatus);
+    const answered = unknown(call, 'redirect', `answers HTTP ${httpStatus}, ${words}`, httpStatus);
     return { ...answered, ...(wantsSlash && { wantsSlash }), ...(wantsPrefix && { wantsPrefix }) };
   }
   return unknown(call, 'server-error', `answers HTTP ${httpStatus}`, httpStatus);
@@ -169,11 +168,7 @@ function wordsIn(body: Json): string | undefined {
 function whatCame(body: Uint8Array): string {
   const text = Buffer.from(body).toString();
   const looks = looksLike(text);
-  return looks.startsWith('text') ? `“${shorten(text.trim(), 200)}”` : looks;
-}
-
-export function shorten(text: string, length = MAX_MESSAGE_LENGTH): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+  return looks.startsWith('text') ? `“${text.trim()}”` : looks;
 }
 
 function headerOf(head: Head, name: string): string | undefined {

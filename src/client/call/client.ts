@@ -9,6 +9,7 @@
 import { elapsedMs } from '../../base/clock.ts';
 import { LockstepError, messageOf } from '../../base/errors.ts';
 import type { InSpan } from '../../base/trace-span.ts';
+import { withoutSecrets } from '../../base/without-secrets.ts';
 import type { Operation, Prefix } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
 import type { Budget, Lane, Taken } from '../budget/budget.ts';
@@ -22,7 +23,7 @@ import { type Inspected, type InspectOptions, seen, withCredentials } from './in
 import type { NotSent, NotSentReason, Outcome, StreamOutcome } from './outcome.ts';
 import { createPrefixes, type LearntPrefixes } from './prefix.ts';
 import { rateHintOf } from './rate-headers.ts';
-import { buildRequest, endpointOf, redact, type Wire } from './request.ts';
+import { buildRequest, endpointOf, type Wire } from './request.ts';
 
 type Ended = Outcome | StreamOutcome;
 
@@ -101,6 +102,7 @@ export interface Client {
 }
 
 const DEFAULT_MAX_BODY_BYTES = 8 * 1024 * 1024;
+const MAX_MESSAGE_LENGTH = 500;
 
 type Allowed = Extract<Taken, { status: 'taken' }>;
 
@@ -183,7 +185,7 @@ export function createClient(config: ClientConfig): Client {
     const call = buildRequest(operation, options, wire);
     const askedAt = performance.now();
     const waited = await takePermit(operation, options, call.label);
-    if (waited.status !== 'taken') return withoutSecrets(waited);
+    if (waited.status !== 'taken') return clean(waited);
     const { permit } = waited;
     const startedAt = performance.now();
     try {
@@ -198,10 +200,7 @@ export function createClient(config: ClientConfig): Client {
       if (hint !== undefined) await permit.hinted(hint).catch(() => {});
       const isPoured = exchanged.head !== undefined && sink?.accepts(exchanged.head) === true;
       const whole = isPoured ? exchanged : unpacked(exchanged, maxBodyBytes);
-      const outcome = withAge(
-        withoutSecrets(await taking.finish(whole, call, performance.now() - startedAt)),
-        exchanged.head,
-      );
+      const outcome = withAge(clean(await taking.finish(whole, call, performance.now() - startedAt)), exchanged.head);
       prefixes.saw(operation, wire.prefix, outcome);
       if (outcome.status === 'limited') {
         counts.limited++;
@@ -237,9 +236,11 @@ export function createClient(config: ClientConfig): Client {
     );
   }
 
-  function withoutSecrets<T extends Ended>(outcome: T): T {
+  function clean<T extends Ended>(outcome: T): T {
     if (!('message' in outcome)) return outcome;
-    return { ...outcome, message: redact(outcome.message, endpoint.secrets) };
+    const message = withoutSecrets(outcome.message, endpoint.secrets);
+    const isLong = message.length > MAX_MESSAGE_LENGTH;
+    return { ...outcome, message: isLong ? `${message.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : message };
   }
 
   return {

@@ -2,8 +2,9 @@
  * A record of an answer in the contract's names, whatever the service calls its members and however deep they are. Every list and
  * every record is read through this, so other code knows only the contract's names. Pure.
  */
+import type { Kind } from '../../contract/kinds.ts';
 import { MEMBER_NAMES, REFERENCES } from '../../contract/member-names.ts';
-import { type Dialect, idFieldOf, isJsonArray, isJsonObject, type Kind } from './dialect.ts';
+import { type Dialect, idFieldOf, isJsonArray, isJsonObject } from './dialect.ts';
 import { type Json, type JsonObject, textOf } from './json.ts';
 
 /** Cards are in pipelines; no list has them. */

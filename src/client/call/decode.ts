@@ -1,8 +1,10 @@
 /**
  * Decodes an answer: the JSON, the content without its envelope, the list or the record in it.
  */
+
 import { isUtf8 } from 'node:buffer';
 import { failureIn } from '../../contract/envelope.ts';
+import type { Kind } from '../../contract/kinds.ts';
 import { isTotal } from '../lists/beside.ts';
 import {
   chooseList,
@@ -14,16 +16,7 @@ import {
   spellingsOf,
 } from '../lists/list-choice.ts';
 import { contractRecord } from './contract-record.ts';
-import {
-  autoDialect,
-  type Dialect,
-  idFieldOf,
-  idOf,
-  isJsonArray,
-  isJsonObject,
-  type Kind,
-  whyNoId,
-} from './dialect.ts';
+import { autoDialect, type Dialect, idFieldOf, idOf, isJsonArray, isJsonObject, whyNoId } from './dialect.ts';
 import { type Json, type JsonObject, parseJson } from './json.ts';
 
 export type Decoded =

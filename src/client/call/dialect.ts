@@ -4,14 +4,9 @@
  */
 import { z } from 'zod';
 import { parseAmount } from '../../base/amount.ts';
+import { KINDS, type Kind } from '../../contract/kinds.ts';
 import { MEMBER_NAMES } from '../../contract/member-names.ts';
-import type { OperationName } from '../../contract/operations.ts';
 import { type Json, type JsonObject, LongInteger } from './json.ts';
-
-export const KINDS = ['contacts', 'customers', 'orders', 'tasks', 'subtasks', 'pipelines'] as const;
-
-/** The kinds of records that have lists. */
-export type Kind = (typeof KINDS)[number];
 
 type Setting = z.ZodDefault<z.ZodString>;
 
@@ -79,14 +74,6 @@ const ID_NAMES: Readonly<Record<Kind, readonly string[]>> = {
   subtasks: ['id', 'subtask_id', 'subtaskid', 'item_id', 'taskitem_id', 'taskitemid', ...EVERYWHERE],
   pipelines: ['id', 'pipeline_id', 'pipelineid', ...EVERYWHERE],
 };
-
-/** The kind of records of an operation: the first half of its name. */
-export function kindOf(operation: OperationName): Kind {
-  const room = operation.slice(0, operation.indexOf('.'));
-  const kind = KINDS.find((name) => name === room);
-  if (kind === undefined) throw new TypeError(`operation ${operation} names no kind of records`);
-  return kind;
-}
 
 /**
  * A record's id as a canonical string, so that 7 and "7" are the same; undefined if there is none. The first name that

@@ -2,11 +2,12 @@
  * One call in full: its outcome, and the head and the body that classify.ts drops. For probes that find out how a service
  * answers where its contract is silent; everything else needs the outcome only.
  */
+import { withoutSecrets } from '../../base/without-secrets.ts';
 import type { Prefix } from '../../contract/operation.ts';
 import type { Exchanged, Head } from '../http/exchange.ts';
 import type { Dialect } from './dialect.ts';
 import type { Outcome } from './outcome.ts';
-import { type Endpoint, redact, withBodyHeaders } from './request.ts';
+import { type Endpoint, withBodyHeaders } from './request.ts';
 
 /** Which credentials a call sends; `wrong-key` is a key that no service can have issued. */
 export type Credentials = 'own' | 'wrong-key' | 'no-key' | 'no-authorization';
@@ -59,14 +60,14 @@ export function seen(
     httpStatus: head?.httpStatus,
     headers: head && cleanHeaders(head.headers, endpoint),
     arrivedAtMs: head?.arrivedAtMs,
-    body: redact(Buffer.from(body).toString(), endpoint.secrets),
+    body: withoutSecrets(Buffer.from(body).toString(), endpoint.secrets),
     durationMs,
   };
 }
 
 function cleanHeaders(headers: Head['headers'], { secrets }: Endpoint): Head['headers'] {
   const clean = (value: string | string[] | undefined) =>
-    Array.isArray(value) ? value.map((one) => redact(one, secrets)) : value && redact(value, secrets);
+    Array.isArray(value) ? value.map((one) => withoutSecrets(one, secrets)) : value && withoutSecrets(value, secrets);
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, clean(value)]));
 }
 

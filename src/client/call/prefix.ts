@@ -7,9 +7,9 @@
  * come from a route decides the prefix of an operation: a record's 404 never does, and is tried under the other prefix too until
  * the prefix is decided. So does a redirect to the other prefix; a write is sent there once a read has shown that it was not applied.
  */
+import { kindOf } from '../../contract/kinds.ts';
 import { type Operation, PREFIXES, type Prefix } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
-import { kindOf } from './dialect.ts';
 import type { Outcome, StreamOutcome } from './outcome.ts';
 
 export type LearntPrefixes = Readonly<Partial<Record<OperationName, Prefix>>>;

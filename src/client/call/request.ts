@@ -107,16 +107,6 @@ export function buildRequest(
 const NONE = {};
 const PATH_PARAMETER = /\{(\w+)\}/g;
 
-/** Shorter texts are not redacted: they would match too much. */
-const MIN_SECRET_LENGTH = 4;
-
-/** Removes an account's secrets from a text that may contain them. */
-export function redact(text: string, secrets: readonly string[]): string {
-  let clean = text;
-  for (const secret of secrets) if (secret.length >= MIN_SECRET_LENGTH) clean = clean.replaceAll(secret, '[secret]');
-  return clean;
-}
-
 function parseBaseUrl({ account, baseUrl }: Account): { origin: string; basePath: string } {
   const refuse = (why: string) =>
     new LockstepError('BASE_URL_INVALID', `account ${account}: the base URL ${why}`, { exitCode: 2 });

@@ -2,7 +2,8 @@
  * The shape of a list in a service's answer: its path, and which member holds the id. A detected shape may change when the
  * service changes, so it is stored and compared. Pure.
  */
-import { type Dialect, idFieldOf, type Kind, type LongIds } from './dialect.ts';
+import type { Kind } from '../../contract/kinds.ts';
+import { type Dialect, idFieldOf, type LongIds } from './dialect.ts';
 import type { Json } from './json.ts';
 
 /** Members that the settings name are not compared. */

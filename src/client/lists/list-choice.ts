@@ -4,7 +4,8 @@
  * arriving (list-stream.ts). If two lists fit equally well, none is chosen: the caller reports it, and the settings decide
  * (`dialect.listPath`).
  */
-import type { Dialect, Kind } from '../call/dialect.ts';
+import type { Kind } from '../../contract/kinds.ts';
+import type { Dialect } from '../call/dialect.ts';
 
 /** An array that is empty, or whose first element is an object; reached through objects only. */
 export interface ListSpot {

@@ -1,8 +1,9 @@
 /**
  * Passes an arriving list to `onRecords` in batches, and returns the outcome of the call at the end.
  */
+import { kindOf } from '../../contract/kinds.ts';
 import { type Call, classify, isEmptyList, isSuccess, refusedWith, signsOf } from '../call/classify.ts';
-import { type Dialect, kindOf, type LongIds, longIdsOf } from '../call/dialect.ts';
+import { type Dialect, type LongIds, longIdsOf } from '../call/dialect.ts';
 import type { Json } from '../call/json.ts';
 import type { Outcome, StreamOutcome } from '../call/outcome.ts';
 import { shapeOf } from '../call/shape.ts';

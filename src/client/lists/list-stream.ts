@@ -5,12 +5,14 @@
  * as a tokenizer in JavaScript, and JSON.parse alone decides what is valid. Everything outside the lists, the *outline*,
  * is kept and parsed at the end: it proves that the answer is complete, and shows whether its envelope reports a failure.
  */
+
 import { isUtf8 } from 'node:buffer';
 import { LockstepError } from '../../base/errors.ts';
 import { failureIn } from '../../contract/envelope.ts';
+import type { Kind } from '../../contract/kinds.ts';
 import { contractRecord } from '../call/contract-record.ts';
 import { decodeBody, holdingOf, isDisputed, looksLike, saysEmpty } from '../call/decode.ts';
-import { type Dialect, isJsonObject, type Kind, whyNoId } from '../call/dialect.ts';
+import { type Dialect, isJsonObject, whyNoId } from '../call/dialect.ts';
 import { type Json, parseJson } from '../call/json.ts';
 import { GrowingBytes } from '../http/growing-bytes.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, ElementScanner, OutlineWalker } from './json-scan.ts';

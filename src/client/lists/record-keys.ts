@@ -1,5 +1,6 @@
 /** Keys that identify a record besides its id: normalised texts by name. The record is in the contract's names. Pure. */
-import { isJsonObject, type Kind } from '../call/dialect.ts';
+import type { Kind } from '../../contract/kinds.ts';
+import { isJsonObject } from '../call/dialect.ts';
 import type { Json, JsonObject } from '../call/json.ts';
 
 /** Such as `email` and `name`; missing values are left out. */

@@ -1,6 +1,3 @@
-/** Lists that the contract describes as whole, and that a service may cut off or page anyway. */
-export type WholeKind = 'customers' | 'orders';
-
 /** Common page sizes. Larger ones are multiples of 500. */
 const PAGE_SIZES = new Set([10, 20, 25, 50, 100, 200, 250]);
 

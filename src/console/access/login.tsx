@@ -6,6 +6,7 @@ import { keepAction } from '../../engine/ledger/console/console-actions.ts';
 import { OPERATOR } from '../../settings/schema-console.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { takeSaid } from '../forms/flash-message.ts';
+import { formOf } from '../forms/forms.ts';
 import { type Frame, renderFrame } from '../layout.tsx';
 import { COOKIE, setSession } from './guard.ts';
 import { type People, SESSION_MS } from './people.ts';
@@ -32,7 +33,7 @@ export async function addLogin(
     return reply.type('text/html; charset=utf-8').send(loginPage({ hasNames: people.hasNames, hint, to, problem }));
   });
   app.post('/login', { config: { rateLimit: TRIES } }, async (request, reply) => {
-    const { name, password, to } = form.parse(Object.fromEntries(request.body as URLSearchParams)); // safe: the parser of forms
+    const { name, password, to } = form.parse(Object.fromEntries(formOf(request)));
     const entered = await people.signIn(name, password);
     const refused = entered ? undefined : 'PASSWORD_WRONG';
     await keepAction(pool, { who: name, via: 'page', action: 'sign-in', about: request.ip, refused });

@@ -204,13 +204,14 @@ export async function keeping(
 ): Promise<Done> {
   const keep = ({ refused, about: known = about, action: done = action }: Partial<Done>) =>
     keepAction(pool, { who: person.name, via, action: done, about: known, refused });
-  try {
+  const allowed = async () => {
     requireOperator(person);
-    const done = await work();
-    await keep(done);
-    return done;
-  } catch (error) {
+    return work();
+  };
+  const done = await allowed().catch(async (error: unknown) => {
     await keep({ refused: codeOf(error) ?? 'UNEXPECTED' });
     throw error;
-  }
+  });
+  await keep(done); // if that fails, it was done all the same, so it is not kept as refused
+  return done;
 }

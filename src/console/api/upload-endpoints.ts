@@ -50,8 +50,9 @@ export const uploadEndpoints: readonly Endpoint[] = [
     async work(needs, { taking }) {
       requireOperator(taking.person);
       const waiting = await needs.loads.uploads.waiting();
-      const form = loadForm.parse({});
-      return { uploads: waiting.map(({ upload, uploadedAt }) => ({ ...stateOf(needs, upload, form), uploadedAt })) };
+      return {
+        uploads: waiting.map(({ upload, uploadedAt, form }) => ({ ...stateOf(needs, upload, form), uploadedAt })),
+      };
     },
   }),
   defineEndpoint({

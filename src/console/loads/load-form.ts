@@ -10,7 +10,6 @@ import type { Load } from '../../syncs/orders/begin-load.ts';
 import type { OrdersOptions } from '../../syncs/orders/options.ts';
 import type { FileLoad } from '../../syncs/orders/receive-load.ts';
 import { readAs } from '../../syncs/orders/remembered-columns.ts';
-import type { Upload } from './uploads.ts';
 
 /** The value of a column where no column fills the field. The name of a column has no spaces around it. */
 export const NO_COLUMN = ' ';
@@ -84,7 +83,10 @@ export function formOfLoad(load: Load, { existing, createCustomers }: OrdersOpti
 }
 
 /** Without `lockstep`. */
-export function commandOf(form: LoadForm, { name, account }: Upload): string {
+export function commandOf(
+  form: LoadForm,
+  { name, account }: { readonly name: string; readonly account: string },
+): string {
   const { encoding, delimiter, decimal, header, headless, preset, combine, existing, customers, again, only, is } =
     form;
   const option = (flag: string, value: string | number | undefined) =>

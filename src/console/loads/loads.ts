@@ -77,6 +77,7 @@ export function createLoads(needs: LoadsNeeds): Loads {
 
   async function load(upload: Upload, form: LoadForm, taking: Taking): Promise<void> {
     try {
+      await uploads.choose(upload.id, form);
       await keeping(needs, taking, 'load-file', `${upload.name} for ${upload.account}`, async () => {
         const checked = await receive(upload, form);
         await uploads.finish(upload, checked);

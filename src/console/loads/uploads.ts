@@ -13,6 +13,7 @@ import { makeDirectory } from '../../base/make-directory.ts';
 import { visibleName } from '../../base/visible.ts';
 import { shortName } from '../../csv/file-names.ts';
 import type { OpenedFile } from '../../csv/receive.ts';
+import { type LoadForm, loadForm } from './load-form.ts';
 
 const KEPT_MS = 24 * 3_600_000;
 /** The time in which an uploaded file must arrive whole. */
@@ -41,6 +42,8 @@ export type Checked = z.output<typeof checked>;
 export interface Waiting {
   readonly upload: Upload;
   readonly uploadedAt: Date;
+  /** How a person has last read it. */
+  readonly form: LoadForm;
 }
 
 export interface Uploads {
@@ -49,6 +52,8 @@ export interface Uploads {
   write(bytes: AsyncIterable<Uint8Array>): Promise<string>;
   /** `name`: as the browser gave it, without a path. */
   keep(id: string, about: Pick<Upload, 'name' | 'account' | 'corrects'>): Promise<Upload>;
+  /** Keeps how a person reads it, for when its page is opened again. */
+  choose(id: string, form: LoadForm): Promise<void>;
   /** @throws LockstepError UPLOAD_UNKNOWN */
   read(id: string): Promise<Upload>;
   /** The files whose rows are not in the ledger yet, the newest first. */
@@ -64,15 +69,31 @@ export interface Uploads {
 export function createUploads(dir: string): Uploads {
   const content = (id: string) => path.join(dir, `${id}.csv`);
   const about = (id: string) => path.join(dir, `${id}.json`);
-  const save = async (upload: Upload): Promise<Upload> => {
-    const aside = path.join(dir, `${upload.id}.${randomUUID()}`);
-    await fs.writeFile(aside, JSON.stringify(upload), { mode: 0o600 });
-    await fs.rename(aside, about(upload.id));
-    return upload;
+  const form = (id: string) => path.join(dir, `${id}.form`);
+  const put = async (file: string, value: object): Promise<void> => {
+    const aside = path.join(dir, randomUUID());
+    try {
+      await fs.writeFile(aside, JSON.stringify(value), { mode: 0o600 });
+      await fs.rename(aside, file);
+    } catch (error) {
+      throw failedWrite(error, dir);
+    }
   };
   const remove = async (id: string): Promise<void> => {
-    await fs.rm(content(id), { force: true });
-    await fs.rm(about(id), { force: true });
+    for (const file of [content(id), about(id), form(id)]) await fs.rm(file, { force: true });
+  };
+  const read = async (id: string): Promise<Upload> => kept.parse(JSON.parse(await fs.readFile(about(id), 'utf8')));
+  /** None if the file is loaded, or was deleted meanwhile. */
+  const waitingAs = async (id: string): Promise<readonly Waiting[]> => {
+    try {
+      const upload = await read(id);
+      if (upload.checked) return [];
+      const { mtime: uploadedAt } = await fs.stat(content(id));
+      const chosen = await fs.readFile(form(id), 'utf8').catch(() => '{}'); // its page was never opened
+      return [{ upload, uploadedAt, form: loadForm.parse(JSON.parse(chosen)) }];
+    } catch {
+      return [];
+    }
   };
   return {
     dir,
@@ -87,17 +108,22 @@ export function createUploads(dir: string): Uploads {
         throw failedWrite(error, dir);
       }
     },
-    keep: (id, { name, ...about }) => save({ id, name: shortName(visibleName(name)) || 'orders.csv', ...about }),
+    async keep(id, { name, ...rest }) {
+      const upload = { id, name: shortName(visibleName(name)) || 'orders.csv', ...rest };
+      await put(about(id), upload);
+      return upload;
+    },
+    choose: (id, chosen) => put(form(id), chosen),
     async read(id) {
       try {
-        return kept.parse(JSON.parse(await fs.readFile(about(z.uuid().parse(id)), 'utf8')));
+        return await read(z.uuid().parse(id));
       } catch (cause) {
         throw unknown(cause);
       }
     },
     async waiting() {
       const files = (await fs.readdir(dir).catch(() => [])).filter((name) => name.endsWith('.json'));
-      const found = await Promise.all(files.map((name) => waitingIn(path.join(dir, name))));
+      const found = await Promise.all(files.map((name) => waitingAs(path.basename(name, '.json'))));
       return found.flat().sort((a, b) => b.uploadedAt.getTime() - a.uploadedAt.getTime());
     },
     async open({ id, name }) {
@@ -108,8 +134,8 @@ export function createUploads(dir: string): Uploads {
       }
     },
     async finish(upload, checked) {
-      await save({ ...upload, checked });
-      await fs.rm(content(upload.id), { force: true });
+      await put(about(upload.id), { ...upload, checked });
+      for (const file of [content(upload.id), form(upload.id)]) await fs.rm(file, { force: true });
     },
     remove,
     async sweep() {
@@ -120,16 +146,6 @@ export function createUploads(dir: string): Uploads {
       }
     },
   };
-}
-
-/** None if the file is loaded, or was deleted meanwhile. */
-async function waitingIn(file: string): Promise<readonly Waiting[]> {
-  try {
-    const upload = kept.parse(JSON.parse(await fs.readFile(file, 'utf8')));
-    return upload.checked ? [] : [{ upload, uploadedAt: (await fs.stat(file)).mtime }];
-  } catch {
-    return [];
-  }
 }
 
 function unknown(cause: unknown): LockstepError {
@@ -162,7 +178,7 @@ export function nothingSent(): LockstepError {
 
 /** UPLOAD_TOO_LARGE */
 export function tooLarge(what: string, maxBytes: number): LockstepError {
-  const message = `${what} has more than ${Math.floor(maxBytes / 1024 / 1024)} MiB, which is the most that can be uploaded. Load it with lockstep orders load FILE, or split it.`;
+  const message = `${what} has more than ${Math.floor(maxBytes / 1024 / 1024)} MiB, which is the most that can be uploaded. Split it, or load it on the command line.`;
   return new LockstepError('UPLOAD_TOO_LARGE', message);
 }
 

@@ -3,7 +3,7 @@ import { visible } from '../../base/visible.ts';
 import { cellFrom } from '../../csv/cell-source.ts';
 import { columnNotes } from '../../csv/column-notes.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field } from '../../csv/fields.ts';
-import type { MappedColumn } from '../../csv/first-cells.ts';
+import type { MappedColumn } from '../../csv/mapped-column.ts';
 import { columnWords, fitWords, howWords, unusedWords } from '../../operator/sheet-words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import { columnOf, columnValue, type LoadForm, NO_COLUMN } from '../loads/load-form.ts';
@@ -24,8 +24,7 @@ const GROUPS: readonly { readonly title: string; readonly fields: readonly Field
 ];
 
 export function Columns({ preview, form }: { readonly preview: Preview; readonly form: LoadForm }) {
-  const mapping = preview.sheet?.mapping;
-  const unused = mapping?.unmapped ?? [];
+  const unused = preview.sheet?.mapping.unmapped ?? [];
   return (
     <Section title="Columns">
       <table class="list load-columns">
@@ -40,7 +39,7 @@ export function Columns({ preview, form }: { readonly preview: Preview; readonly
             {fields.map((field) => (
               <FieldRow
                 field={field}
-                column={mapping?.columns.find((one) => one.field === field)}
+                column={preview.columns.find((one) => one.field === field)}
                 preview={preview}
                 chosen={form[columnOf(field)]}
               />
@@ -73,14 +72,15 @@ interface FieldRowProps {
 }
 
 function FieldRow({ field, column, preview: { table, firstRows, sheet }, chosen }: FieldRowProps) {
-  const found = column ? `${columnWords(column, table.columns)}, found` : 'None found';
+  const noneFound = sheet ? 'None found' : 'Find it';
+  const found = column ? short(`${columnWords(column, table.columns)}, found`) : noneFound;
   const cells = column ? firstRows.slice(0, SHOWN_CELLS).map((row) => cellFrom(row, column)) : [];
   return (
     <tr>
       <th scope="row">{field}</th>
       <td>
         <select name={columnOf(field)} aria-label={`Column of ${field}`}>
-          <option value="">{chosen === undefined && sheet ? short(found) : 'Find it'}</option>
+          <option value="">{chosen === undefined ? found : 'Find it'}</option>
           <option value={NO_COLUMN} selected={chosen === NO_COLUMN}>
             No column
           </option>

@@ -35,6 +35,7 @@ export const loadSheet = definePage({
     const state = loads.stateOf(upload, form);
     if (state?.status === 'checking')
       return { ...page, isBusy: true, body: <Checking upload={upload} state={state} form={form} /> };
+    await loads.uploads.choose(upload.id, form);
     const preview = await previewOf(context, upload, form);
     const lines = 'code' in preview ? await linesOf(context, upload, form) : preview.firstLines;
     const failure = state?.failure ?? ('code' in preview ? preview : undefined);

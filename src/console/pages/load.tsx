@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import { plural } from '../../operator/format.ts';
 import { requireOperator } from '../access/guard.ts';
-import { loadForm } from '../loads/load-form.ts';
 import type { Loads } from '../loads/loads.ts';
 import type { Waiting } from '../loads/uploads.ts';
 import { definePage } from '../page.ts';
-import { Foreign, Section, Table, Time } from '../parts/parts.tsx';
+import { addressOf, Foreign, Section, Table, Time } from '../parts/parts.tsx';
 
 const SHOWN = 20;
 
@@ -66,12 +65,12 @@ function Uploaded({ loads, waiting }: { readonly loads: Loads; readonly waiting:
   return (
     <Section title="Uploaded, and not loaded yet">
       <Table columns={['File', 'Account', 'Uploaded', { title: 'State', as: 'unseen' }]}>
-        {waiting.slice(0, SHOWN).map(({ upload, uploadedAt }) => {
-          const state = loads.stateOf(upload, loadForm.parse({}));
+        {waiting.slice(0, SHOWN).map(({ upload, uploadedAt, form }) => {
+          const state = loads.stateOf(upload, form);
           return (
             <tr>
               <td>
-                <a href={`/load/${upload.id}`}>
+                <a href={addressOf(`/load/${upload.id}`, form)}>
                   <Foreign text={upload.name} most={80} />
                 </a>
               </td>
@@ -79,7 +78,10 @@ function Uploaded({ loads, waiting }: { readonly loads: Loads; readonly waiting:
               <td class="nowrap">
                 <Time at={uploadedAt} />
               </td>
-              <td class="dim">{state?.status === 'checking' && `checking: ${plural(state.rows, 'row')} so far`}</td>
+              <td class="dim">
+                {state?.status === 'checking' && `checking: ${plural(state.rows, 'row')} so far`}
+                {state?.status === 'failed' && `not loaded: ${state.failure.code}`}
+              </td>
             </tr>
           );
         })}

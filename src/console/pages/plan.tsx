@@ -29,7 +29,7 @@ interface PlanProps {
 
 export function Plan({ run, plan, samples: [created, updated] = [[], []] }: PlanProps) {
   const { creates, updates, customers, calls, leastMs, counts } = plan;
-  const what = run.job === 'orders' ? 'order' : 'customer';
+  const what = run.type === 'orders' ? 'order' : 'customer';
   const written = counts.created + counts.updated;
   const others = VERDICTS.filter((verdict) => counts[verdict] > 0 && verdict !== 'created' && verdict !== 'updated');
   return (
@@ -47,7 +47,7 @@ export function Plan({ run, plan, samples: [created, updated] = [[], []] }: Plan
               {others.map((verdict) => (
                 <li>
                   <a href={addressOf(`/runs/${run.id}/rows`, { verdict })}>
-                    {formatCount(counts[verdict])} {verdictWords(verdict, { type: run.job, dryRun: run.dryRun })}
+                    {formatCount(counts[verdict])} {verdictWords(verdict, { type: run.type, dryRun: run.dryRun })}
                   </a>
                 </li>
               ))}
@@ -100,7 +100,7 @@ function capital(words: string): string {
 }
 
 function Writes({ run, writes }: Pick<SampleProps, 'run' | 'writes'>) {
-  const isLoad = run.job === 'orders';
+  const isLoad = run.type === 'orders';
   return (
     <Table columns={[isLoad ? 'Order' : 'Contact', 'Customer', 'Writes']}>
       {writes.map((write) => (

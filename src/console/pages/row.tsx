@@ -30,7 +30,7 @@ export const row = definePage({
     const story = await readRowStory(pool, run.id, params.row);
     if (!story) throw new LockstepError('ROW_UNKNOWN', `Run ${run.id} has no row "${params.row}"`);
     const hints = hintsFor(hint, run);
-    const isRefused = run.job === 'orders' && ['invalid', 'rejected'].includes(story.verdict?.verdict ?? '');
+    const isRefused = run.type === 'orders' && ['invalid', 'rejected'].includes(story.verdict?.verdict ?? '');
     const correction = isRefused ? await correctionOf(pool, run.id) : undefined;
     const canCorrect = isRefused && person.role === 'operator' && isCorrectable(run);
     return {
@@ -96,8 +96,8 @@ function recordsAt({ account }: Run, { accounts }: Settings): Shared['recordAt']
 }
 
 /** What waits for a decision about a row. */
-function itemOf({ id, job, account }: Run, { n, sourceId }: RowStory): string {
-  return job === 'orders'
+function itemOf({ id, type, account }: Run, { n, sourceId }: RowStory): string {
+  return type === 'orders'
     ? longId({ kind: 'order', subject: `${id}/${n}`, account })
     : longId({ kind: 'contact', subject: sourceId, account });
 }
@@ -106,7 +106,7 @@ function itemOf({ id, job, account }: Run, { n, sourceId }: RowStory): string {
 const BECOMES: Readonly<Record<string, string>> = { contacts: 'customer', customers: 'customer', orders: 'order' };
 
 function Story({ story, run, hints, recordAt, children }: StoryProps) {
-  const type = run.job;
+  const type = run.type;
   const { input, matches, plan, attempts, formerVerdicts, verdict, state } = story;
   const cells = (input.cells ?? []).map(({ column, cell }, i) => [column ?? `(column ${i + 1})`, cell] as const);
   return (
@@ -172,12 +172,12 @@ function Verdict({ of, run, hints, recordAt }: Shared & { readonly of: RowVerdic
     <div class="verdict">
       <p>
         <i class={`dot bg-${verdict}`} />
-        <strong>{verdictWords(verdict, { type: run.job, dryRun: run.dryRun })}</strong>{' '}
+        <strong>{verdictWords(verdict, { type: run.type, dryRun: run.dryRun })}</strong>{' '}
         {reason !== null && <code>{reason}</code>}
         {recordId !== null && (
           <>
             {' · record '}
-            <Linked text={recordId} to={recordAt(BECOMES[run.job] ?? '', recordId)} />
+            <Linked text={recordId} to={recordAt(BECOMES[run.type] ?? '', recordId)} />
           </>
         )}
         {at !== null && (

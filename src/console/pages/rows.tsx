@@ -116,7 +116,7 @@ function Row({ run, row }: { readonly run: Run; readonly row: NumberedRow }) {
       </td>
       <td class="nowrap">
         <i class={`dot bg-${verdict}`} />
-        {verdictWords(verdict, { type: run.job, dryRun: run.dryRun })}
+        {verdictWords(verdict, { type: run.type, dryRun: run.dryRun })}
       </td>
       <td>
         {reason !== null && <code>{reason}</code>} <Foreign text={statementFor(reason, facts)} most={200} />

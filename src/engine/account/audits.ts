@@ -30,23 +30,15 @@ export async function payAudits(
 export async function startDueAudits(
   db: Queryable,
   accounts: readonly string[],
-  lane: Run['lane'],
   log?: Logger,
 ): Promise<readonly Run[]> {
   const runs: Run[] = [];
   for (const { account, scope, resource } of await dueAudits(db, accounts)) {
     const sync = `audit:${scope}:${resource}`;
-    const run = {
-      sync,
-      job: 'audit',
-      account,
-      scope,
-      resource: `audit:${resource}`,
-      lane,
-      dryRun: false,
-      phase: 'audit-list',
-    };
-    const begun = await startRun(db, { ...run, title: `audit of ${resource}`, options: { resource } });
+    const begun = await startRun(db, {
+      ...{ sync, type: 'audit', account, scope, resource: `audit:${resource}`, lane: 'batch', dryRun: false },
+      ...{ phase: 'audit-list', title: `audit of ${resource}`, options: { resource } },
+    });
     if (begun.status === 'started') log?.info({ sync, run: begun.run.id }, 'run started');
     runs.push(begun.run);
   }
@@ -64,7 +56,7 @@ export function keepAuditing(needs: {
 }): Repeated {
   const { pool, accounts, attend, log } = needs;
   const look = async () => {
-    for (const run of await startDueAudits(pool, accounts(), 'batch', log)) await attend(run);
+    for (const run of await startDueAudits(pool, accounts(), log)) await attend(run);
   };
   const failed = (error: unknown) => log.warn({ err: error }, 'the due audits could not be started');
   return repeat(look, { pauseMs: () => LOOK_MS, failed });

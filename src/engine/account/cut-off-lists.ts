@@ -4,8 +4,10 @@
  * incomplete as well, unless its ids are numbers: then only if there is a record with the number after the highest;
  * witnessing.ts asks for the one before the lowest.
  */
+
 import type pg from 'pg';
-import { isPageSize, type WholeKind } from '../../client/lists/whole-lists.ts';
+import { isPageSize } from '../../client/lists/whole-lists.ts';
+import { singular, type WholeKind } from '../../contract/kinds.ts';
 import { addNote } from '../ledger/runs.ts';
 import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/scopes/learnt.ts';
 import type { JobContext } from '../worker/job.ts';
@@ -48,7 +50,7 @@ export async function isCutOff(
     (await lookUp(account, kind, String(id + 1), { lane: run.lane, signal })).status === 'found';
   const isUnclear = !learnt.has(LENGTH(kind)) && (highestId === undefined || (await hasNext(highestId)));
   const check = isUnclear
-    ? `nothing shows that it is complete, so none of the records missing from it are created. If it has more, set the name of the page parameter in the account’s dialect.pageParam. If it is complete, create one more ${kind.slice(0, -1)} at the service, and start again`
+    ? `nothing shows that it is complete, so none of the records missing from it are created. If it has more, set the name of the page parameter in the account’s dialect.pageParam. If it is complete, create one more ${singular(kind)} at the service, and start again`
     : `check on the service’s platform whether there are more, because Lockstep would create those a second time`;
   await addNote(pool, run.id, `the list of ${kind} has ${records} records, which looks like a page size: ${check}`);
   return isUnclear;

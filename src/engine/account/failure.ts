@@ -4,8 +4,8 @@
  */
 
 import { LockstepError } from '../../base/errors.ts';
-import { kindOf } from '../../client/call/dialect.ts';
 import type { Failure, RetryDecision } from '../../client/call/retry-policy.ts';
+import { kindOf } from '../../contract/kinds.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
 

@@ -2,10 +2,12 @@
  * The shapes of the lists of an account's service, stored in the ledger. If the path of a list or the name of its id
  * member changes, the run pauses instead of guessing.
  */
+
 import type pg from 'pg';
 import { z } from 'zod';
-import type { Kind, LongIds } from '../../client/call/dialect.ts';
+import type { LongIds } from '../../client/call/dialect.ts';
 import { driftOf, type ListShape } from '../../client/call/shape.ts';
+import type { Kind } from '../../contract/kinds.ts';
 import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/scopes/learnt.ts';
 import { RunPaused } from './failure.ts';
 

@@ -12,7 +12,7 @@
 import { codeOf } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import { contentOf } from '../../client/call/contract-record.ts';
-import { idOf, type Kind, kindOf } from '../../client/call/dialect.ts';
+import { idOf } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import type { ListShape } from '../../client/call/shape.ts';
 import type { Query } from '../../client/lists/beside.ts';
@@ -22,6 +22,7 @@ import { pageQuery, type ScanReport, scan } from '../../client/lists/scan.ts';
 import { isPart } from '../../client/lists/scan-pages.ts';
 import { SeenIds } from '../../client/lists/seen-ids.ts';
 import { isPageSize } from '../../client/lists/whole-lists.ts';
+import { type Kind, kindOf } from '../../contract/kinds.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from './account.ts';
 import { RunFailed } from './failure.ts';
@@ -253,7 +254,6 @@ interface Paged {
 function toPaged(record: Json, operation: OperationName, account: Account): Paged {
   const kind = kindOf(operation);
   const id = idOf(record, kind, account.dialect);
-  // Safe: these are the lists that are documented as whole.
-  if (id === undefined) throw withoutId(kind.slice(0, -1) as 'customer' | 'order', record, account);
+  if (id === undefined) throw withoutId(kind, record, account);
   return { id, hash: contentOf(record, kind), record };
 }

@@ -1,28 +1,26 @@
 /** Reports a record without a usable id. */
+
 import { isJsonObject, whyNoId } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
+import { type Kind, singular } from '../../contract/kinds.ts';
 import type { Account } from './account.ts';
 import { RunFailed } from './failure.ts';
 
 const MOST_SHOWN = 40;
 
 /** The error for a record whose id member has an unknown name, and for what is no record. */
-export function withoutId(
-  kind: 'contact' | 'customer' | 'order' | 'task' | 'subtask',
-  record: Json,
-  account: Account,
-): RunFailed {
+export function withoutId(kind: Kind, record: Json, account: Account): RunFailed {
   if (!isJsonObject(record)) {
     const what = JSON.stringify(record).slice(0, MOST_SHOWN);
     return new RunFailed(
       'RECORD_WITHOUT_ID',
-      `The service of account "${account.name}" lists ${what} among its ${kind}s, which is not a record. Fix the list at the ` +
+      `The service of account "${account.name}" lists ${what} among its ${kind}, which is not a record. Fix the list at the ` +
         'service: Lockstep leaves out no part of a list.',
     );
   }
   return new RunFailed(
     'RECORD_WITHOUT_ID',
-    `${kind === 'order' ? 'An' : 'A'} ${kind} has no id; ${whyNoId(record, `${kind}s`, account.dialect)}. ` +
-      `Set accounts.${account.name}.dialect.idField.${kind}s to the name of the id member.`,
+    `${kind === 'orders' ? 'An' : 'A'} ${singular(kind)} has no id; ${whyNoId(record, kind, account.dialect)}. ` +
+      `Set accounts.${account.name}.dialect.idField.${kind} to the name of the id member.`,
   );
 }

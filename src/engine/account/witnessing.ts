@@ -10,21 +10,23 @@
  * | missing, not found by its id | it was removed: many of these pause the run |
  * | missing, and the service has no look-up by id | the list counts as partial |
  */
+
 import { isJsonObject } from '../../client/call/dialect.ts';
 import type { Json, JsonObject } from '../../client/call/json.ts';
 import { mayBeSame, type RecordKeys, recordKeys } from '../../client/lists/record-keys.ts';
 import { SeenIds } from '../../client/lists/seen-ids.ts';
-import { areMany } from '../ledger/matching/check-links.ts';
+import { singular } from '../../contract/kinds.ts';
+import { isMoreThanChance } from '../ledger/matching/check-links.ts';
 import { distrustList } from '../ledger/matching/first-created.ts';
 import { openRows } from '../ledger/rows.ts';
 import { addNote, type RunProgress, recordAwaited, recordProgress } from '../ledger/runs.ts';
 import {
   keepTenant,
   keepWitnesses,
-  type Resource,
   readWitnesses,
   tenantOf,
   type Witness,
+  type WitnessedKind,
   wasRebound,
 } from '../ledger/scopes/witnesses.ts';
 import { hasSent, sentSoFar } from '../ledger/sent-so-far.ts';
@@ -53,7 +55,7 @@ const MOST_LOOKED_UP = 8;
 /** People may remove this many records at any time. */
 const FEW = 2;
 
-export async function openWitnesses(context: JobContext<unknown>, resource: Resource): Promise<Witnessing> {
+export async function openWitnesses(context: JobContext<unknown>, resource: WitnessedKind): Promise<Witnessing> {
   const { pool, run } = context;
   const witnesses = await readWitnesses(pool, run.scope, resource);
   // Contacts come in pages, which are proven.
@@ -86,7 +88,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
       const [tenant] = tenants;
       if (tenant !== undefined && tenants.size === 1) await checkTenant(context, tenant);
       const others = witnesses.filter(({ id, keys }) => !mayBeSame(keys, found.get(id) ?? keys));
-      if (areMany(others.length, found.size)) throw await otherRecords(context, resource, others, found);
+      if (isMoreThanChance(others.length, found.size)) throw await otherRecords(context, resource, others, found);
       const missing = witnesses.filter(({ id }) => !found.has(id)).map(({ id }) => id);
       const newest = skipped.after();
       const control = sample.records[0]?.id;
@@ -148,16 +150,16 @@ interface Gone {
   readonly known: number;
 }
 
-function listShownBy(looked: Looked, resource: Resource, gone: Gone, mayBeNew: (id: string) => boolean): List {
+function listShownBy(looked: Looked, resource: WitnessedKind, gone: Gone, mayBeNew: (id: string) => boolean): List {
   if (looked.status === 'hidden') return { is: mayBeNew(looked.id) ? 'too old' : 'partial', lacks: looked };
   const writes = resource !== 'contacts'; // nothing is written for contacts that are gone
-  if (writes && gone.missing > FEW && areMany(gone.missing, gone.known)) return { is: 'restored' };
+  if (writes && gone.missing > FEW && isMoreThanChance(gone.missing, gone.known)) return { is: 'restored' };
   // Without a missing witness, only ids that may never have been given are unclear.
   return looked.status === 'unclear' && gone.missing > 0 ? { is: 'partial', lacks: looked } : { is: 'whole' };
 }
 
-function partialNote({ account }: JobContext<unknown>, resource: Resource, lacks: Hidden | Unclear): string {
-  const record = `${resource.slice(0, -1)} ${lacks.id}`;
+function partialNote({ account }: JobContext<unknown>, resource: WitnessedKind, lacks: Hidden | Unclear): string {
+  const record = `${singular(resource)} ${lacks.id}`;
   const why =
     lacks.status === 'hidden'
       ? `it does not contain ${record}, which the service returns by its id`
@@ -172,7 +174,7 @@ function partialNote({ account }: JobContext<unknown>, resource: Resource, lacks
  */
 async function lookAtSuspects(
   { account, run, pool, signal, log }: JobContext<unknown>,
-  resource: Resource,
+  resource: WitnessedKind,
   suspects: readonly string[],
   control: string | undefined,
 ): Promise<Looked> {
@@ -201,11 +203,11 @@ async function lookAtSuspects(
  */
 async function awaitNewer(
   { account, run, pool }: JobContext<unknown>,
-  resource: Resource,
+  resource: WitnessedKind,
   { id, record }: Hidden,
 ): Promise<never> {
   await keepWitnesses(pool, run.scope, resource, [{ id, keys: recordKeys(resource, record) }]);
-  const why = `waited to see whether the list of ${resource} shows ${resource.slice(0, -1)} ${id}, which may be new`;
+  const why = `waited to see whether the list of ${resource} shows ${singular(resource)} ${id}, which may be new`;
   await addNote(pool, run.id, why);
   await recordAwaited(pool, run.id, resource);
   throw new RetryLater(why, account.settleMs, { isFailure: false });
@@ -225,14 +227,14 @@ async function checkTenant({ pool, run, account }: JobContext<unknown>, tenant: 
 
 async function otherRecords(
   { account, pool, run }: JobContext<unknown>,
-  resource: Resource,
+  resource: WitnessedKind,
   others: readonly Witness[],
   found: ReadonlyMap<string, RecordKeys>,
 ): Promise<RunPaused> {
   const [first] = others;
   const said = (keys: RecordKeys | undefined) => Object.values(keys ?? {}).join(', ');
   const example =
-    first && `${resource.slice(0, -1)} ${first.id} was ${said(first.keys)} and is ${said(found.get(first.id))}`;
+    first && `${singular(resource)} ${first.id} was ${said(first.keys)} and is ${said(found.get(first.id))}`;
   const what = `lists other ${resource} under the ids that are known: ${others.length} of ${found.size}; ${example}`;
   return identityUnclear(account.name, what, await sentSoFar(pool, run.id));
 }
@@ -247,7 +249,7 @@ function identityUnclear(account: string, what: string, sent: string): RunPaused
 
 async function wentBack(
   { account, pool, run }: JobContext<unknown>,
-  resource: Resource,
+  resource: WitnessedKind,
   { missing, known }: Gone,
 ): Promise<RunPaused> {
   return new RunPaused(

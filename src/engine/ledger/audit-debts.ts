@@ -2,15 +2,15 @@
  * Audit debts: rows that were sent again after their outcome was unknown. The service may still commit the first send
  * after every read of the run, so each of these rows is checked later against another complete read of the list.
  */
+
 import type { Facts } from '../../base/reasons/reason.ts';
+import type { WholeKind } from '../../contract/kinds.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { prepareSetWork, type Reading, startOfRead } from './match-index.ts';
 import { recount } from './recount.ts';
 import type { Verdict } from './rows.ts';
 import type { Run } from './runs.ts';
 import { reviseRows, settleRows } from './transitions.ts';
-
-export type AuditedResource = 'customers' | 'orders';
 
 /** An audit is due this many settle times after the row was last sent. */
 const SETTLES_UNTIL_AUDIT = 3;
@@ -44,7 +44,7 @@ const IS_PAYABLE = `(d.n is null or v.n is not null or u.id is null or u.status 
 export async function oweAudits(
   db: Queryable,
   { id }: Run,
-  resource: AuditedResource,
+  resource: WholeKind,
   rows: readonly number[],
   settleMs: number,
 ): Promise<void> {
@@ -62,7 +62,7 @@ export async function oweAudits(
 }
 
 export interface EarlierSends {
-  readonly resource: AuditedResource;
+  readonly resource: WholeKind;
   readonly settleMs: number;
   /** SQL: which runs `u` of the scope write the same records. */
   readonly runs: string;
@@ -189,8 +189,8 @@ const NEXT_TRY_MINUTES = 10;
 export async function dueAudits(
   db: Queryable,
   accounts: readonly string[],
-): Promise<readonly { account: string; scope: string; resource: AuditedResource }[]> {
-  const due = await db.query<{ account: string; scope: string; resource: AuditedResource }>(
+): Promise<readonly { account: string; scope: string; resource: WholeKind }[]> {
+  const due = await db.query<{ account: string; scope: string; resource: WholeKind }>(
     `select min(n.name) as account, d.scope, d.resource from ledger.accounts n join (
        select distinct d.scope, d.resource from ${OPEN_DEBTS} and ${IS_PAYABLE}
          and ${DUE_AT} <= clock_timestamp() and not exists (select 1 from ledger.runs a

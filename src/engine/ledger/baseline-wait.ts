@@ -22,14 +22,14 @@ export function unsettledForMs(
   return openForMs(db, 'u.scope = $1 and u.resource = $2 and u.id <> $3', [scope, resource, id], settleMs);
 }
 
-/** The same for all ended runs of a job: running runs settle their own calls. */
+/** The same for all ended runs of a type: running runs settle their own calls. */
 export function endedUnsettledForMs(
   db: Queryable,
-  { id, scope, job }: Pick<Run, 'id' | 'scope' | 'job'>,
+  { id, scope, type }: Pick<Run, 'id' | 'scope' | 'type'>,
   settleMs: number,
 ): Promise<number> {
   const others = `u.scope = $1 and u.job = $2 and u.id <> $3 and u.status not in ('running', 'paused')`;
-  return openForMs(db, others, [scope, job, id], settleMs);
+  return openForMs(db, others, [scope, type, id], settleMs);
 }
 
 /**

@@ -70,7 +70,7 @@ export async function chosenCustomers(db: Queryable, scope: string): Promise<Rea
 /** Of each of these runs whose rows can be decided: how many of its rows in review a person has decided since; a later run may have applied it. */
 export async function decidedRows(
   db: Queryable,
-  runs: readonly Pick<Run, 'id' | 'scope' | 'job'>[],
+  runs: readonly Pick<Run, 'id' | 'scope' | 'type'>[],
 ): Promise<ReadonlyMap<string, number>> {
   if (runs.length === 0) return new Map();
   const found = await db.query<{ id: string; n: number }>(
@@ -78,8 +78,8 @@ export async function decidedRows(
        where d.scope = u.scope and d.choice <> 'later' and d.undone_at is null and d.lapsed_at is null and exists (
          select from ledger.inputs i join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n and v.verdict = 'review' and v.at < d.decided_at
          where i.run_id = u.id and case d.kind when 'order' then d.run_id = i.run_id and d.n = i.n else i.source_id = d.subject end)) as n
-     from unnest($1::text[], $2::text[], $3::text[]) u (id, scope, job) where u.job <> 'orders' or ${IS_LOAD('u.id')}`,
-    [runs.map(({ id }) => id), runs.map(({ scope }) => scope), runs.map(({ job }) => job)],
+     from unnest($1::text[], $2::text[], $3::text[]) u (id, scope, type) where u.type <> 'orders' or ${IS_LOAD('u.id')}`,
+    [runs.map(({ id }) => id), runs.map(({ scope }) => scope), runs.map(({ type }) => type)],
   );
   return new Map(found.rows.map(({ id, n }) => [id, n]));
 }

@@ -15,7 +15,7 @@ export interface Run {
   readonly id: string;
   readonly sync: string;
   /** What it does: the type of a sync in the settings (`contacts`, `orders`, `tasks`), `customers` for a load, or `audit`. */
-  readonly job: string;
+  readonly type: string;
   /** The account's name in the settings. */
   readonly account: string;
   /** The tenant of the account when the run began; the ledger's knowledge belongs to it. */
@@ -27,7 +27,7 @@ export interface Run {
   readonly partOf: string | undefined;
   /** The name shown to people: its sync's name in the settings, or the file it loads. */
   readonly title: string;
-  /** The options the run was started with, as the job's schema parsed them. */
+  /** The options the run was started with, as the schema of its jobs parsed them. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly status: RunStatus;
   /** The job that runs next; undefined once the run has ended. */
@@ -77,7 +77,7 @@ export interface ContactsLeftOut {
 
 export interface NewRun {
   readonly sync: string;
-  readonly job: string;
+  readonly type: string;
   readonly account: string;
   /** Default: the account's name, which is its first scope. */
   readonly scope?: string;
@@ -91,7 +91,8 @@ export interface NewRun {
   readonly title?: string;
 }
 
-const COLUMNS = `id, sync, job, account, scope, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, lists_awaited as "listsAwaited", scan,
+/** The column of the type has the name that settings once gave it. */
+const COLUMNS = `id, sync, job as type, account, scope, resource, lane, dry_run as "dryRun", part_of as "partOf", coalesce(title, sync) as title, options, status, phase, checkpoint, notes, lists_awaited as "listsAwaited", scan,
   left_out as "leftOut", rows_seen as "rowsSeen", rows_settled as "rowsSettled", counts, (select coalesce(sum(value::bigint), 0)::float8 from jsonb_each_text(pruned)) as "rowsPruned", calls, calls_missed as "callsMissed", limited, error_code as "errorCode", error,
   trouble_since as "failingSince", created_at as "createdAt", ended_at as "endedAt",
   attended_at as "attendedAt", idle_ms as "idleMs", is_bound as "isBound", plan_id as "planId",
@@ -113,7 +114,7 @@ export async function startRun(
       [
         newRunId(),
         run.sync,
-        run.job,
+        run.type,
         run.account,
         run.resource,
         run.lane,

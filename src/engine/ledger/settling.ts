@@ -1,7 +1,9 @@
 /** The common part of every read-back: missing rows, updates with an unknown outcome, open rows. */
+
 import { absenceAfterMs } from '../../base/absence.ts';
+import type { WholeKind } from '../../contract/kinds.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { type AuditedResource, oweAudits } from './audit-debts.ts';
+import { oweAudits } from './audit-debts.ts';
 import { prepareSetWork } from './match-index.ts';
 import { MAX_SENDS } from './rows.ts';
 import type { Run } from './runs.ts';
@@ -79,7 +81,7 @@ export interface ReadBack {
 }
 
 export interface Judging {
-  readonly resource: AuditedResource;
+  readonly resource: WholeKind;
   /**
    * SQL: the records of the read that are new since the baseline and belong to no row (`strangers`), and whether one of them
    * may be the record of row `m`.

@@ -173,8 +173,6 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
           await enqueue(await readRun(pool, run.id));
         return { status: 'over' };
       case 'finished':
-        await needs.onStopped?.(run.id);
-        return { status: 'over' };
       case 'paused':
         await needs.onStopped?.(run.id);
         return { status: 'over' };

@@ -2,11 +2,12 @@
  * Reads lists of tasks, subtasks and pipelines: returns every record in a known shape, or an error that names the
  * setting to change.
  */
+
 import { listIn, whyNoRecords } from '../../client/call/decode.ts';
-import type { Kind } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import { shapeOf } from '../../client/call/shape.ts';
 import { isPart, type Page } from '../../client/lists/scan-pages.ts';
+import type { Kind } from '../../contract/kinds.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { TaskState } from '../../contract/target.ts';
 import type { Account } from '../../engine/account/account.ts';
@@ -58,7 +59,7 @@ export function stateOf(
     case 'read':
       return read;
     case 'no-id':
-      throw withoutId(kind, record, account);
+      throw withoutId(`${kind}s`, record, account);
     case 'unreadable': {
       const value = JSON.stringify(read.value).slice(0, 60);
       throw new RunFailed(

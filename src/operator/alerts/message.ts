@@ -45,8 +45,8 @@ export type Complete = (command: string) => string;
 
 const MAX_TEXT_LENGTH = 1_500;
 
-/** `consoleUrl`: see `page`. */
-export async function messageOf(
+/** The message that a problem exists. `consoleUrl`: see `page`. */
+export async function openedMessage(
   problem: Problem,
   since: Date,
   complete: Complete,

@@ -6,7 +6,7 @@ import { type AlertState, queueAlerts } from '../../mirror/outbox/outbox.ts';
 import type { AlertEvent, ChannelSettings } from '../../settings/schema-alert.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { outboxName } from './channels/channel.ts';
-import { type AlertMessage, alertMessage, type Complete, messageOf, recoveredMessage } from './message.ts';
+import { type AlertMessage, alertMessage, type Complete, openedMessage, recoveredMessage } from './message.ts';
 import { keyOf, type Problem } from './problem.ts';
 
 /**
@@ -67,7 +67,7 @@ export async function reportChanges(db: Queryable, problems: readonly Problem[],
     const causes = alert?.causes ?? [];
     const isNew = !causes.includes(problem.cause);
     if (!isNew && alert?.goneAt === undefined && alert?.message.run === problem.run) continue;
-    const message = await messageOf(problem, since, how.complete, how.consoleUrl);
+    const message = await openedMessage(problem, since, how.complete, how.consoleUrl);
     await keepOpen(db, { key, message, causes: isNew ? [...causes, problem.cause] : causes, since });
     if (isNew) await queue(db, key, message, how);
   }

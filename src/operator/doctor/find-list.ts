@@ -1,7 +1,9 @@
 /** Finds the list of records in an answer, and the member with the ids. */
+
 import { arraysIn, listIn } from '../../client/call/decode.ts';
-import { autoDialect, type Dialect, idFieldOf, idOf, isJsonObject, type Kind } from '../../client/call/dialect.ts';
+import { autoDialect, type Dialect, idFieldOf, idOf, isJsonObject } from '../../client/call/dialect.ts';
 import type { Json, JsonObject } from '../../client/call/json.ts';
+import type { Kind } from '../../contract/kinds.ts';
 
 export interface FoundList {
   readonly path: readonly string[];

@@ -1,9 +1,11 @@
 /** The six lists of records at their first read: the prefix, the path in the answer, and the content. */
+
 import { recordIn } from '../../client/call/decode.ts';
-import { type Kind, toWireId } from '../../client/call/dialect.ts';
+import { toWireId } from '../../client/call/dialect.ts';
 import type { JsonObject } from '../../client/call/json.ts';
 import { isKeyRefused } from '../../client/call/retry-policy.ts';
 import type { Beside } from '../../client/lists/beside.ts';
+import type { Kind } from '../../contract/kinds.ts';
 import { PREFIXES, type Prefix } from '../../contract/operation.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Caller, Look, LookOptions } from './caller.ts';

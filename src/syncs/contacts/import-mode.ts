@@ -2,7 +2,9 @@
  * Whether customers/import works at a service. A refusal may concern importing as such, or only its contact. The results of
  * the run's other contacts tell which. So a refused contact waits for the read-back, and every run asks again.
  */
-import type { Kind, LongIds } from '../../client/call/dialect.ts';
+
+import type { LongIds } from '../../client/call/dialect.ts';
+import type { Kind } from '../../contract/kinds.ts';
 import type { Written } from '../../engine/account/writes.ts';
 
 type Refused = Extract<Written, { status: 'refused' }>;

@@ -22,7 +22,7 @@ export async function readEdited(
   pass: number,
 ): Promise<readonly ScannedContact[]> {
   const { run, account } = context;
-  if (run.job !== 'contacts') return [];
+  if (run.type !== 'contacts') return [];
   const missing = await exclusive.transaction((db) =>
     missingImports(db, run, { pass, settleMs: account.settleMs }, MOST + 1),
   );

@@ -27,7 +27,7 @@ export interface ScannedContact extends ScannedRecord, Keys {
 /** @throws RunFailed RECORD_WITHOUT_ID: a contact without an id cannot be tracked. */
 export function toScannedContact(record: Json, account: Account, mapping = UNMAPPED): ScannedContact {
   const id = idOf(record, 'contacts', account.dialect);
-  if (id === undefined || !isJsonObject(record)) throw withoutId('contact', record, account);
+  if (id === undefined || !isJsonObject(record)) throw withoutId('contacts', record, account);
   const { fields, failures: ofMapping } = mapping.map(record);
   const masked = maskedIn(fields);
   const failures =

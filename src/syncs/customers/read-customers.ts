@@ -4,7 +4,7 @@ import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, LongInteger, storedForm } from '../../client/call/json.ts';
 import type { ScanReport } from '../../client/lists/scan.ts';
-import type { WholeKind } from '../../client/lists/whole-lists.ts';
+import type { WholeKind } from '../../contract/kinds.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off-lists.ts';
@@ -129,7 +129,7 @@ export async function noteScan(
 
 export function toSeenCustomer(record: Json, account: Account): SeenCustomer {
   const recordId = idOf(record, 'customers', account.dialect);
-  if (recordId === undefined || !isJsonObject(record)) throw withoutId('customer', record, account);
+  if (recordId === undefined || !isJsonObject(record)) throw withoutId('customers', record, account);
   const fields = customerFieldsOf(record);
   const { contact_id, tenant_id } = record;
   return {

@@ -1,6 +1,8 @@
 /** Lists of people whose records have no member that Lockstep recognises as their e-mail. */
+
 import { isJsonArray, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, textOf } from '../../client/call/json.ts';
+import { singular } from '../../contract/kinds.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
 import type { Keys } from './keys.ts';
@@ -51,7 +53,7 @@ export class UnreadMails {
       'SERVICE_UNREADABLE',
       `The service of account "${name}" lists ${kind} without an e-mail${this.#hasKeys ? '' : ', phone or name'} under a name that ` +
         `Lockstep knows, but "${member}" holds an e-mail address. Set ${setting}.email to ${member}, and the members with the name ` +
-        `and the phone likewise. If it is not the address of the ${kind.slice(0, -1)}, set ${setting}.email to email.`,
+        `and the phone likewise. If it is not the address of the ${singular(kind)}, set ${setting}.email to email.`,
     );
   }
 }

@@ -213,7 +213,7 @@ async function createLoad(db: Queryable, spec: LoadSpec): Promise<Run | undefine
   const name = `orders:${spec.loadId.slice(0, 12)}`;
   const begun = await startRun(db, {
     sync: name,
-    job: 'orders',
+    type: 'orders',
     account: spec.account,
     scope: spec.scope,
     resource: name,

@@ -1,7 +1,9 @@
 /** Shows how a file would be loaded, before anything of it is stored. */
 import type pg from 'pg';
 import { LockstepError } from '../../base/errors.ts';
+import { UnclearFile } from '../../csv/column-errors.ts';
 import { decodeSample, detectEncoding, type Encoding } from '../../csv/encoding.ts';
+import type { MappedColumn } from '../../csv/mapped-column.ts';
 import { readPresets } from '../../csv/presets.ts';
 import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
 import { checkedRows, examineSheet, type Sheet, validatorOf } from '../../csv/sheet.ts';
@@ -23,6 +25,8 @@ export interface Preview {
   /** Undefined if its columns cannot be used yet: `problem` says why. */
   readonly sheet: Sheet | undefined;
   readonly problem: LockstepError | undefined;
+  /** The columns that fill a field; with a problem, those that were found all the same. */
+  readonly columns: readonly MappedColumn[];
   /** The first rows as a load checks them; undefined without a sheet. */
   readonly checked: FirstCheck | undefined;
   /** The load of the same file, read in the same way. */
@@ -56,10 +60,12 @@ export async function previewLoad(pool: pg.Pool, opened: OpenedFile, load: Previ
       const sheet = examineSheet(received, { ...load.choices, presets, recall });
       const loadId = loadIdOf(load, sheet, await fingerprintOf(pool, load, received));
       const earlier = await findLoad(pool, { scope: load.account.scope, loadId });
-      return { ...read, sheet, problem: undefined, earlier, checked: await checkFirst(received, sheet) };
+      const { columns } = sheet.mapping;
+      return { ...read, sheet, columns, problem: undefined, earlier, checked: await checkFirst(received, sheet) };
     } catch (problem) {
       if (!(problem instanceof LockstepError)) throw problem;
-      return { ...read, sheet: undefined, problem, earlier: undefined, checked: undefined };
+      const columns = problem instanceof UnclearFile ? problem.columns : [];
+      return { ...read, sheet: undefined, columns, problem, earlier: undefined, checked: undefined };
     }
   } finally {
     await received.close();

@@ -150,7 +150,7 @@ export async function readUnlistedOrders(
 
 function nameOf(record: Json, account: Account): OrderName {
   const recordId = idOf(record, 'orders', account.dialect);
-  if (recordId === undefined || !isJsonObject(record)) throw withoutId('order', record, account);
+  if (recordId === undefined || !isJsonObject(record)) throw withoutId('orders', record, account);
   const { order_id: label, client_id: customer } = record;
   for (const field of ['client_id', 'order_id'] as const) {
     const rivals = textOf(record[field]) === '' ? rivalsOf(record, field) : [];

@@ -1,6 +1,8 @@
 /** How one row of a load is sent. */
+
 import type { Lane } from '../../client/budget/budget.ts';
-import { type Kind, type LongIds, toBodyId } from '../../client/call/dialect.ts';
+import { type LongIds, toBodyId } from '../../client/call/dialect.ts';
+import type { Kind } from '../../contract/kinds.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { write } from '../../engine/account/writes.ts';
 import type { SendRow } from '../../engine/worker/row-source.ts';

@@ -43,6 +43,12 @@ const cases: readonly (readonly [string | null, Facts, string])[] = [
     'Line 3, column 2 (Mail): "ann" is not an e-mail address. Give exactly one address, such as ann@example.com.',
   ],
   [
+    'AMOUNT_EMPTY',
+    { line: 3, columnNumber: 2, column: 'Amount', cell: '-' },
+    'Line 3, column 2 (Amount): "-" means that there is no amount. Give an amount, or 0;',
+  ],
+  ['AMOUNT_EMPTY', { line: 3, columnNumber: 2, column: 'Amount', cell: '' }, 'Line 3, column 2 (Amount) is empty.'],
+  [
     'RAGGED',
     { line: 3, cells: 4, header: 5, also: [{ code: 'NUL_BYTE', facts: { line: 3 } }] },
     'Line 3: The header has 5 cells, and the row has 4. Add or remove delimiters, and put quotes around a cell that has one ("12,50"); if the line is not an order, such as a footer, remove it or ignore this. Line 3: The row contains a NUL byte',

@@ -115,7 +115,7 @@ test('a 200 that is not UTF-8 or has an unsupported encoding is unknown', () => 
   expect(classify(write, packed)).toMatchObject({ status: 'unknown', reason: 'unreadable' });
 });
 
-test('a refusal carries the service’s own message, shortened, and says whether JSON came', () => {
+test('a refusal carries the service’s own message, and says whether JSON came', () => {
   const cases: [body: unknown, message: string | RegExp, json: boolean][] = [
     [{ status: 'error', content: null, message: 'amount is missing' }, 'amount is missing', true],
     [{ detail: 'amount is missing' }, 'amount is missing', true],
@@ -128,7 +128,6 @@ test('a refusal carries the service’s own message, shortened, and says whether
       false,
     ],
     ['', /answers HTTP 422 with no message/, false],
-    [{ message: 'x'.repeat(2000) }, /^x{499}…$/, true],
   ];
   for (const [body, message, json] of cases) {
     expect(classify(write, answered(422, body))).toMatchObject({ status: 'refused', httpStatus: 422, json });

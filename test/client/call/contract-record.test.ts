@@ -1,8 +1,10 @@
 /** Records of other services, read in the contract's names. */
+
 import { describe, expect, test } from 'vitest';
 import { contractRecord, rivalsOf } from '../../../src/client/call/contract-record.ts';
-import { autoDialect, dialectSchema, idOf, type Kind } from '../../../src/client/call/dialect.ts';
+import { autoDialect, dialectSchema, idOf } from '../../../src/client/call/dialect.ts';
 import type { JsonObject } from '../../../src/client/call/json.ts';
+import type { Kind } from '../../../src/contract/kinds.ts';
 
 const read = (record: JsonObject, kind: Kind = 'orders') => contractRecord(record, kind, autoDialect);
 const UUID = '018f2d1e-7a3b-7c11-9f00-1234567890ab';

@@ -7,9 +7,9 @@ import {
   flagOf,
   idOf,
   importBody,
-  kindOf,
   toWireId,
 } from '../../../src/client/call/dialect.ts';
+import { kindOf } from '../../../src/contract/kinds.ts';
 import { operationNames } from '../../../src/contract/operations.ts';
 
 const ids: [value: unknown, id: string | undefined][] = [

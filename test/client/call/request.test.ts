@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { autoDialect, dialectSchema } from '../../../src/client/call/dialect.ts';
 import { LongInteger, storedForm } from '../../../src/client/call/json.ts';
-import { type Account, buildRequest, endpointOf, redact } from '../../../src/client/call/request.ts';
+import { type Account, buildRequest, endpointOf } from '../../../src/client/call/request.ts';
 
 const account: Account = { account: 'demo', baseUrl: 'https://service.example/team/', apiKey: 'k-secret' };
 const at = { endpoint: endpointOf(account), prefix: '/api/v1' as const, dialect: autoDialect };
@@ -57,7 +57,7 @@ test('sends Authorization beside the API key when it is configured', () => {
   const endpoint = endpointOf({ ...account, authorization });
   expect(endpoint.headers).toMatchObject({ API_KEY: 'k-secret', authorization: 'Bearer t-secret' });
   expect(endpoint.headers['user-agent']).toMatch(/^lockstep\/\d+\.\d+\.\d+/);
-  expect(redact('key k-secret, token t-secret', endpoint.secrets)).toBe('key [secret], token [secret]');
+  expect(endpoint.secrets).toEqual(['k-secret', 't-secret']);
 });
 
 const refused: [settings: Partial<Account>, why: RegExp][] = [

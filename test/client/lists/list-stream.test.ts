@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { listIn } from '../../../src/client/call/decode.ts';
-import { autoDialect, type Dialect, dialectSchema, idOf, type Kind } from '../../../src/client/call/dialect.ts';
+import { autoDialect, type Dialect, dialectSchema, idOf } from '../../../src/client/call/dialect.ts';
 import type { Json } from '../../../src/client/call/json.ts';
 import { BATCH_RECORDS, ListProblem, ListReader } from '../../../src/client/lists/list-stream.ts';
 import { failureIn } from '../../../src/contract/envelope.ts';
+import type { Kind } from '../../../src/contract/kinds.ts';
 
 type Read =
   | { list: readonly Json[]; largestBatch: number }

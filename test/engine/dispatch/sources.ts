@@ -121,7 +121,7 @@ function deliveryFixture(database: FreshDatabase): SourceFixture {
 
 function reportFixture(database: FreshDatabase): SourceFixture {
   const { pool } = database;
-  const sync = { name: 'mirror', account: 'demo', job: 'tasks', targets: ['issues'] } as unknown as TasksSync; // all that is read of it
+  const sync = { name: 'mirror', account: 'demo', type: 'tasks', targets: ['issues'] } as unknown as TasksSync; // all that is read of it
   return {
     async put(count) {
       await pool.query('truncate ledger.item_reports, ledger.links');

@@ -36,7 +36,7 @@ const MATCHES = `select d.run_id, d.source_id, k.record_id from due d join ledge
 
 /** A load whose row A was sent again this long ago, after an unknown outcome. It is done unless it is to continue. */
 async function loadWith(row: Readonly<Record<string, unknown>>, { agoMs = DUE_MS + 1_000, goesOn = false } = {}) {
-  const run = await aRun(database, { job: 'orders', resource: 'orders of a file' });
+  const run = await aRun(database, { type: 'orders', resource: 'orders of a file' });
   const since = new Date(Date.now() - agoMs);
   await putRows(database, run, [
     { source_id: '1', label: 'A', client_id: '7', action: 'create', state: 'unknown', since },
@@ -60,7 +60,7 @@ async function loadWith(row: Readonly<Record<string, unknown>>, { agoMs = DUE_MS
 
 /** Reads a list with these orders called A, for the account of `run`. */
 async function readWith({ account }: Run, ids: readonly string[], how: Partial<AuditingRead> = {}) {
-  const reader = await aRun(database, { account, resource: 'audit:orders', job: 'audit' });
+  const reader = await aRun(database, { account, resource: 'audit:orders', type: 'audit' });
   await putRecords(
     database,
     reader,

@@ -19,7 +19,7 @@ export async function aRun({ pool }: FreshDatabase, more: Partial<NewRun> = {}):
   const name = `sync-${String(++syncs).padStart(6, '0')}`;
   const begun = await startRun(pool, {
     sync: name,
-    job: 'contacts',
+    type: 'contacts',
     account: name,
     resource: 'customers',
     lane: 'batch',

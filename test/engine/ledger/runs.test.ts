@@ -27,7 +27,7 @@ afterAll(() => database.close());
 
 const nightly: NewRun = {
   sync: 'nightly',
-  job: 'contacts',
+  type: 'contacts',
   account: 'acme',
   resource: 'customers',
   lane: 'batch',
@@ -235,7 +235,7 @@ describe('rows', () => {
   });
 
   test('of a received load are as many as it received, though some were deleted since', async () => {
-    const run = await aRun(database, { job: 'orders' });
+    const run = await aRun(database, { type: 'orders' });
     await asLoad(database, run);
     await putRows(database, run, [...readyRows(3), { source_id: 'old', n: 100, verdict: 'rejected' }]);
     const counts = { in: 4, rejected: 1, unknown: 3 };

@@ -132,7 +132,7 @@ const SETTLE_MS = 60_000;
 
 /** A run with a row that was sent just now with an unknown outcome. */
 async function aSentRow() {
-  const run = await aRun(database, { job: 'orders' });
+  const run = await aRun(database, { type: 'orders' });
   await putRows(database, run, [{ source_id: '1', action: 'create', label: 'A', client_id: '7' }]);
   const claim = await claimOn(database, run);
   const send = async () => {

@@ -43,7 +43,7 @@ test('a ledger of an earlier version keeps its links and runs under the tenant t
   expect(await readRun(pool, 'run-1')).toMatchObject({ account: 'acme', scope: 'acme', status: 'paused' });
   expect((await pool.query('select scope, known from ledger.links')).rows).toEqual([{ scope: 'acme', known: null }]);
   expect([await scopeNamed(pool, 'acme'), await scopeNamed(pool, 'other')]).toEqual(['acme', 'other']);
-  const again = { sync: 'another', job: 'contacts', account: 'acme', resource: 'customers', lane: 'batch' } as const;
+  const again = { sync: 'another', type: 'contacts', account: 'acme', resource: 'customers', lane: 'batch' } as const;
   const begun = await startRun(pool, { ...again, dryRun: false, options: {}, phase: 'scan-contacts' });
   expect([begun.status, begun.run.id]).toEqual(['busy', 'run-1']);
 

@@ -47,7 +47,7 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
   await pool.query(
     'truncate ledger.deliveries, ledger.delivery_claims, ledger.item_reports, ledger.hooks_seen cascade',
   );
-  const run = await aRun(database, { job: 'tasks' });
+  const run = await aRun(database, { type: 'tasks' });
   const { account, sync } = run;
   const states = { task: false, issue: false, receiver: false };
   const calls: Record<TargetName, { readonly id: number; readonly isCompleted: boolean }[]> = {
@@ -95,7 +95,7 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
   const needs = {
     pool,
     accounts: { open: async () => anAccount(client) },
-    syncs: [{ name: sync, account, job: 'tasks', targets: TARGETS, options: { onConflict } } as unknown as TasksSync],
+    syncs: [{ name: sync, account, type: 'tasks', targets: TARGETS, options: { onConflict } } as unknown as TasksSync],
     target: async (name: string) => (name === 'issue' ? issue : receiver),
     filterOf: () => undefined,
     random: () => 0.5,

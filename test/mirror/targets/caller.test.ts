@@ -97,18 +97,10 @@ test.each([
   expect([budget.limits429, budget.open(), budget.successes()]).toEqual([[waitMs], 0, 0]);
 });
 
-// PHP escapes / in JSON, .NET + and quotes, as \\u002B; texts in addresses and pages are encoded otherwise.
-test.each([
-  ['as it is', (secret: string) => secret],
-  ['as PHP writes JSON', (secret: string) => JSON.stringify(secret).replaceAll('/', '\\/')],
-  ['as .NET writes JSON', (secret: string) => secret.replaceAll('+', '\\u002B').replaceAll('"', '\\u0022')],
-  ['in an address', encodeURIComponent],
-  ['in a page', (secret: string) => secret.replaceAll('"', '&quot;').replaceAll('+', '&#43;')],
-])('a secret that an answer repeats %s is removed', async (_, written) => {
-  const secret = 'Canary/7f3a+9c"51';
-  const server = track(await startHttpServer({ status: 400, body: `{"said": "<${written(secret)}>"}` }));
-  const answered = await send(callerOf(server.url).caller, { secrets: [secret] });
-  expect(answered).toMatchObject({ text: expect.stringMatching(/^\{"said": "<"?\*\*\*"?>"\}$/) });
+test('a secret that an answer repeats is removed', async () => {
+  const server = track(await startHttpServer({ status: 400, body: 'the key k%2Fcanary is wrong' }));
+  const answered = await send(callerOf(server.url).caller, { secrets: ['k/canary'] });
+  expect(answered).toMatchObject({ text: 'the key *** is wrong' });
 });
 
 test('a budget that grants nothing in time sends nothing and says when', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
-import { messageOf } from '../../../src/operator/alerts/message.ts';
+import { openedMessage } from '../../../src/operator/alerts/message.ts';
 import type { Problem } from '../../../src/operator/alerts/problem.ts';
 import { openAlerts, PASSING_MS, reportChanges } from '../../../src/operator/alerts/report-changes.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
@@ -59,7 +59,7 @@ const ofAll = async () => (await queued()).filter((said) => said.startsWith('all
 
 test('a message has the page of the console about its problem, if the console has an address', async () => {
   const pageOf = async (problem: Problem, consoleUrl?: string) =>
-    (await messageOf(problem, new Date(), (command) => command, consoleUrl)).page;
+    (await openedMessage(problem, new Date(), (command) => command, consoleUrl)).page;
   const { run: _, ...late } = FAILED_RUN;
   expect([
     await pageOf(FAILED_RUN),

@@ -28,7 +28,7 @@ async function receivedElsewhere(run: Run, silentForS: number): Promise<void> {
 test('a load waits until it is released, and keeps what its results take', async () => {
   const spec = aSpec();
   const run = await beginNew(database, spec);
-  expect([run.status, run.phase, run.job, run.title]).toEqual(['paused', 'load-orders', 'orders', 'orders.csv']);
+  expect([run.status, run.phase, run.type, run.title]).toEqual(['paused', 'load-orders', 'orders', 'orders.csv']);
   expect((await readLoad(database.pool, run.id))?.isReceived).toBe(false);
   await releaseLoad(database.pool, run.id, [17]);
   expect((await readRun(database.pool, run.id)).status).toBe('running');

@@ -28,7 +28,7 @@ const LINKED = `deciding s join ledger.records k on k.run_id = $1 and k.kind = '
   where s.is_linked`;
 
 /** More than a fifth, and more than one of several: too many records to have changed, or to be gone, by chance. */
-export function areMany(count: number, all: number): boolean {
+export function isMoreThanChance(count: number, all: number): boolean {
   return count * 5 > all && (count > 1 || count === all);
 }
 
@@ -58,7 +58,7 @@ export async function checkLinks(db: Queryable, run: Run, unchanged: number): Pr
   );
   const [{ all: compared, others, example } = { all: 0, others: 0, example: null }] = counted.rows;
   const all = compared + unchanged;
-  if (example && areMany(others, all)) return { status: 'links disagree', others, all, example };
+  if (example && isMoreThanChance(others, all)) return { status: 'links disagree', others, all, example };
   await db.query(
     `with stranger as (
        select s.n, not ${IS_SAME} as is_other, jsonb_build_object('customer', k.record_id, 'was', ${WORDS(WAS)},

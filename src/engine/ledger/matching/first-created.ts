@@ -2,20 +2,21 @@
  * The first order or customer of a run is created alone where the ids of a service do not tell whether its list hides records.
  * The others follow once the list shows the new one, and still every witness.
  */
+
+import { singular, type WholeKind } from '../../../contract/kinds.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
-import type { AuditedResource } from '../audit-debts.ts';
 import { addNote, type Run } from '../runs.ts';
 import { keepLearnt, readLearnt } from '../scopes/learnt.ts';
 import { planRows, settleRows, unplanRows } from '../transitions.ts';
 
-const SHOWS_CREATED = (kind: AuditedResource) => `shows-created:${kind}`;
+const SHOWS_CREATED = (kind: WholeKind) => `shows-created:${kind}`;
 
 /** Runs of the scope begin with one record, until a list shows it. */
-export async function distrustList(db: Queryable, scope: string, kind: AuditedResource): Promise<void> {
+export async function distrustList(db: Queryable, scope: string, kind: WholeKind): Promise<void> {
   await keepLearnt(db, scope, SHOWS_CREATED(kind), false);
 }
 
-async function isDistrusted(db: Queryable, { scope }: Run, kind: AuditedResource): Promise<boolean> {
+async function isDistrusted(db: Queryable, { scope }: Run, kind: WholeKind): Promise<boolean> {
   return (await readLearnt(db, scope)).get(SHOWS_CREATED(kind)) === false;
 }
 
@@ -24,16 +25,16 @@ const CREATIONS = `select p.n from ledger.plans p where p.run_id = $1 and p.acti
   and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n)`;
 
 /** Leaves only the first record to create, unless the list is trusted; the rows of the others become staged. */
-export async function planFirst(db: Queryable, run: Run, kind: AuditedResource): Promise<void> {
+export async function planFirst(db: Queryable, run: Run, kind: WholeKind): Promise<void> {
   if (!(await isDistrusted(db, run, kind))) return;
   const others = `select n from (${CREATIONS}) c where n > (select min(n) from (${CREATIONS}) f)`;
   const left = await unplanRows(db, run.id, { sql: others });
   if (left === 0) return;
-  await addNote(db, run.id, `created one ${kind.slice(0, -1)} first, to see whether the list of ${kind} shows it`);
+  await addNote(db, run.id, `created one ${singular(kind)} first, to see whether the list of ${kind} shows it`);
 }
 
 /** Whether the list may be used as proof, by what became of the records that the run has created. */
-export async function judgeFirst(db: Queryable, run: Run, kind: AuditedResource): Promise<boolean> {
+export async function judgeFirst(db: Queryable, run: Run, kind: WholeKind): Promise<boolean> {
   if (!(await isDistrusted(db, run, kind))) return true;
   const sent = await db.query<{ isListed: boolean | null }>(
     `select bool_or(v.verdict = 'created' and v.reason is distinct from 'UNLISTED'
@@ -49,7 +50,7 @@ export async function judgeFirst(db: Queryable, run: Run, kind: AuditedResource)
     await addNote(
       db,
       run.id,
-      `no other ${kind.slice(0, -1)} was created, because the list of ${kind} did not confirm the first one`,
+      `no other ${singular(kind)} was created, because the list of ${kind} did not confirm the first one`,
     );
   return isListed !== false;
 }

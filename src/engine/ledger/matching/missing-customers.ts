@@ -57,7 +57,7 @@ export async function createMissing(
   await db.query('savepoint before_creating');
   const begun = await startRun(db, {
     sync: creatorSync(run),
-    job: 'customers',
+    type: 'customers',
     account: run.account,
     scope: run.scope,
     resource: CUSTOMERS,

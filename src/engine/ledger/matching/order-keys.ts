@@ -29,7 +29,7 @@ export async function takeKeys(db: Queryable, run: Run, settleMs: number): Promi
   const failed = await db.query<{ id: string }>(
     `select id from ledger.runs where scope = $1 and job = $2 and status = 'failed' and phase is not null
      order by id for update`,
-    [run.scope, run.job],
+    [run.scope, run.type],
   );
   const failedIds = failed.rows.map(({ id }) => id);
   await prepareSetWork(db, run.id);
@@ -168,7 +168,7 @@ export async function isHeldUp(db: Queryable, run: Run): Promise<boolean> {
        left join ledger.runs u on u.id = k.run_id and u.status = 'running' and u.phase is not null
      where exists (select from ledger.runs o
        where o.scope = $3 and o.job = $4 and o.id <> $1 and o.status = 'running' and o.phase is not null)`,
-    [run.id, keyScopeOf(run), run.scope, run.job],
+    [run.id, keyScopeOf(run), run.scope, run.type],
   );
   return found.rows[0]?.is ?? false;
 }

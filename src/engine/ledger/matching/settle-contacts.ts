@@ -187,7 +187,7 @@ async function keepFound(db: Queryable, run: Run): Promise<void> {
     sql: `select n, 'customer' as kind, record_id, case when is_certain then 'read-back' else 'count' end as by
       from unsettled where record_id is not null`,
   });
-  if (run.job !== 'contacts') return;
+  if (run.type !== 'contacts') return;
   const linked = await db.query(
     `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id, known, contact)
      select $2, $3, s.source_id, s.record_id, s.hash, $1, ${LINKED_CUSTOMER('k')}, ${CONTACT('s')}

@@ -1,7 +1,9 @@
 /** Witnesses: records that an earlier list of a scope has shown, used to check a later list. */
+
+import type { WholeKind } from '../../../contract/kinds.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 
-export type Resource = 'contacts' | 'customers' | 'orders';
+export type WitnessedKind = WholeKind | 'contacts';
 
 export interface Witness {
   readonly id: string;
@@ -9,7 +11,11 @@ export interface Witness {
   readonly keys: Readonly<Record<string, string>>;
 }
 
-export async function readWitnesses(db: Queryable, scope: string, resource: Resource): Promise<readonly Witness[]> {
+export async function readWitnesses(
+  db: Queryable,
+  scope: string,
+  resource: WitnessedKind,
+): Promise<readonly Witness[]> {
   const found = await db.query<Witness>(
     'select record_id as id, keys from ledger.witnesses where scope = $1 and resource = $2',
     [scope, resource],
@@ -28,8 +34,8 @@ export async function knownRecords(
   db: Queryable,
   scope: string,
   most: number,
-): Promise<readonly (Witness & { readonly kind: Resource | 'tasks' })[]> {
-  const found = await db.query<Witness & { kind: Resource | 'tasks' }>(
+): Promise<readonly (Witness & { readonly kind: WitnessedKind | 'tasks' })[]> {
+  const found = await db.query<Witness & { kind: WitnessedKind | 'tasks' }>(
     `select * from (
        select resource as kind, record_id as id, keys,
          row_number() over (partition by resource order by hashtext(record_id)) as nth
@@ -48,7 +54,7 @@ export async function knownRecords(
 export async function keepWitnesses(
   db: Queryable,
   scope: string,
-  resource: Resource,
+  resource: WitnessedKind,
   witnesses: readonly Witness[],
 ): Promise<void> {
   await db.query(

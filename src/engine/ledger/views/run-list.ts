@@ -7,7 +7,8 @@ export interface RunFilter {
   /** Name of the sync, or of the loaded file. */
   readonly sync?: string | undefined;
   readonly account?: string | undefined;
-  readonly status?: RunStatus | undefined;
+  /** Default: any. */
+  readonly status?: RunStatus | readonly RunStatus[] | undefined;
   readonly since?: Date | undefined;
   /** Started before this time. */
   readonly until?: Date | undefined;
@@ -95,14 +96,14 @@ async function readBatch(
   const { sync, status, verdict, since, until, account } = filter;
   const found = await db.query<Found>(
     `select id, sync, created_at as "createdAt", ${QUIET} as quiet from ledger.runs u
-     where ($1::text is null or $1 in (sync, title)) and ($2::text is null or status = $2)
+     where ($1::text is null or $1 in (sync, title)) and ($2::text[] is null or status = any($2))
        and ($3::text is null or counts ? $3 or status in ('running', 'paused')
          and exists (select from ledger.verdicts v where v.run_id = u.id and v.verdict = $3))
        and ($4::timestamptz is null or created_at >= $4) and ($5::timestamptz is null or created_at < $5)
        and ($6::text is null or account = $6)
        and ($7::text is null or (created_at, id) < (select created_at, id from ledger.runs where id = $7))
      order by created_at desc, id desc limit $8`,
-    [sync, status, verdict, since, until, account, after, size].map((value) => value ?? null),
+    [sync, status && [status].flat(), verdict, since, until, account, after, size].map((value) => value ?? null),
   );
   return found.rows;
 }

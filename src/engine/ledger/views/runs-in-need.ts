@@ -54,9 +54,9 @@ export async function supersededLoads(
   runs: readonly Run[],
   verdicts: readonly Verdict[],
 ): Promise<ReadonlySet<string>> {
-  const few = runs.filter(({ job, counts }) => {
+  const few = runs.filter(({ type, counts }) => {
     const rows = verdicts.reduce((sum, verdict) => sum + (counts?.[verdict] ?? 0), 0);
-    return job === 'orders' && rows > 0 && rows <= MOST_COMPARED;
+    return type === 'orders' && rows > 0 && rows <= MOST_COMPARED;
   });
   if (few.length === 0) return new Set();
   const found = await db.query<{ id: string }>(

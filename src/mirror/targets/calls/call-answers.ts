@@ -46,23 +46,6 @@ export function answerOf(httpStatus: number, text: string): TargetAnswer {
   return { httpStatus, ...(shown !== '' && { text: shown }) };
 }
 
-/** A character that JSON, addresses and pages may write in another way, and its forms. */
-const ENCODABLE = /[^\w~-]/gu;
-const ENCODED = '\\\\u[\\da-fA-F]{4}|\\\\.|(?:%[\\da-fA-F]{2})+|&#?\\w+;';
-
-/** Receivers often echo secrets, encoded in some way. A text shorter than `minLength` is not a secret; removing it would garble the answer. */
-export function withoutSecrets(text: string, secrets: readonly string[], minLength: number): string {
-  if (text === '') return '';
-  // The longest first: removing a shorter secret must not leave the rest of a longer one.
-  const longestFirst = secrets.filter(({ length }) => length >= minLength).toSorted((a, b) => b.length - a.length);
-  return longestFirst.reduce((clean, secret) => clean.replaceAll(anyFormOf(secret), '***'), text);
-}
-
-function anyFormOf(secret: string): string | RegExp {
-  const pattern = secret.replaceAll(ENCODABLE, (character) => `(?:\\${character}|${ENCODED})`);
-  return pattern === secret ? secret : new RegExp(pattern, 'g');
-}
-
 function notSent(error: unknown, label: string): TargetFailure {
   if (codeOf(error) === 'ADDRESS_REFUSED') return addressRefused(label, messageOf(error));
   const { reason, words } = whyNotSent(error);

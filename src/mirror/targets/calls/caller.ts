@@ -5,13 +5,14 @@
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { messageOf } from '../../../base/errors.ts';
+import { withoutSecrets } from '../../../base/without-secrets.ts';
 import type { Permit, Taken } from '../../../client/budget/budget.ts';
 import { exchange } from '../../../client/http/exchange.ts';
 import { openPool } from '../../../client/http/pool.ts';
 import { retryAfterMs } from '../../../client/http/retry-after.ts';
 import type { CallContext, TargetFailure } from '../../../contract/target.ts';
 import { guardedLookup, hostProblem } from './address-guard.ts';
-import { type Answered, addressRefused, type Head, toAnswered, withoutSecrets } from './call-answers.ts';
+import { type Answered, addressRefused, type Head, toAnswered } from './call-answers.ts';
 
 export interface TargetRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -56,7 +57,6 @@ export interface CallerConfig {
 }
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
-const MIN_SECRET_LENGTH = 4;
 const MOST_MOVES = 3;
 
 export function openCaller(config: CallerConfig): TargetCaller {
@@ -146,7 +146,7 @@ function waitOfStatus({ httpStatus, headers }: Head): number | undefined {
 /** Receivers often echo what they received. Before the text is read or cut: a part of a secret is secret, too. */
 function withoutSecretsIn(answered: Answered, secrets: readonly string[]): Answered {
   if (answered.status !== 'answered') return answered;
-  return { ...answered, text: withoutSecrets(answered.text, secrets, MIN_SECRET_LENGTH) };
+  return { ...answered, text: withoutSecrets(answered.text, secrets) };
 }
 
 /** The path on the same origin that the resource has moved to; undefined if it has not. */

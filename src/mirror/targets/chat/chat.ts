@@ -11,7 +11,7 @@ import { renderer, viewOf } from '../render.ts';
 import { createGathering } from './gathering.ts';
 
 /** What a chat makes of lines of plain text: the body of the call. Nothing in a line may be markup or mention a person. */
-export type MessageOf = (lines: readonly string[]) => unknown;
+export type BodyOf = (lines: readonly string[]) => unknown;
 
 export interface ChatNeeds {
   readonly caller: TargetCaller;
@@ -51,10 +51,10 @@ const STATUS_WITHIN = /\breturned HTTP error (\d{3})\b/;
 type Line = { readonly status: 'ok'; readonly text: string } | Extract<DeliveryOutcome, { status: 'refused' }>;
 
 /** Sends lines as one message. `system`: the name of the chat, for messages. `where`: the settings of its address. */
-export function chatPoster(system: string, where: string, messageOf: MessageOf, caller: TargetCaller) {
+export function chatPoster(system: string, where: string, bodyOf: BodyOf, caller: TargetCaller) {
   const answers = answersOf(system, where);
   return async (lines: readonly string[], context: CallContext): Promise<DeliveryOutcome> => {
-    const body = JSON.stringify(messageOf(lines));
+    const body = JSON.stringify(bodyOf(lines));
     const headers = { 'content-type': 'application/json' };
     const request = { method: 'POST', path: '', headers, body } as const;
     return sendEvent(answers, `POST of ${system}`, request, context, { caller });
@@ -65,17 +65,17 @@ export function chatPoster(system: string, where: string, messageOf: MessageOf, 
 export function chatTarget(
   system: string,
   settings: SettingsOf<'slack' | 'teams'>,
-  messageOf: MessageOf,
+  bodyOf: BodyOf,
   { caller, quietMs = QUIET_MS }: ChatNeeds,
 ): Target {
   const where = `targets.${settings.name}`;
   const render = renderer({ text: settings.text, place: 'text', where: `${where}.text` });
-  const send = chatPoster(system, `${where}.url`, messageOf, caller);
+  const send = chatPoster(system, `${where}.url`, bodyOf, caller);
   const gathering = createGathering({ quietMs, longestMs: LONGEST_MS, most: MOST_IN_DIGEST, send: sendDigest });
 
   async function sendDigest(lines: readonly string[], signal: AbortSignal): Promise<DeliveryOutcome> {
     if (lines.length === 1) return send(lines, { signal });
-    const outcome = await send(fitting([`${lines.length} changes:`, ...lines], messageOf), { signal });
+    const outcome = await send(fitting([`${lines.length} changes:`, ...lines], bodyOf), { signal });
     return outcome.status === 'delivered'
       ? { ...outcome, detail: `one message with ${lines.length} changes` }
       : outcome;
@@ -100,9 +100,9 @@ export function chatTarget(
 }
 
 /** As many lines as fit into one message; the last says how many do not. */
-function fitting(lines: readonly string[], messageOf: MessageOf): readonly string[] {
+function fitting(lines: readonly string[], bodyOf: BodyOf): readonly string[] {
   let fits = lines;
-  for (let count = lines.length - 1; Buffer.byteLength(JSON.stringify(messageOf(fits))) > MAX_BYTES; count--) {
+  for (let count = lines.length - 1; Buffer.byteLength(JSON.stringify(bodyOf(fits))) > MAX_BYTES; count--) {
     fits = [...lines.slice(0, count), `and ${lines.length - count} more`];
   }
   return fits;

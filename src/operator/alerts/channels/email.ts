@@ -4,16 +4,16 @@ import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { codeOf, messageOf } from '../../../base/errors.ts';
+import { withoutSecrets } from '../../../base/without-secrets.ts';
 import type { CallContext, DeliveryOutcome, TargetFailure } from '../../../contract/target.ts';
 import { addressProblem, guardedLookup } from '../../../mirror/targets/calls/address-guard.ts';
-import { addressRefused, excerpt, withoutSecrets } from '../../../mirror/targets/calls/call-answers.ts';
+import { addressRefused, excerpt } from '../../../mirror/targets/calls/call-answers.ts';
 import { secretUnread } from '../../../mirror/targets/calls/secret-unread.ts';
 import type { ChannelOf } from '../../../settings/schema-alert.ts';
 import { bodyLines, subjectLine } from '../message.ts';
 import type { Alert, Channel, ChannelNeeds } from './channel.ts';
 
 const IMPLICIT_TLS_PORT = 465;
-const MIN_SECRET_LENGTH = 4;
 
 export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelNeeds): Channel {
   const { name, host, port, user, from, to, timeoutMs } = settings;
@@ -60,7 +60,7 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
       const passing = rejectedErrors.find(({ responseCode = 0 }) => responseCode < 500);
       if (passing !== undefined) {
         reached.set(id, [...had, ...accepted]);
-        const detail = `${server}: ${refused}: ${excerpt(passing.response ?? '')}`;
+        const detail = `${server}: ${refused}: ${said(passing.response ?? '', pass)}`;
         return { status: 'later', reason: 'SERVER_ERROR', detail };
       }
       reached.delete(id);
@@ -68,18 +68,17 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
     } catch (error) {
       if (context.signal.aborted) return aborted(server);
       if (signal.aborted) return { status: 'later', reason: 'TIMEOUT', detail: `${server}: no answer in time` };
-      return failureOf(error, [pass ?? '']);
+      return failureOf(error, pass);
     } finally {
       transport.close();
       connection.destroy();
     }
   }
 
-  function failureOf(error: unknown, secrets: readonly string[]): TargetFailure {
+  function failureOf(error: unknown, pass: string | undefined): TargetFailure {
     const code = codeOf(error) ?? 'no code';
     const { response, responseCode = 0 } = error as { response?: string; responseCode?: number }; // as Nodemailer documents
-    const said = excerpt(withoutSecrets(response ?? messageOf(error), secrets, MIN_SECRET_LENGTH));
-    const detail = `${server}: ${said}`;
+    const detail = `${server}: ${said(response ?? messageOf(error), pass)}`;
     if (code === 'EAUTH' || code === 'ENOAUTH') {
       const remedy = `check alerts.${name}.user and alerts.${name}.password`;
       return responseCode >= 400 && responseCode < 500
@@ -97,6 +96,11 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
   }
 
   return { send, close: async () => undefined };
+}
+
+/** What the server said; some repeat the password. */
+function said(text: string, pass = ''): string {
+  return excerpt(withoutSecrets(text, [pass]));
 }
 
 /** A connection to an address that may be called. */

@@ -1,6 +1,8 @@
 /** The envelope of an answer, the effect of only_body, and the answer for a record that does not exist. */
+
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, type Kind, toWireId } from '../../../client/call/dialect.ts';
+import { isJsonObject, toWireId } from '../../../client/call/dialect.ts';
+import type { Kind } from '../../../contract/kinds.ts';
 import { answerWords, bodyWords, inWords } from '../answer-words.ts';
 import type { Look } from '../caller.ts';
 import { getById, type ListSeen, readAgain } from '../lists.ts';

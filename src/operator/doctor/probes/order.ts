@@ -1,6 +1,7 @@
 /** The order of lists, and whether it is stable: the same list is read twice. */
-import type { Kind } from '../../../client/call/dialect.ts';
+
 import type { JsonObject } from '../../../client/call/json.ts';
+import type { Kind } from '../../../contract/kinds.ts';
 import type { FoundList } from '../find-list.ts';
 import { readAgain } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, nothingToSee, type Probe } from '../probe.ts';

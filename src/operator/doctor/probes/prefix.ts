@@ -1,5 +1,5 @@
 /** Which of the two documented prefixes does each kind of record answer under? */
-import type { Kind } from '../../../client/call/dialect.ts';
+import type { Kind } from '../../../contract/kinds.ts';
 import { PREFIXES, type Prefix } from '../../../contract/operation.ts';
 import { inWords, whyNot } from '../answer-words.ts';
 import { isAnswered, type ListSeen, listOf } from '../lists.ts';

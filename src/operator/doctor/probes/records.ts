@@ -1,6 +1,7 @@
 /** The fields of the records that were read, and the form of flags, amounts and dates. Values are never reported. */
-import type { Kind } from '../../../client/call/dialect.ts';
+
 import type { JsonObject } from '../../../client/call/json.ts';
+import type { Kind } from '../../../contract/kinds.ts';
 import type { Operation } from '../../../contract/operation.ts';
 import { operations } from '../../../contract/operations.ts';
 import { inWords } from '../answer-words.ts';

@@ -4,8 +4,10 @@
  * page has other records, whether the number of rows looks like a page size, and whether a get returns a record that is
  * missing from the list.
  */
+
 import { idOf, toWireId } from '../../../client/call/dialect.ts';
-import { isPageSize, type WholeKind } from '../../../client/lists/whole-lists.ts';
+import { isPageSize } from '../../../client/lists/whole-lists.ts';
+import type { WholeKind } from '../../../contract/kinds.ts';
 import { plural } from '../../format.ts';
 import { whyNot } from '../answer-words.ts';
 import { besideIn, getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';

@@ -20,7 +20,7 @@ const SAID = { order_id: 'A', amount: '12', status: 'Paid', description: 'two  c
 
 /** A load of rows of customer 7 and the orders its baseline saw. */
 async function aLoadOf(rows: readonly Columns[], orders: readonly Columns[] = []): Promise<Run> {
-  const run = await aRun(database, { job: 'orders' });
+  const run = await aRun(database, { type: 'orders' });
   await putRows(
     database,
     run,
@@ -153,7 +153,7 @@ test('a dry run settles all rows with what they would have become', async () => 
 
 test('leaves an order that another load is sending to that load', async () => {
   const first = await aLoadOf([{ label: 'Z' }]);
-  const second = await aRun(database, { job: 'orders', account: first.account, resource: 'orders:2' });
+  const second = await aRun(database, { type: 'orders', account: first.account, resource: 'orders:2' });
   await putRows(database, second, [
     { source_id: '1', state: 'staged', action: null, label: 'Z', client_id: '7', fields: SAID },
     { source_id: '2', state: 'staged', action: null, label: 'Y', client_id: '7', fields: SAID },
@@ -165,7 +165,7 @@ test('leaves an order that another load is sending to that load', async () => {
 
 test('never sends again what an earlier load may have sent and no list shows', async () => {
   const first = await aLoadOf([{ label: 'Z', state: 'settled', verdict: 'review', reason: 'NOT_IN_LIST' }]);
-  const second = await aRun(database, { job: 'orders', account: first.account, resource: 'orders:2' });
+  const second = await aRun(database, { type: 'orders', account: first.account, resource: 'orders:2' });
   await putRows(database, second, [
     { source_id: '1', state: 'staged', action: null, label: 'Z', client_id: '7', fields: SAID },
   ]);

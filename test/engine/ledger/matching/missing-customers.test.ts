@@ -141,7 +141,7 @@ test('the run that makes customers works for its load, and knows the customers t
   await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: true, isWhole: true }));
   const creator = await readRun(database.pool, (await started(run)).id);
   expect(creator).toMatchObject({
-    ...{ partOf: run.id, job: 'customers', resource: 'customers', phase: 'import-customers', status: 'running' },
+    ...{ partOf: run.id, type: 'customers', resource: 'customers', phase: 'import-customers', status: 'running' },
     ...{ account: run.account, title: `customers for ${run.title}`, rowsSeen: 1, options: OPTIONS },
   });
   expect((await recordsOf(database, creator)).map((one) => [one.record_id, one.first_pass])).toEqual([['7', 0]]);

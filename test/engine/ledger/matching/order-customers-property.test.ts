@@ -49,7 +49,7 @@ test.each([true, false])(
   async (keepMissing) => {
     await fc.assert(
       fc.asyncProperty(worlds, async (drawn) => {
-        const run = await aRun(database, { job: 'orders' });
+        const run = await aRun(database, { type: 'orders' });
         const whole = drawn.map(({ rows, customers }, w) => ({
           rows: rows.map((one) => ({ ...inWorld(w, one), ...(one.given !== undefined && noKeys) })),
           customers: customers.map((one, i) => ({ ...inWorld(w, one), id: idOf(w, i) })),

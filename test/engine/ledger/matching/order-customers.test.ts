@@ -105,7 +105,7 @@ const scenes: readonly Scene[] = [
 ];
 
 test.each(scenes)('$name: $becomes', async ({ row, customers, becomes }) => {
-  const run = await aRun(database, { job: 'orders' });
+  const run = await aRun(database, { type: 'orders' });
   await putRows(database, run, [{ ...NO_KEYS, customer: {}, state: 'staged', action: null, ...row, source_id: '1' }]);
   await putRecords(
     database,

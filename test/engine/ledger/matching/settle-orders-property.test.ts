@@ -124,7 +124,7 @@ test('sends nothing again after a list that may have missed orders', async () =>
 });
 
 async function sendAll(rows: readonly { readonly sentAtS: number; readonly fates: readonly Fate[] }[]): Promise<Load> {
-  const run = await aRun(database, { job: 'orders' });
+  const run = await aRun(database, { type: 'orders' });
   const load: Load = { run, orders: [], rows };
   await putRows(
     database,

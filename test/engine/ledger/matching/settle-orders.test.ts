@@ -177,7 +177,7 @@ const scenes: readonly Scene[] = [
 ];
 
 test.each(scenes)('$name', async ({ rows, orders, become }) => {
-  const run = await aRun(database, { job: 'orders' });
+  const run = await aRun(database, { type: 'orders' });
   await putRows(database, run, rows.map(rowOf));
   await putRecords(database, run, orders.map(recordOf));
   const read = { isWhole: true, isLookedUp: true, readAt: new Date(NOW) };

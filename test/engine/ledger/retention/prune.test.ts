@@ -212,7 +212,7 @@ describe('old runs', () => {
 
   test('are kept if they are loads that are done, so that the same file stays known', async () => {
     const aLoad = async (more: Parameters<typeof oldRun>[2]) => {
-      const run = await oldRun(500, [settled('2', 'created')], { ...more, job: 'orders' });
+      const run = await oldRun(500, [settled('2', 'created')], { ...more, type: 'orders' });
       await asLoad(database, run);
       return run.id;
     };

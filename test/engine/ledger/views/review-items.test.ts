@@ -15,20 +15,20 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 async function reviewed(
-  job: 'contacts' | 'orders',
+  type: 'contacts' | 'orders',
   labels: readonly string[],
   scope?: string,
   sync?: string,
 ): Promise<Run> {
   const run = await aRun(database, {
-    job,
-    resource: job,
+    type,
+    resource: type,
     ...(scope && { account: scope, scope }),
     ...(sync && { sync }),
   });
-  if (job === 'orders') await asLoad(database, run);
+  if (type === 'orders') await asLoad(database, run);
   const why = { verdict: 'review', reason: 'AMBIGUOUS_MATCH', facts: { ids: ['7', '8'] } };
-  const cells = job === 'orders' ? { cells: ['a cell'] } : {};
+  const cells = type === 'orders' ? { cells: ['a cell'] } : {};
   await putRows(
     database,
     run,
@@ -39,7 +39,7 @@ async function reviewed(
 }
 
 test('the orders of a duplicate are not shown as customers', async () => {
-  const run = await aRun(database, { job: 'orders', resource: 'orders' });
+  const run = await aRun(database, { type: 'orders', resource: 'orders' });
   await asLoad(database, run);
   const why = { verdict: 'review', reason: 'DUPLICATE', facts: { what: 'order', ids: ['2', '3'] } };
   await putRows(database, run, [{ source_id: '1', label: 'A-1', cells: ['a cell'], ...why }]);

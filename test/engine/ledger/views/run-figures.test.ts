@@ -88,7 +88,7 @@ test('each update that awaits approval has the changes that it would make as its
 });
 
 test('the groups are right after an order in review is ignored, and after that is undone', async () => {
-  const run = await runWith([{ ...REVIEW, cells: ['a'] }, REVIEW, REVIEW], { job: 'orders', resource: 'orders' });
+  const run = await runWith([{ ...REVIEW, cells: ['a'] }, REVIEW, REVIEW], { type: 'orders', resource: 'orders' });
   await asLoad(database, run);
   await endRun(database.pool, run.id, 'done');
   const [item] = await reviewItems(database.pool, { subject: `${run.id}/0` });

@@ -1,0 +1,23 @@
+/** The kinds of records of the contract. */
+import type { OperationName } from './operations.ts';
+
+export const KINDS = ['contacts', 'customers', 'orders', 'tasks', 'subtasks', 'pipelines'] as const;
+
+/** The kinds of records that have lists. */
+export type Kind = (typeof KINDS)[number];
+
+/** Their lists are described as whole, and a service may cut them off or page them anyway. */
+export type WholeKind = 'customers' | 'orders';
+
+/** `customer` for `customers`. */
+export function singular(kind: Kind): string {
+  return kind.slice(0, -1);
+}
+
+/** The kind of records of an operation: the first half of its name. */
+export function kindOf(operation: OperationName): Kind {
+  const room = operation.slice(0, operation.indexOf('.'));
+  const kind = KINDS.find((name) => name === room);
+  if (kind === undefined) throw new TypeError(`operation ${operation} names no kind of records`);
+  return kind;
+}
