@@ -54,6 +54,7 @@ async function* linesOf(db: Queryable, { hint }: Session, since: Date | undefine
       sync,
       title,
       type,
+      job: type, // its former name
       account,
       status,
       dryRun,
