@@ -102,7 +102,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Reso
         return false;
       }
       if (run.dryRun) return true;
-      const isAsked = skipped.areCounted && looked.status !== 'unclear';
+      const isAsked = skipped.areDense && looked.status !== 'unclear';
       if (isFirstLook && !isAfterSend && control !== undefined && !isAsked)
         await distrustList(pool, run.scope, resource);
       const fresh = sample.records.map(({ id, record }) => ({ id, keys: recordKeys(resource, record) }));
