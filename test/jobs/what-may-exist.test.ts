@@ -69,39 +69,6 @@ test.each([
   expect(harness.book.orders).toHaveLength(2);
 });
 
-test.each([
-  [
-    'cuts labels and rounds amounts',
-    ({ order_id, amount }: BookRecord) => [String(order_id).slice(0, 12), Math.round(Number(amount))],
-  ],
-  [
-    'cuts labels and adds a tax',
-    ({ order_id, amount }: BookRecord) => [String(order_id).slice(0, 12), Number(amount) * 1.19],
-  ],
-  ['numbers orders and rounds amounts', ({ id, amount }: BookRecord) => [`No. ${id}`, Math.floor(Number(amount))]],
-])('the only order of a load, at a service that %s, is created once if its answer is lost', async (_, changed) => {
-  begin({
-    show: (record) => {
-      if (record.order_id === undefined) return record;
-      const [order_id, amount] = changed(record);
-      return { ...record, order_id, amount };
-    },
-    afterCreate: () => ({ status: 502, body: 'no' }),
-  });
-  expect(await harness.fates(await harness.load(orders('INVOICE-2026-000017,1,17.85,new')))).toEqual([
-    'review NOT_RECOGNISED',
-  ]);
-  expect(harness.book.orders).toHaveLength(1);
-});
-
-test('a customer that the list shows with another e-mail is created once, although its answer is lost', async () => {
-  const show = (record: BookRecord) => ('email' in record ? { ...record, email: 'ben@example.com' } : record);
-  begin({ customers: [], show, afterCreate: () => ({ status: 502, body: 'no' }) });
-  const csv = csvOf('order_id,customer_email,customer_name,amount', ['A,ben+news@example.com,Ben,5']);
-  expect(await harness.fates(await harness.load(csv, { createCustomers: true }))).toEqual(['review CUSTOMER_UNCLEAR']);
-  expect(harness.book.customers).toHaveLength(1);
-});
-
 test('customers that the list shows with masked e-mails and other names are created once', async () => {
   const show = (record: BookRecord) =>
     'email' in record ? { ...record, full_name: '#', email: String(record.email).replace(/.*@/, '***@') } : record;
