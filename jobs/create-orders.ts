@@ -14,7 +14,7 @@ export const createOrders = defineJob({
   parallel: 2, // while one drains at the end of its slice, the other uses the budget
   run: async (context) => {
     const { account, run, pool } = context;
-    const updates = await openUpdateMode(pool, run);
+    const updates = await openUpdateMode(pool, run, account.settleMs);
     const sender = orderSender(account, run.lane, await knownLongIds(context), updates);
     return sendReady(context, sender, 'settle-orders');
   },

@@ -1,6 +1,7 @@
 /** Sends what a contact sync decided: imports or creates customers, and updates customers whose contact has changed. */
 
 import { knownLongIds } from '../src/engine/account/list-shapes.ts';
+import { readBefore } from '../src/engine/ledger/rows.ts';
 import { keepLearnt, readLearnt } from '../src/engine/ledger/scopes/learnt.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import { sendReady } from '../src/engine/worker/send-ready.ts';
@@ -21,7 +22,9 @@ async function send(context: JobContext<ContactsOptions>): Promise<JobResult> {
   const before = await knownMode(context);
   const mode = importMode(before);
   try {
-    return await sendReady(context, contactSender(account, run.lane, mode), 'settle-customers');
+    const of = { runId: run.id, kind: 'customer', settleMs: account.settleMs } as const;
+    const sender = contactSender(account, run.lane, mode, (n) => readBefore(pool, { ...of, n }));
+    return await sendReady(context, sender, 'settle-customers');
   } finally {
     if (mode.hasWorked && !before.hasWorked) await keepLearnt(pool, account.scope, 'import', true);
     if (mode.isOff && !before.isOff) await keepLearnt(pool, account.scope, 'import-off', run.id);

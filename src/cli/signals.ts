@@ -3,6 +3,8 @@
  * to read its settings again.
  */
 
+import { LockstepError } from '../base/errors.ts';
+
 type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 export interface SignalSource {
@@ -27,7 +29,7 @@ export function listenForStop(
     if (stop.signal.aborted) {
       onSecond();
     } else {
-      stop.abort(new Error('stopped by a signal'));
+      stop.abort(new LockstepError('STOPPED', 'Stopped by a signal before the work was done. Run the command again'));
       onFirst();
     }
   };

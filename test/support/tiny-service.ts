@@ -25,6 +25,8 @@ export interface TinyOptions {
   readonly onUpdate?: (fields: Record<string, unknown>) => Reply | undefined;
   /** Pages the list of customers, which is documented as whole: at most so many per page; the first page has this number. */
   readonly customerPages?: { readonly size: number; readonly first: 0 | 1; readonly sized: boolean };
+  /** Whether customers can be read by their ids. */
+  readonly hasGets?: boolean;
   /** Instead of a list. */
   readonly onList?: (path: string, page: number) => Reply | undefined;
 }
@@ -47,6 +49,10 @@ export async function startTinyService(): Promise<TinyService> {
       }
       case '/customers/getall':
         return options.onList?.(path, 0) ?? listed(pageOfCustomers(query));
+      case '/customers/get': {
+        const found = options.hasGets ? customers.find(({ id }) => String(id) === query.get('id')) : undefined;
+        return found ? { body: { status: 'success', content: found, message: 'OK' } } : { status: 404 };
+      }
       case '/customers/import': {
         const contact = contacts.find(({ id }) => id === sent.contact_id);
         if (!contact) return { status: 404, body: { status: 'error', message: 'no such contact' } };

@@ -10,6 +10,8 @@ import { evenly, Sample } from './list-sample.ts';
 const HIGHEST = 2 ** 26;
 /** Some of the ids after the highest may be of records that were removed. */
 const AFTER = 3;
+/** Of the ids between the lowest and the highest, a list that has fewer may be of a tenant that shares its numbers with others. */
+const DENSE = 3 / 4;
 /** UUIDs and other random ids are longer. */
 const COUNTED = /^(.{0,11}\D|)(\d{1,15})$/;
 
@@ -19,6 +21,8 @@ export class SkippedIds {
   #highest = 0;
   /** What is before the number of every id. */
   #letters: string | undefined;
+  /** Distinct ids. */
+  #count = 0;
   /** How many digits a number has that is filled up with zeros. */
   #digits = 0;
 
@@ -34,12 +38,18 @@ export class SkippedIds {
       bits.set(this.#bits);
       this.#bits = bits;
     }
+    if (!this.#has(number)) this.#count++;
     this.#bits[at] = (this.#bits[at] ?? 0) | (1 << (number & 31));
   }
 
   /** Whether ids that the list skips can be named. */
   get areCounted(): boolean {
     return this.#highest > 0 && this.#highest < HIGHEST;
+  }
+
+  /** Whether a record that the list hides probably has one of the ids next to those of the list. */
+  get areDense(): boolean {
+    return this.areCounted && this.#count >= DENSE * (this.#highest - this.#lowest + 1);
   }
 
   /** At most `most` of them, those after the highest last; empty if an id does not count. */

@@ -31,6 +31,7 @@ import {
 } from '../ledger/scopes/witnesses.ts';
 import { hasSent, sentSoFar } from '../ledger/sent-so-far.ts';
 import type { JobContext } from '../worker/job.ts';
+import { EMBEDDED } from './account.ts';
 import { RetryLater, RunPaused } from './failure.ts';
 import { waysOn } from './identity.ts';
 import { evenly, Sample, spread } from './list-sample.ts';
@@ -56,7 +57,7 @@ const MOST_LOOKED_UP = 8;
 const FEW = 2;
 
 export async function openWitnesses(context: JobContext<unknown>, resource: WitnessedKind): Promise<Witnessing> {
-  const { pool, run } = context;
+  const { pool, run, account } = context;
   const witnesses = await readWitnesses(pool, run.scope, resource);
   // Contacts come in pages, which are proven.
   const isFirstLook = witnesses.length === 0 && resource !== 'contacts' && !(await wasRebound(pool, run.scope));
@@ -104,8 +105,10 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
         return false;
       }
       if (run.dryRun) return true;
-      const isAsked = skipped.areCounted && looked.status !== 'unclear';
-      if (isFirstLook && !isAfterSend && control !== undefined && !isAsked)
+      // A list may also show orders under other labels or customers: orders that exist would be created again.
+      const isAsked = resource === 'customers' && skipped.areDense && looked.status !== 'unclear';
+      const isKnown = isAsked || account.service === EMBEDDED;
+      if (isFirstLook && !isAfterSend && control !== undefined && !isKnown)
         await distrustList(pool, run.scope, resource);
       const fresh = sample.records.map(({ id, record }) => ({ id, keys: recordKeys(resource, record) }));
       const kept = witnesses.flatMap(({ id }) => (found.has(id) ? [{ id, keys: found.get(id) ?? {} }] : []));

@@ -5,6 +5,7 @@
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { Claim } from './claims.ts';
+import type { RecordKind } from './match-index.ts';
 
 export type RowState = 'staged' | 'ready' | 'intent' | 'acked' | 'unknown' | 'settled';
 export type RowAction = 'import' | 'create' | 'update';
@@ -241,11 +242,27 @@ export async function countRows(db: Queryable, runId: string): Promise<Counts> {
   return counts;
 }
 
-/** What the record of row `n` held before the row updates it. */
-export async function fieldsBefore(db: Queryable, runId: string, n: number): Promise<Readonly<Record<string, string>>> {
-  const found = await db.query<{ was: Readonly<Record<string, string>> | null }>(
-    'select was from ledger.plans where run_id = $1 and n = $2',
-    [runId, n],
+/** What the record of a row held when its update was planned. `isOld`: by a read that began longer than `settle` ago. */
+export interface Before {
+  readonly fields: Readonly<Record<string, string>>;
+  readonly isOld: boolean;
+}
+
+export async function readBefore(
+  db: Queryable,
+  {
+    runId,
+    n,
+    kind,
+    settleMs,
+  }: { readonly runId: string; readonly n: number; readonly kind: RecordKind; readonly settleMs: number },
+): Promise<Before> {
+  const found = await db.query<{ fields: Before['fields'] | null; isOld: boolean }>(
+    `select p.was as fields, coalesce(r.begun_at + $4 * interval '1 ms' < clock_timestamp(), true) as "isOld"
+     from ledger.plans p left join ledger.reads r on r.run_id = p.run_id and r.kind = $3 and r.pass = 0
+     where p.run_id = $1 and p.n = $2`,
+    [runId, n, kind, settleMs],
   );
-  return found.rows[0]?.was ?? {};
+  const [{ fields, isOld } = { fields: null, isOld: true }] = found.rows;
+  return { fields: fields ?? {}, isOld };
 }

@@ -1,6 +1,6 @@
 /** How one row of a contact sync is sent, and what its answer means for the row and the run. */
 import type { Lane } from '../../client/budget/budget.ts';
-import { importBody, toBodyId } from '../../client/call/dialect.ts';
+import { importBody } from '../../client/call/dialect.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { type WriteOptions, write } from '../../engine/account/writes.ts';
 import { IMPORT_REFUSED } from '../../engine/ledger/matching/settle-contacts.ts';
@@ -8,9 +8,12 @@ import type { ClaimedRow } from '../../engine/ledger/rows.ts';
 import type { SendRow } from '../../engine/worker/row-source.ts';
 import { SENDER_PATIENCE_MS, type SentRow, sent, toSent } from '../../engine/worker/sent-row.ts';
 import { createdId } from '../created-id.ts';
+import type { ReadBefore } from '../record-now.ts';
 import { afterRefusal, type ImportMode } from './import-mode.ts';
+import { sendUpdate } from './send-update.ts';
 
-export function contactSender(account: Account, lane: Lane, mode: ImportMode): SendRow {
+/** `before`: what the customers of updates held when they were planned. */
+export function contactSender(account: Account, lane: Lane, mode: ImportMode, before: ReadBefore): SendRow {
   return async (row, { dispatchBefore, stopWaiting }) => {
     const options = {
       lane,
@@ -20,7 +23,8 @@ export function contactSender(account: Account, lane: Lane, mode: ImportMode): S
       sends: row.sends,
       record: row.sourceId,
     };
-    if (row.action === 'update') return sendUpdate(account, row, options, mode);
+    if (row.action === 'update')
+      return sendUpdate(account, row, options, { longIds: mode.longIds('customers'), before });
     if (row.action === 'create' || mode.isOff) return sendCreate(account, row, options);
     const body = importBody(account.dialect, row.sourceId, row.fields, mode.longIds('contacts'));
     const report = await write(account, 'customers.import', { ...options, body });
@@ -41,24 +45,6 @@ export function contactSender(account: Account, lane: Lane, mode: ImportMode): S
         return toSent(row, report, 'import');
     }
   };
-}
-
-/** The current record of the service with the changes applied; the match index found both. A read shows whether it was stored. */
-async function sendUpdate(
-  account: Account,
-  row: ClaimedRow,
-  options: WriteOptions,
-  { longIds }: ImportMode,
-): Promise<SentRow> {
-  const body = { ...row.fields, id: toBodyId(row.recordId ?? '', longIds('customers')) };
-  const report = await write(account, 'customers.update', { ...options, body });
-  const { written } = report;
-  if (written.status === 'refused' && written.httpStatus === 404) {
-    const facts = { customer: row.recordId, answer: written.message };
-    const gone = { outcome: 'refused', verdict: 'review', reason: 'CUSTOMER_GONE', facts } as const;
-    return sent(row, 'update', report, gone);
-  }
-  return toSent(row, report, 'update');
 }
 
 async function sendCreate(account: Account, row: ClaimedRow, options: WriteOptions): Promise<SentRow> {

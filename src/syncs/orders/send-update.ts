@@ -6,6 +6,7 @@ import { lookUp } from '../../engine/account/look-up.ts';
 import { type WriteOptions, type WriteReport, write } from '../../engine/account/writes.ts';
 import type { ClaimedRow } from '../../engine/ledger/rows.ts';
 import { type SentRow, sent, toSent } from '../../engine/worker/sent-row.ts';
+import { readNow, withCalls } from '../record-now.ts';
 import { fieldsOf } from './read-orders.ts';
 import type { UpdateMode } from './update-mode.ts';
 
@@ -19,16 +20,27 @@ export async function sendUpdate(
   mode: UpdateMode,
 ): Promise<SentRow> {
   if (mode.known === 'partial') return send(account, row, options);
-  const before = await mode.fieldsBefore(row.n);
+  const { fields: before, isOld } = await mode.before(row.n);
   const rest = Object.entries(before).filter(([name]) => row.fields[name] === undefined);
   if (rest.length === 0) return send(account, row, options);
   while (mode.known === undefined && mode.probe) await mode.probe;
-  if (mode.known !== undefined) return send(account, row, mode.known === 'whole' ? withRest(options, rest) : options);
+  if (mode.known === 'whole')
+    return isOld ? sendCurrent(account, row, options, rest) : send(account, row, withRest(options, rest));
+  if (mode.known !== undefined) return send(account, row, options);
   const probe = sendFirst(account, row, options, { before, rest, mode });
   mode.probe = probe.finally(() => {
     mode.probe = undefined;
   });
   return probe;
+}
+
+/** Sends the rest of the order as it is now, if the service shows it. */
+async function sendCurrent(account: Account, row: ClaimedRow, options: Options, rest: First['rest']): Promise<SentRow> {
+  const now = await readNow(account, 'orders', row, options);
+  const record = now.record ?? {};
+  const shown = Object.entries(fieldsOf(record)).filter(([name]) => row.fields[name] === undefined);
+  const hidden = rest.filter(([name]) => !(name in record));
+  return withCalls(await send(account, row, withRest(options, [...hidden, ...shown])), now);
 }
 
 interface First {

@@ -4,10 +4,9 @@
  * The contract does not say (docs/gaps.md), so the first such update is read back, and its result is learnt.
  */
 import type pg from 'pg';
-import { fieldsBefore } from '../../engine/ledger/rows.ts';
+import { readBefore } from '../../engine/ledger/rows.ts';
 import { keepLearnt, readLearnt } from '../../engine/ledger/scopes/learnt.ts';
-
-type OrderFields = Readonly<Record<string, string>>;
+import type { ReadBefore } from '../record-now.ts';
 
 export interface UpdateMode {
   /** `partial`: other members stay as they are; `whole`: they are emptied. */
@@ -15,8 +14,7 @@ export interface UpdateMode {
   /** The update that is being read back; others wait for its result. */
   probe: Promise<unknown> | undefined;
   learn(mode: 'partial' | 'whole'): Promise<void>;
-  /** What the order of row `n` held before the update. */
-  fieldsBefore(n: number): Promise<OrderFields>;
+  readonly before: ReadBefore;
 }
 
 const NAME = 'order-update';
@@ -24,6 +22,7 @@ const NAME = 'order-update';
 export async function openUpdateMode(
   pool: pg.Pool,
   run: { readonly id: string; readonly scope: string },
+  settleMs: number,
 ): Promise<UpdateMode> {
   const known = (await readLearnt(pool, run.scope)).get(NAME);
   const mode: UpdateMode = {
@@ -33,7 +32,7 @@ export async function openUpdateMode(
       mode.known = learnt;
       await keepLearnt(pool, run.scope, NAME, learnt);
     },
-    fieldsBefore: (n) => fieldsBefore(pool, run.id, n),
+    before: (n) => readBefore(pool, { runId: run.id, n, kind: 'order', settleMs }),
   };
   return mode;
 }

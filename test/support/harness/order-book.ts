@@ -11,9 +11,9 @@ export interface BookHarness extends OrdersHarness {
 
 export const SETTLE_MS = 100;
 
-export async function openBookHarness(): Promise<BookHarness> {
+export async function openBookHarness({ settleMs = SETTLE_MS } = {}): Promise<BookHarness> {
   const book = await startOrderBook();
-  const account = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: ${SETTLE_MS}ms }`;
+  const account = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: ${settleMs}ms }`;
   const harness = await openOrdersHarness({ account, serviceUrl: book.url });
   return {
     ...harness,

@@ -1,6 +1,6 @@
 /**
- * The first order or customer of a run is created alone where the ids of a service do not tell whether its list hides records.
- * The others follow once the list shows the new one, and still every witness.
+ * The first order of a scope is created alone, unless the list was empty, and so is the first customer where the ids of a
+ * service do not tell whether its list hides records. The others follow once the list shows the new one, and still every witness.
  */
 
 import { singular, type WholeKind } from '../../../contract/kinds.ts';

@@ -33,7 +33,7 @@ export async function settleContacts(db: Queryable, run: Run, options: SettleOpt
   const { pass, edited = [] } = options;
   const settled = await settleSent(db, run, options, {
     resource: 'customers',
-    strangers: `select k.contact_id, k.email from ledger.records k where ${NEW_CUSTOMER('$1', '$5')}`,
+    strangers: `select k.contact_id, k.email, k.phone, k.name from ledger.records k where ${NEW_CUSTOMER('$1', '$5')}`,
     mayExist: `exists (select from strangers k where ${MAY_BE})`,
     values: [pass],
     async settleFound() {
@@ -64,10 +64,11 @@ const SAME_NAME = 's.name = k.name and (s.email is null or k.email is null)';
 
 /**
  * A service may change each key of a customer. It is not the customer of contact `m` if it names another contact, or if it
- * was created with another e-mail that is shown in full; an imported contact may have been edited meanwhile.
+ * was created with another e-mail that is shown in full, phone and name; an imported contact may have been edited meanwhile.
  */
 const MAY_BE = `coalesce(k.contact_id = m.source_id, true)
-  and (m.action = 'import' or not coalesce(m.email <> k.email and k.email !~ '[*]', false))`;
+  and (m.action = 'import' or not coalesce(m.email <> k.email and k.email !~ '[*]', false)
+    or exists (select from ledger.inputs i where i.run_id = $1 and i.n = m.n and (i.name = k.name or i.phone = k.phone)))`;
 
 /** The contacts that were sent, with the customer that is found for them. */
 async function openUnsettled(db: Queryable, run: Run, edited: readonly ContactInput[]): Promise<void> {

@@ -17,6 +17,10 @@ export interface SettleOptions extends ReadBack {
   readonly pass: number;
 }
 
+/** SQL: order `x` of the customer of row `m` has the row's amount, which a service may round, or a part of its label. */
+const MAY_BE = `(coalesce(abs(x.amount::numeric - m.amount::numeric) < 1, true)
+  or strpos(lower(m.label), lower(x.label)) > 0 or strpos(lower(x.label), lower(m.label)) > 0)`;
+
 /** Settles; run it in one transaction; safe to repeat with the same or a later read. */
 export async function settleOrders(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
   const { pass } = options;
@@ -29,7 +33,7 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
         and not exists (select from ledger.order_keys h where h.scope = $7 and h.client_id = k.client_id and h.label = k.label)`,
     mayExist: `exists (select from doubled d where d.client_id = m.client_id and ${spelling('d.label')} = ${spelling('m.label')})
       or exists (select from strangers x where x.label = m.label
-        or (not x.is_named and coalesce(x.client_id = m.client_id, true) and coalesce(x.amount = m.amount, true)))`,
+        or (not x.is_named and coalesce(x.client_id = m.client_id, true) and ${MAY_BE}))`,
     values: [pass, run.scope, keyScopeOf(run)],
     async settleFound() {
       await findDoubled(db, run, pass);

@@ -1,0 +1,40 @@
+/**
+ * A record that is updated whole, as it is now. Its list may have been read long ago, and an update that sends what the list
+ * showed would undo what people have changed since.
+ */
+import type { JsonObject } from '../client/call/json.ts';
+import type { Account } from '../engine/account/account.ts';
+import { lookUp } from '../engine/account/look-up.ts';
+import type { WriteOptions } from '../engine/account/writes.ts';
+import type { Before, ClaimedRow } from '../engine/ledger/rows.ts';
+import type { SentRow } from '../engine/worker/sent-row.ts';
+
+/** What the record of row `n` held when its update was planned. */
+export type ReadBefore = (n: number) => Promise<Before>;
+
+export interface RecordNow {
+  /** Undefined if the service cannot be asked for it. */
+  readonly record: JsonObject | undefined;
+  readonly calls: number;
+  readonly limited: number;
+}
+
+export async function readNow(
+  account: Account,
+  kind: 'customers' | 'orders',
+  { recordId = '' }: ClaimedRow,
+  { lane = 'batch', stopWaiting: signal }: WriteOptions,
+): Promise<RecordNow> {
+  let [calls, limited] = [0, 0];
+  const onCalls = async (made: Omit<RecordNow, 'record'>) => {
+    calls += made.calls;
+    limited += made.limited;
+  };
+  const found = await lookUp(account, kind, recordId, { lane, signal, onCalls }).catch(() => undefined);
+  return { record: found?.status === 'found' ? found.record : undefined, calls, limited };
+}
+
+/** Adds the calls of the read to those of the update. */
+export function withCalls(sent: SentRow, { calls, limited }: Omit<RecordNow, 'record'>): SentRow {
+  return { ...sent, calls: sent.calls + calls, limited: sent.limited + limited };
+}
