@@ -31,8 +31,15 @@ const PHASES_OF: Readonly<Record<string, readonly string[]>> = {
   tasks: ['scan-tasks', 'deliver-status'],
 };
 
+/** Whether the run watches a folder: its rows are files, and other runs load them. */
+export function watchesFolder({ job, options }: Pick<Run, 'job' | 'options'>): boolean {
+  return job === 'orders' && 'folder' in options;
+}
+
 /** The phases of a run in their order; its own phase is one of them while it is unfinished. A dry run only reads. */
-export function phasesOf({ job, phase, dryRun }: Pick<Run, 'job' | 'phase' | 'dryRun'>): readonly string[] {
+export function phasesOf(run: Pick<Run, 'job' | 'phase' | 'dryRun' | 'options'>): readonly string[] {
+  const { job, phase, dryRun } = run;
+  if (watchesFolder(run)) return ['watch-orders'];
   const usual = (PHASES_OF[job] ?? []).slice(0, dryRun ? 1 : undefined);
   return phase === undefined || usual.includes(phase) ? usual : [phase, ...usual];
 }

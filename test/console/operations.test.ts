@@ -211,6 +211,15 @@ test('a file of a folder that waits for the approval of its load leads to that l
   expect(await pageAt(`/runs/${id}`)).toContain('<code>lockstep runs resume run-1</code> (<a href="/runs/run-1">');
 });
 
+test('the page of a run that watches a folder counts files, and shows neither phases nor calls of its loads', async () => {
+  const { id } = await aRun(database, { job: 'orders', sync: 'files', options: { folder: '/in' } });
+  await endRun(database.pool, id, 'done');
+  const page = await pageAt(`/runs/${id}`);
+  expect(page).toContain('Watching the folder');
+  expect(page).toContain('0 files');
+  expect(page).not.toMatch(/Reading customers and orders|calls a second allowed/);
+});
+
 test('starts within a minute are shown with their seconds', async () => {
   const { pool } = database;
   const text = TEXT.replace('type: tasks,', 'type: tasks, schedule: { every: 5s },');
