@@ -220,6 +220,15 @@ test('the page of a run that watches a folder counts files, and shows neither ph
   expect(page).not.toMatch(/Reading customers and orders|rows read|calls a second allowed/);
 });
 
+test('sending a load after all says that it asks again, not that rows failed', async () => {
+  const { id } = await aRun(database, { job: 'orders', sync: 'orders' });
+  await endRun(database.pool, id, 'cancelled', { code: 'NOT_APPROVED', message: 'Not approved.' });
+  const page = await pageAt(`/confirm?action=retry&run=${id}`);
+  expect(page).toContain('Send it after all: 1 run?');
+  expect(page).toContain('planned again, and asks again before anything is sent');
+  expect(page).not.toContain('rows that failed');
+});
+
 test('starts within a minute are shown with their seconds', async () => {
   const { pool } = database;
   const text = TEXT.replace('type: tasks,', 'type: tasks, schedule: { every: 5s },');
