@@ -22,7 +22,7 @@ const PREFIXES: Readonly<Record<string, string>> = { ListProblem: 'LIST_', Stopp
 /** Makers that say the exit code themselves. */
 const USAGE_MAKERS: ReadonlySet<string> = new Set(['UnclearFile', 'refuse', 'embeddedError', 'wrongUse']);
 /** A value that a message shows: its name, without what reads or masks it. */
-const NAMED = /^(?:(?:messageOf|quote|maskUrl)\()?(?:this\.#?)?(?:\w+\.)*?(\w+?)(?:\.(?:id|name|length))?\)?$/;
+const NAMED = /^(?:(?:messageOf|reasonOf|quote|maskUrl)\()?(?:this\.#?)?(?:\w+\.)*?(\w+?)(?:\.(?:id|name|length))?\)?$/;
 const CODE = /^[A-Z]{2,}(_[A-Z0-9]+)*$/;
 
 /** A syntax node as parsers of JavaScript give it (ESTree); null where a member has none. */

@@ -34,9 +34,14 @@ export async function openRealFolder(dir: string, within?: Folder): Promise<Fold
   } catch (error) {
     const code = codeOf(error);
     if (code !== 'ENOTDIR' && code !== 'ELOOP') throw error;
-    const message = `${shown} is a symbolic link or a file, not a folder (${messageOf(error)}). Put a real folder in its place.`;
+    const message = `${shown} is a symbolic link or a file, not a folder (${reasonOf(error)}). Put a real folder in its place.`;
     throw new LockstepError('FOLDER_UNSAFE', message, { cause: error });
   }
+}
+
+/** What went wrong, without a path through an open handle: the message around it names the folder. */
+export function reasonOf(error: unknown): string {
+  return messageOf(error).replace(/, \w+ '\/proc\/self\/fd\/.*$/s, '');
 }
 
 /** Makes the folder, for this user only, if it is missing. @throws LockstepError FOLDER_UNSAFE */

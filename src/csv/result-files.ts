@@ -10,9 +10,9 @@
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+import { codeOf, LockstepError } from '../base/errors.ts';
 import { makeDirectory } from '../base/make-directory.ts';
-import { type Folder, openFolder } from '../base/open-folder.ts';
+import { type Folder, openFolder, reasonOf } from '../base/open-folder.ts';
 import { type Encoding, encodeText } from './encoding.ts';
 import { guarded } from './formulas.ts';
 
@@ -188,7 +188,7 @@ export class ResultFiles {
       const remedy = isFull
         ? 'Free some space'
         : 'Check the directory and its permissions, or name another with --results';
-      const message = `${what}: ${messageOf(error)}. The ledger still has all results. ${remedy}, then export them again.`;
+      const message = `${what}: ${reasonOf(error)}. The ledger still has all results. ${remedy}, then export them again.`;
       throw new LockstepError(isFull ? 'DISK_FULL' : 'RESULTS_NOT_WRITTEN', message, { cause: error });
     }
   }

@@ -158,7 +158,9 @@ export class RowValidator {
 
   #withProblems(line: number, cells: readonly string[], values: OrderValues, found: readonly Problem[]): CheckedRow {
     const names = this.#columns.filter(({ field }) => isReference(field)).map(({ name }) => name);
-    const isRefused = found.some(({ field, severity }) => severity === 'error' && isReference(field));
+    const isRefused = found.some(
+      ({ code, field, severity }) => code === 'TOTALS_ROW' || (severity === 'error' && isReference(field)),
+    );
     const problems =
       hasCustomer(values) || isRefused
         ? found
@@ -229,8 +231,9 @@ const TOTALS = new RegExp(
 /** `above`: the name in the row above. A spreadsheet adds "Ann Lee Total" below the rows of Ann Lee. */
 function isTotals(values: OrderValues, above: string): boolean {
   const { customer_name: name, order_id } = values;
-  if (name === undefined || isFound(values)) return false;
-  return TOTALS.test(order_id ?? name) || (name.startsWith(`${above} `) && TOTALS.test(name.slice(above.length + 1)));
+  if (isFound(values)) return false;
+  const behind = name?.startsWith(`${above} `) ? name.slice(above.length + 1) : '';
+  return TOTALS.test(order_id ?? name ?? '') || TOTALS.test(behind);
 }
 
 /** Whether the row names its customer by more than a name. */

@@ -31,8 +31,15 @@ const PHASES_OF: Readonly<Record<string, readonly string[]>> = {
   tasks: ['scan-tasks', 'deliver-status'],
 };
 
+/** Whether the run watches a folder: its rows are files, and other runs load them. */
+export function watchesFolder({ type, options }: Pick<Run, 'type' | 'options'>): boolean {
+  return type === 'orders' && 'folder' in options;
+}
+
 /** The phases of a run in their order; its own phase is one of them while it is unfinished. A dry run only reads. */
-export function phasesOf({ type, phase, dryRun }: Pick<Run, 'type' | 'phase' | 'dryRun'>): readonly string[] {
+export function phasesOf(run: Pick<Run, 'type' | 'phase' | 'dryRun' | 'options'>): readonly string[] {
+  const { type, phase, dryRun } = run;
+  if (watchesFolder(run)) return ['watch-orders'];
   const usual = (PHASES_OF[type] ?? []).slice(0, dryRun ? 1 : undefined);
   return phase === undefined || usual.includes(phase) ? usual : [phase, ...usual];
 }

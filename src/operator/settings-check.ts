@@ -1,5 +1,8 @@
 /** What may be wrong with the settings: problems of the file, and warnings about settings that work. */
-import { LockstepError, messageOf } from '../base/errors.ts';
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import { readPresets } from '../csv/presets.ts';
 import { signingKey } from '../mirror/targets/calls/signature.ts';
 import { isSecretRef, type SecretRef } from '../settings/fields.ts';
@@ -39,6 +42,7 @@ export async function warningsOf(settings: Settings, env: Env): Promise<readonly
   return [
     ...settings.warnings,
     ...(await unusableSecrets(settings, env)),
+    ...(await unusableFolders(settings)),
     ...sharedWarnings(await sharedAccounts(settings, env)),
   ];
 }
@@ -56,6 +60,32 @@ async function unusableSecrets(settings: Settings, env: Env): Promise<readonly s
     }
   }
   return problems;
+}
+
+/** Like secrets, folders may be meant for another machine. */
+async function unusableFolders({ syncs }: Settings): Promise<readonly string[]> {
+  const warnings: string[] = [];
+  for (const sync of Object.values(syncs)) {
+    if (sync.type !== 'orders') continue;
+    const { folder } = sync.options;
+    const problem = await access(`${folder}${path.sep}`, constants.R_OK | constants.W_OK | constants.X_OK).then(
+      () => undefined,
+      folderProblem,
+    );
+    if (problem !== undefined) warnings.push(`The folder ${folder} of syncs.${sync.name}.options.folder ${problem}`);
+  }
+  return warnings;
+}
+
+function folderProblem(error: unknown): string {
+  switch (codeOf(error)) {
+    case 'ENOENT':
+      return 'does not exist: create it, or correct the option';
+    case 'ENOTDIR':
+      return 'is not a folder: name another one';
+    default:
+      return 'cannot be read and written by this user: give the user of the worker that right';
+  }
 }
 
 function signingSecretsIn({ targets, alerts }: Settings): readonly (SecretRef | undefined)[] {

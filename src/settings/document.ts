@@ -42,11 +42,12 @@ export function readDocument(text: string): SettingsDocument {
   };
   const locate = (path: readonly PathStep[], part: 'key' | 'value' = 'value') =>
     positionOf(offsetOf(document, path, part));
-  const syntax = [...document.errors, ...document.warnings].map((error) => ({
+  const explained = [...document.errors, ...document.warnings].map((error) => ({
     path: [],
     message: explainSyntax(error.code, error.message),
     position: positionOf(error.pos[0]),
   }));
+  const syntax = [...new Map(explained.map((one) => [JSON.stringify(one), one])).values()];
   const fatal = document.errors.some((error) => error.code !== 'DUPLICATE_KEY');
   if (fatal) return { value: undefined, problems: syntax, locate };
   const structure = structureProblems(document, positionOf);
@@ -69,6 +70,13 @@ function explainSyntax(code: string, message: string): string {
   switch (code) {
     case 'TAB_AS_INDENT':
       return 'a tab is used as indentation; YAML allows spaces only';
+    case 'BLOCK_AS_IMPLICIT_KEY':
+    case 'MULTILINE_IMPLICIT_KEY': // often both, at one position
+      return 'the next line is indented further than this one, or the text has a colon and is not quoted: let the keys of one map start in the same column, or quote the text';
+    case 'BAD_INDENT':
+      if (message.startsWith('All mapping items'))
+        return 'wrong indentation: the keys of one map have to start in the same column';
+      break;
     case 'DUPLICATE_KEY':
       return 'this key occurs twice in the same map; keep one';
     case 'MULTIPLE_DOCS':
@@ -77,9 +85,8 @@ function explainSyntax(code: string, message: string): string {
       return 'a tag (a word that starts with !) is not known here; quote the value if it is text';
     case 'BAD_SCALAR_START':
       return `not valid YAML: ${withoutSource(message)}; quote the value if it is text`;
-    default:
-      return `not valid YAML: ${withoutSource(message)}`;
   }
+  return `not valid YAML: ${withoutSource(message)}`;
 }
 
 /** The parser's messages quote the text behind a colon, and the text may be a secret. */

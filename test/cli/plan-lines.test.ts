@@ -59,6 +59,10 @@ test('the plan shows the first orders with amount and customer', async () => {
   }));
   await putRows(database, run, rows);
   const lines = (await planLines(database.pool, run, parsed.settings)).slice(2).map((line) => paint(line, false));
-  expect(lines.slice(0, 3)).toEqual(['The first 5:', '  ORDER   AMOUNT  CUSTOMER', '  O-0    1200.50  c0@example.com']);
+  expect(lines.slice(0, 3)).toEqual([
+    'The first 5 orders:',
+    '  ORDER   AMOUNT  CUSTOMER',
+    '  O-0    1200.50  c0@example.com',
+  ]);
   expect(lines.at(-1)).toBe('  … and 2 more');
 });

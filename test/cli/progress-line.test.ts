@@ -48,6 +48,11 @@ function look(atMs: number, run: Partial<Run> = {}, left: Partial<RowsLeft> = {}
 const CASES: readonly (readonly [string, readonly Look[], string])[] = [
   ['reading', [look(0, { phase: 'scan-contacts', calls: 3 })], 'reading contacts · 2,000 rows'],
   [
+    'watching a folder',
+    [look(0, { type: 'orders', options: { folder: '/in' }, phase: 'watch-orders', calls: 0 })],
+    'watching the folder',
+  ],
+  [
     'sending',
     [look(0, { calls: 104 }), look(1_000, {}, { toSend: 1_500 })],
     'sending · 500 of 2,000 sent · 400 calls/s (100% of the budget) · about 4 s left',

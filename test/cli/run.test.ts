@@ -10,6 +10,7 @@ accounts:
 syncs:
   nightly: { job: contacts, account: demo }
   weekly: { job: contacts, account: demo }
+  files: { job: orders, account: demo, options: { folder: inbox } }
 `;
 
 const folder = scratchFolders();
@@ -55,6 +56,12 @@ test('joins an unfinished run of the same sync, and names a run of another sync 
   expect(joined.stdout).toMatch(
     new RegExp(`Run ${begun.json.run} of nightly is done after .*\\n.*1 +row in all\\n.*1 +created`),
   );
+});
+
+test('a failed run says why once, and a run of a folder counts no calls: its loads make them', async () => {
+  const { code, stdout, stderr } = await lockstep('run', 'files');
+  expect([code, stdout]).toEqual([3, expect.not.stringContaining('calls')]);
+  expect(stderr).toMatch(/^lockstep: The folder \S+inbox cannot be read: .*\. Create it, .*\n$/);
 });
 
 test('a retry starts a new run of the same sync and leaves finished rows unchanged', async () => {

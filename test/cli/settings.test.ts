@@ -32,6 +32,12 @@ test('summarizes valid settings, with warnings about risky values', async () => 
   ]);
 });
 
+test('calls the channels for alerts that, not alerts', async () => {
+  const cwd = await folderWith('accounts: { demo: {} }');
+  const { stdout } = await command(['settings', 'check', '--config', 's.yaml'], { cwd });
+  expect(stdout).toMatch(/has no problems: 1 account, 0 syncs, 0 targets, 0 channels for alerts\.\n$/);
+});
+
 test('says a warning once, also if it tests the mappings', async () => {
   const cwd = await folderWith(WITH_SECRET);
   const { stdout, stderr } = await command(['settings', 'check', '--live', '--init', '--config', 's.yaml'], { cwd });

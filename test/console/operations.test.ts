@@ -211,6 +211,24 @@ test('a file of a folder that waits for the approval of its load leads to that l
   expect(await pageAt(`/runs/${id}`)).toContain('<code>lockstep runs resume run-1</code> (<a href="/runs/run-1">');
 });
 
+test('the page of a run that watches a folder counts files, and shows neither phases nor calls of its loads', async () => {
+  const { id } = await aRun(database, { type: 'orders', sync: 'files', options: { folder: '/in' } });
+  await endRun(database.pool, id, 'done');
+  const page = await pageAt(`/runs/${id}`);
+  expect(page).toContain('Watching the folder');
+  expect(page).toContain('0 files');
+  expect(page).not.toMatch(/Reading customers and orders|rows read|calls a second allowed/);
+});
+
+test('sending a load after all says that it asks again, not that rows failed', async () => {
+  const { id } = await aRun(database, { type: 'orders', sync: 'orders' });
+  await endRun(database.pool, id, 'cancelled', { code: 'NOT_APPROVED', message: 'Not approved.' });
+  const page = await pageAt(`/confirm?action=retry&run=${id}`);
+  expect(page).toContain('Send it after all: 1 run?');
+  expect(page).toContain('planned again, and asks again before anything is sent');
+  expect(page).not.toContain('rows that failed');
+});
+
 test('starts within a minute are shown with their seconds', async () => {
   const { pool } = database;
   const text = TEXT.replace('type: tasks,', 'type: tasks, schedule: { every: 5s },');

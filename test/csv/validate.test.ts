@@ -96,9 +96,10 @@ test('a line of totals is not an order of a customer called Total; such a custom
     ',Grand Total,,30',
     ',Total,total@example.com,30',
     'Summe:,2 Kunden,,30',
+    'Summe,,,30',
   ];
   const { rows: checked } = await loaded(csv('order_id,customer_name,customer_email,amount', ...rows));
-  expect(verdicts(checked)).toEqual(['2 TOTALS_ROW', '3 ok', '4 TOTALS_ROW', '5 ok', '6 TOTALS_ROW']);
+  expect(verdicts(checked)).toEqual(['2 TOTALS_ROW', '3 ok', '4 TOTALS_ROW', '5 ok', '6 TOTALS_ROW', '7 TOTALS_ROW']);
 });
 
 test('a row is one of totals by its amount, whatever it is called, unless a row above has no order_id', async () => {

@@ -1,8 +1,8 @@
 /** The check of the settings that a process uses, and of their file as it is now. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { checkSettings } from '../../src/operator/settings-check.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 
@@ -18,4 +18,39 @@ test('names unreadable secrets, and problems of the file since it was read', asy
   expect((await checkSettings(settings, {})).problem).toContain('nonsense');
   await rm(dir, { recursive: true });
   expect((await checkSettings(settings, {})).problem).toContain('own.yaml');
+});
+
+/** Settings with a sync that watches the folder. */
+async function watching() {
+  const dir = await mkdtemp(path.join(tmpdir(), 'lockstep-'));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  const file = path.join(dir, 'own.yaml');
+  await writeFile(
+    file,
+    'accounts: { demo: {} }\nsyncs: { files: { type: orders, account: demo, options: { folder: in } } }\n',
+  );
+  const settings = await loadSettings({ configFile: file, env: {}, cwd: dir });
+  const warnings = async () => (await checkSettings(settings, {})).warnings;
+  return { folder: path.join(dir, 'in'), warnings };
+}
+
+test('names a folder of order files that is missing or is no folder', async () => {
+  const { folder, warnings } = await watching();
+  const missing = `The folder ${folder} of syncs.files.options.folder does not exist: create it, or correct the option`;
+  expect(await warnings()).toEqual([missing]);
+  await writeFile(folder, '');
+  expect(await warnings()).toEqual([
+    `The folder ${folder} of syncs.files.options.folder is not a folder: name another one`,
+  ]);
+  await rm(folder);
+  await mkdir(folder);
+  expect(await warnings()).toEqual([]);
+});
+
+test.skipIf(process.getuid?.() === 0)('names a folder of order files in which no file can be moved', async () => {
+  const { folder, warnings } = await watching();
+  await mkdir(folder, { mode: 0o555 });
+  expect(await warnings()).toEqual([
+    `The folder ${folder} of syncs.files.options.folder cannot be read and written by this user: give the user of the worker that right`,
+  ]);
 });

@@ -9,7 +9,17 @@ test.each([
   [
     'wrong indentation',
     'accounts:\n    demo: {}\n  other: {}\n',
-    '3:1 not valid YAML: All mapping items must start at the same column',
+    '3:1 wrong indentation: the keys of one map have to start in the same column',
+  ],
+  [
+    'a key indented further than the one above',
+    'accounts:\n  demo:\n   url: http://127.0.0.1:1\n    apiKey: x\n',
+    '3:9 the next line is indented further than this one, or the text has a colon and is not quoted: let the keys of one map start in the same column, or quote the text',
+  ],
+  [
+    'a text with a colon',
+    'accounts:\n  demo: a: b\n',
+    '2:9 the next line is indented further than this one, or the text has a colon and is not quoted: let the keys of one map start in the same column, or quote the text',
   ],
   [
     'a key given twice',

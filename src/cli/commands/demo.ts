@@ -105,6 +105,6 @@ async function seed(pool: pg.Pool): Promise<{ tenant: SeededTenant; neighbour: S
 async function runSync(session: Session, workspace: Workspace, sync: string, signal: AbortSignal): Promise<RunReport> {
   const begun = await workspace.startSync(sync, { lane: 'interactive', dryRun: false });
   const { run, report } = await workToEnd(session, workspace, begun.run, signal);
-  session.out.say(...figures(report, run.notes));
+  session.out.say(...figures(report, run));
   return report;
 }

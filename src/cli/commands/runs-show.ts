@@ -60,7 +60,7 @@ async function show(session: Session, id: string): Promise<void> {
     out.say(
       `It shows plan ${report.plan}. To approve only this plan, and no later one: ${hint(`runs resume ${id} --plan ${report.plan}`)}`,
     );
-  out.say(...figures(report, notes), ...prunedNote(run));
+  out.say(...figures(report, { ...run, notes }), ...prunedNote(run));
   // The groups of problems below have their own counts.
   const others = reasons.filter(({ verdict }) => !PROBLEMS.includes(verdict));
   if (others.length > 0) {

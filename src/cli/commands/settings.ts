@@ -67,7 +67,9 @@ async function check(session: Session, { live = false }: { readonly live?: boole
     targets: Object.keys(targets),
     alerts: Object.keys(alerts),
   };
-  const counted = Object.entries(names).map(([kind, { length }]) => plural(length, kind.slice(0, -1)));
+  const counted = Object.entries(names).map(([kind, { length }]) =>
+    kind === 'alerts' ? `${plural(length, 'channel')} for alerts` : plural(length, kind.slice(0, -1)),
+  );
   out.say(`${file} has no problems: ${counted.join(', ')}.`);
   out.say(...warnings.map((warning) => `Warning: ${warning}`));
   const checked = live ? await checkLive(session, settings) : [];

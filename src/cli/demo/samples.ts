@@ -48,7 +48,7 @@ export async function loadSample(
   if (begun.status === 'finished') return reportRun(pool, begun.run, workspace.settings);
   out.say(...lines.map((line) => `  ${line}`));
   const { run, report } = await workToEnd(session, workspace, begun.run, signal);
-  out.say(...figures(report, run.notes), ...(await problemLines(pool, report, hintsFor(session.hint, run))));
+  out.say(...figures(report, run), ...(await problemLines(pool, report, hintsFor(session.hint, run))));
   return report;
 }
 

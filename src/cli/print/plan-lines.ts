@@ -43,7 +43,7 @@ function sampleLines(samples: readonly SampleOrder[], planned: number, columns: 
   ]);
   const more = planned > samples.length ? [`  … and ${formatCount(planned - samples.length)} more`] : [];
   return [
-    samples.length < planned ? `The first ${samples.length}:` : 'All of them:',
+    samples.length < planned ? `The first ${samples.length} orders:` : 'The orders:',
     ...table(['ORDER', 'AMOUNT', 'CUSTOMER'], rows, { right: [1], columns: columns - 2 }).map((line) => `  ${line}`),
     ...more,
   ];

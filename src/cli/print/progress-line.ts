@@ -3,7 +3,7 @@ import type { RowsLeft } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import { formatCount, formatShare, formatTook, plural } from '../../operator/format.ts';
-import { kindOf, phaseWords } from '../../operator/phase-words.ts';
+import { kindOf, phaseWords, watchesFolder } from '../../operator/phase-words.ts';
 
 export interface Look {
   /** On a monotonic clock. */
@@ -79,7 +79,7 @@ function rowsPart(looks: readonly Look[], { run, left }: Look): readonly string[
     case 'settling':
       return [`${formatCount(left.toSettle)} to settle`];
     default:
-      return [plural(run.rowsSeen, 'row')];
+      return watchesFolder(run) ? [] : [plural(run.rowsSeen, 'row')];
   }
 }
 

@@ -6,6 +6,7 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import type { ReportedRow } from '../../engine/ledger/views/row-pages.ts';
 import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
+import { watchesFolder } from '../../operator/phase-words.ts';
 import { exportCommand } from '../../operator/problem-rows.ts';
 import { firstRows, type RunReport } from '../../operator/run-report.ts';
 import { SCAN_WORDS, styleOf, unconfirmedWords, unsentWords, verdictWords } from '../../operator/run-words.ts';
@@ -45,10 +46,11 @@ function headlineWords({ state, stateWords: words }: RunReport): string {
 }
 
 /** Counts, calls and the proof of the scan, one per line. */
-export function figures(report: RunReport, notes: readonly string[]): readonly string[] {
+export function figures(report: RunReport, run: Pick<Run, 'type' | 'options' | 'notes'>): readonly string[] {
   const { counts, calls, callsMissed, budget, error } = report;
+  const isOfFiles = watchesFolder(run);
   const lines: (readonly [string, string])[] = [
-    [formatCount(counts.in), counts.in === 1 ? 'row in all' : 'rows in all'],
+    [formatCount(counts.in), `${isOfFiles ? 'file' : 'row'}${counts.in === 1 ? '' : 's'} in all`],
   ];
   for (const verdict of VERDICTS) {
     if (verdict !== 'unknown' && counts[verdict] > 0)
@@ -62,10 +64,11 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
       ? ''
       : `, ${formatShare(budget.used)} of the ${formatRate(budget.allowedPerSecond)} allowed`;
   const limited = budget.limited === 0 ? '' : `; the service said "slow down" ${plural(budget.limited, 'time')}`;
-  lines.push([
+  const made = [
     formatCount(calls),
     `${calls === 1 ? 'call' : 'calls'} ${callsMissed ? 'counted; more were made: a process was killed, or a read got no answer' : 'made'}${allowed}${limited}`,
-  ]);
+  ] as const;
+  if (!isOfFiles) lines.push(made);
   const width = Math.max(...lines.map(([n]) => n.length));
   const scan = report.scan === null ? [] : [`The scan is ${SCAN_WORDS[report.scan]}.`];
   return [
@@ -73,7 +76,7 @@ export function figures(report: RunReport, notes: readonly string[]): readonly s
     ...leftOutLines(report),
     ...scan,
     ...auditLines(report),
-    ...notes
+    ...run.notes
       .map((note) => note.replace(/\.+$/, ''))
       .flatMap((note) => (error?.message.includes(note) ? [] : [`Note: ${note}.`])),
   ];
@@ -161,5 +164,5 @@ export async function summaryLines(
           hintsFor(hint, run),
           PROBLEMS.filter((verdict) => !told.includes(verdict)),
         );
-  return [headline(report, run.title), ...figures(report, run.notes), ...plans, ...problems];
+  return [headline(report, run.title), ...figures(report, run), ...plans, ...problems];
 }

@@ -179,7 +179,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       const onStopped = async (id: string): Promise<void> => {
         const run = await readRun(pool, id);
         const report = await reportRun(pool, run, settings);
-        logStop(log, run, report);
+        if (worksOn === 'every-run') logStop(log, run, report); // a command prints how its run ended
         metrics?.runStopped(run, report);
         telemetry?.runStopped(run);
       };

@@ -45,7 +45,10 @@ export const review = definePage({
           <Nothing isFiltered={options.length > 0 || after !== undefined} />
         ) : (
           <>
-            <p>{waitWords(page)} The next run of the sync applies a decision, or a retry of the load.</p>
+            <p>
+              {waitWords(page)} Decisions about contacts are applied by the next run of the sync, those about orders by
+              a retry of the load.
+            </p>
             <Overview groups={page.groups} query={query} />
             {Object.keys(page.groups)
               .filter((reason) => items.some((item) => item.reason === reason))

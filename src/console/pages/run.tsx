@@ -17,7 +17,7 @@ import {
   prunedNote,
 } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
-import { kindOf } from '../../operator/phase-words.ts';
+import { kindOf, watchesFolder } from '../../operator/phase-words.ts';
 import { type ProblemSection, problemSections } from '../../operator/problem-rows.ts';
 import { planOf, type RunPlan } from '../../operator/run-plan.ts';
 import { type RunReport, reportRun } from '../../operator/run-report.ts';
@@ -218,7 +218,7 @@ function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: b
   const isPartial = budget.allowedPerSecond !== null && budget.used !== null;
   return (
     <Section
-      title={plural(counts.in, 'row')}
+      title={plural(counts.in, watchesFolder(run) ? 'file' : 'row')}
       side={
         <span class="links">
           <a href={`/runs/${run.id}/rows`}>Look at the rows</a>
@@ -240,18 +240,20 @@ function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: b
           <p class="dim">{line}</p>
         ))}
         <dl class="facts">
-          <Fact name="Calls">
-            {formatCount(calls)}
-            {callsMissed && ' counted; more were made'}
-            {isPartial && (
-              <span class="dim">
-                {` · ${formatShare(budget.used ?? 0)} of the ${formatRate(budget.allowedPerSecond ?? 0)} allowed`}
-              </span>
-            )}
-            {budget.limited > 0 && (
-              <span class="warn-words"> · the service said “slow down” {plural(budget.limited, 'time')}</span>
-            )}
-          </Fact>
+          {!watchesFolder(run) && (
+            <Fact name="Calls">
+              {formatCount(calls)}
+              {callsMissed && ' counted; more were made'}
+              {isPartial && (
+                <span class="dim">
+                  {` · ${formatShare(budget.used ?? 0)} of the ${formatRate(budget.allowedPerSecond ?? 0)} allowed`}
+                </span>
+              )}
+              {budget.limited > 0 && (
+                <span class="warn-words"> · the service said “slow down” {plural(budget.limited, 'time')}</span>
+              )}
+            </Fact>
+          )}
           {scan !== null && <Fact name="Scan">{SCAN_WORDS[scan]}</Fact>}
           {audit !== undefined && audit.open > 0 && (
             <Fact name="Audit">

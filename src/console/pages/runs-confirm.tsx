@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { plural } from '../../operator/format.ts';
-import { reportRun } from '../../operator/run-report.ts';
+import { type RunReport, reportRun } from '../../operator/run-report.ts';
+import type { RunState } from '../../operator/run-state.ts';
 import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
 import { Command, Counts, Empty, Foreign, State } from '../parts/parts.tsx';
@@ -17,12 +18,22 @@ const WORDS = {
     button: 'Do not approve',
     means: 'Nothing more is written. You can load the file or run the sync again later.',
   },
+  restart: {
+    button: 'Send it after all',
+    means: 'The load, or the sync, is planned again, and asks again before anything is sent.',
+  },
   retry: {
     button: 'Retry',
     means:
       'A load of a file is opened again for the rows that failed; for a sync a new run starts. Rows that succeeded are not sent again.',
   },
 } as const;
+
+function kindOf(action: 'cancel' | 'retry', reports: readonly RunReport[]): keyof typeof WORDS {
+  const areAll = (wanted: RunState) => reports.length > 0 && reports.every(({ state }) => state === wanted);
+  if (action === 'cancel') return areAll('awaiting-approval') ? 'decline' : 'cancel';
+  return areAll('not-approved') ? 'restart' : 'retry';
+}
 
 export const confirm = definePage({
   path: '/confirm',
@@ -35,8 +46,7 @@ export const confirm = definePage({
     requireOperator(person);
     const runs = await Promise.all(ids.map((id) => readRun(pool, id)));
     const reports = await Promise.all(runs.map((run) => reportRun(pool, run, settings)));
-    const isDeclined = action === 'cancel' && reports.every(({ state }) => state === 'awaiting-approval');
-    const { button, means } = WORDS[isDeclined ? 'decline' : action];
+    const { button, means } = WORDS[kindOf(action, reports)];
     if (runs.length === 0) {
       const body = (
         <Empty title="No run is selected" isPage>

@@ -4,7 +4,7 @@ import type { RowsLeft } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Throughput } from '../../engine/ledger/views/run-figures.ts';
 import { formatCount, plural } from '../../operator/format.ts';
-import { kindOf, phasesOf, phaseWords } from '../../operator/phase-words.ts';
+import { kindOf, phasesOf, phaseWords, watchesFolder } from '../../operator/phase-words.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import { Progress, Time } from './parts.tsx';
 
@@ -30,7 +30,9 @@ export function Phases({ run, report, left, throughput }: PhasesOf) {
             <strong>{capital(phaseWords(phase))}</strong>
             {step === 'now' && <NowWords run={run} report={report} left={left} />}
             {step === 'next' && <span class="dim">not begun</span>}
-            {step === 'over' && i === 0 && <span class="dim">{plural(run.rowsSeen, 'row')} read</span>}
+            {step === 'over' && i === 0 && !watchesFolder(run) && (
+              <span class="dim">{plural(run.rowsSeen, 'row')} read</span>
+            )}
             {step === 'over' && kindOf({ phase }) === 'sending' && throughput && (
               <span class="dim">
                 from <Time at={throughput.startedAt} exact />
@@ -62,7 +64,7 @@ function NowWords({ run, report, left }: Omit<PhasesOf, 'throughput'>) {
 
 /** How far an unfinished run is in its phase. `before`: words before that. */
 export function Doing({ run, left, before = '' }: Pick<PhasesOf, 'run' | 'left'> & { readonly before?: string }) {
-  if (run.endedAt !== undefined) return null;
+  if (run.endedAt !== undefined || watchesFolder(run)) return null;
   if (left === undefined || kindOf(run) !== 'sending') {
     const seen = `${plural(run.rowsSeen, 'row')} ${awaitsApproval(run) ? 'read' : 'so far'}`;
     const words = left ? `${formatCount(left.toSettle)} to settle` : seen;

@@ -136,9 +136,9 @@ async function answered<T extends Applied | Streamed>(
       throw fromCache(operation, outcome.cachedForS);
     }
     const decision = decideRetry(operation, outcome, { attempt, random: Math.random() });
+    made.isAnswered = outcome.status === 'refused' && decision.status !== 'retry';
     if (decision.status === 'suspend') throw await stopAfterRefusal(account, outcome, operation);
     const stop = stopFor(decision, outcome, account, operation);
-    made.isAnswered = outcome.status === 'refused' && decision.status !== 'retry';
     if (decision.status !== 'retry' || signal?.aborted) throw stop;
     let waitMs = decision.afterMs;
     if (outcome.status === 'limited') {

@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { codeOf, LockstepError, messageOf } from '../../base/errors.ts';
-import { type Folder, openRealFolder } from '../../base/open-folder.ts';
+import { type Folder, openRealFolder, reasonOf } from '../../base/open-folder.ts';
 import { visibleName } from '../../base/visible.ts';
 
 /** A file as one listing of the folder showed it. */
@@ -98,7 +98,7 @@ export async function openSeen(
   { name, version }: Pick<SeenFile, 'name' | 'version'>,
 ): Promise<FileHandle> {
   const handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
-    const message = `Cannot read ${name}: ${messageOf(error)}. Check the file and its permissions.`;
+    const message = `Cannot read ${name}: ${reasonOf(error)}. Check the file and its permissions.`;
     throw new LockstepError('CSV_UNREADABLE', message, { cause: error, exitCode: 2 });
   });
   const { dev, ino, size, mtimeNs } = await handle.stat({ bigint: true });

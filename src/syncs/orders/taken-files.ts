@@ -5,8 +5,8 @@
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
-import { codeOf, LockstepError, messageOf } from '../../base/errors.ts';
-import { type Folder, makeRealFolder, openRealFolder } from '../../base/open-folder.ts';
+import { codeOf, LockstepError } from '../../base/errors.ts';
+import { type Folder, makeRealFolder, openRealFolder, reasonOf } from '../../base/open-folder.ts';
 import { visible } from '../../base/visible.ts';
 import { resultsBase, shortName } from '../../csv/file-names.ts';
 import { RESULT_KINDS } from '../../csv/result-files.ts';
@@ -172,7 +172,7 @@ export class TakenFiles {
       return await act();
     } catch (error) {
       if (error instanceof LockstepError) throw error;
-      const message = `Files cannot be moved within ${this.#folder.path}: ${messageOf(error)}. Give the worker's user the right to write there.`;
+      const message = `Files cannot be moved within ${this.#folder.path}: ${reasonOf(error)}. Give the worker's user the right to write there.`;
       throw new LockstepError('FOLDER_UNWRITABLE', message, { cause: error });
     }
   }

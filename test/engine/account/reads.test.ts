@@ -8,6 +8,7 @@ import { anAccount } from '../worker/an-account.ts';
 const DONE: Outcome = { status: 'applied', httpStatus: 200, content: [] };
 const LIMITED: Outcome = { status: 'limited', httpStatus: 429, retryAfterMs: 5 };
 const REFUSED: Outcome = { status: 'refused', httpStatus: 404, message: 'no such record' };
+const NO_KEY: Outcome = { status: 'refused', httpStatus: 401, message: 'unknown key' };
 const BROKEN: Outcome = { status: 'unknown', message: 'it broke off', reason: 'broken-off' };
 const HTML: Outcome = { status: 'unknown', message: 'a page', reason: 'html' };
 const UNREACHED: Outcome = { status: 'not-sent', message: 'refused', reason: 'unreachable' };
@@ -87,6 +88,18 @@ test('reports the calls that an answer took, including those that broke off', as
   const onCalls = async (made: unknown) => void told.push(made);
   await readCall(account, 'contacts.getall', { lane: 'batch', onCalls });
   expect(told).toEqual([{ calls: 3, limited: 1 }]);
+});
+
+test('a read whose key is refused counts its call', async () => {
+  const told: unknown[] = [];
+  const onCalls = async (made: unknown) => void told.push(made);
+  const read = readCall(
+    anAccount(async () => NO_KEY),
+    'contacts.getall',
+    { lane: 'batch', onCalls },
+  );
+  await expect(read).rejects.toThrow();
+  expect(told).toEqual([{ calls: 1, limited: 0 }]);
 });
 
 test('a read without an answer reports that there were calls, unless none was sent', async () => {

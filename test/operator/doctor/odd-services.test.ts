@@ -142,6 +142,14 @@ test('429 to everything ends it early, with few calls', async () => {
   expect([report.stopped, report.calls]).toEqual(['the service answers every call with a rate limit', 3]);
 });
 
+test('an address below which no list answers is named, with its setting', async () => {
+  const server = await serverOf({ status: 404, body: { status: 'error', content: null, message: 'no such page' } });
+  const report = await examineAt(`${server.url}/elsewhere`);
+  expect(findingIn(report, 'prefix', 'contacts')?.needs).toBe(
+    `check accounts.demo.url (${server.url}/elsewhere): no list answers there under /api/v1 or /v1`,
+  );
+});
+
 test('cuts off endless answers, and continues with the other probes', async () => {
   const chunk = Buffer.alloc(1024 * 1024, '[');
   const endless = await serverOf(

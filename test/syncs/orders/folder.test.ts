@@ -4,8 +4,9 @@ import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs
 import os from 'node:os';
 import path from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { makeRealFolder, openRealFolder } from '../../../src/base/open-folder.ts';
+import { makeRealFolder, openFolder, openRealFolder } from '../../../src/base/open-folder.ts';
 import { openSeen, see } from '../../../src/syncs/orders/folder.ts';
+import { TakenFiles } from '../../../src/syncs/orders/taken-files.ts';
 
 let dir: string;
 beforeEach(async () => {
@@ -46,4 +47,17 @@ test('writes to a folder at its new path when it is replaced by a link while ope
   expect([written, await readdir(`${real}-moved/inner`)]).toEqual(
     process.platform === 'linux' ? ['written', ['x']] : ['refused', []],
   );
+});
+
+test('an error about a folder names the folder, not the handle through which it is open', async () => {
+  const gone = path.join(dir, 'gone');
+  await mkdir(gone);
+  const folder = await openFolder(gone);
+  await rm(gone, { recursive: true });
+  const taken = new TakenFiles(folder, 'run-1').take('file-1', { entry: 'x.csv', name: 'x.csv' });
+  await expect(taken).rejects.toMatchObject({
+    code: 'FOLDER_UNWRITABLE',
+    message: `Files cannot be moved within ${gone}: ENOENT: no such file or directory. Give the worker's user the right to write there.`,
+  });
+  await folder.close();
 });

@@ -15,14 +15,18 @@ export const prefix: Probe = { name: 'the prefix', gaps: [GAP], run };
 async function run(exam: Examination): Promise<readonly Finding[]> {
   const seen: ListSeen[] = [];
   for (const kind of ASKED) seen.push(await exam.list(kind));
+  const answering = seen.filter(({ prefix }) => prefix !== undefined);
+  const { name, baseUrl } = exam.account;
   const silent = seen
     .filter((one) => one.prefix === undefined)
     .map(({ kind, look }) => {
       const why = look === undefined ? '' : `: ${whyNot(look)}`;
-      const needs = `ask the service’s operator where the ${kind} are; both prefixes were tried`;
+      const needs =
+        answering.length === 0
+          ? `check accounts.${name}.url (${baseUrl}): no list answers there under ${PREFIXES.join(' or ')}`
+          : `ask the service’s operator where the ${kind} are; both prefixes were tried`;
       return likely(GAP, `no list was found under either prefix${why}`, 'cannot read them', { about: kind, needs });
     });
-  const answering = seen.filter(({ prefix }) => prefix !== undefined);
   if (answering.length === 0) return silent;
   return [...silent, await verdict(exam, answering)];
 }
