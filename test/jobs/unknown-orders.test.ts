@@ -42,6 +42,22 @@ test.each(WAYS)(
   },
 );
 
+test('a first list of orders that is empty by mistake is read again, and no order that exists is created again', async () => {
+  const { book } = harness;
+  const reads = () => book.requests.filter(({ path }) => path.endsWith('/orders/getall')).length;
+  const before = reads();
+  book.begin({
+    customers: [{ full_name: 'Ann', email: 'ann@example.com' }],
+    show: (record, how) => ('order_id' in record && how === 'list' && reads() === before + 1 ? undefined : record),
+  });
+  for (const n of [1, 2, 3])
+    book.orders.push({ id: 100 + n, order_id: `O-${n}`, client_id: 1, amount: n, status: 'new' });
+  const rows = [1, 2, 3, 4].map((n) => `O-${n},1,${n},new`);
+  const run = await harness.load(csvOf('order_id,client_id,amount,status', rows));
+  expect(await harness.fates(run)).toEqual([...Array(3).fill('existing EXISTS'), 'created']);
+  expect(book.orders).toHaveLength(4);
+});
+
 test.each([
   [
     'cuts labels and rounds amounts',

@@ -53,6 +53,8 @@ export interface Witnessing {
 
 /** Maximum records looked up by id. */
 const MOST_LOOKED_UP = 8;
+/** A list that is empty by mistake, at the first look at an account, is not empty again after so long. */
+const EMPTY_AGAIN_MS = 2_000;
 /** People may remove this many records at any time. */
 const FEW = 2;
 
@@ -105,6 +107,9 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
         return false;
       }
       if (run.dryRun) return true;
+      const isEmpty = isFirstLook && !isAfterSend && control === undefined;
+      // Not for customers: to start a sync again is to read all its contacts again.
+      if (isEmpty && resource === 'orders' && account.service !== EMBEDDED) await readEmptyAgain(context);
       // A list may also show orders under other labels or customers: orders that exist would be created again.
       const isAsked = resource === 'customers' && skipped.areDense && looked.status !== 'unclear';
       const isKnown = isAsked || account.service === EMBEDDED;
@@ -214,6 +219,15 @@ async function awaitNewer(
   await addNote(pool, run.id, why);
   await recordAwaited(pool, run.id, resource);
   throw new RetryLater(why, account.settleMs, { isFailure: false });
+}
+
+/** Nothing else proves that an account has no orders, and all of a file would be created again. */
+async function readEmptyAgain({ account, run, pool }: JobContext<unknown>): Promise<void> {
+  const name = 'empty orders';
+  if (run.listsAwaited.includes(name)) return;
+  await recordAwaited(pool, run.id, name);
+  const why = 'waited to see whether the list of orders is empty again';
+  throw new RetryLater(why, Math.min(EMPTY_AGAIN_MS, account.settleMs), { isFailure: false });
 }
 
 async function checkTenant({ pool, run, account }: JobContext<unknown>, tenant: string): Promise<void> {
