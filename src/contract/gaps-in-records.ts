@@ -68,7 +68,7 @@ export const gapsInRecords: readonly Gap[] = [
     question: 'Does an update replace the record or change only the fields that are sent?',
     ourService: 'It changes only the fields that are sent.',
     clientDoes:
-      'It sends a customer whole, with the changes, so the result is the same in both cases. If the list was read longer than settle ago, it reads the customer first, so that it undoes no edit. For orders, see partial-updates.',
+      'It sends a customer whole, with the changes, so the result is the same in both cases. If the list was read longer than settle ago, it reads the customer first, so that it undoes no earlier edit. For orders, see partial-updates.',
   },
   {
     id: 'customer-tenant',
