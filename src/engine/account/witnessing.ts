@@ -107,14 +107,13 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
         return false;
       }
       if (run.dryRun) return true;
-      const isEmpty = isFirstLook && !isAfterSend && control === undefined;
+      const isUntried = isFirstLook && !isAfterSend && account.service !== EMBEDDED;
+      const isEmpty = control === undefined;
       // Not for customers: to start a sync again is to read all its contacts again.
-      if (isEmpty && resource === 'orders' && account.service !== EMBEDDED) await readEmptyAgain(context);
+      if (isUntried && isEmpty && resource === 'orders') await readEmptyAgain(context);
       // A list may also show orders under other labels or customers: orders that exist would be created again.
       const isAsked = resource === 'customers' && skipped.areDense && looked.status !== 'unclear';
-      const isKnown = isAsked || account.service === EMBEDDED;
-      if (isFirstLook && !isAfterSend && control !== undefined && !isKnown)
-        await distrustList(pool, run.scope, resource);
+      if (isUntried && !isEmpty && !isAsked) await distrustList(pool, run.scope, resource);
       const fresh = sample.records.map(({ id, record }) => ({ id, keys: recordKeys(resource, record) }));
       const kept = witnesses.flatMap(({ id }) => (found.has(id) ? [{ id, keys: found.get(id) ?? {} }] : []));
       const telling = [...kept, ...fresh].filter(({ keys }) => Object.keys(keys).length > 0);

@@ -28,15 +28,16 @@ export async function sendUpdate(
   return withCalls(await send(account, { ...row, fields }, options, longIds), now);
 }
 
-/** The record with what the row changes. A member that it does not have is sent as the list showed it. */
+/** The record with what the row changes. A member that it does not show is sent as the list showed it. */
 function changed(fields: ClaimedRow['fields'], { fields: was }: Before, record: JsonObject, account: Account) {
   const now = toSeenCustomer(record, account).fields as ClaimedRow['fields']; // safe: texts, and the tenant as it is stored
   if (maskedIn(now as Before['fields']) !== undefined) return fields;
-  const kept = Object.entries(fields).filter(([name, value]) => value !== was[name] || now[name] === undefined);
-  const emptied = kept
-    .filter(([name, value]) => value === was[name] && name in record && name !== 'tenant_id')
-    .map(([name]) => [name, '']);
-  return { ...now, ...Object.fromEntries(kept), ...Object.fromEntries(emptied) };
+  const mine = Object.entries(fields).map(([name, value]) => {
+    if (value !== was[name]) return [name, value];
+    const isEmptied = name in record && name !== 'tenant_id';
+    return [name, now[name] ?? (isEmptied ? '' : value)];
+  });
+  return { ...now, ...Object.fromEntries(mine) };
 }
 
 async function send(account: Account, row: ClaimedRow, options: WriteOptions, longIds: LongIds): Promise<SentRow> {
