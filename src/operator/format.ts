@@ -1,16 +1,11 @@
 /** Formats numbers and times for people. */
+import { plural } from '../base/counts.ts';
+
+export { formatCount, plural } from '../base/counts.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-
-/** Making one is slow, and a page has many numbers. */
-const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-
-/** `1,234,567`. */
-export function formatCount(n: number): string {
-  return COUNT.format(n);
-}
 
 /** `0.4 s`, `12.3 s`, `3 min 20 s`, `2 h 5 min`. */
 export function formatTook(ms: number): string {
@@ -20,11 +15,6 @@ export function formatTook(ms: number): string {
   const rounded = Math.round(ms / small) * small;
   const rest = (rounded % large) / small;
   return `${Math.floor(rounded / large)} ${unit}${rest === 0 ? '' : ` ${rest} ${part}`}`;
-}
-
-/** `1 row`, `2 rows`; `many`: the plural if it is not formed with an s. */
-export function plural(n: number, one: string, many = `${one}s`): string {
-  return `${formatCount(n)} ${n === 1 ? one : many}`;
 }
 
 /** `20 calls a second`, `30 calls a minute`. */
