@@ -1,6 +1,8 @@
 /** Errors about the columns of a file: each says what is wrong, and how to continue on the command line. */
+
 import { firstOf } from '../base/counts.ts';
 import { LockstepError } from '../base/errors.ts';
+import { shortened } from '../base/texts.ts';
 import type { MappedColumn } from './mapped-column.ts';
 import { plainWords } from './recognise.ts';
 
@@ -63,4 +65,4 @@ export function listColumns(names: readonly string[]): string {
   return firstOf(shown, names.length);
 }
 
-export const short = (name: string) => (name.length > 40 ? `${name.slice(0, 40)}…` : name);
+export const short = (name: string) => shortened(name, 40);
