@@ -2,7 +2,7 @@
 
 import type { Child } from 'hono/jsx';
 import { shortened } from '../../base/texts.ts';
-import { visible } from '../../base/visible.ts';
+import { inOneLine } from '../../base/visible.ts';
 import { PROBLEMS, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { formatCount } from '../../operator/format.ts';
 import type { RunReport } from '../../operator/run-report.ts';
@@ -27,8 +27,8 @@ export function Time({ at, exact = false }: { readonly at: Date | string; readon
 export function Foreign({ text, most }: { readonly text: string; readonly most?: number }) {
   const isCut = most !== undefined && text.length > most;
   return (
-    <bdi class="foreign" title={isCut ? visible(text.slice(0, 1_000)) : undefined}>
-      {visible(isCut ? shortened(text, most) : text)}
+    <bdi class="foreign" title={isCut ? inOneLine(text.slice(0, 1_000)) : undefined}>
+      {inOneLine(isCut ? shortened(text, most) : text)}
     </bdi>
   );
 }
