@@ -3,6 +3,7 @@
  * to import, to update, or to review by hand. Unchanged contacts are only counted.
  */
 
+import { formatCount } from '../src/base/counts.ts';
 import { listIn, whyNoRecords } from '../src/client/call/decode.ts';
 import { type LongIds, longIdsOf } from '../src/client/call/dialect.ts';
 import type { Json } from '../src/client/call/json.ts';
@@ -132,8 +133,10 @@ async function continueRun(db: Transactional, { run, options }: Context, baselin
 /** A bound run; a contact that needs no write has no row, so a note accounts for it. */
 async function writeOnlyShown(db: Queryable, run: Run): Promise<void> {
   const { shown, left } = await countNotNeeded(db, run);
-  if (left > 0)
-    await addNote(db, run.id, `${left} of ${shown} planned contacts did not need a write any more, or were gone`);
+  if (left > 0) {
+    const share = `${formatCount(left)} of ${formatCount(shown)}`;
+    await addNote(db, run.id, `${share} planned contacts did not need a write any more, or were gone`);
+  }
   await leaveOutUnshown(db, run);
 }
 

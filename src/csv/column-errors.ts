@@ -1,5 +1,8 @@
 /** Errors about the columns of a file: each says what is wrong, and how to continue on the command line. */
+
+import { firstOf } from '../base/counts.ts';
 import { LockstepError } from '../base/errors.ts';
+import { shortened } from '../base/texts.ts';
 import type { MappedColumn } from './mapped-column.ts';
 import { plainWords } from './recognise.ts';
 
@@ -58,11 +61,8 @@ export function mapOption(field: string, name = ''): string {
 }
 
 export function listColumns(names: readonly string[]): string {
-  const shown = names
-    .slice(0, 20)
-    .map((name) => `"${short(name)}"`)
-    .join(', ');
-  return names.length > 20 ? `${shown} and ${names.length - 20} more` : shown;
+  const shown = names.slice(0, 20).map((name) => `"${short(name)}"`);
+  return firstOf(shown, names.length);
 }
 
-export const short = (name: string) => (name.length > 40 ? `${name.slice(0, 40)}…` : name);
+export const short = (name: string) => shortened(name, 40);

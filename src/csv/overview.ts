@@ -2,6 +2,7 @@
  * What a person should know about the orders of a file before they are sent: how many the filter leaves out, which statuses
  * and currencies the others have, and which of them were refunded or cancelled, or had a payment that failed.
  */
+import { firstOf, formatCount } from '../base/counts.ts';
 import { shellWord } from '../base/reasons/template.ts';
 import { columnNotes } from './column-notes.ts';
 import type { ColumnMapping } from './columns.ts';
@@ -121,7 +122,7 @@ export class Overview {
   #unnumberedNote(): readonly string[] {
     if (this.#numbered === undefined || this.#unnumbered === 0) return [];
     return [
-      `${this.#unnumbered} of ${this.#valid} orders have no order_id, because "${this.#numbered}" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (\`--map order_id=Column\`)`,
+      `${formatCount(this.#unnumbered)} of ${formatCount(this.#valid)} orders have no order_id, because "${this.#numbered}" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (\`--map order_id=Column\`)`,
     ];
   }
 
@@ -129,7 +130,7 @@ export class Overview {
     if (this.#others.length === 0) return [];
     const of = this.#taken + this.#leftOut;
     const what = this.#leftOut === 0 ? '' : ` (${this.#others.map((tally) => tally.words()).join('; ')})`;
-    return [`the filter (where) leaves out ${this.#leftOut} of ${of} orders${what}`];
+    return [`the filter (where) leaves out ${formatCount(this.#leftOut)} of ${formatCount(of)} orders${what}`];
   }
 
   #addNegative(line: number, amount: string): void {
@@ -142,9 +143,8 @@ export class Overview {
   #negativeNote(): readonly string[] {
     const { count, examples } = this.#negative;
     if (count === 0) return [];
-    const more = count > examples.length ? ` and ${count - examples.length} more` : '';
     return [
-      `the amount is negative in ${count} of ${this.#valid} orders, as in refunds, credit notes and payouts, and is loaded unchanged: ${examples.join(', ')}${more}. If they are not orders, delete them from the file`,
+      `the amount is negative in ${formatCount(count)} of ${formatCount(this.#valid)} orders, as in refunds, credit notes and payouts, and is loaded unchanged: ${firstOf(examples, count)}. If they are not orders, delete them from the file`,
     ];
   }
 
@@ -205,12 +205,11 @@ class Reversals {
   note(of: number): readonly string[] {
     if (this.#count === 0) return [];
     const { refunded, cancelled, status } = this.#columns;
-    const more = this.#count - this.#examples.length;
-    const lines = `${this.#examples.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    const lines = firstOf(this.#examples, this.#count);
     const kept = this.#counts.refunded === 0 ? [] : (refunded?.options('=') ?? []);
     const empty = this.#counts.cancelled === 0 ? [] : [`--where ${shellWord(`${cancelled?.name}=`)}`];
     const remedy = [...kept, ...empty, ...(status?.options('!=') ?? [])].join(' ');
-    const what = `${this.#count} of ${of} orders were refunded (in whole or in part) or cancelled, or their payment failed or expired, and are loaded with their whole amount: ${lines}`;
+    const what = `${formatCount(this.#count)} of ${formatCount(of)} orders were refunded (in whole or in part) or cancelled, or their payment failed or expired, and are loaded with their whole amount: ${lines}`;
     return [
       `${what}. To leave them out, delete them from the file${remedy === '' ? '' : `, or filter them when you load it (\`${remedy}\`)`}`,
     ];
@@ -249,8 +248,8 @@ class Tally {
 
   /** `column "Status": 5 × Paid, 2 × (empty)`, the most frequent first */
   words(): string {
-    const values = this.#sorted().map(({ text, count }) => `${count} × ${text === '' ? '(empty)' : text}`);
-    return `column "${this.name}": ${[...values, ...(this.#more > 0 ? [`${this.#more} × others`] : [])].join(', ')}`;
+    const values = this.#sorted().map(({ text, count }) => `${formatCount(count)} × ${text === '' ? '(empty)' : text}`);
+    return `column "${this.name}": ${[...values, ...(this.#more > 0 ? [`${formatCount(this.#more)} × others`] : [])].join(', ')}`;
   }
 
   /** An option that selects the orders with the most frequent value. */

@@ -8,7 +8,7 @@
  * bytes differ from those of the first read.
  */
 import { createHash, type Hash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import fs, { type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline, Readable } from 'node:stream';
@@ -108,22 +108,40 @@ async function openInput(
   options: ReceiveOptions,
 ): Promise<OpenInput> {
   if (source === '-') return spool(options.stdin ?? process.stdin, 'stdin', limits, options);
-  const name = typeof source === 'string' ? source : source.name;
-  let opened = typeof source === 'string' ? undefined : source.handle;
+  const { name, handle } = typeof source === 'string' ? await openFile(source) : source;
+  const close = once(() => handle.close());
   try {
-    const stat = await (opened ? opened.stat() : fs.stat(name));
+    const stat = await handle.stat();
     if (stat.isDirectory()) {
       throw new LockstepError('CSV_IS_DIRECTORY', `${name} is a directory. Name one CSV file.`, { exitCode: 2 });
     }
+    if (stat.isFile() && stat.size > limits.maxBytes) throw tooLarge(name, limits.maxBytes);
+    if (stat.isFile()) return { name, handle, close };
     // A pipe, such as bash's <(…), can be read only once.
-    if (!stat.isFile()) return await spool(createReadStream(name), name, limits, options);
-    if (stat.size > limits.maxBytes) throw tooLarge(name, limits.maxBytes);
-    const handle = opened ?? (await fs.open(name, 'r'));
-    opened = undefined;
-    return { name, handle, close: once(() => handle.close()) };
+    const copy = await spool(blocksOf(handle), name, limits, options);
+    await close();
+    return copy;
   } catch (error) {
-    await opened?.close();
+    await close();
     throw asReadError(error, name);
+  }
+}
+
+async function openFile(name: string): Promise<OpenedFile> {
+  try {
+    return { name, handle: await fs.open(name, 'r') };
+  } catch (error) {
+    throw asReadError(error, name);
+  }
+}
+
+/** From `position`, or from where the handle is. Not a stream of the handle, which could not be closed before the stream has ended. */
+async function* blocksOf(handle: FileHandle, position?: number): AsyncGenerator<Buffer> {
+  for (let at = position; ; ) {
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(BLOCK_BYTES), 0, BLOCK_BYTES, at ?? null);
+    if (bytesRead === 0) return;
+    if (at !== undefined) at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
   }
 }
 
@@ -215,14 +233,10 @@ class RawBytes {
 
   async *read(): AsyncGenerator<Buffer> {
     const { name, handle, limits, signal } = this.#input;
-    for (;;) {
+    for await (const block of blocksOf(handle, 0)) {
       signal?.throwIfAborted();
-      // Not a stream of the handle, which could not be closed before the stream has ended.
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(BLOCK_BYTES), 0, BLOCK_BYTES, this.#sizeBytes);
-      if (bytesRead === 0) return;
-      this.#sizeBytes += bytesRead;
+      this.#sizeBytes += block.length;
       if (this.#sizeBytes > limits.maxBytes) throw tooLarge(name, limits.maxBytes);
-      const block = buffer.subarray(0, bytesRead);
       this.#hash.update(block);
       yield block;
     }
@@ -268,7 +282,7 @@ function asReadError(error: unknown, name: string): unknown {
       `${name} is gzip, but broken (${messageOf(error)}). Compress it again, or load it uncompressed.`,
     );
   }
-  if (['EACCES', 'EPERM', 'EIO', 'EISDIR', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'].includes(code)) {
+  if (['EACCES', 'EPERM', 'EIO', 'EISDIR', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'ENXIO'].includes(code)) {
     return refuse('CSV_UNREADABLE', `Cannot read ${name}: ${messageOf(error)}. Check the file and its permissions.`);
   }
   return error;

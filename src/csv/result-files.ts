@@ -127,11 +127,12 @@ export class ResultFiles {
     });
   }
 
-  /** Deletes everything that was written. */
+  /** Closes everything, and deletes what was written as far as that is possible: the caller reports why it gave up. */
   async abort(): Promise<void> {
     for (const { handle, aside } of this.#files.values()) {
       await handle.close().catch(() => {}); // already closed, or failing for the same reason
-      await fs.rm((await this.#open()).at(aside), { force: true });
+      const removed = this.#open().then((folder) => fs.rm(folder.at(aside), { force: true }));
+      await removed.catch(() => {});
     }
     this.#files.clear();
     await this.#closeFolder();

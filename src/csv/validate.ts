@@ -7,6 +7,7 @@
 import type { AmountForm } from '../base/amount.ts';
 import type { CellCode } from '../base/reasons/cells.ts';
 import type { Facts } from '../base/reasons/reason.ts';
+import { shortened } from '../base/texts.ts';
 import { type CellSource, cellFrom, isSameSource } from './cell-source.ts';
 import { type CellProblem, type CellReader, cellReaders } from './cells.ts';
 import { namelessColumn } from './column-names.ts';
@@ -258,7 +259,7 @@ function cellProblem(
 }
 
 export function shownCell(cell: string): string {
-  return cell.length > MOST_SHOWN ? `${cell.slice(0, MOST_SHOWN)}…` : cell;
+  return shortened(cell, MOST_SHOWN);
 }
 
 function rowProblem(code: CellCode, facts: Problem['facts']): Problem {

@@ -1,6 +1,7 @@
 /** The doctor's report in words, for the command line and the console. */
 import { Document } from 'yaml';
 import { gaps } from '../contract/gaps.ts';
+import { inWords } from './doctor/answer-words.ts';
 import { attention, type Report } from './doctor/examine.ts';
 import { type Finding, TOPICS } from './doctor/probe.ts';
 import { formatTook, plural } from './format.ts';
@@ -19,7 +20,7 @@ export function verdictOf(report: Report): Verdict {
     const usable = `Account ${account} is not usable now.`;
     return { tone: 'bad', usable, rest: `The examination stopped: ${stopped}.` };
   }
-  const needing = new Set(attention(report).map(({ needs }) => needs)).size;
+  const needing = attentionOf(report).length;
   if (needing === 0)
     return { tone: 'good', usable: `Account ${account} is usable.`, rest: 'Nothing needs a decision.' };
   const words = `${plural(needing, 'thing')} ${needing === 1 ? 'needs' : 'need'} a person`;
@@ -37,10 +38,12 @@ export function askedLines({ findings, baseUrl, calls, durationMs }: Report): re
   ];
 }
 
-/** What a person has to do or decide: what it is about, and what to do. Each once. */
+/** What a person has to do or decide, each once: what it is about, and what to do. */
 export function attentionOf(report: Report): readonly { readonly about: string; readonly needs: string }[] {
-  const needing = attention(report).map(({ gap, about = gap, needs = '' }) => [`${about}: ${needs}`, { about, needs }]);
-  return [...new Map(needing as [string, { about: string; needs: string }][]).values()]; // safe: pairs, from the line above
+  const abouts = new Map<string, Set<string>>();
+  for (const { gap, about = gap, needs = '' } of attention(report))
+    abouts.set(needs, new Set([...(abouts.get(needs) ?? []), about]));
+  return [...abouts].map(([needs, about]) => ({ about: inWords([...about]), needs }));
 }
 
 /** The findings that were made, equal ones about several kinds of records as one; topics first, then as in the contract. */

@@ -1,16 +1,11 @@
 /** Formats numbers and times for people. */
+import { plural } from '../base/counts.ts';
+
+export { formatCount, plural } from '../base/counts.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-
-/** Making one is slow, and a page has many numbers. */
-const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-
-/** `1,234,567`. */
-export function formatCount(n: number): string {
-  return COUNT.format(n);
-}
 
 /** `0.4 s`, `12.3 s`, `3 min 20 s`, `2 h 5 min`. */
 export function formatTook(ms: number): string {
@@ -22,14 +17,22 @@ export function formatTook(ms: number): string {
   return `${Math.floor(rounded / large)} ${unit}${rest === 0 ? '' : ` ${rest} ${part}`}`;
 }
 
-/** `1 row`, `2 rows`; `many`: the plural if it is not formed with an s. */
-export function plural(n: number, one: string, many = `${one}s`): string {
-  return `${formatCount(n)} ${n === 1 ? one : many}`;
-}
+const RATE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+const UNITS = [
+  [1, 'a second'],
+  [60, 'a minute'],
+  [3_600, 'an hour'],
+  [86_400, 'a day'],
+] as const;
 
-/** `20 calls a second`, `30 calls a minute`. */
+/** `20 calls a second`, `100 calls a minute`, `14.1 calls a second`: in the shortest unit in which one decimal is exact, if there is one. */
 export function formatRate(perSecond: number): string {
-  return perSecond >= 1 ? `${plural(perSecond, 'call')} a second` : `${plural(perSecond * 60, 'call')} a minute`;
+  const rates = UNITS.map(([seconds, unit]) => ({ calls: perSecond * seconds, unit }));
+  const large = rates.filter(({ calls }) => calls > 0.999);
+  const plain = large.find(({ calls }) => calls < 1_000 && Math.abs(calls * 10 - Math.round(calls * 10)) < 1e-6);
+  const { calls, unit } = plain ?? large[0] ?? { calls: perSecond * 86_400, unit: 'a day' };
+  const shown = RATE.format(calls);
+  return `${shown} ${shown === '1' ? 'call' : 'calls'} ${unit}`;
 }
 
 /** An exact decimal as money: `59.8` becomes `59.80`. */

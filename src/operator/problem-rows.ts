@@ -84,14 +84,19 @@ function unique(texts: readonly (string | undefined)[]): string | undefined {
   return [...new Set(texts.filter((text) => text !== undefined))].join(' ') || undefined;
 }
 
-export function exampleName({ sourceId, label }: GroupExample): string {
-  return label === null || label === '' ? sourceId : label;
+/** Records of one name are told apart by their ids; rows of a file by their lines. */
+export function exampleNames({ examples }: Pick<RowGroup, 'examples'>): readonly string[] {
+  return examples.map(({ sourceId, label, facts }) => {
+    if (label === null || label === '') return sourceId;
+    const isShared = facts?.line === undefined && examples.filter((other) => other.label === label).length > 1;
+    return isShared ? `${label} (${sourceId})` : label;
+  });
 }
 
 /** `line 4`, `e.g. lines 4 ("12,5"), 7 (order A-7), 9` */
 export function examplesOf({ examples, count }: Pick<RowGroup, 'examples' | 'count'>): string {
   const isFile = examples.every(({ facts }) => facts?.line !== undefined);
-  const names = examples.map((one) => (isFile ? lineName(one) : exampleName(one)));
+  const names = isFile ? examples.map(lineName) : exampleNames({ examples });
   const words = isFile ? `${names.length === 1 ? 'line' : 'lines'} ` : '';
   return `${count > examples.length ? 'e.g. ' : ''}${words}${names.join(', ')}`;
 }
@@ -107,7 +112,7 @@ export function moreOf({ examples, count }: Pick<RowGroup, 'examples' | 'count'>
   return count > examples.length ? [`… and ${formatCount(count - examples.length)} more`] : [];
 }
 
-/** The command that writes all rows of a verdict to a file. */
-export function exportCommand(report: Pick<RunReport, 'run'>, verdict: string, hint: Hints['command']): string {
-  return hint(`runs export ${report.run} --verdict ${verdict} --out ${verdict}.csv`);
+/** The command that writes all rows of a verdict to a file, whose name no other run or export uses. */
+export function exportCommand({ run }: Pick<RunReport, 'run'>, verdict: string, hint: Hints['command']): string {
+  return hint(`runs export ${run} --verdict ${verdict} --out ${run}.${verdict}.csv`);
 }

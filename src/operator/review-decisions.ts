@@ -1,5 +1,7 @@
 /** Takes and undoes decisions of people about what waits for them, and says what becomes of them. */
+
 import { LockstepError } from '../base/errors.ts';
+import { shortened } from '../base/texts.ts';
 import {
   chosenCustomers,
   type Decision,
@@ -18,11 +20,10 @@ import { choicesFor, idMeant, oneNamed, optionsFor, recordsFor, reviewUnknown, s
 type Hint = (command: string) => string;
 
 export const nameOf = ({ kind, subject, label }: Pick<ReviewItem, 'kind' | 'subject' | 'label'>) =>
-  `${kind === 'contact' ? `Contact ${subject}` : `Order ${subject}`}${label === null ? '' : ` (${shortened(label)})`}`;
+  `${kind === 'contact' ? `Contact ${subject}` : `Order ${subject}`}${label === null ? '' : ` (${shortened(label, MOST_LABEL)})`}`;
 
 /** Characters of a label in a sentence, at most. */
 const MOST_LABEL = 80;
-const shortened = (label: string) => (label.length > MOST_LABEL ? `${label.slice(0, MOST_LABEL)}…` : label);
 
 /** What becomes of the item, for the person who decided. */
 export function wordsFor({ item, choice, record }: NewDecision, isUnasked: boolean, hint: Hint): string {

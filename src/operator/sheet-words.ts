@@ -55,6 +55,11 @@ export function combineWords({ amount, description }: CombineLines): string {
   return `neighbouring lines with the same order_id become one order: ${amounts}, ${texts}`;
 }
 
+/** `Checked 4 rows and combined them into 3 orders`. `rows`: an order of several lines is one; `lines`: the rows of the file. */
+export function checkedWords({ rows, lines = rows }: { readonly rows: number; readonly lines?: number | undefined }) {
+  return `Checked ${plural(lines, 'row')}${lines === rows ? '' : ` and combined them into ${plural(rows, 'order')}`}`;
+}
+
 /** `only orders where "Status" is Paid and "Currency" is EUR` */
 export function whereWords(where: readonly ColumnCondition[]): string {
   return `only orders where ${where.map(({ name, condition }) => `${JSON.stringify(name)} ${conditionWords(condition)}`).join(' and ')}`;

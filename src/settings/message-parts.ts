@@ -1,9 +1,11 @@
 /** Parts of messages: quotes the written value, names its kind, and suggests the intended word. */
+
 import { closest } from '../base/closest.ts';
+import { shortened } from '../base/texts.ts';
 
 /** A value as a message shows it: quoted, shortened, and without control characters that would reach the terminal. */
 export function quote(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 39)}…` : text);
+  return JSON.stringify(shortened(text, 40));
 }
 
 /** The kind of a value, for people who write YAML. */

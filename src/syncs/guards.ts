@@ -3,6 +3,7 @@
  * and writes only what the person has seen (engine/ledger/approval.ts).
  */
 import { z } from 'zod';
+import { formatCount } from '../base/counts.ts';
 
 /** Options of syncs whose runs may pause for approval, or save or apply a plan. */
 export const approvalOptions = z.object({
@@ -39,8 +40,8 @@ function mostOf({ approveAbove, approveAboveShare }: Guards, { of }: Extent): nu
 
 /** What a paused run tells the person who approves it; the remedy of AWAITS_CONFIRMATION says how. `what`: the name of its rows. */
 export function exceedsMessage(what: 'contacts' | 'rows', guards: Guards, extent: Extent): string {
-  const { writes, of } = extent;
-  const share = writes * 200 < of ? 'less than 1%' : `${Math.round((writes / of) * 100)}%`;
-  const most = Math.floor(mostOf(guards, extent));
+  const [writes, of] = [formatCount(extent.writes), formatCount(extent.of)];
+  const share = extent.writes * 200 < extent.of ? 'less than 1%' : `${Math.round((extent.writes / extent.of) * 100)}%`;
+  const most = formatCount(Math.floor(mostOf(guards, extent)));
   return `The run would write ${writes} of ${of} ${what} (${share}), and needs approval to write more than ${most}. Nothing is sent.`;
 }

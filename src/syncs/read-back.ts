@@ -3,6 +3,7 @@
  * show is looked up by the id of the answer: a service may hide records from its list, or show them with other values.
  */
 
+import { formatCount } from '../base/counts.ts';
 import type { JsonObject } from '../client/call/json.ts';
 import type { WholeKind } from '../contract/kinds.ts';
 import { RunPaused } from '../engine/account/failure.ts';
@@ -80,7 +81,7 @@ async function checkTenant({ pool, run, account }: JobContext<unknown>, kind: st
   if (others < 2 || others * 2 <= asked) return;
   throw new RunPaused(
     'IDENTITY_UNCLEAR',
-    `The service of account "${account.name}" has accepted ${missing} ${kind} that its list does not show, and ${others} of ${asked} ` +
+    `The service of account "${account.name}" has accepted ${formatCount(missing)} ${kind} that its list does not show, and ${others} of ${asked} ` +
       'known records are other records now. It may be another tenant, or a service that was restored from a backup. ' +
       `${await sentSoFar(pool, run.id)} ${waysOn(account.name)}`,
   );

@@ -21,7 +21,7 @@ test('prints the waiting time of calls by lane', () => {
 test.each([
   [14.1, 3, 20, /limited to 14\.1 calls a second, a rate learnt from the service, which asked 3 times to slow down/],
   [14.1, 0, 20, /limited to 14\.1 calls a second, a rate learnt from the service\./],
-  [0.5, 1, undefined, /limited to 30\.0 calls a minute, a rate learnt from the service, which asked 1 time to slow/],
+  [0.5, 1, undefined, /limited to 30 calls a minute, a rate learnt from the service, which asked 1 time to slow/],
 ])('prints the learnt rate of %d/s', (ratePerSecond, limited, allowed, words) => {
   expect(said({ ratePerSecond, limited }, allowed)).toMatch(words);
 });

@@ -72,7 +72,7 @@ test('shows a run with its counts, its reasons by frequency, and the first rows 
   expect(stdout).toMatch(
     /2 rows for a person to decide:\n {2}2 × AMBIGUOUS_MATCH, Ben, Cho\n {6}The contact matches .*\n {6}Fix: .*\n/,
   );
-  expect(stdout).toContain(`lockstep runs export ${id} --verdict rejected --out rejected.csv`);
+  expect(stdout).toContain(`lockstep runs export ${id} --verdict rejected --out ${id}.rejected.csv`);
 });
 
 test('shows what a dry run would write, and how to export all of it', async () => {

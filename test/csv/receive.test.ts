@@ -51,6 +51,16 @@ test('reads a named pipe like stdin', async () => {
   await file.close();
 });
 
+test('reads a pipe that its caller has opened through its handle, and closes it', async () => {
+  const dir = await freshDir();
+  const pipe = path.join(dir, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const [handle] = await Promise.all([fs.open(pipe, 'r'), fs.writeFile(pipe, CSV)]);
+  const file = await receive({ name: 'orders.csv', handle }, { spoolDir: dir });
+  expect([file.sha256, handle.fd]).toEqual([sha256(CSV), -1]);
+  await file.close();
+});
+
 const REFUSED: readonly (readonly [what: string, content: string | Buffer, code: string, says: RegExp])[] = [
   ['an empty file', '', 'CSV_EMPTY', /is empty/],
   ['gzip of nothing', gzipSync(''), 'CSV_EMPTY', /is empty/],

@@ -186,6 +186,23 @@ test('reports a full disk and leaves no partial file', async () => {
   expect(await fs.readdir(dir)).toEqual([]);
 });
 
+test('giving up closes every file, also if none can be deleted', async () => {
+  const dir = await freshDir();
+  const opened: fs.FileHandle[] = [];
+  const open = async (file: string) => {
+    const handle = await fs.open(file, 'wx');
+    opened.push(handle);
+    return handle;
+  };
+  let isGone = false;
+  const at = (entry: string) => path.join(dir, isGone ? 'x'.repeat(256) : entry);
+  const files = new ResultFiles(form(dir, { open, folder: { path: dir, at, close: async () => {} } }));
+  await files.write('invalid', row(['A', '7', '1']));
+  isGone = true;
+  await files.abort();
+  expect(opened.map(({ fd }) => fd)).toEqual([-1, -1]);
+});
+
 test('names a directory that cannot be written to', async () => {
   const file = path.join(await freshDir(), 'file');
   await fs.writeFile(file, '');

@@ -179,3 +179,19 @@ test('a contact edited between scan and import, whose answer is lost, has one cu
 function withoutContactIds({ status = 200, body }: Reply): Reply {
   return { status, body: String(body).replaceAll(/"contact_id"\s*:\s*\d+/g, '"contact_id":null') };
 }
+
+test('orders refused in words that Postgres cannot store, or that are cut within a character, are rejected with them', async () => {
+  const words = new Map([
+    ['"O-1"', 'no \u0000 such customer'],
+    ['"O-2"', 'half of \ud83d an emoji'],
+    ['"O-3"', `${'x'.repeat(498)}😀 and more`],
+  ]);
+  harness.front.set(async (request, pass) => {
+    const said = [...words].find(([order]) => request.body.includes(order))?.[1];
+    return request.path.endsWith(CREATE) && said ? { status: 422, body: { status: 'error', message: said } } : pass();
+  });
+  const run = await harness.load(ordersCsv(4));
+  expect(await reasons(run)).toEqual([...Array(3).fill('rejected REFUSED_BY_SERVICE'), 'created']);
+  const answers = (await harness.loaded(run)).slice(0, 3).map(({ facts }) => facts?.answer);
+  expect(answers).toEqual(['no  such customer', 'half of \ufffd an emoji', `${'x'.repeat(498)}…`]);
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asSentence, formatCount, formatShare, formatTook, plural } from '../../src/operator/format.ts';
+import { asSentence, formatCount, formatRate, formatShare, formatTook, plural } from '../../src/operator/format.ts';
 
 test.each([
   [400, '0.4 s'],
@@ -10,6 +10,19 @@ test.each([
   [7_500_000, '2 h 5 min'],
 ])('%i ms took %s', (ms, words) => {
   expect(formatTook(ms)).toBe(words);
+});
+
+test.each([
+  [20, '20 calls a second'],
+  [1, '1 call a second'],
+  [150 / 60, '2.5 calls a second'],
+  [100 / 60, '100 calls a minute'],
+  [14.123, '14.1 calls a second'],
+  [0.5, '30 calls a minute'],
+  [10 / 3_600, '10 calls an hour'],
+  [1 / 86_400, '1 call a day'],
+])('%d calls a second are %s', (perSecond, words) => {
+  expect(formatRate(perSecond)).toBe(words);
 });
 
 test('groups digits, rounds shares, and uses the singular for one row', () => {

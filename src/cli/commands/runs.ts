@@ -48,7 +48,7 @@ Examples:
   $ lockstep runs show
   $ lockstep runs show run-261121-0200-1a2b3c
   $ lockstep runs show run-261121-0200-1a2b3c --row 17
-  $ lockstep runs export run-261121-0200-1a2b3c --verdict review --out review.csv`,
+  $ lockstep runs export run-261121-0200-1a2b3c --verdict review --out rows.csv`,
     )
     .action(perform(list));
   addShow(runs, perform);

@@ -3,6 +3,7 @@
 import { statementFor } from '../../base/reasons/reasons.ts';
 import type { ReportedRow } from '../../engine/ledger/views/row-pages.ts';
 import { formatCount, plural } from '../../operator/format.ts';
+import { exportCommand } from '../../operator/problem-rows.ts';
 import { firstRows, problemsIn, type RunReport } from '../../operator/run-report.ts';
 import type { SeededTenant } from '../../service/testbed/seed.ts';
 import type { Queryable } from '../../storage/queryable.ts';
@@ -114,7 +115,7 @@ export function tryNextLines({ dataDir, complete, url, consoleUrl, key, first }:
     `  look around in a browser:   ${consoleUrl}`,
     `  see what was decided:       npx ${complete(`runs show ${first.run}`)}`,
     `  load the orders again:      npx ${complete(`orders load ${dataDir}/bestellungen.csv --account demo`)}`,
-    `  export what needs a person: npx ${complete(`runs export ${first.run} --verdict review --out review.csv`)}`,
+    `  export what needs a person: npx ${exportCommand(first, 'review', complete)}`,
     `  browse the service's API:   ${url}/docs`,
     `  call it:                    curl -H 'API_KEY: ${key}' '${url}/api/v1/contacts/search?search_term=an'`,
     'Press Ctrl-C to stop.',

@@ -11,6 +11,7 @@ import { plural, prunedNote } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { reportRun } from '../../operator/run-report.ts';
 import { countsLine, plannedWord } from '../../operator/run-words.ts';
+import { checkedWords } from '../../operator/sheet-words.ts';
 import { isHeld } from '../../syncs/orders/load-approval.ts';
 import { notDoneAsAsked, type OrdersOptions } from '../../syncs/orders/options.ts';
 import { type FileLoad, type ReceivedLoad, receiveLoad } from '../../syncs/orders/receive-load.ts';
@@ -159,10 +160,7 @@ function tellBegun(
     out.say(
       `${name} was loaded before, as run ${run.id} (${hint(`runs show ${run.id}`)}): nothing is created. --again checks every row again.${changedOptions(run, request)}`,
     );
-  else {
-    const combined = lines === rows ? '' : ` and combined them into ${plural(rows, 'order')}`;
-    out.say(`Checked ${plural(lines, 'row')}${combined}; the load is run ${run.id}.`);
-  }
+  else out.say(`${checkedWords({ rows, lines })}; the load is run ${run.id}.`);
   if (warnings.length > 0)
     out.say('', 'Check these rows:', ...warnings.map(({ code, facts }) => `  ${code}  ${sentenceFor(code, facts)}`));
   out.say(...notes.map((note) => `Note: ${note}.`));

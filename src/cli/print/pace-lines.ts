@@ -1,6 +1,6 @@
 /** Describes how this process used the budget of a key. */
 import { type BudgetStats, LANES } from '../../client/budget/budget.ts';
-import { formatCount, plural } from '../../operator/format.ts';
+import { formatCount, formatRate, plural } from '../../operator/format.ts';
 
 /** One line, or none if no call waited and no rate was learnt. */
 export function paceLines(stats: BudgetStats, allowedPerSecond: number | undefined): readonly string[] {
@@ -37,8 +37,4 @@ function repeated({ retries }: BudgetStats): string {
 
 function formatWait(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
-}
-
-function formatRate(perSecond: number): string {
-  return perSecond >= 1 ? `${perSecond.toFixed(1)} calls a second` : `${(perSecond * 60).toFixed(1)} calls a minute`;
 }

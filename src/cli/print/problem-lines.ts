@@ -4,7 +4,7 @@ import type { Verdict } from '../../engine/ledger/rows.ts';
 import type { GroupExample } from '../../engine/ledger/views/row-groups.ts';
 import { formatCount, plural } from '../../operator/format.ts';
 import {
-  exampleName,
+  exampleNames,
   examplesOf,
   exportCommand,
   moreOf,
@@ -77,10 +77,11 @@ function groupLines(group: ProblemGroup): readonly string[] {
     const where = column === null ? '' : ` in column ${column}`;
     return [`${title}${where}, ${examplesOf(group)}`, ...(said[0] ? [`      ${said[0]}`] : []), ...fix];
   }
+  const names = exampleNames(group);
   const more = moreOf(group).map((words) => `      ${words}`);
   return [
     title,
-    ...examples.map((one, i) => `      ${positionIsSaid(one) ? '' : `${exampleName(one)}: `}${said[i]}`),
+    ...examples.map((one, i) => `      ${positionIsSaid(one) ? '' : `${names[i]}: `}${said[i]}`),
     ...more,
     ...fix,
   ];

@@ -1,4 +1,5 @@
 /** Describes how a file was understood: people check this first when a load looks wrong. */
+import { firstOf } from '../../base/counts.ts';
 import type { UnusedColumn } from '../../csv/columns.ts';
 import type { MappedColumn } from '../../csv/mapped-column.ts';
 import type { Received } from '../../csv/receive.ts';
@@ -46,6 +47,5 @@ function matchOf(column: MappedColumn, names: readonly string[]): string {
 function unusedLines(unused: readonly UnusedColumn[]): readonly string[] {
   if (unused.length === 0) return [];
   const sorted = [...unused.filter(({ unfit }) => unfit), ...unused.filter(({ unfit }) => !unfit)];
-  const more = sorted.length > MOST_UNUSED ? ` and ${sorted.length - MOST_UNUSED} more` : '';
-  return [`  not used: ${sorted.slice(0, MOST_UNUSED).map(unusedWords).join(', ')}${more}`];
+  return [`  not used: ${firstOf(sorted.slice(0, MOST_UNUSED).map(unusedWords), sorted.length)}`];
 }

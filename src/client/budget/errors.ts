@@ -4,7 +4,8 @@ import { inTime } from '../../base/in-time.ts';
 import type { BudgetStore } from './budget.ts';
 
 export function closedError(key: string): LockstepError {
-  return new LockstepError('BUDGET_CLOSED', `The budget of "${key}" is closed: this process is shutting down.`);
+  const why = 'its account was opened again with other settings, or this process is shutting down';
+  return new LockstepError('BUDGET_CLOSED', `The budget of "${key}" is closed: ${why}. The work is retried later.`);
 }
 
 /** Throws BUDGET_COST. */

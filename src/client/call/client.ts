@@ -8,6 +8,7 @@
 
 import { elapsedMs } from '../../base/clock.ts';
 import { LockstepError, messageOf } from '../../base/errors.ts';
+import { shortened, storable } from '../../base/texts.ts';
 import type { InSpan } from '../../base/trace-span.ts';
 import { withoutSecrets } from '../../base/without-secrets.ts';
 import type { Operation, Prefix } from '../../contract/operation.ts';
@@ -238,9 +239,8 @@ export function createClient(config: ClientConfig): Client {
 
   function clean<T extends Ended>(outcome: T): T {
     if (!('message' in outcome)) return outcome;
-    const message = withoutSecrets(outcome.message, endpoint.secrets);
-    const isLong = message.length > MAX_MESSAGE_LENGTH;
-    return { ...outcome, message: isLong ? `${message.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : message };
+    const message = storable(withoutSecrets(outcome.message, endpoint.secrets));
+    return { ...outcome, message: shortened(message, MAX_MESSAGE_LENGTH) };
   }
 
   return {

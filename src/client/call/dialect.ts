@@ -2,8 +2,10 @@
  * How one service answers where the contract is silent (docs/gaps.md): explicit settings, or `auto` to detect it from the
  * answers. Record-level questions that depend on it are answered here too: what a record's id is.
  */
+
 import { z } from 'zod';
 import { parseAmount } from '../../base/amount.ts';
+import { storable } from '../../base/texts.ts';
 import { KINDS, type Kind } from '../../contract/kinds.ts';
 import { MEMBER_NAMES } from '../../contract/member-names.ts';
 import { type Json, type JsonObject, LongInteger } from './json.ts';
@@ -98,7 +100,7 @@ export function whyNoId(record: unknown, kind: Kind, dialect: Dialect): string {
   const name = idMemberOf(record, kind, dialect);
   if (name !== undefined) return `its ${name} ${whyUnusable(record[name])}`;
   const members = Object.keys(record).slice(0, MEMBERS_SHOWN).join(', ');
-  return `its members are ${members || 'none'}`;
+  return `its members are ${storable(members) || 'none'}`;
 }
 
 /** The member with the first of these lower-case names that exists, compared without case. */
@@ -123,7 +125,8 @@ function idMemberOf(record: JsonObject, kind: Kind, dialect: Dialect): string | 
 
 function whyUnusable(value: Json | undefined): string {
   if (value === null || value === undefined) return 'is null';
-  if (typeof value === 'string') return 'is empty';
+  if (typeof value === 'string')
+    return value.trim() === '' ? 'is empty' : 'has a NUL character or half of an emoji, which no database can store';
   if (typeof value !== 'number') return `is ${JSON.stringify(value).slice(0, 40)}, which is neither text nor a number`;
   return Number.isInteger(value)
     ? `${value} is too large for an exact JSON number: the service has to send it as digits or as text`
@@ -224,5 +227,5 @@ function canonicalId(value: unknown): string | undefined {
   if (value instanceof LongInteger) return value.digits;
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
-  return text === '' ? undefined : text;
+  return text === '' || text !== storable(text) ? undefined : text;
 }

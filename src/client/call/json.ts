@@ -2,7 +2,9 @@
  * JSON as services write it: integers beyond 2^53 keep their digits. JSON.parse rounds them, so that two ids become one.
  * They are read as `LongInteger` and written back into a body as the same number.
  */
+
 import { randomUUID } from 'node:crypto';
+import { storable } from '../../base/texts.ts';
 
 export type Json = null | boolean | number | string | LongInteger | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -31,13 +33,10 @@ export function storedForm(value: number | string | LongInteger): number | strin
   return value instanceof LongInteger ? { $integer: value.digits } : value;
 }
 
-/**
- * Any value as text. Postgres stores neither NUL nor half a surrogate pair, such as a form leaves when it cuts an emoji
- * in two.
- */
+/** Any value as text that can be stored: a form may leave half of an emoji. */
 export function textOf(value: unknown): string {
   if (typeof value === 'number' || value instanceof LongInteger) return String(value);
-  return typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed().trim() : '';
+  return typeof value === 'string' ? storable(value).trim() : '';
 }
 
 /** No text of a service begins with this mark. */

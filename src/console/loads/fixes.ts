@@ -12,7 +12,7 @@ import { LABEL_COLUMN } from '../../csv/result-files.ts';
 import { awaitsApproval, NOT_APPROVED } from '../../engine/ledger/approval.ts';
 import { firstRefused, type RefusedOrder, unappliedOrders } from '../../engine/ledger/matching/refused-orders.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
-import { type Load, readLoad } from '../../syncs/orders/begin-load.ts';
+import { type Load, loadOf } from '../../syncs/orders/begin-load.ts';
 
 export interface BadLine {
   readonly line: number;
@@ -62,8 +62,7 @@ export async function badFile(
   pool: pg.Pool,
   run: string,
 ): Promise<{ readonly name: string; readonly columns: readonly string[]; readonly load: Load }> {
-  const load = await readLoad(pool, run);
-  if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${run} is not a load of a file.`, { exitCode: 2 });
+  const load = await loadOf(pool, run);
   if (!isCorrectable(await readRun(pool, run))) {
     const message = `Load ${run} has not ended, and more of its lines may be refused. Correct them all once it has ended.`;
     throw new LockstepError('LOAD_NOT_ENDED', message, { exitCode: 2 });

@@ -6,7 +6,8 @@ import { LockstepError } from '../../base/errors.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import type { OpenedFile } from '../../csv/receive.ts';
 import type { ResultKind } from '../../csv/result-files.ts';
-import { asSentence, plural } from '../../operator/format.ts';
+import { asSentence } from '../../operator/format.ts';
+import { checkedWords } from '../../operator/sheet-words.ts';
 import { firstLinesOf, type Preview, previewLoad } from '../../syncs/orders/preview-load.ts';
 import { receiveLoad } from '../../syncs/orders/receive-load.ts';
 import { writeResults } from '../../syncs/orders/results.ts';
@@ -59,7 +60,7 @@ export function createLoads(needs: LoadsNeeds): Loads {
   const common = { spoolDir: path.join(dataDir, 'received'), signal: closing.signal };
 
   async function receive(upload: Upload, form: LoadForm): Promise<Checked> {
-    const { begun, rows, warnings, notes } = await receiveLoad(pool, {
+    const { begun, rows, lines, warnings, notes } = await receiveLoad(pool, {
       ...common,
       account: await openAccount(upload.account),
       source: await uploads.open(upload),
@@ -72,7 +73,7 @@ export function createLoads(needs: LoadsNeeds): Loads {
       onProgress: (checked) => states.set(upload.id, { status: 'checking', rows: checked }),
     });
     const said = warnings.map(({ code, facts }) => sentenceFor(code, facts));
-    return { run: begun.run.id, status: begun.status, rows, warnings: [...said, ...notes.map(asSentence)] };
+    return { run: begun.run.id, status: begun.status, rows, lines, warnings: [...said, ...notes.map(asSentence)] };
   }
 
   async function load(upload: Upload, form: LoadForm, taking: Taking): Promise<void> {
@@ -81,7 +82,7 @@ export function createLoads(needs: LoadsNeeds): Loads {
       await keeping(needs, taking, 'load-file', `${upload.name} for ${upload.account}`, async () => {
         const checked = await receive(upload, form);
         await uploads.finish(upload, checked);
-        return { said: `Checked ${plural(checked.rows, 'row')}.`, about: checked.run };
+        return { said: `${checkedWords(checked)}.`, about: checked.run };
       });
       states.delete(upload.id);
     } catch (error) {

@@ -24,6 +24,8 @@ const checked = z.object({
   /** `new`, or that the file was loaded before. */
   status: z.enum(['new', 'unfinished', 'finished']),
   rows: z.number(),
+  /** Of the file; an order may have several. Earlier versions did not keep it. */
+  lines: z.number().optional(),
   /** Sentences about rows that are valid but look odd. */
   warnings: z.array(z.string()),
 });

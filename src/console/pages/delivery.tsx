@@ -1,6 +1,8 @@
 /** One delivery: where it goes, its attempts, the last answer, and its content. */
+
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
+import { shortened } from '../../base/texts.ts';
 import { printable } from '../../base/visible.ts';
 import type { ShownDelivery } from '../../mirror/outbox/deliveries.ts';
 import { readDelivery } from '../../operator/deliveries.ts';
@@ -130,5 +132,5 @@ function labelOf({ state, heldBy }: ShownDelivery): string | undefined {
 }
 
 function Source({ text }: { readonly text: string }) {
-  return <pre class="source">{printable(text.length > MOST ? `${text.slice(0, MOST)}…` : text)}</pre>;
+  return <pre class="source">{printable(shortened(text, MOST))}</pre>;
 }

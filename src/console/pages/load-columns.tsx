@@ -1,4 +1,5 @@
 /** Which column of a file fills which field, each with its first cells; another column can be chosen. */
+import { shortened } from '../../base/texts.ts';
 import { visible } from '../../base/visible.ts';
 import { cellFrom } from '../../csv/cell-source.ts';
 import { columnNotes } from '../../csv/column-notes.ts';
@@ -100,8 +101,7 @@ function FieldRow({ field, column, preview: { table, firstRows, sheet }, chosen 
 }
 
 function short(name: string): string {
-  const text = visible(name);
-  return text.length > 50 ? `${text.slice(0, 50)}…` : text;
+  return shortened(visible(name), 50);
 }
 
 /** The titles of a table that shows cells of a file. */

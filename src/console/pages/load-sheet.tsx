@@ -3,7 +3,14 @@ import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
 import { statementOf } from '../../csv/column-errors.ts';
 import { formatBytes, formatCount, plural } from '../../operator/format.ts';
-import { combineWords, decimalWords, delimiterWords, presetWords, whereWords } from '../../operator/sheet-words.ts';
+import {
+  checkedWords,
+  combineWords,
+  decimalWords,
+  delimiterWords,
+  presetWords,
+  whereWords,
+} from '../../operator/sheet-words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import { requireOperator } from '../access/guard.ts';
 import { type Failure, failureOf } from '../failures.ts';
@@ -83,14 +90,14 @@ function isPlain({ status, warnings }: Checked): boolean {
   return status === 'new' && warnings.length === 0;
 }
 
-function resultOf({ name }: Upload, { run, status, rows, warnings }: Checked) {
+function resultOf({ name }: Upload, { run, status, rows, lines, warnings }: Checked) {
   const body = (
     <>
       <h1>
         <Foreign text={name} most={120} />
       </h1>
       {status === 'new' ? (
-        <p>Checked {plural(rows, 'row')}.</p>
+        <p>{checkedWords({ rows, lines })}.</p>
       ) : (
         <p class="notice warn">
           Run <a href={`/runs/${run}`}>{run}</a> has this file already: nothing is created twice.

@@ -1,5 +1,7 @@
 /** Small parts of pages. Text from elsewhere is escaped by the renderer, and shown by `Foreign`. */
+
 import type { Child } from 'hono/jsx';
+import { shortened } from '../../base/texts.ts';
 import { inOneLine } from '../../base/visible.ts';
 import { PROBLEMS, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { formatCount } from '../../operator/format.ts';
@@ -26,7 +28,7 @@ export function Foreign({ text, most }: { readonly text: string; readonly most?:
   const isCut = most !== undefined && text.length > most;
   return (
     <bdi class="foreign" title={isCut ? inOneLine(text.slice(0, 1_000)) : undefined}>
-      {inOneLine(isCut ? `${text.slice(0, most)}…` : text)}
+      {inOneLine(isCut ? shortened(text, most) : text)}
     </bdi>
   );
 }

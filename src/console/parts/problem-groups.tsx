@@ -2,7 +2,7 @@
 
 import { formatCount, plural } from '../../operator/format.ts';
 import {
-  exampleName,
+  exampleNames,
   examplesOf,
   exportCommand,
   moreOf,
@@ -104,12 +104,13 @@ function Said({ run, group }: { readonly run: string; readonly group: ProblemGro
       </>
     );
   }
+  const names = exampleNames(group);
   return (
     <ul class="examples">
       {group.examples.map((one, i) => (
         <li>
           <a href={`/runs/${run}/rows/${encodeURIComponent(one.sourceId)}`}>
-            <Foreign text={exampleName(one)} most={80} />
+            <Foreign text={names[i] ?? ''} most={80} />
           </a>
           : <Words text={group.said[i] ?? ''} most={MOST} />
         </li>

@@ -1,5 +1,7 @@
 /** Sentences of Lockstep, with what a page adds to them. */
+
 import { createContext, useContext } from 'hono/jsx';
+import { shortened } from '../../base/texts.ts';
 import { visible } from '../../base/visible.ts';
 import { addressOf, Time } from './parts.tsx';
 
@@ -32,7 +34,7 @@ export const CommandHint = createContext((command: string) => `lockstep ${comman
 /** A sentence of Lockstep: its commands in backticks, each with the page that does the same, and its times in the zone of the viewer. */
 export function Words({ text: told, most }: { readonly text: string; readonly most?: number }) {
   const text = told.replaceAll(OPTION, '');
-  const parts = (most === undefined || text.length <= most ? text : `${text.slice(0, most)}…`).split('`');
+  const parts = shortened(text, most ?? text.length).split('`');
   return (
     <bdi class="foreign">
       {parts.map((part, i) =>

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { z } from 'zod';
+import { elapsedMs } from '../../base/clock.ts';
 import type { InSpan } from '../../base/trace-span.ts';
 import type { BudgetStats, BudgetStore } from '../../client/budget/budget.ts';
 import { createBudget } from '../../client/budget/key-budget.ts';
@@ -53,6 +54,8 @@ export interface Accounts {
 }
 
 const STORE_AWAY_MS = 2_000;
+/** A replaced account without a call for this long is closed: no job uses it, since a key is blocked for 15 minutes at most. */
+const UNUSED_MS = 60 * 60 * 1000;
 /** How long an accepted key is trusted. */
 const BELIEVED_MS = 30_000;
 
@@ -69,7 +72,26 @@ export function createAccounts(needs: {
   const opened = new Map<string, Promise<OpenedAccount>>();
   const inUse = new Map<string, Account>();
   const inspected = new Set<OpenedAccount>();
-  const renewed: Promise<OpenedAccount>[] = [];
+  /** Accounts that were opened again for new work, each with the timer that closes it once no job uses it. */
+  const replaced = new Map<Promise<OpenedAccount>, NodeJS.Timeout>();
+
+  function current(name: string): Promise<OpenedAccount> {
+    return opened.get(name) ?? open(name);
+  }
+
+  function closeUnused(opening: Promise<OpenedAccount>): void {
+    let used: number | undefined;
+    const look = async () => {
+      const before = await opening.catch(() => undefined);
+      const usedBefore = used;
+      used = before?.account.budgetStats().used;
+      if (used !== usedBefore) return;
+      clearInterval(replaced.get(opening));
+      replaced.delete(opening);
+      await before?.close().catch(() => {}); // only what it learnt about prefixes is not saved
+    };
+    replaced.set(opening, setInterval(look, UNUSED_MS).unref());
+  }
 
   function open(name: string): Promise<OpenedAccount> {
     const opening = needs.access(name).then((access) => openIdentified(name, access, needs));
@@ -83,7 +105,7 @@ export function createAccounts(needs: {
 
   return {
     async open(name) {
-      return (await (opened.get(name) ?? open(name))).account;
+      return (await current(name)).account;
     },
     async inspect(name) {
       const scope = await scopeNamed(needs.pool, name);
@@ -96,24 +118,27 @@ export function createAccounts(needs: {
       return identityFor(needs.pool, await needs.access(name));
     },
     async reopen(name) {
-      const before = await opened.get(name);
-      if (before === undefined) return (await open(name)).account;
+      const opening = current(name);
+      const before = await opening;
       const access = await needs.access(name);
       if (isSameAccess(access, before.access)) return before.account;
+      if (opened.get(name) !== opening) return (await current(name)).account; // another caller has opened it again
       const after = open(name);
       await before.close(); // its calls in flight end first; a job that still holds it retries later
       return (await after).account;
     },
     renew(name) {
       const before = opened.get(name);
-      if (before) renewed.push(before);
+      if (before) closeUnused(before);
       opened.delete(name);
       inUse.delete(name);
     },
     budgets: () => new Map([...inUse].map(([name, account]) => [name, account.budgetStats()])),
     async close() {
-      const all = [...opened.values(), ...renewed.splice(0)];
+      for (const timer of replaced.values()) clearInterval(timer);
+      const all = [...opened.values(), ...replaced.keys()];
       opened.clear();
+      replaced.clear();
       for (const opening of all) await (await opening.catch(() => undefined))?.close();
       for (const one of inspected) await one.close();
       inspected.clear();
@@ -225,15 +250,16 @@ async function openAccount(
  */
 function believed(ask: (refused?: OperationName) => Promise<KeyFound>): Account['checkKey'] {
   let asking: Promise<KeyFound> | undefined;
-  let accepted: OperationName | undefined;
-  return async (refused) => {
-    if (accepted !== undefined && accepted !== refused) return { status: 'accepted', by: accepted };
+  let accepted: { readonly by: OperationName; readonly untilMs: number } | undefined;
+  return async function checkKey(refused): Promise<KeyFound> {
+    if (accepted !== undefined && accepted.by !== refused && elapsedMs() < accepted.untilMs)
+      return { status: 'accepted', by: accepted.by };
     asking ??= ask(refused).finally(() => {
       asking = undefined;
     });
     const key = await asking;
-    accepted = key.status === 'accepted' ? key.by : undefined;
-    if (accepted !== undefined) setTimeout(() => (accepted = undefined), BELIEVED_MS).unref();
-    return key;
+    accepted = key.status === 'accepted' ? { by: key.by, untilMs: elapsedMs() + BELIEVED_MS } : undefined;
+    // Another caller's check had an answer from the operation that was refused here: that shows nothing about the others.
+    return key.status === 'accepted' && key.by === refused ? checkKey(refused) : key;
   };
 }

@@ -6,6 +6,7 @@
  */
 
 import type pg from 'pg';
+import { formatCount } from '../../base/counts.ts';
 import { isPageSize } from '../../client/lists/whole-lists.ts';
 import { singular, type WholeKind } from '../../contract/kinds.ts';
 import { addNote } from '../ledger/runs.ts';
@@ -52,6 +53,10 @@ export async function isCutOff(
   const check = isUnclear
     ? `nothing shows that it is complete, so none of the records missing from it are created. If it has more, set the name of the page parameter in the account’s dialect.pageParam. If it is complete, create one more ${singular(kind)} at the service, and start again`
     : `check on the service’s platform whether there are more, because Lockstep would create those a second time`;
-  await addNote(pool, run.id, `the list of ${kind} has ${records} records, which looks like a page size: ${check}`);
+  await addNote(
+    pool,
+    run.id,
+    `the list of ${kind} has ${formatCount(records)} records, which looks like a page size: ${check}`,
+  );
   return isUnclear;
 }

@@ -21,12 +21,6 @@ export interface SuspensionNeeds {
 /** How often the jobs of a suspended account check whether it still is. */
 const LOOK_MS = 2_000;
 
-/** Suspends an account until its key is accepted. */
-export async function suspend({ pool, log }: SuspensionNeeds, scope: string, refused: KeyRefused): Promise<void> {
-  const isNew = await suspendAccount(pool, scope, refused.message);
-  if (isNew) log.warn({ account: scope }, `account suspended: ${refused.message}`);
-}
-
 /** Whether an account may be used now, and if not, when to ask again. Tries the key if that is due. */
 export async function mayUse(
   { pool, accounts, log }: SuspensionNeeds,

@@ -10,6 +10,7 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
+import { formatCount, plural } from '../../base/counts.ts';
 import { codeOf } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import { contentOf } from '../../client/call/contract-record.ts';
@@ -92,8 +93,8 @@ export async function readWholeList(
 
 /** For a list that is only a part by its own answer, and cannot be read in pages. */
 function cutOff(records: number, total = 0): ScanReport {
-  const more = total > records ? `there are ${total}` : 'more follow';
-  const reasons = [`one answer has ${records} records, and says that ${more}`];
+  const more = total > records ? `there are ${formatCount(total)}` : 'more follow';
+  const reasons = [`one answer has ${plural(records, 'record')}, and says that ${more}`];
   return { proof: 'unproven', reasons, seen: records, pages: 1, passes: 1 };
 }
 

@@ -11,6 +11,7 @@
  * | missing, and the service has no look-up by id | the list counts as partial |
  */
 
+import { formatCount } from '../../base/counts.ts';
 import { isJsonObject } from '../../client/call/dialect.ts';
 import type { Json, JsonObject } from '../../client/call/json.ts';
 import { mayBeSame, type RecordKeys, recordKeys } from '../../client/lists/record-keys.ts';
@@ -242,7 +243,7 @@ async function otherRecords(
   const said = (keys: RecordKeys | undefined) => Object.values(keys ?? {}).join(', ');
   const example =
     first && `${singular(resource)} ${first.id} was ${said(first.keys)} and is ${said(found.get(first.id))}`;
-  const what = `lists other ${resource} under the ids that are known: ${others.length} of ${found.size}; ${example}`;
+  const what = `lists other ${resource} under the ids that are known: ${formatCount(others.length)} of ${formatCount(found.size)}; ${example}`;
   return identityUnclear(account.name, what, await sentSoFar(pool, run.id));
 }
 
@@ -261,7 +262,7 @@ async function wentBack(
 ): Promise<RunPaused> {
   return new RunPaused(
     'SERVICE_WENT_BACK',
-    `The service of account "${account.name}" no longer has ${missing} of ${known} ${resource} that were checked. ` +
+    `The service of account "${account.name}" no longer has ${formatCount(missing)} of ${formatCount(known)} ${resource} that were checked. ` +
       `It may have been restored from a backup, or be another tenant. ${await sentSoFar(pool, run.id)} ${waysOn(account.name)}`,
   );
 }

@@ -3,8 +3,8 @@
  * empties it together with the marks of the reads, so a transaction that relies on a read checks that its mark still
  * exists.
  */
-import { LockstepError } from '../../base/errors.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import { runUnknown } from './runs.ts';
 
 export type RecordKind = 'customer' | 'order';
 
@@ -106,7 +106,7 @@ export async function nextPass(db: Queryable, runId: string): Promise<number> {
     [runId],
   );
   const pass = counted.rows[0]?.pass;
-  if (pass === undefined) throw new LockstepError('RUN_UNKNOWN', `There is no run "${runId}"`);
+  if (pass === undefined) throw runUnknown(runId);
   return pass;
 }
 

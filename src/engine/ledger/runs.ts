@@ -139,12 +139,13 @@ export async function startRun(
 /** @throws LockstepError RUN_UNKNOWN */
 export async function readRun(db: Queryable, id: string): Promise<Run> {
   const found = await db.query(`select ${COLUMNS} from ledger.runs where id = $1`, [id]);
-  if (!found.rows[0]) {
-    throw new LockstepError('RUN_UNKNOWN', `There is no run "${id}". List the runs with: \`lockstep runs\``, {
-      exitCode: 2,
-    });
-  }
+  if (!found.rows[0]) throw runUnknown(id);
   return toRun(found.rows[0]);
+}
+
+export function runUnknown(id: string): LockstepError {
+  const message = `There is no run "${id}". List the runs with: \`lockstep runs\``;
+  return new LockstepError('RUN_UNKNOWN', message, { exitCode: 2 });
 }
 
 /** Every running run. */

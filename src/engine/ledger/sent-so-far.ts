@@ -1,4 +1,5 @@
 /** What a run has sent before it stops. */
+import { formatCount, plural } from '../../base/counts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { Verdict } from './rows.ts';
 import { ARRIVED } from './unsettled.ts';
@@ -8,8 +9,10 @@ export async function sentSoFar(db: Queryable, runId: string): Promise<string> {
   const counts = await countSent(db, runId);
   if (counts.length === 0) return 'Nothing was written.';
   const rows = counts.reduce((sum, { count }) => sum + count, 0);
-  const decided = counts.map(({ verdict, count }) => `${count} ${verdict === 'unknown' ? 'not confirmed' : verdict}`);
-  return `Before that, the run has sent ${rows} ${rows === 1 ? 'row' : 'rows'}: ${decided.join(', ')}.`;
+  const decided = counts.map(
+    ({ verdict, count }) => `${formatCount(count)} ${verdict === 'unknown' ? 'not confirmed' : verdict}`,
+  );
+  return `Before that, the run has sent ${plural(rows, 'row')}: ${decided.join(', ')}.`;
 }
 
 /** Whether a run has begun to send: the service may show its records by id before it lists them. */

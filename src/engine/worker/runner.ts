@@ -12,11 +12,12 @@ import { formatDuration } from '../../settings/durations.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { KeyRefused, OperationForbidden, RetryLater, RunPaused, type Stop } from '../account/failure.ts';
 import { otherScope } from '../account/identity.ts';
-import { mayUse, suspend } from '../account/suspension.ts';
+import { mayUse } from '../account/suspension.ts';
 import { noteAttended, noteLeft } from '../ledger/attended-runs.ts';
 import { countClaims, dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
 import { endRun, pauseRun } from '../ledger/run-status.ts';
 import { addNote, markFailing, movePhase, type Run, readRun, runningRuns } from '../ledger/runs.ts';
+import { suspendAccount } from '../ledger/scopes/suspensions.ts';
 import { ledgerNow } from '../ledger/set-clock.ts';
 import { resumeWaiting } from '../ledger/waiting-runs.ts';
 import type { Catalog, Job, JobContext, JobResult, TargetAccess } from './job.ts';
@@ -192,7 +193,9 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     }
     const { code, message } = stop;
     if (stop instanceof KeyRefused) {
-      await suspend(needs, run.scope, stop);
+      const isNew = await suspendAccount(pool, run.scope, message);
+      // A command prints why its run has stopped.
+      if (isNew && isEveryRun) log.warn({ account: run.scope }, `account suspended: ${message}`);
       await addNote(pool, run.id, message);
       return { status: 'again', inMs: 0 };
     }

@@ -10,8 +10,10 @@
  *
  * An item that is always open, because it recurs, does not differ from a completed task.
  */
+
 import type pg from 'pg';
 import { z } from 'zod';
+import { firstOf } from '../../base/counts.ts';
 import type { ItemRead, Target } from '../../contract/target.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
@@ -169,9 +171,8 @@ function triedOf({ read, failedCount }: Counted): number {
   return read + failedCount;
 }
 
-function named(names: readonly string[], total: number, between = ', '): string {
-  if (total === 0) return '';
-  return `: ${names.join(between)}${total > names.length ? ` and ${total - names.length} more` : ''}`;
+function named(names: readonly string[], total: number, between?: string): string {
+  return total === 0 ? '' : `: ${firstOf(names, total, between)}`;
 }
 
 async function nextLinks(db: Queryable, run: Run, name: string, limit: number): Promise<readonly Link[]> {

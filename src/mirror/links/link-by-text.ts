@@ -3,6 +3,7 @@
  * An existing link always takes precedence.
  */
 
+import { firstOf } from '../../base/counts.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { CallContext, Delivery, DeliveryOutcome, Target } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
@@ -131,8 +132,7 @@ function ledgerAway(itemId: string, error: unknown): DeliveryOutcome {
 }
 
 function ambiguous({ id, task }: Delivery, named: readonly string[]): DeliveryOutcome {
-  const more = named.length > MOST_NAMED ? ` and ${named.length - MOST_NAMED} more` : '';
-  const which = `${named.slice(0, MOST_NAMED).join(', ')}${more}`;
+  const which = firstOf(named.slice(0, MOST_NAMED), named.length);
   const remedy = `link it with one (\`lockstep links import\`), then: \`lockstep deliveries replay --id ${id}\``;
   const detail = `The text of ${sourceIdOf(task)} names several items, so it is unclear which one is meant: ${which}; ${remedy}`;
   return { status: 'skipped', reason: 'LINK_AMBIGUOUS', detail };

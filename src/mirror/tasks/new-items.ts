@@ -6,8 +6,10 @@
  * Items are read in the order of their changes. After each run the ledger has the time up to which they were read, and the items
  * that could not become tasks yet. So neither many changes nor an item that cannot become a task keep the others waiting.
  */
+
 import type pg from 'pg';
 import { elapsedMs } from '../../base/clock.ts';
+import { formatCount } from '../../base/counts.ts';
 import type { NewItem, Target, TaskState } from '../../contract/target.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { addNote, type Run } from '../../engine/ledger/runs.ts';
@@ -71,7 +73,7 @@ export async function createFromNewItems(needs: NewItemNeeds): Promise<void> {
     ...failed.map(({ item, why }) => `${item.itemId} is no task yet: ${why}`).slice(0, MOST_NAMED),
     ...unread.map(({ unreadId, why }) => `${unreadId} cannot be read and becomes no task: ${why}`).slice(0, MOST_NAMED),
   ];
-  if (unread.length > MOST_NAMED) notes.push(`${unread.length} new items cannot be read`);
+  if (unread.length > MOST_NAMED) notes.push(`${formatCount(unread.length)} new items cannot be read`);
   const { at, until = at } = read;
   if (until < at) notes.push(`items that have changed since ${until.toISOString()} are read by the next run`);
   for (const note of notes) await addNote(pool, run.id, `${name}: ${note}`);

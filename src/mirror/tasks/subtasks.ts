@@ -2,6 +2,7 @@
  * Subtasks cost a call per task, so a scan reads only the subtasks of changed tasks and of a rotating share of the others. Each
  * answer is whole: a subtask is gone if two answers in a row do not hold it.
  */
+import { plural } from '../../base/counts.ts';
 import { toWireId } from '../../client/call/dialect.ts';
 import { isPart } from '../../client/lists/scan-pages.ts';
 import type { TaskState } from '../../contract/target.ts';
@@ -49,7 +50,7 @@ export async function scanSubtasks(
       await keepSubtasks(watching, parent, answer, { isSilent: isBaseline(parent, options) });
     }
   }
-  if (asked > 0) await addNote(pool, run.id, `read the subtasks of ${asked} ${asked === 1 ? 'task' : 'tasks'}`);
+  if (asked > 0) await addNote(pool, run.id, `read the subtasks of ${plural(asked, 'task')}`);
   if (refusal !== undefined) await addNote(pool, run.id, `not all subtasks could be read: ${refusal.message}`);
 }
 

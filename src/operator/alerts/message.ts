@@ -1,5 +1,7 @@
 /** A message about a problem, as the outbox keeps it and channels send it, and its text. */
+
 import { z } from 'zod';
+import { shortened } from '../../base/texts.ts';
 import { ALERT_EVENTS, type AlertEvent } from '../../settings/schema-alert.ts';
 import type { Problem } from './problem.ts';
 
@@ -120,5 +122,5 @@ function plain(text: string, complete: Complete): string {
     .replaceAll(/[^\s@"'<>(]+@[^\s@"'<>),;]+\.[\p{L}\d]{2,}/gu, '(address)')
     .replaceAll(/\+\d[\d ()./-]{6,}\d/g, '(number)')
     .replaceAll(/`lockstep ([^`]+)`/g, (_, command: string) => `\`${complete(command)}\``);
-  return line.length > MAX_TEXT_LENGTH ? `${line.slice(0, MAX_TEXT_LENGTH - 1)}…` : line;
+  return shortened(line, MAX_TEXT_LENGTH);
 }

@@ -80,8 +80,7 @@ export async function beginPlannedLoad(pool: pg.Pool, planning: Run, plan: Appli
   const { savePlan: _, ...options } = ordersOptions.parse(planning.options);
   for (;;) {
     const begun = await inTransaction(pool, async (db) => {
-      const load = await readLoad(db, planning.id);
-      if (!load) throw new LockstepError('RUN_UNKNOWN', `Run ${planning.id} is not a load of a file`, { exitCode: 2 });
+      const load = await loadOf(db, planning.id);
       const { account, scope, lane } = planning;
       const applied = { ...options, confirm: false, plan: plan.id };
       const spec = { ...load, account, scope, lane, options: applied, dryRun: false };
@@ -117,6 +116,14 @@ export async function readLoad(db: Queryable, runId: string): Promise<Load | und
     [runId],
   );
   return found.rows[0];
+}
+
+/** @throws LockstepError RUN_IS_NO_LOAD */
+export async function loadOf(db: Queryable, runId: string): Promise<Load> {
+  const load = await readLoad(db, runId);
+  if (load) return load;
+  const message = `Run ${runId} is not a load of a file. List the loads with: \`lockstep runs\``;
+  throw new LockstepError('RUN_IS_NO_LOAD', message, { exitCode: 2 });
 }
 
 /** The last load with this id that was received whole, and that a person did not refuse; undefined if there is none. */

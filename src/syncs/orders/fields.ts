@@ -1,6 +1,7 @@
 /** A row's values as an order's content and as its customer. */
 
 import type { Facts } from '../../base/reasons/reason.ts';
+import { storable } from '../../base/texts.ts';
 import type { CustomerFields } from '../../contract/records.ts';
 import type { OrderValues } from '../../csv/validate.ts';
 
@@ -22,11 +23,6 @@ export function customerOf(values: OrderValues): CustomerFields {
     gender: values.gender,
     picture_url: values.picture_url,
   });
-}
-
-/** Text as Postgres can hold it: neither NUL nor half a character. */
-export function storable(text: string): string {
-  return text.replaceAll('\0', '').toWellFormed();
 }
 
 /** Facts may quote a file, which may contain any character. */

@@ -5,6 +5,7 @@
 import pg from 'pg';
 import { LockstepError, messageOf } from '../../base/errors.ts';
 import type { Facts } from '../../base/reasons/reason.ts';
+import { storable } from '../../base/texts.ts';
 import { visible } from '../../base/visible.ts';
 import { UnclearFile } from '../../csv/column-errors.ts';
 import { addRows, nextNumber } from '../../engine/ledger/inputs.ts';
@@ -13,7 +14,7 @@ import { type Run, recordProgress } from '../../engine/ledger/runs.ts';
 import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
 import { describeDatabaseError } from '../../storage/errors.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { storable, storableFacts } from './fields.ts';
+import { storableFacts } from './fields.ts';
 import { notDoneAsAsked, type OrdersOptions } from './options.ts';
 
 export interface FileVerdict {

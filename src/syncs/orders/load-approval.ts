@@ -1,5 +1,7 @@
 /** A load that a person has to approve: because the person is at a terminal, because of its guards, or because it repeats another. */
+
 import type pg from 'pg';
+import { formatCount } from '../../base/counts.ts';
 import { approveRun, holdRest, releaseRest, type ShownPlan } from '../../engine/ledger/approval.ts';
 import { undecide } from '../../engine/ledger/matching/decide-orders.ts';
 import { keepShown } from '../../engine/ledger/matching/shown-writes.ts';
@@ -67,7 +69,11 @@ export function approveFirst(pool: pg.Pool, plan: ShownPlan, by: string, first: 
     const held = await holdRest(db, plan.id, first);
     if (held === 0) return true;
     await saveCheckpoint(db, plan.id, { ...checkpointOf(await readRun(db, plan.id)), isPartial: true });
-    await addNote(db, plan.id, `at first, only the first ${first} of ${first + held} orders were approved`);
+    await addNote(
+      db,
+      plan.id,
+      `at first, only the first ${formatCount(first)} of ${formatCount(first + held)} orders were approved`,
+    );
     return true;
   });
 }

@@ -1,13 +1,13 @@
 /** What a file is as a load: its identity, by which it is found again, and what is kept of it for its results. */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
+import { storable } from '../../base/texts.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import { contentSha256 } from '../../csv/content-hash.ts';
 import type { Received } from '../../csv/receive.ts';
 import type { Sheet, SheetChoices } from '../../csv/sheet.ts';
 import type { Account } from '../../engine/account/account.ts';
 import type { LoadSpec } from './begin-load.ts';
-import { storable } from './fields.ts';
 import type { OrdersOptions } from './options.ts';
 import { type TellingForm, tellingForm } from './remembered-columns.ts';
 import type { ResultFormat } from './results.ts';

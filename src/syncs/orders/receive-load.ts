@@ -2,10 +2,13 @@
  * Receives a file as a load: reads and examines it, checks every row without a call, stages all rows, and releases the load.
  * The command line uses it, and so does the watcher of folders.
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
+import { firstOf } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
+import { storable } from '../../base/texts.ts';
 import { Overview } from '../../csv/overview.ts';
 import { readPresets } from '../../csv/presets.ts';
 import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
@@ -22,7 +25,6 @@ import { loadedBefore } from '../../engine/ledger/repeated-loads.ts';
 import { addNote, type Run, recordLeftOut } from '../../engine/ledger/runs.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin-load.ts';
-import { storable } from './fields.ts';
 import { fingerprintOf, labelsFor, type Specified, specOf } from './load-spec.ts';
 import { rememberedColumns } from './remembered-columns.ts';
 import { repeatsWords, Sample } from './repeated-content.ts';
@@ -39,7 +41,8 @@ export interface FileLoad extends Specified {
   readonly signal: AbortSignal;
   /** Called with the way the file was read, before it is staged. */
   readonly onSheet?: (sheet: Sheet, received: Received) => void;
-  readonly onProgress?: (rows: number) => void;
+  /** Called with how many lines of the file were checked so far. */
+  readonly onProgress?: (lines: number) => void;
   /** Called while another process receives the same file. */
   readonly onWaiting?: () => void;
 }
@@ -137,7 +140,7 @@ async function stageAll(
         notedAtMs = performance.now();
         await noteReceiving(pool, run.id, rows);
       }
-      load.onProgress?.(rows);
+      load.onProgress?.(lines);
     }
     await stage();
     await staging.end();
@@ -161,7 +164,7 @@ async function stageAll(
 function sharedWords(found: Found): readonly string[] {
   if (found.count === 0) return [];
   return [
-    `orders of different customers have the same order_id (${listed(found)}), and each is loaded as an order of its own`,
+    `orders of different customers have the same order_id (${firstOf(found.first, found.count)}), and each is loaded as an order of its own`,
   ];
 }
 
@@ -169,12 +172,9 @@ function sharedWords(found: Found): readonly string[] {
 function copiedWords(found: Found): readonly string[] {
   if (found.count === 0) return [];
   return [
-    `lines with the order_id and content of an earlier line are not sent, because they seem to be the same order: ${found.count === 1 ? 'line' : 'lines'} ${listed(found)}. If they are items of one order, its amount lacks theirs: combine the lines when you load the file (\`--combine-lines sum\`)`,
+    `lines with the order_id and content of an earlier line are not sent, because they seem to be the same order: ${found.count === 1 ? 'line' : 'lines'} ${firstOf(found.first, found.count)}. If they are items of one order, its amount lacks theirs: combine the lines when you load the file (\`--combine-lines sum\`)`,
   ];
 }
-
-const listed = ({ first, count }: Found) =>
-  `${first.join(', ')}${count > first.length ? ` and ${count - first.length} more` : ''}`;
 
 function toStagedRow(row: CheckedRow): StagedRow {
   const { line, cells, lines, values } = row;

@@ -2,7 +2,6 @@
 import path from 'node:path';
 import type pg from 'pg';
 import { z } from 'zod';
-import { LockstepError } from '../../base/errors.ts';
 import type { Folder } from '../../base/open-folder.ts';
 import { PLAIN_HINTS, sentenceFor } from '../../base/reasons/reasons.ts';
 import { ENCODINGS } from '../../csv/encoding.ts';
@@ -10,7 +9,7 @@ import { resultsBase } from '../../csv/file-names.ts';
 import { ResultFiles, type ResultKind } from '../../csv/result-files.ts';
 import { type LoadedRow, loadedRows } from '../../engine/ledger/matching/staged-orders.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { readLoad } from './begin-load.ts';
+import { loadOf } from './begin-load.ts';
 
 /** What is needed to write a load's results, kept with the load; earlier versions kept less and wrote UTF-8. */
 const resultFormat = z.object({
@@ -36,8 +35,7 @@ export async function writeResults(
   runId: string,
   destination: { readonly dir: string; readonly folder?: Folder; readonly base?: string },
 ): Promise<readonly ResultFile[]> {
-  const load = await readLoad(pool, runId);
-  if (!load) throw new LockstepError('RUN_IS_NO_LOAD', `Run ${runId} is not a load of a file.`, { exitCode: 2 });
+  const load = await loadOf(pool, runId);
   const { account } = await readRun(pool, runId);
   const hints = { ...PLAIN_HINTS, about: { run: runId, account } };
   const base = resultsBase(path.basename(load.fileName));

@@ -2,12 +2,13 @@
 
 import { LockstepError } from '../../base/errors.ts';
 import type { Cause } from '../../base/reasons/reason.ts';
+import { storable } from '../../base/texts.ts';
 import type { OrderValues } from '../../csv/validate.ts';
 import { type FileLine, type StagedOrder, stageOrders } from '../../engine/ledger/matching/staged-orders.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { keysOf } from '../customers/keys.ts';
-import { contentOf, customerOf, storable, storableFacts } from './fields.ts';
+import { contentOf, customerOf, storableFacts } from './fields.ts';
 
 export interface StagedRow {
   /** The line where it begins; its number in the ledger. */

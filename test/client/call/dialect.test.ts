@@ -23,6 +23,8 @@ const ids: [value: unknown, id: string | undefined][] = [
   [7.5, undefined],
   ['', undefined],
   [' ', undefined],
+  ['A\u00001', undefined],
+  ['A\ud83d', undefined],
   [null, undefined],
   [true, undefined],
   [{ $oid: '7' }, undefined],

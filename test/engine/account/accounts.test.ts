@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { LockstepError } from '../../../src/base/errors.ts';
 import type { BudgetStore } from '../../../src/client/budget/budget.ts';
 import { openPostgresStore } from '../../../src/client/budget/postgres-store.ts';
@@ -34,6 +34,8 @@ const AWAY: BudgetStore = {
   retry: () => Promise.reject(new Error('it is away')),
 };
 
+const HOUR_MS = 60 * 60 * 1000;
+
 /** Accounts called `acme` of the test's server; `access` replaces reading the settings. */
 async function accountsWith({ store, access }: { store?: BudgetStore; access?: () => Promise<AccountAccess> } = {}) {
   const accounts = createAccounts({
@@ -62,6 +64,43 @@ test('a renewed account is opened again for new work, and a job that holds the e
   for (const { client } of [before, after]) {
     expect(await client.call('contacts.getall', { lane: 'batch' })).toMatchObject({ status: 'applied' });
   }
+});
+
+test('a replaced account is closed once no job uses it', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const accounts = await accountsWith();
+  const before = await accounts.open('acme');
+  const read = () => before.client.call('contacts.getall', { lane: 'interactive' });
+  accounts.renew('acme');
+  for (const used of ['just now', 'an hour later']) {
+    expect(await read(), used).toMatchObject({ status: 'applied' });
+    await vi.advanceTimersByTimeAsync(HOUR_MS);
+  }
+  await vi.advanceTimersByTimeAsync(HOUR_MS);
+  await vi.waitFor(async () => expect(await read()).toMatchObject({ status: 'not-sent', reason: 'budget-away' }));
+  expect(await (await accounts.open('acme')).client.call('contacts.getall', { lane: 'batch' })).toMatchObject({
+    status: 'applied',
+  });
+});
+
+test('two callers that reopen an account with a changed key get the same account', async () => {
+  let apiKey = 'k';
+  const accounts = await accountsWith({ access: async () => ({ ...accessTo(server.url), apiKey }) });
+  const before = await accounts.open('acme');
+  apiKey = 'changed';
+  const [one, other] = await Promise.all([accounts.reopen('acme'), accounts.reopen('acme')]);
+  expect([one === before, one === other]).toEqual([false, true]);
+});
+
+test('a check of the key that another caller began never counts the operation that was refused here', async () => {
+  const account = await (await accountsWith()).open('acme');
+  const checks = ['contacts.getall', 'customers.getall'] as const;
+  const keys = await Promise.all(checks.map((refused) => account.checkKey(refused)));
+  expect(keys).toEqual([
+    { status: 'accepted', by: 'customers.getall' },
+    { status: 'accepted', by: 'contacts.getall' },
+  ]);
 });
 
 test('opens an account once and shares it', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { thisWorker } from '../../../src/engine/ledger/claims.ts';
 import { pauseRun } from '../../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
-import { beginLoad, readLoad, releaseLoad } from '../../../src/syncs/orders/begin-load.ts';
+import { beginLoad, beginPlannedLoad, readLoad, releaseLoad } from '../../../src/syncs/orders/begin-load.ts';
 import { noteReceiving, stageRows } from '../../../src/syncs/orders/staging.ts';
 import { freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import { aLoad, aSpec, beginNew, end, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
@@ -41,7 +41,11 @@ test('a load waits until it is released, and keeps what its results take', async
 });
 
 test('a run that is not a load is not read as one', async () => {
-  expect(await readLoad(database.pool, 'run-1')).toBeUndefined();
+  const run = await beginNew(database, aSpec());
+  await database.pool.query('delete from ledger.loads where run_id = $1', [run.id]);
+  expect(await readLoad(database.pool, run.id)).toBeUndefined();
+  const planned = beginPlannedLoad(database.pool, run, { id: run.id, by: 'ann' });
+  await expect(planned).rejects.toMatchObject({ code: 'RUN_IS_NO_LOAD', exitCode: 2 });
 });
 
 const joined = [

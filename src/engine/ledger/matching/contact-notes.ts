@@ -1,5 +1,6 @@
 /** What a person should know about the contacts of a run, although nothing is decided by it. */
 
+import { firstOf, formatCount } from '../../../base/counts.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import type { Run } from '../runs.ts';
 import { CONTACT_LINK } from './contact-links.ts';
@@ -37,7 +38,7 @@ export async function noteGone(
   }
   if (gone === 0) return undefined;
   const what = gone === 1 ? '1 imported contact is' : `${gone} imported contacts are`;
-  return `${what} gone from the list, and nothing is done about the customer${gone === 1 ? '' : 's'}: ${listed(examples, gone)}`;
+  return `${what} gone from the list, and nothing is done about the customer${gone === 1 ? '' : 's'}: ${firstOf(examples, gone)}`;
 }
 
 async function forgetContacts(db: Queryable, run: Run, links: readonly Pick<Link, 'contact'>[]): Promise<void> {
@@ -59,9 +60,5 @@ export async function noteTwins(db: Queryable): Promise<string | undefined> {
   if (all === 0) return undefined;
   const examples = found.rows.map(({ ids }) => `contacts ${ids.join(' and ')}`);
   const named = found.rows.reduce((sum, { ids }) => sum + ids.length, 0);
-  return `${all} new contacts have the same name, e-mail and phone as another new contact, and each becomes a customer of its own: ${listed(examples, all - named + examples.length)}`;
-}
-
-function listed(examples: readonly string[], of: number): string {
-  return `${examples.join(', ')}${of > examples.length ? ` and ${of - examples.length} more` : ''}`;
+  return `${formatCount(all)} new contacts have the same name, e-mail and phone as another new contact, and each becomes a customer of its own: ${firstOf(examples, all - named + examples.length)}`;
 }

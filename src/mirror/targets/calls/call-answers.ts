@@ -1,6 +1,7 @@
 /** The result of an exchange with a target, and what of its answer may be stored. Pure. */
 
 import { codeOf, messageOf } from '../../../base/errors.ts';
+import { shortened } from '../../../base/texts.ts';
 import { whyNotSent, whyUnknown } from '../../../client/call/failures.ts';
 import { type Exchanged, StoppedError } from '../../../client/http/exchange.ts';
 import type { TargetAnswer, TargetFailure } from '../../../contract/target.ts';
@@ -37,7 +38,7 @@ export function toAnswered({ head, error, dispatched, body }: Exchanged, label: 
 /** For a dead letter: the beginning of a text on one line, without control characters, which terminals would execute. */
 export function excerpt(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
-  return line.length > MAX_EXCERPT_LENGTH ? `${line.slice(0, MAX_EXCERPT_LENGTH - 1)}…` : line;
+  return shortened(line, MAX_EXCERPT_LENGTH);
 }
 
 /** As a dead letter stores it; `text` contains no secrets. */

@@ -1,12 +1,12 @@
 /** What the calls of the examination showed besides their content: rate limits, the service's clock, latency, and caches. */
-import { plural } from '../../format.ts';
+import { formatRate, plural } from '../../format.ts';
 import { headerIn } from '../answer-words.ts';
 import type { Trace } from '../caller.ts';
 import { certain, type Examination, type Finding, type Probe, unknown } from '../probe.ts';
 
 const SECOND = 1_000;
 /** A Date header has whole seconds, and a difference below a minute is harmless. */
-const SKEW_TO_MEND_MS = 60 * SECOND;
+const SKEW_TO_FIX_MS = 60 * SECOND;
 
 export const pace: Probe = {
   name: 'rate, clock, latency and caches',
@@ -67,7 +67,7 @@ function clock(traces: readonly Trace[]): Finding {
   const middleMs = (skew.fromMs + skew.toMs) / 2;
   const found = `${(Math.abs(middleMs) / SECOND).toFixed(1)} s ${middleMs > 0 ? 'ahead of' : 'behind'} this machine’s clock`;
   const needs = 'set this machine’s clock by NTP, or tell the service’s operator that theirs is wrong';
-  return certain(gap, found, does, Math.abs(middleMs) > SKEW_TO_MEND_MS ? { needs } : {});
+  return certain(gap, found, does, Math.abs(middleMs) > SKEW_TO_FIX_MS ? { needs } : {});
 }
 
 function latency({ account, calls }: Examination): Finding {
@@ -91,10 +91,4 @@ function caches(traces: readonly Trace[]): Finding {
   if (ages.length === 0) return unknown('caches', 'no answer says that it comes from a cache', does);
   const found = `${plural(ages.length, 'answer')} of ${traces.length} came from a cache, up to ${Math.max(...ages)} s old`;
   return certain('caches', found, does, { needs: 'let the calls of Lockstep bypass the cache' });
-}
-
-function formatRate(perSecond: number): string {
-  return perSecond >= 1
-    ? `${plural(Math.floor(perSecond), 'call')} a second`
-    : `${plural(Math.floor(perSecond * 60), 'call')} a minute`;
 }

@@ -1,5 +1,6 @@
 /** The fields of the records that were read, and the form of flags, amounts and dates. Values are never reported. */
 
+import { firstOf } from '../../../base/counts.ts';
 import type { JsonObject } from '../../../client/call/json.ts';
 import type { Kind } from '../../../contract/kinds.ts';
 import type { Operation } from '../../../contract/operation.ts';
@@ -39,9 +40,8 @@ function fieldsOf(kind: (typeof KINDS_READ)[number], records: readonly JsonObjec
   const { result }: Operation = operations[`${kind}.get`];
   const known = result !== undefined && 'shape' in result ? Object.keys(result.shape as object) : [];
   const others = [...names].filter((name) => !known.includes(name));
-  const more = others.length > MAX_NAMES ? ` and ${others.length - MAX_NAMES} more` : '';
   const besides =
-    others.length === 0 ? 'only known fields' : `among them ${others.slice(0, MAX_NAMES).join(', ')}${more}`;
+    others.length === 0 ? 'only known fields' : `among them ${firstOf(others.slice(0, MAX_NAMES), others.length)}`;
   const does = 'reads the fields it needs, and ignores the others';
   return certain('record-fields', `${names.size} fields, ${besides}`, does, { about: kind });
 }

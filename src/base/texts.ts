@@ -1,0 +1,12 @@
+/** Texts that come from elsewhere, made fit to be stored and shown. */
+
+/** Text as Postgres can hold it: neither NUL nor half a character. */
+export function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
+}
+
+/** At most so many UTF-16 units, the last one an ellipsis if some were left out. No character is cut in half. */
+export function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
