@@ -47,7 +47,7 @@ const FOLLOWED_PATIENCE_MS = 5 * 60 * 1000;
  * or when its service is away for too long.
  */
 export async function workOnRun(
-  { out, hint }: Session,
+  { out }: Session,
   workspace: Workspace,
   run: Run,
   { signal, isOurs, toldNotes }: WorkHow,
@@ -74,7 +74,7 @@ export async function workOnRun(
   });
   // Settle the calls in flight before the report is made. A paused run may be resumed at once, so its runner stays open.
   if (followed.status !== 'done' && followed.status !== 'paused') await runner.close();
-  if (isOurs) await giveUpSuspended(workspace, run.id, hint);
+  if (isOurs) await giveUpSuspended(workspace, run.id);
   return reported(workspace, run.id);
 }
 
@@ -183,7 +183,7 @@ function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session[
     case 'running':
       if (suspension) {
         const { code } = suspension;
-        const message = `${suspendedWords(suspension, run, hint)} Run ${run.id} is kept. Then resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`;
+        const message = `${suspendedWords(suspension, run)} Run ${run.id} is kept. Then resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`;
         return { code, message };
       }
       if (run.failingSince) {
@@ -210,9 +210,9 @@ function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session[
   }
 }
 
-function suspendedWords({ code, message }: Suspension, { account }: Run, hint: Session['hint']): string {
+function suspendedWords({ code, message }: Suspension, { account }: Run): string {
   if (code === 'KEY_REFUSED') return message;
-  return `${message} Resume account ${account} with: ${hint(`accounts resume ${account}`)}.`;
+  return `${message} Resume account ${account} with \`lockstep accounts resume ${account}\`.`;
 }
 
 /** `run SYNC` joins the unfinished run of the sync; a dry run it would start again from the beginning. */
@@ -243,13 +243,13 @@ function lastWords({ notes }: Run): string {
 }
 
 /** Fails a run whose account was suspended before it wrote anything: there is nothing to resume, and a person sees the error. */
-async function giveUpSuspended({ database }: Workspace, runId: string, hint: Session['hint']): Promise<void> {
+async function giveUpSuspended({ database }: Workspace, runId: string): Promise<void> {
   const run = await readRun(database.pool, runId);
   const suspension = await suspensionOf(database.pool, run.scope);
   if (run.status !== 'running' || !suspension || run.rowsSettled > 0) return;
   await endRun(database.pool, runId, 'failed', {
     code: suspension.code,
-    message: suspendedWords(suspension, run, hint),
+    message: suspendedWords(suspension, run),
   });
 }
 

@@ -76,3 +76,15 @@ test('resumes an interrupted run where it stopped', async () => {
   const resumed = await lockstep('runs', 'resume', json.run, '--json');
   expect([resumed.code, resumed.json]).toEqual([0, expect.objectContaining({ run: json.run, status: 'done' })]);
 });
+
+test('names a command that can be pasted, if a person has suspended the account', async () => {
+  await lockstep('accounts', 'suspend', 'demo', '--reason', 'it moves');
+  const { code, stderr } = await lockstep('run', 'nightly');
+  expect([code, stderr]).toEqual([
+    3,
+    expect.stringMatching(
+      /: it moves\. Resume account demo with `lockstep accounts resume demo --config lockstep.yaml`\.\n$/,
+    ),
+  ]);
+  expect((await lockstep('accounts', 'resume', 'demo')).code).toBe(0);
+});

@@ -1,4 +1,5 @@
 /** Who may look and act: signing in, roles, tokens, and requests from elsewhere. */
+import { createHook } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -18,7 +19,6 @@ const PEOPLE = `${SETTINGS.replace(
 )}
 syncs: { nightly: { type: contacts, account: acme } }
 `;
-/** A hash, because a password that is a text is hashed at each try. */
 const ENV = { PW: await hashPassword(PASSWORD), TOKEN, TOKEN2: `${TOKEN}-2` };
 
 let database: FreshDatabase;
@@ -86,6 +86,16 @@ test('a password is the text or its hash', async () => {
     false,
     true,
   ]);
+});
+
+test('a password that is a text, its hash and an unknown name take the same work', async () => {
+  const begun: string[] = [];
+  const hook = createHook({ init: (_id, type) => void begun.push(type) });
+  const kept = [await hashPassword('ünïcode'), 'ünïcode', ''];
+  hook.enable();
+  for (const each of kept) await isPassword('other', each);
+  hook.disable();
+  expect(begun.filter((type) => type === 'SCRYPTREQUEST')).toHaveLength(kept.length);
 });
 
 test('shows nothing without signing in, and returns to the page that was asked for', async () => {

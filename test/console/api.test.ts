@@ -90,6 +90,9 @@ test('acts on runs and syncs, and lists what was done', async () => {
     ['cancel-run', undefined],
     ['run', undefined],
   ]);
+  const first = (await call('/activity?limit=3')).json;
+  const second = (await call(`/activity?limit=1&after=${first.next}`)).json;
+  expect([first.actions.length, second.actions[0]?.action, second.next]).toEqual([3, 'run', null]);
 });
 
 test('says what is wrong with a request', async () => {

@@ -40,6 +40,7 @@ test('a run is one trace of its jobs, calls, requests and queries, without secre
   const spans = receiver.spans();
   const whole = spans.find(({ name }) => name === 'run contacts');
   expect(whole?.attributes).toContainEqual({ key: 'lockstep.run', value: { stringValue: json.run } });
+  expect(spans.flatMap(({ attributes }) => attributes.map(({ key }) => key))).not.toContain('error.type');
   const parentOf = (name: string | RegExp) => {
     const span = spans.find((one) => one.traceId === whole?.traceId && one.name.match(name));
     return spans.find(({ spanId }) => spanId === span?.parentSpanId)?.name;

@@ -17,7 +17,7 @@ import type { Budget, Lane, Taken } from '../budget/budget.ts';
 import { unpacked } from '../http/content-encoding.ts';
 import { type BodySink, type Exchanged, exchange, type Head } from '../http/exchange.ts';
 import { openPool } from '../http/pool.ts';
-import { createListSink, type OnRecords } from '../lists/list-sink.ts';
+import { type ConsumerFailed, createListSink, type OnRecords } from '../lists/list-sink.ts';
 import { ageOf, type Call, classify, isRead } from './classify.ts';
 import type { Dialect } from './dialect.ts';
 import { type Inspected, type InspectOptions, seen, withCredentials } from './inspect.ts';
@@ -26,7 +26,7 @@ import { createPrefixes, type LearntPrefixes } from './prefix.ts';
 import { rateHintOf } from './rate-headers.ts';
 import { buildRequest, endpointOf, type Wire } from './request.ts';
 
-type Ended = Outcome | StreamOutcome;
+type Ended = Outcome | StreamOutcome | ConsumerFailed;
 
 export interface CallEvent {
   readonly operation: OperationName;
@@ -249,7 +249,11 @@ export function createClient(config: ClientConfig): Client {
       assertList(operation);
       const { onRecords, query } = options;
       const isPage = query !== undefined;
-      return callAnyPrefix(operation, options, (call) => createListSink(call, dialect, { onRecords, isPage }));
+      const streamed = await callAnyPrefix(operation, options, (call) =>
+        createListSink(call, dialect, { onRecords, isPage }),
+      );
+      if ('consumerFailed' in streamed) throw streamed.consumerFailed.error;
+      return streamed;
     },
     async inspect(operation, options) {
       const wire: Wire = {

@@ -5,7 +5,7 @@ import { kindOf } from '../../contract/kinds.ts';
 import { type Call, classify, isEmptyList, isSuccess, refusedWith, signsOf } from '../call/classify.ts';
 import { type Dialect, type LongIds, longIdsOf } from '../call/dialect.ts';
 import type { Json } from '../call/json.ts';
-import type { Outcome, StreamOutcome } from '../call/outcome.ts';
+import type { Outcome, Streamed, StreamOutcome } from '../call/outcome.ts';
 import { shapeOf } from '../call/shape.ts';
 import { packingOf, type Unpacking, unpacking } from '../http/content-encoding.ts';
 import type { BodySink, Exchanged, Head } from '../http/exchange.ts';
@@ -15,10 +15,15 @@ const MAX_LIST_BYTES = 1024 * 1024 * 1024;
 
 export type OnRecords = (records: readonly Json[]) => Promise<void>;
 
+/** The service accepted the call, and `onRecords` rejected: it had seen enough, or could not keep the records. */
+export interface ConsumerFailed extends Streamed {
+  readonly consumerFailed: { readonly error: unknown };
+}
+
 export interface ListSink {
   readonly sink: BodySink;
-  /** Hands over the last records once the whole answer is known to be good. Rejects with the rejection of `onRecords`. */
-  finish(exchanged: Exchanged): Promise<StreamOutcome>;
+  /** Hands over the last records once the whole answer is known to be good. */
+  finish(exchanged: Exchanged): Promise<StreamOutcome | ConsumerFailed>;
 }
 
 export interface ListSinkOptions {
@@ -62,6 +67,19 @@ export function createListSink(
   }
 
   let packed: Unpacking | undefined;
+
+  async function end(arrived: Exchanged): Promise<StreamOutcome> {
+    const exchanged = packed === undefined ? arrived : await endOf(packed, arrived);
+    if (consumerFailed !== undefined) throw consumerFailed.error;
+    const outcome = outcomeOf(call, exchanged, reader);
+    if (outcome.status !== 'applied') return outcome;
+    await handOver(reader.take(), () => reader.take());
+    const { content: _, ...applied } = outcome;
+    if (records === 0) return { ...applied, records };
+    const shape = { ...shapeOf(reader.path, firstRecord, kind, dialect), ...(longIds && { longIds }) };
+    return { ...applied, records, shape };
+  }
+
   return {
     sink: {
       maxBytes,
@@ -73,15 +91,12 @@ export function createListSink(
       write: (chunk) => (packed === undefined ? read(chunk) : packed.write(chunk)),
     },
     async finish(arrived) {
-      const exchanged = packed === undefined ? arrived : await endOf(packed, arrived);
-      if (consumerFailed !== undefined) throw consumerFailed.error;
-      const outcome = outcomeOf(call, exchanged, reader);
-      if (outcome.status !== 'applied') return outcome;
-      await handOver(reader.take(), () => reader.take());
-      const { content: _, ...applied } = outcome;
-      if (records === 0) return { ...applied, records };
-      const shape = { ...shapeOf(reader.path, firstRecord, kind, dialect), ...(longIds && { longIds }) };
-      return { ...applied, records, shape };
+      try {
+        return await end(arrived);
+      } catch (error) {
+        if (consumerFailed === undefined) throw error;
+        return { status: 'applied', httpStatus: arrived.head?.httpStatus ?? 200, records, consumerFailed };
+      }
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Passwords of the settings: as text, or as a hash that `lockstep settings hash-password` makes. */
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt);
@@ -16,11 +16,16 @@ export async function hashPassword(password: string): Promise<string> {
   return `scrypt:${salt.toString('base64url')}:${(await hashOf(password, salt)).toString('base64url')}`;
 }
 
-/** `kept`: the text or the hash of the settings. Takes the same time whatever is given. */
+/** `kept`: the text or the hash of the settings. Each try makes one hash, so no answer takes longer than another. */
 export async function isPassword(given: string, kept: string): Promise<boolean> {
-  const [, salt, hash] = HASHED.exec(kept) ?? HASHED.exec(await hashPassword(kept)) ?? [];
-  if (salt === undefined || hash === undefined) return false;
-  return timingSafeEqual(await hashOf(given, Buffer.from(salt, 'base64url')), Buffer.from(hash, 'base64url'));
+  const [, salt = '', hash] = HASHED.exec(kept) ?? [];
+  const hashed = await hashOf(given, Buffer.from(salt, 'base64url'));
+  if (hash === undefined) return timingSafeEqual(digestOf(given), digestOf(kept));
+  return timingSafeEqual(hashed, Buffer.from(hash, 'base64url'));
+}
+
+function digestOf(password: string): Buffer {
+  return createHash('sha256').update(password.normalize('NFKC')).digest();
 }
 
 function hashOf(password: string, salt: Buffer): Promise<Buffer> {

@@ -191,12 +191,17 @@ export const endpoints: readonly Endpoint[] = [
     path: '/activity',
     query: z.object({
       limit,
-      after: z.coerce.number().int().optional().describe('The `id` of the last entry of the page before.'),
+      after: z.coerce.number().int().optional().describe('The `next` of the page before.'),
     }),
     answer: z.object({
       actions: z.array(z.looseObject({ id: z.number(), at: time, who: z.string(), action: z.string() })),
+      next,
     }),
-    work: async ({ pool }, { query }) => ({ actions: await listActions(pool, query) }),
+    async work({ pool }, { query }) {
+      const found = await listActions(pool, { ...query, limit: query.limit + 1 });
+      const actions = found.slice(0, query.limit);
+      return { actions, next: found.length > query.limit ? String(actions.at(-1)?.id) : null };
+    },
   }),
 ];
 

@@ -50,9 +50,10 @@ test('waits for a slow consumer, and does not count that time as silence', async
   expect([outcome, atOnce]).toMatchObject([{ status: 'applied', httpStatus: 200, records: 20_000 }, 1]);
 });
 
-test('passes an error of the consumer to the caller, and stops reading', async () => {
+test('passes an error of the consumer to the caller, stops reading, and counts the call', async () => {
   const server = await startHttpServer({ body: customers(50_000) });
-  const { client, budget } = openWithBudget(server);
+  const statuses: string[] = [];
+  const { client, budget } = openWithBudget(server, { onCall: ({ outcome }) => statuses.push(outcome.status) });
   let batches = 0;
   const onRecords = async () => {
     batches++;
@@ -60,7 +61,7 @@ test('passes an error of the consumer to the caller, and stops reading', async (
   };
   await expect(client.stream('customers.getall', { lane, onRecords })).rejects.toThrow('the ledger is away');
   await expect(client.stream('customers.getall', { lane, onRecords })).rejects.toThrow('the ledger is away');
-  expect([batches, budget.open()]).toEqual([2, 0]);
+  expect([batches, budget.open(), statuses]).toEqual([2, 0, ['applied', 'applied']]);
 });
 
 const bodies: [what: string, body: unknown, outcome: object][] = [
