@@ -15,6 +15,11 @@ export function visible(text: string): string {
   return text.replace(UNSEEN, escaped);
 }
 
+/** For a cell on a page: line breaks are common in cells, so they get a sign that people know. */
+export function inOneLine(text: string): string {
+  return visible(text.replace(/\r\n|[\r\n]/g, ' ⏎ '));
+}
+
 /** For a file's name: the result is itself usable as a file name. */
 export function visibleName(name: string): string {
   return name.replace(UNSEEN, encodeURIComponent);

@@ -170,7 +170,7 @@ function doesNotFit(column: MappedColumn, { line }: Header): LockstepError {
 }
 
 function unfitWords({ field, name, fits: { fit, of } }: MappedColumn): string {
-  return `the column "${short(name)}" has the name of ${field}, but ${fit} of ${of} cells fit`;
+  return `the column "${short(name)}" has the name of ${field}, but ${fit} of ${of} ${of === 1 ? 'cell fits' : 'cells fit'}`;
 }
 
 function noCustomer(firstCells: FirstCells, unfit: readonly MappedColumn[]): LockstepError {

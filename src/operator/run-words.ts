@@ -93,7 +93,7 @@ const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   created: 'created',
   updated: 'updated',
   unchanged: 'unchanged',
-  existing: 'existed already',
+  existing: 'existing',
   invalid: 'not valid, never sent',
   rejected: 'rejected',
   review: 'for a person to decide',

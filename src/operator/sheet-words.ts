@@ -46,7 +46,7 @@ export function howWords({ how, confidence }: MappedColumn): string {
 }
 
 export function fitWords({ fit, of }: Fits): string {
-  return of === 0 ? 'its cells are empty' : `${formatCount(fit)} of ${plural(of, 'cell')} fit`;
+  return of === 0 ? 'its cells are empty' : `${formatCount(fit)} of ${plural(of, 'cell fits', 'cells fit')}`;
 }
 
 export function combineWords({ amount, description }: CombineLines): string {

@@ -12,8 +12,8 @@ async function linesOf(text: string, choices: SheetChoices = {}): Promise<string
 
 test('shows each field with its column, and the unused columns', async () => {
   const lines = await linesOf('Order No.,Customer Email,ammount,colour\nA-1,ann@example.com,12.50,red\n');
-  expect(lines).toContain('order_id        ← "Order No." (a common name for it; 1 of 1 cell fit)');
-  expect(lines).toContain('amount          ← "ammount" (a similar name, 86% equal; 1 of 1 cell fit)');
+  expect(lines).toContain('order_id        ← "Order No." (a common name for it; 1 of 1 cell fits)');
+  expect(lines).toContain('amount          ← "ammount" (a similar name, 86% equal; 1 of 1 cell fits)');
   expect(lines).toContain('not used: "colour"');
 });
 
@@ -44,8 +44,8 @@ test('names the preset and why, the columns that were told, the lines that are c
   expect(lines).toMatch(
     /preset shopify-orders \(Shopify orders\), because the header has Name, Email, .*--preset none/,
   );
-  expect(lines).toMatch(/order_id +← "Id" \(as you said; 1 of 1 cell fit\)/);
-  expect(lines).toMatch(/amount +← "Total" \(by the preset; 1 of 1 cell fit\)/);
+  expect(lines).toMatch(/order_id +← "Id" \(as you said; 1 of 1 cell fits\)/);
+  expect(lines).toMatch(/amount +← "Total" \(by the preset; 1 of 1 cell fits\)/);
   expect(lines).toContain('no column, as you said: description');
   expect(lines).toContain('become one order: the first amount counts, descriptions are joined');
   expect(lines).toContain('at most 10 orders, because of --limit 10');

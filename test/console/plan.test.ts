@@ -43,7 +43,7 @@ test('a load shows what it creates, what it updates from old to new, what it ski
   const { words } = await look(`/runs/${run}`);
   expect(words).toContain('Create 61 orders, and 1 customer first');
   expect(words).toContain('Update 2 orders');
-  expect(words).toContain('Not written 1 existed already');
+  expect(words).toContain('Not written 1 existing');
   expect(words).toContain('Calls about 70');
   expect(words).toMatch(/The first 5 to create · all 61 .*O-4 line 5 1 amount 4\.25/);
   expect(words).toMatch(/To update .*O-1 .*amount 1\.25 → becomes 9\.50 status new → becomes paid/);

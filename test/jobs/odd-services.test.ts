@@ -120,6 +120,14 @@ test('a service that shows e-mails and phones in lists has no customer created a
   expect(service.customers).toEqual([]);
 });
 
+test('a first list of customers that is empty by mistake is read again, and no customer that exists is imported again', async () => {
+  let reads = 0;
+  const onList = (path: string) => (path.includes('customers') && ++reads === 1 ? { body: { data: [] } } : undefined);
+  const service = serviceWith({ customers: [ann, ben].map((person) => imported({ ...person, id: 0 })), onList });
+  expect(await verdicts(await harness.runSync())).toEqual(['existing MATCHED', 'existing MATCHED', 'created']);
+  expect(service.sent('/customers/import')).toHaveLength(1);
+});
+
 test('a service whose contacts have names that Lockstep does not know is sent nothing, and the error says which', async () => {
   const renamed = {
     body: { status: 'success', content: [{ id: 1, who: 'Ann Lee', reach: { at: 'ann@example.com' } }] },

@@ -8,6 +8,7 @@ import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
 import { type NumberedRow, pageOfRows } from '../../engine/ledger/views/row-pages.ts';
 import { formatCount, plural } from '../../operator/format.ts';
+import { watchesFolder } from '../../operator/phase-words.ts';
 import { verdictWords } from '../../operator/run-words.ts';
 import { rowQuery, toRowFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';
@@ -111,6 +112,7 @@ function Row({ run, row }: { readonly run: Run; readonly row: NumberedRow }) {
           <Foreign text={label === null || label === '' ? sourceId : label} most={80} />
         </a>
         <small class="id">
+          {run.type === 'orders' && !watchesFolder(run) && (/^\d+$/.test(sourceId) ? 'line ' : 'lines ')}
           <Foreign text={sourceId} most={40} />
         </small>
       </td>

@@ -54,10 +54,10 @@ export function Results({ run, report, canCorrect }: { run: Run; report: RunRepo
         refused > 0 &&
         (isCorrectable(run) ? (
           <a id="fix" class="button" href={`/runs/${run.id}/fix`}>
-            Correct the {plural(refused, 'row')} that failed
+            Correct the {plural(refused, 'row')}
           </a>
         ) : (
-          <span class="dim">When the load has ended, you can correct the rows that failed here</span>
+          <span class="dim">When the load has ended, you can correct the rows that were not accepted here</span>
         ))
       }
     >

@@ -1,6 +1,6 @@
 /** Small parts of pages. Text from elsewhere is escaped by the renderer, and shown by `Foreign`. */
 import type { Child } from 'hono/jsx';
-import { visible } from '../../base/visible.ts';
+import { inOneLine } from '../../base/visible.ts';
 import { PROBLEMS, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { formatCount } from '../../operator/format.ts';
 import type { RunReport } from '../../operator/run-report.ts';
@@ -25,8 +25,8 @@ export function Time({ at, exact = false }: { readonly at: Date | string; readon
 export function Foreign({ text, most }: { readonly text: string; readonly most?: number }) {
   const isCut = most !== undefined && text.length > most;
   return (
-    <bdi class="foreign" title={isCut ? visible(text.slice(0, 1_000)) : undefined}>
-      {visible(isCut ? `${text.slice(0, most)}…` : text)}
+    <bdi class="foreign" title={isCut ? inOneLine(text.slice(0, 1_000)) : undefined}>
+      {inOneLine(isCut ? `${text.slice(0, most)}…` : text)}
     </bdi>
   );
 }

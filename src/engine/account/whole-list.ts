@@ -9,6 +9,7 @@
  * for these (docs/contract.md, "Gaps in endpoint definitions").
  */
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import { contentOf } from '../../client/call/contract-record.ts';
@@ -34,6 +35,8 @@ export interface WholeListOptions extends ReadOptions {
   readonly signal: AbortSignal;
   /** Receives batches of records; a record may come more than once. */
   readonly onRecords: (records: readonly Json[]) => Promise<void>;
+  /** After how many milliseconds an empty list is read again before it is believed. Default: it is believed. */
+  readonly emptyAgainMs?: number | undefined;
 }
 
 export interface WholeListRead {
@@ -68,6 +71,10 @@ export async function readWholeList(
     if (codeOf(error) === 'ID_NOT_UNIQUE') return read('compared');
     throw error;
   });
+  if (records === 0 && options.emptyAgainMs !== undefined) {
+    await delay(options.emptyAgainMs, undefined, { signal: options.signal }).catch(() => undefined); // the next call reports it
+    return readWholeList(account, operation, { ...options, emptyAgainMs: undefined });
+  }
   const seen = { shape, highestId: Number.isNaN(first.highest) ? undefined : first.highest };
   const isFirstPage = isPart(records, beside);
   if (records === 0 || records > LARGEST_CAP) {

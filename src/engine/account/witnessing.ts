@@ -40,6 +40,8 @@ import { namedCustomers } from './named-customers.ts';
 import { SkippedIds } from './skipped-ids.ts';
 
 export interface Witnessing {
+  /** After how many milliseconds an empty list is read again. Set if nothing else shows that it is not empty by mistake. */
+  readonly emptyAgainMs: number | undefined;
   /** Notes a record of the list; the same record may come more than once. */
   note(id: string, record: Json): void;
   /**
@@ -53,7 +55,7 @@ export interface Witnessing {
 
 /** Maximum records looked up by id. */
 const MOST_LOOKED_UP = 8;
-/** A list that is empty by mistake, at the first look at an account, is not empty again after so long. */
+/** A list that is empty by mistake is not empty again after so long. */
 const EMPTY_AGAIN_MS = 2_000;
 /** People may remove this many records at any time. */
 const FEW = 2;
@@ -65,6 +67,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
   const isFirstLook = witnesses.length === 0 && resource !== 'contacts' && !(await wasRebound(pool, run.scope));
   // A service may show a new record by its id before it lists it.
   const isAfterSend = isFirstLook && (await hasSent(pool, run.id));
+  const isUntried = isFirstLook && !isAfterSend && account.service !== EMBEDDED;
   // A row that is to be sent again must not be a record that the list hides: many lists end with their oldest records.
   const hasWaited = run.listsAwaited.includes(resource);
   const isDoubtful =
@@ -80,6 +83,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
       ? skipped.sample(MOST_LOOKED_UP)
       : namedCustomers(context, listed, MOST_LOOKED_UP);
   return {
+    emptyAgainMs: isUntried ? Math.min(EMPTY_AGAIN_MS, account.settleMs) : undefined,
     note(id, record) {
       if (tenants.size < 2) for (const tenant of tenantIn(record)) tenants.add(tenant);
       if (wanted.has(id)) found.set(id, recordKeys(resource, record));
@@ -107,13 +111,9 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
         return false;
       }
       if (run.dryRun) return true;
-      const isUntried = isFirstLook && !isAfterSend && account.service !== EMBEDDED;
-      const isEmpty = control === undefined;
-      // Not for customers: to start a sync again is to read all its contacts again.
-      if (isUntried && isEmpty && resource === 'orders') await readEmptyAgain(context);
       // A list may also show orders under other labels or customers: orders that exist would be created again.
       const isAsked = resource === 'customers' && skipped.areDense && looked.status !== 'unclear';
-      if (isUntried && !isEmpty && !isAsked) await distrustList(pool, run.scope, resource);
+      if (isUntried && control !== undefined && !isAsked) await distrustList(pool, run.scope, resource);
       const fresh = sample.records.map(({ id, record }) => ({ id, keys: recordKeys(resource, record) }));
       const kept = witnesses.flatMap(({ id }) => (found.has(id) ? [{ id, keys: found.get(id) ?? {} }] : []));
       const telling = [...kept, ...fresh].filter(({ keys }) => Object.keys(keys).length > 0);
@@ -218,15 +218,6 @@ async function awaitNewer(
   await addNote(pool, run.id, why);
   await recordAwaited(pool, run.id, resource);
   throw new RetryLater(why, account.settleMs, { isFailure: false });
-}
-
-/** Nothing else proves that an account has no orders, and all of a file would be created again. */
-async function readEmptyAgain({ account, run, pool }: JobContext<unknown>): Promise<void> {
-  const name = 'empty orders';
-  if (run.listsAwaited.includes(name)) return;
-  await recordAwaited(pool, run.id, name);
-  const why = 'waited to see whether the list of orders is empty again';
-  throw new RetryLater(why, Math.min(EMPTY_AGAIN_MS, account.settleMs), { isFailure: false });
 }
 
 async function checkTenant({ pool, run, account }: JobContext<unknown>, tenant: string): Promise<void> {

@@ -75,6 +75,7 @@ export async function readOrders(
   const read = await readWholeList(account, 'orders.getall', {
     lane: run.lane,
     signal,
+    emptyAgainMs: witnesses.emptyAgainMs,
     onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (batch) => {
       if (batch.length > 0) wanted ??= await openWantedOrders(pool, keepingFor);
