@@ -1,7 +1,7 @@
 /** Records and lists as common frameworks write them, made from records in the contract's names. */
 import type { ListedKind } from './drawn-service.ts';
 
-export const FRAMEWORKS = ['laravel', 'rails', 'django', 'dotnet', 'hal', 'relay'] as const;
+export const FRAMEWORKS = ['laravel', 'rails', 'django', 'dotnet', 'hal', 'relay', 'php'] as const;
 export type Framework = (typeof FRAMEWORKS)[number];
 
 type Members = Readonly<Record<string, unknown>>;
@@ -108,6 +108,14 @@ export const FORMS: Readonly<Record<Framework, Form>> = {
           pageInfo: { hasNextPage: false, endCursor: `c${records.length}` },
         },
       },
+    }),
+  },
+  /** Plain PHP: a list that was filtered keeps the numbers of its elements as keys. */
+  php: {
+    record: (_, members) => ({ ...members }),
+    list: (_, records) => ({
+      success: true,
+      data: records.length === 0 ? [] : Object.fromEntries(records.map((record, n) => [2 * n + 1, record])),
     }),
   },
 };

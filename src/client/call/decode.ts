@@ -13,6 +13,7 @@ import {
   type ListSpot,
   MAX_LIST_DEPTH,
   mayHoldRecords,
+  NUMBER_KEY,
   spellingsOf,
 } from '../lists/list-choice.ts';
 import { contractRecord } from './contract-record.ts';
@@ -100,28 +101,29 @@ function arrayIn(body: unknown, dialect: Dialect, kind: Kind): FoundArray | unde
   const explicit = explicitPath(dialect, kind);
   if (explicit !== undefined) {
     for (const path of spellingsOf(explicit)) {
-      const list = memberAt(body, path);
-      if (isJsonArray(list)) return { path, list };
+      const list = elementsOf(memberAt(body, path), () => true);
+      if (list !== undefined) return { path, list };
     }
     return undefined;
   }
-  const found = arraysIn(body).filter(({ list }) => list.length === 0 || isJsonObject(list[0]));
+  const isRecord = (first: Json) => holdingOf(first, kind, dialect) === 'records';
+  const found = arraysIn(body, isRecord).filter(({ list }) => list.length === 0 || isJsonObject(list[0]));
   const spots = found.map(({ path, list }): ListSpot => ({ path, holds: holdingOf(list[0], kind, dialect) }));
   const choice = chooseList(spots, kind);
   const chosen = choice === undefined ? undefined : found[choice];
-  if (chosen === undefined || (chosen.list.length > 0 && isDisputed(chosen.path, body, kind))) return undefined;
+  if (chosen === undefined || (chosen.list.length > 0 && isDisputed(chosen.path, body, kind, isRecord)))
+    return undefined;
   return chosen;
 }
 
-/** True for a list under another name while the member that should hold the records is null. */
-export function isDisputed(path: readonly string[], body: unknown, kind: Kind): boolean {
-  return !isCalledRecords(path, kind) && hasNullRecords(body, [], kind);
-}
-
-function hasNullRecords(value: unknown, path: readonly string[], kind: Kind): boolean {
-  if (value === null) return path.length > 0 && isCalledRecords(path, kind);
-  if (!isJsonObject(value) || path.length === MAX_LIST_DEPTH) return false;
-  return Object.entries(value).some(([name, member]) => hasNullRecords(member, [...path, name], kind));
+/** True for a list under another name while the member that should hold the records is null. `isRecord`: see `arraysIn`. */
+export function isDisputed(path: readonly string[], body: unknown, kind: Kind, isRecord = NO_RECORD): boolean {
+  const hasNullRecords = (value: unknown, at: readonly string[]): boolean => {
+    if (value === null) return at.length > 0 && isCalledRecords(at, kind);
+    if (!isJsonObject(value) || at.length === MAX_LIST_DEPTH || elementsOf(value, isRecord)) return false;
+    return Object.entries(value).some(([name, member]) => hasNullRecords(member, [...at, name]));
+  };
+  return !isCalledRecords(path, kind) && hasNullRecords(body, []);
 }
 
 /**
@@ -206,12 +208,30 @@ interface FoundArray {
   readonly list: readonly Json[];
 }
 
-/** Every array that may hold records, with its path. */
-export function arraysIn(body: unknown): FoundArray[] {
+/**
+ * The elements of an array, or of an object whose keys are numbers and whose first member is a record; undefined if it is
+ * neither.
+ */
+function elementsOf(value: unknown, isRecord: IsRecord): readonly Json[] | undefined {
+  if (isJsonArray(value)) return value;
+  if (!isJsonObject(value)) return undefined;
+  const members = Object.values(value);
+  const [first] = members;
+  const areNumbered = members.every(isJsonObject) && Object.keys(value).every((key) => NUMBER_KEY.test(key));
+  return areNumbered && isJsonObject(first) && isRecord(first) ? members : undefined;
+}
+
+/** Judges the first member of an object whose keys are numbers. */
+type IsRecord = (first: JsonObject) => boolean;
+const NO_RECORD: IsRecord = () => false;
+
+/** Every array that may hold records, with its path, and every object whose keys are numbers and that holds records. */
+export function arraysIn(body: unknown, isRecord = NO_RECORD): FoundArray[] {
   const arrays: FoundArray[] = [];
   const visit = (value: unknown, path: readonly string[]): void => {
-    if (isJsonArray(value)) {
-      if (mayHoldRecords(path)) arrays.push({ path, list: value });
+    const list = mayHoldRecords(path) || isJsonArray(value) ? elementsOf(value, isRecord) : undefined;
+    if (list !== undefined) {
+      if (mayHoldRecords(path)) arrays.push({ path, list });
     } else if (isJsonObject(value) && path.length < MAX_LIST_DEPTH) {
       for (const [name, member] of Object.entries(value)) visit(member, [...path, name]);
     }

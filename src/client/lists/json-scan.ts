@@ -3,6 +3,7 @@
  * JSON.parse reads what they delimit. All structural characters are ASCII, so multi-byte text passes through.
  */
 import type { GrowingBytes } from '../http/growing-bytes.ts';
+import { NUMBER_KEY } from './list-choice.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -25,6 +26,8 @@ export type OutlineStop =
   | 'empty-array'
   /** The array at `path` is about to give its first element, which starts at `index`. */
   | 'first-element'
+  /** The object at `path` has a number as its first key; `index` is the brace of the object under it. */
+  | 'first-numbered'
   /** The outline exceeds its limit. */
   | 'too-large'
   /** The outline is deeper than any real answer; reading on would only cost memory. */
@@ -32,13 +35,14 @@ export type OutlineStop =
 
 const MAX_LEVELS = 100_000;
 
-/** Walks everything outside the lists, copies it into `outline`, and stops at every array that is in no other array. */
+/** Walks everything outside the lists, copies it into `outline`, and stops at every list that is in no other list. */
 export class OutlineWalker {
   index = 0;
   readonly #outline: GrowingBytes;
   readonly #frames: Frame[] = [];
   #arraysOpen = 0;
   #opening = false;
+  #isNumbered = false;
   readonly #text = new StringScanner();
   #keyStart: number | undefined;
   #keyIsNext = false;
@@ -52,7 +56,7 @@ export class OutlineWalker {
     return this.#frames.length - this.#arraysOpen;
   }
 
-  /** The names that lead to the walker's position; takes time linear in the levels. */
+  /** The names that lead to the walker's position, the number of an element included; takes time linear in the levels. */
   path(): string[] {
     return this.#frames.flatMap((frame) => (frame.key === undefined ? [] : [frame.key]));
   }
@@ -75,6 +79,13 @@ export class OutlineWalker {
         this.index = at;
         if (!this.#outline.append(data.subarray(copied, at))) return 'too-large';
         return byte === CLOSE_BRACKET ? 'empty-array' : 'first-element';
+      }
+      if (this.#isNumbered && byte !== COLON && !isSpace(byte)) {
+        this.#isNumbered = false;
+        if (byte === OPEN_BRACE) {
+          this.index = at;
+          return this.#outline.append(data.subarray(copied, at)) ? 'first-numbered' : 'too-large';
+        }
       }
       if (byte === QUOTE) {
         this.#text.isOpen = true;
@@ -108,16 +119,19 @@ export class OutlineWalker {
   #readKey(start: number): void {
     this.#keyStart = undefined;
     const frame = this.#frames.at(-1);
-    if (frame !== undefined) frame.key = parseKey(this.#outline.view(start));
+    if (frame === undefined) return;
+    const isFirst = frame.key === undefined;
+    frame.key = parseKey(this.#outline.view(start));
+    this.#isNumbered = isFirst && this.#arraysOpen === 0 && NUMBER_KEY.test(frame.key);
   }
 }
 
-/** Finds the separators between the elements of one array. */
+/** Finds the separators between the elements of one list. */
 export class ElementScanner {
   #depth = 0;
   readonly #text = new StringScanner();
 
-  /** The index of the next comma, closing bracket or brace of the array itself; -1 if it has not arrived. */
+  /** The index of the next comma, closing bracket or brace of the list itself; -1 if it has not arrived. */
   separator(data: Buffer, from: number): number {
     let at = this.#text.isOpen ? this.#text.end(data, from) : from;
     while (at < data.length) {

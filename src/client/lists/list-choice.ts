@@ -7,7 +7,7 @@
 import type { Kind } from '../../contract/kinds.ts';
 import type { Dialect } from '../call/dialect.ts';
 
-/** An array that is empty, or whose first element is an object; reached through objects only. */
+/** An array that is empty, or whose first element is an object, or an object whose keys are numbers; reached through objects only. */
 export interface ListSpot {
   readonly path: readonly string[];
   readonly holds: 'nothing' | 'records' | 'objects without ids';
@@ -28,6 +28,9 @@ const COMMON_NAMES = ['content', 'data', 'items', 'records', 'results', 'result'
 /** Lists with these names describe the answer, even if their elements have ids. */
 const NEVER_RECORDS = new Set(['error', 'errors']);
 const ENVELOPE_MEMBERS = new Set(['content', 'data', 'result']);
+
+/** The keys of a list that was written as an object, as PHP does with a list that has gaps: `{"0":{…},"2":{…}}`. */
+export const NUMBER_KEY = /^(0|[1-9]\d{0,8})$/;
 
 /** True if an array at this path may hold the records. */
 export function mayHoldRecords(path: readonly string[]): boolean {

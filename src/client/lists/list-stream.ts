@@ -53,6 +53,9 @@ export type ListEnd =
 
 interface OpenList {
   readonly path: readonly string[];
+  /** An object whose keys are numbers. */
+  readonly isNumbered: boolean;
+  hasKeys: boolean;
   /** Undefined until the first element has shown whether these are records. */
   taking: boolean | undefined;
   runStart: number;
@@ -160,8 +163,10 @@ export class ListReader {
     const at = this.#walker.index;
     if (stop === 'too-large') throw this.#tooLarge();
     if (stop === 'too-deep') throw new ListProblem('too-large', 'JSON with too many levels');
-    if (stop === 'more' || this.#walker.depth > (this.#explicit?.length ?? MAX_LIST_DEPTH)) return at;
-    const path = this.#walker.path();
+    const isNumbered = stop === 'first-numbered';
+    const depth = this.#walker.depth - Number(isNumbered);
+    if (stop === 'more' || depth > (this.#explicit?.length ?? MAX_LIST_DEPTH)) return at;
+    const path = this.#walker.path().slice(0, depth);
     const named = this.#explicit !== undefined && this.#spots.length === 0 && this.#isNamed(path);
     const looked = this.#explicit === undefined && mayHoldRecords(path);
     if (stop === 'empty-array') {
@@ -169,7 +174,15 @@ export class ListReader {
     } else if (named || (looked && data[at] === 0x7b)) {
       if (named) this.#addSpot({ path, holds: 'records' });
       const taking = named ? true : undefined;
-      this.#list = { path, taking, runStart: at, lastEnd: at, scanner: new ElementScanner() };
+      this.#list = {
+        path,
+        isNumbered,
+        hasKeys: false,
+        taking,
+        runStart: at,
+        lastEnd: at,
+        scanner: new ElementScanner(),
+      };
     }
     return at;
   }
@@ -177,12 +190,15 @@ export class ListReader {
   #read(list: OpenList, data: Buffer, from: number): number {
     let at = list.scanner.separator(data, from);
     while (at !== -1) {
-      if (data[at] === CLOSE_BRACE) throw brokenList();
-      if (list.taking === undefined && !this.#judge(list, data.subarray(list.runStart, at))) return at;
-      const ends = data[at] === CLOSE_BRACKET;
-      if (ends || at - list.runStart > RUN_BYTES) this.#parseRun(list, data, at);
+      const [close, other] = list.isNumbered ? [CLOSE_BRACE, CLOSE_BRACKET] : [CLOSE_BRACKET, CLOSE_BRACE];
+      if (data[at] === other) throw brokenList();
+      if (list.taking === undefined && !this.#judge(list, data.subarray(list.runStart, at)))
+        return list.isNumbered ? list.runStart : at;
+      const ends = data[at] === close;
+      if (ends || list.isNumbered || at - list.runStart > RUN_BYTES) this.#parseRun(list, data, at);
       list.lastEnd = at;
       if (ends) {
+        if (list.isNumbered) this.#outline.append(Buffer.from('0')); // its first key is in the outline
         this.#list = undefined;
         return at;
       }
@@ -200,6 +216,7 @@ export class ListReader {
     const spot = { path: list.path, holds };
     if (holds !== 'records') {
       this.#list = undefined;
+      if (list.isNumbered) return false; // an object like others, which may hold the list
       if (isJsonObject(first)) this.#addSpot(spot);
       if (isCalledRecords(list.path, this.#kind)) this.#whyNoId ??= whyNoId(first, this.#kind, this.#dialect);
       if (!this.#outline.append(element)) throw this.#tooLarge();
@@ -221,8 +238,10 @@ export class ListReader {
   }
 
   #parseRun(list: OpenList, data: Buffer, end: number): void {
-    const records = parseRun(data.subarray(list.runStart, end));
+    const run = data.subarray(list.runStart, end);
+    const records = parseRun(list.hasKeys ? withoutKey(run) : run);
     if (records === undefined) throw brokenList();
+    list.hasKeys = list.isNumbered; // the first one was passed before its element
     if (list.taking)
       for (const record of records) this.#records.push(contractRecord(record, this.#kind, this.#dialect));
     list.runStart = end + 1;
@@ -253,6 +272,12 @@ export class ListReader {
 }
 
 const brokenList = () => new ListProblem('unreadable', 'broken JSON within the list');
+
+/** One element of an object whose keys are numbers; nothing if it has another key. */
+function withoutKey(element: Buffer): Buffer {
+  const [key = element] = /^\s*"\d+"\s*:/.exec(element.toString('latin1')) ?? [];
+  return element.subarray(key.length);
+}
 
 /** The elements of a run; undefined if it is not JSON. A blank run means a surplus comma. */
 function parseRun(run: Buffer): readonly Json[] | undefined {

@@ -53,6 +53,10 @@ const customers = (count: number) =>
     note: '],}[{"',
   }));
 
+/** As PHP writes a list that has gaps; without elements it is an array. */
+const numbered = (list: Json): Json =>
+  Array.isArray(list) && list.length > 0 ? Object.fromEntries(list.map((record, n) => [2 * n, record])) : list;
+
 const frames: [what: string, frame: (list: Json) => Json][] = [
   ['bare', (list) => list],
   ['between long texts', (data) => ({ before: 'ä'.repeat(3000), status: 'success', data, after: 'ö'.repeat(9000) })],
@@ -65,6 +69,12 @@ const frames: [what: string, frame: (list: Json) => Json][] = [
       status: 'success',
     }),
   ],
+  ['as an object whose keys are numbers', (list) => numbered(list)],
+  [
+    'as such an object, beside others',
+    (list) => ({ first: { 1: { name: 'x' }, 2: [{ name: 'y' }] }, content: numbered(list), status: 'success' }),
+  ],
+  ['within an object whose keys are numbers', (rows) => ({ pages: { 1: { rows }, 2: { more: false } } })],
   [
     'under an unknown name',
     (kunden) => ({ tags: ['a', { b: [] }], links: [{ rel: 'x' }, 5], kunden, meta: { more: false } }),
@@ -129,6 +139,12 @@ const broken: [text: string, problem: string][] = [
   ['{"content":[{"id":1}],}', 'unreadable'],
   ["[{'id':1}]", 'unreadable'],
   ['}', 'unreadable'],
+  ['{"0":{"id":1}', 'unreadable'],
+  ['{"0":{"id":1}]', 'unreadable'],
+  ['{"0":{"id":1},}', 'unreadable'],
+  ['{"0":{"id":1},{"id":2}}', 'unreadable'],
+  ['{"0":{"id":1},"1":{"id":2},"total":2}', 'unreadable'],
+  ['{"0":{"name":"x"},"1":{"name":"y"}}', 'no-list'],
 ];
 test.each(broken)('%j is %s', (text, problem) => {
   for (const size of [1, 4, 1000]) expect(readAll(text, size)).toMatchObject({ problem });
@@ -204,6 +220,8 @@ test('follows an explicit path, with or without the envelope, even to records wi
   const body = { owners: customers(3), people: [{ name: 'x' }, 5, null] };
   expect(readAll(JSON.stringify({ content: body }), 3, dialect)).toMatchObject({ list: body.people });
   expect(readAll(JSON.stringify(body), 3, dialect)).toMatchObject({ list: body.people });
+  const people = numbered([{ name: 'x' }, { name: 'y' }]);
+  expect(readAll(JSON.stringify({ people }), 3, dialect)).toMatchObject({ list: [{ name: 'x' }, { name: 'y' }] });
   expect(readAll(JSON.stringify({ content: customers(3) }), 3, dialect)).toMatchObject({ problem: 'no-list' });
 });
 
@@ -223,7 +241,7 @@ test('stops a record or a frame without end', () => {
 const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('"', '\\', '[{', '}]', ',', '\\"'));
 const name = fc.oneof(
   fc.constantFrom('content', 'data', 'items', 'contacts', 'total', 'errors', 'status', 'id', '__proto__'),
-  text,
+  text.filter((one) => !/^\d+$/.test(one)), // an object has either numbers or names as its keys
 );
 const json = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
@@ -232,6 +250,7 @@ const json = fc.letrec<{ value: Json }>((tie) => ({
     text,
     fc.array(fc.oneof(fc.record({ id: fc.nat(), name: text }), tie('value')), { maxLength: 4 }),
     fc.array(fc.record({ id: fc.nat(), sub: tie('value') }), { maxLength: 4 }),
+    fc.dictionary(fc.nat({ max: 99 }).map(String), fc.record({ id: fc.nat(), sub: tie('value') }), { maxKeys: 4 }),
     fc.array(fc.tuple(name, tie('value')), { maxLength: 4 }).map((pairs) => Object.fromEntries(pairs)),
   ),
 })).value;
