@@ -188,7 +188,7 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
     },
   });
   mails.check();
-  const isWhole = await witnesses.judge();
+  const isWhole = await witnesses.judge(report.proof !== 'unproven');
   await recordProgress(pool, run.id, { scan: isWhole ? report.proof : 'unproven' });
   for (const reason of report.reasons)
     await addNote(pool, run.id, `the scan of contacts is ${report.proof}: ${reason}`);

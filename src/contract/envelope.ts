@@ -26,7 +26,7 @@ const FAILING_WORDS =
  * The service's message if `body` is an envelope, in our form or a similar one, that reports an error; otherwise
  * undefined. Names are compared without case. These count as an error: a `status` that is a failing word, `false`, `0`
  * (unless the message says success) or a number ≥ 400; a `success` or `ok` that is `false`, `0` or a failing word;
- * without a `status`, a `code` ≥ 400; a non-empty `error` or `errors`, unless `status` reports success. A record that
+ * without a `status`, a `code` ≥ 400; a non-empty `error`, `errors` or `errorMessage`, unless `status` reports success. A record that
  * has a `status` field, such as an order, is not an envelope: another member of an envelope has to be present too.
  */
 export function failureIn(body: unknown): string | undefined {
@@ -42,7 +42,8 @@ export function failureIn(body: unknown): string | undefined {
     if ((framed || Object.keys(members).length === 1) && isFailing(status)) return messageIn(members);
     if (isSucceeding(status)) return undefined;
   } else if (framed && isErrorCode(members.code)) return messageIn(members);
-  return isPresent(members.error ?? members.errors) ? messageIn(members) : undefined;
+  const error = ERRORS.map((name) => members[name]).find((value) => value !== undefined && value !== null);
+  return isPresent(error) && !saysSuccess(error) ? messageIn(members) : undefined;
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -57,6 +58,9 @@ function lowerCased(body: object): Members {
 
 /** Members that an envelope has beside its status. */
 const FRAMES = ['content', 'message', 'msg', 'info', 'data', 'error', 'errors', 'code', 'result'];
+
+/** Members that only answers about errors fill. */
+const ERRORS = ['error', 'errors', 'errormessage', 'error_message'];
 
 const isErrorCode = (value: unknown) => typeof value === 'number' && value >= 400 && value < 600;
 
@@ -84,7 +88,7 @@ function isPresent(value: unknown): boolean {
 }
 
 function messageIn(members: Members): string {
-  for (const name of ['message', 'msg', 'info', 'error', 'errors', 'detail', 'title', 'text', 'content']) {
+  for (const name of ['message', 'msg', 'info', ...ERRORS, 'detail', 'title', 'text', 'content']) {
     const value = members[name];
     if (typeof value === 'string' && value !== '') return value;
     if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {

@@ -1,12 +1,13 @@
 /** How a run ends and what it reports where the service does not work, and how the next run continues. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { resumeRun } from '../../src/engine/ledger/run-status.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { suspensionOf } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import type { Reply } from '../support/http-server.ts';
 import { people } from '../support/people.ts';
-import { startTinyService, type TinyService } from '../support/tiny-service.ts';
+import { startTinyService, type TinyOptions, type TinyRecord, type TinyService } from '../support/tiny-service.ts';
 
 const CONTACTS = 30;
 const SETTLE_MS = 200;
@@ -100,6 +101,57 @@ describe('a list that cannot be read', () => {
     tiny.begin({ contacts: people(3), onList: (_path, page) => (page > 0 ? nothing : undefined) });
     const run = await harness.runSync();
     expect([run.status, run.scan, (await harness.counts(run)).created]).toEqual(['done', 'proven', 3]);
+  });
+});
+
+describe('a list of customers that lacks what it had, at a service that shows none by its id,', () => {
+  const lists = (shown: () => readonly TinyRecord[]) => (path: string) =>
+    path.includes('customers') ? { body: { status: 'success', content: shown() } } : undefined;
+  const later = async (count: number, onList: TinyOptions['onList']) => {
+    tiny.begin({ contacts: people(count) });
+    await harness.runSync();
+    tiny.begin({ contacts: people(count + 2), customers: [...tiny.customers], onList });
+    const { id } = await harness.beginSync();
+    return ended(harness.database, id);
+  };
+
+  test('because it is empty once is read again', async () => {
+    let isEmpty = true;
+    const run = await later(6, (path) => {
+      const shown = lists(() => [])(path);
+      const reply = isEmpty ? shown : undefined;
+      if (shown !== undefined) isEmpty = false;
+      return reply;
+    });
+    expect([run.status, tiny.customers.length]).toEqual(['done', 8]);
+  });
+
+  test('pauses the run, which resumes if the list shows them again', async () => {
+    let isShort = true;
+    const run = await later(6, (path) => (isShort ? lists(() => tiny.customers.slice(0, 3))(path) : undefined));
+    expect(run).toMatchObject({ status: 'paused', errorCode: 'SERVICE_WENT_BACK' });
+    expect(run.error).toMatch(/no longer shows 3 of 6 customers .* an incomplete list\. Nothing was written\./);
+    expect(run.error).toContain(`If it shows them again: \`lockstep runs resume ${run.id}\``);
+    isShort = false;
+    expect(await resumeRun(harness.database.pool, run.id)).toBe(true);
+    await (await harness.workspace.work()).attend(await readRun(harness.database.pool, run.id));
+    expect([(await ended(harness.database, run.id)).status, tiny.customers.length]).toEqual(['done', 8]);
+  });
+
+  test('because its pages are out of order is partial, and nothing is said to be gone', async () => {
+    let reads = 0;
+    const shuffled: TinyOptions['onList'] = (path, _page, query) => {
+      if (!path.includes('customers')) return undefined;
+      const turned = tiny.customers
+        .slice(0, 12)
+        .toSorted((a, b) => ((a.id * 7 + reads) % 11) - ((b.id * 7 + reads) % 11));
+      const from = 4 * Number(query?.get('page') ?? 0);
+      reads += 3;
+      return { body: { status: 'success', content: turned.slice(from, from + 4) } };
+    };
+    const run = await later(20, shuffled);
+    expect([run.status, tiny.customers.length]).toEqual(['done', 20]);
+    expect(run.notes.join()).toMatch(/scan is unproven.*the list of customers is partial/);
   });
 });
 

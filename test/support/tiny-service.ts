@@ -28,7 +28,7 @@ export interface TinyOptions {
   /** Whether customers can be read by their ids. */
   readonly hasGets?: boolean;
   /** Instead of a list. */
-  readonly onList?: (path: string, page: number) => Reply | undefined;
+  readonly onList?: (path: string, page: number, query?: URLSearchParams) => Reply | undefined;
 }
 
 const DONE: Reply = { body: '' };
@@ -48,7 +48,7 @@ export async function startTinyService(): Promise<TinyService> {
         return options.onList?.(path, page) ?? listed(contacts.slice(page * size, (page + 1) * size));
       }
       case '/customers/getall':
-        return options.onList?.(path, 0) ?? listed(pageOfCustomers(query));
+        return options.onList?.(path, 0, query) ?? listed(pageOfCustomers(query));
       case '/customers/get': {
         const found = options.hasGets ? customers.find(({ id }) => String(id) === query.get('id')) : undefined;
         return found ? { body: { status: 'success', content: found, message: 'OK' } } : { status: 404 };

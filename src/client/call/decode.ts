@@ -101,7 +101,7 @@ function arrayIn(body: unknown, dialect: Dialect, kind: Kind): FoundArray | unde
   const explicit = explicitPath(dialect, kind);
   if (explicit !== undefined) {
     for (const path of spellingsOf(explicit)) {
-      const list = elementsOf(memberAt(body, path), () => true);
+      const list = elementsOf(memberAt(body, path), [], () => true);
       if (list !== undefined) return { path, list };
     }
     return undefined;
@@ -120,7 +120,7 @@ function arrayIn(body: unknown, dialect: Dialect, kind: Kind): FoundArray | unde
 export function isDisputed(path: readonly string[], body: unknown, kind: Kind, isRecord = NO_RECORD): boolean {
   const hasNullRecords = (value: unknown, at: readonly string[]): boolean => {
     if (value === null) return at.length > 0 && isCalledRecords(at, kind);
-    if (!isJsonObject(value) || at.length === MAX_LIST_DEPTH || elementsOf(value, isRecord)) return false;
+    if (!isJsonObject(value) || at.length === MAX_LIST_DEPTH || elementsOf(value, at, isRecord)) return false;
     return Object.entries(value).some(([name, member]) => hasNullRecords(member, [...at, name]));
   };
   return !isCalledRecords(path, kind) && hasNullRecords(body, []);
@@ -212,9 +212,9 @@ interface FoundArray {
  * The elements of an array, or of an object whose keys are numbers and whose first member is a record; undefined if it is
  * neither.
  */
-function elementsOf(value: unknown, isRecord: IsRecord): readonly Json[] | undefined {
+function elementsOf(value: unknown, path: readonly string[], isRecord: IsRecord): readonly Json[] | undefined {
   if (isJsonArray(value)) return value;
-  if (!isJsonObject(value)) return undefined;
+  if (!isJsonObject(value) || !mayHoldRecords(path)) return undefined;
   const members = Object.values(value);
   const [first] = members;
   const areNumbered = members.every(isJsonObject) && Object.keys(value).every((key) => NUMBER_KEY.test(key));
@@ -229,7 +229,7 @@ const NO_RECORD: IsRecord = () => false;
 export function arraysIn(body: unknown, isRecord = NO_RECORD): FoundArray[] {
   const arrays: FoundArray[] = [];
   const visit = (value: unknown, path: readonly string[]): void => {
-    const list = mayHoldRecords(path) || isJsonArray(value) ? elementsOf(value, isRecord) : undefined;
+    const list = elementsOf(value, path, isRecord);
     if (list !== undefined) {
       if (mayHoldRecords(path)) arrays.push({ path, list });
     } else if (isJsonObject(value) && path.length < MAX_LIST_DEPTH) {

@@ -48,10 +48,10 @@ export interface Witnessing {
   /**
    * Judges the list once it was read to its end: looks up what it lacks, and keeps new witnesses, or a note. True if all
    * witnesses are in it or were removed; false if the list is partial, so that a missing record proves nothing.
-   * @throws RunPaused if the list belongs to another tenant, or the service was restored to an older state; RetryLater if the list
+   * `isProven`: its pages show every record. @throws RunPaused if the list belongs to another tenant, or the service was restored to an older state; RetryLater if the list
    * has to be read again, because a record may be newer than the read
    */
-  judge(): Promise<boolean>;
+  judge(isProven: boolean): Promise<boolean>;
 }
 
 /** Maximum records looked up by id. */
@@ -84,7 +84,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
       ? skipped.sample(MOST_LOOKED_UP)
       : namedCustomers(context, listed, MOST_LOOKED_UP);
   return {
-    emptyAgainMs: isUntried ? Math.min(EMPTY_AGAIN_MS, account.settleMs) : undefined,
+    emptyAgainMs: isUntried || witnesses.length > 0 ? Math.min(EMPTY_AGAIN_MS, account.settleMs) : undefined,
     note(id, record) {
       if (tenants.size < 2) for (const tenant of tenantIn(record)) tenants.add(tenant);
       if (wanted.has(id)) found.set(id, recordKeys(resource, record));
@@ -92,7 +92,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
       if (isFirstLook || isDoubtful) skipped.add(id);
       if (isFirstLook && resource === 'customers') listed.note(id, 0, '');
     },
-    async judge() {
+    async judge(isProven) {
       const [tenant] = tenants;
       if (tenant !== undefined && tenants.size === 1) await checkTenant(context, tenant);
       const others = witnesses.filter(({ id, keys }) => !mayBeSame(keys, found.get(id) ?? keys));
@@ -103,7 +103,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
       const suspects = isFirstLook ? await hiddenBefore() : [...missing, ...newest];
       const looked = await lookAtSuspects(context, resource, suspects, control);
       const mayBeNew = (id: string) => isAfterSend || newest.includes(id); // an id that was never seen may not exist
-      const gone = { missing: missing.length, known: witnesses.length };
+      const gone = { missing: missing.length, known: witnesses.length, isProven };
       const list = listShownBy(looked, resource, gone, mayBeNew);
       if (list.is === 'too old') return awaitNewer(context, resource, list.lacks);
       if (list.is === 'restored') throw await wentBack(context, resource, gone);
@@ -156,12 +156,15 @@ interface Gone {
   readonly missing: number;
   /** All witnesses. */
   readonly known: number;
+  /** Pages that may have left out records show none that is gone, unless the service denies each of them by its id. */
+  readonly isProven: boolean;
 }
 
 function listShownBy(looked: Looked, resource: WitnessedKind, gone: Gone, mayBeNew: (id: string) => boolean): List {
   if (looked.status === 'hidden') return { is: mayBeNew(looked.id) ? 'too old' : 'partial', lacks: looked };
   const writes = resource !== 'contacts'; // nothing is written for contacts that are gone
-  if (writes && gone.missing > FEW && isMoreThanChance(gone.missing, gone.known)) return { is: 'restored' };
+  const isTold = gone.isProven || looked.status === 'removed';
+  if (writes && isTold && gone.missing > FEW && isMoreThanChance(gone.missing, gone.known)) return { is: 'restored' };
   // Without a missing witness, only ids that may never have been given are unclear.
   return looked.status === 'unclear' && gone.missing > 0 ? { is: 'partial', lacks: looked } : { is: 'whole' };
 }
@@ -262,7 +265,9 @@ async function wentBack(
 ): Promise<RunPaused> {
   return new RunPaused(
     'SERVICE_WENT_BACK',
-    `The service of account "${account.name}" no longer has ${formatCount(missing)} of ${formatCount(known)} ${resource} that were checked. ` +
-      `It may have been restored from a backup, or be another tenant. ${await sentSoFar(pool, run.id)} ${waysOn(account.name)}`,
+    `The service of account "${account.name}" no longer shows ${formatCount(missing)} of ${formatCount(known)} ${resource} that were checked. ` +
+      `It may have been restored from a backup, be another tenant, or have answered an incomplete list. ${await sentSoFar(pool, run.id)} ` +
+      `If it shows them again: \`lockstep runs resume ${run.id}\`. If it is the same tenant, and they are deleted: ` +
+      `\`lockstep accounts rebind ${account.name}\`. If it is a different tenant: \`lockstep accounts fresh ${account.name}\`.`,
   );
 }

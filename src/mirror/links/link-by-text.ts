@@ -32,12 +32,12 @@ export function createLinker({ db, target: name }: { readonly db: Queryable; rea
   ): Promise<DeliveryOutcome> => {
     const { account, task } = delivery;
     const source = sourceIdOf(task);
-    const asked = await linksOf(db, name, { scope: account, source, itemId });
-    if (asked.status !== 'read') return asked;
-    const { linked } = asked;
-    const own = linked.find((link) => link.source === source);
+    const read = () => linksOf(db, name, { scope: account, source, itemId });
+    const before = await read();
+    if (before.status !== 'read') return before;
+    const own = before.linked.find((link) => link.source === source);
     if (own !== undefined) return target.deliver({ ...delivery, itemId: own.itemId }, how); // linked after it was claimed
-    if (linked[0] !== undefined) return taken(itemId, linked[0].source);
+    if (before.linked[0] !== undefined) return taken(itemId, before.linked[0].source);
     const outcome = await target.deliver({ ...delivery, itemId }, how);
     if (outcome.status === 'refused' && outcome.reason === 'ITEM_MISSING') {
       const detail = `The text of ${source} names ${itemId}, which is deleted, or which the token may not see: correct the text, or give the token access, then replay`;
@@ -45,6 +45,9 @@ export function createLinker({ db, target: name }: { readonly db: Queryable; rea
     }
     // Other outcomes do not show whether the item exists.
     if (outcome.status !== 'delivered' && outcome.status !== 'already') return outcome;
+    const after = await read();
+    const other = after.status === 'read' ? after.linked.find((link) => link.source !== source) : undefined;
+    if (other !== undefined) return taken(itemId, other.source); // it did not exist before: it was created for that task
     // Linked immediately and not with the outcome, because the next task that names the item must see its link. If this fails,
     // the link is still written with the outcome.
     const found = outcome.itemId ?? itemId;
@@ -107,7 +110,10 @@ interface Linked {
   readonly itemId: string;
 }
 
-/** The links that the task or the item has now; an outcome if the ledger cannot be read. */
+/**
+ * The links that the task or the item has now; an outcome if the ledger cannot be read. An item that was created for a task is
+ * its item, although the link is only written when the delivery has ended.
+ */
 async function linksOf(
   db: Queryable,
   target: string,
@@ -116,8 +122,11 @@ async function linksOf(
   try {
     const found = await db.query<Linked>(
       `select source_id as source, record_id as "itemId" from ledger.links
-       where scope = $1 and kind = $2 and (source_id = $3 or record_id = $4)`,
-      [scope, linkKind(target), source, itemId],
+       where scope = $1 and kind = $2 and (source_id = $3 or record_id = $4)
+       union all select c.source_id, c.result from ledger.creations c
+       where c.scope = $1 and c.target = $5 and c.result = $4 and c.source_id <> $3
+         and not exists (select from ledger.links l where l.scope = $1 and l.kind = $2 and l.source_id = c.source_id)`,
+      [scope, linkKind(target), source, itemId, target],
     );
     return { status: 'read', linked: found.rows };
   } catch (error) {

@@ -90,7 +90,7 @@ export async function readCustomers(
   if (telling !== undefined) await addNote(pool, run.id, maskedNote(telling));
   const isProven = (read.scan === undefined || read.scan.proof !== 'unproven') && telling === undefined;
   const isPart = await isCutOff(context, 'customers', read);
-  const hasWitnesses = await witnesses.judge();
+  const hasWitnesses = await witnesses.judge(isProven);
   const isWhole = isProven && hasWitnesses && !isPart;
   await payAudits(context, exclusive, { ...reading, isComplete: isWhole, matches: SAME_CUSTOMER });
   return { isWhole };

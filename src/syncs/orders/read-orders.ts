@@ -107,7 +107,7 @@ export async function readOrders(
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
   if (read.scan) await noteScan(context, 'orders', read.scan);
   const isPart = await isCutOff(context, 'orders', read);
-  const isWhole = (await witnesses.judge()) && isProven && !isPart;
+  const isWhole = (await witnesses.judge(isProven)) && isProven && !isPart;
   if (!isWhole) await recordProgress(pool, run.id, { scan: 'unproven' });
   if (isAudit) await payAudits(context, exclusive, { ...reading, isComplete: isWhole, matches: SAME_ORDER });
   return { isWhole };

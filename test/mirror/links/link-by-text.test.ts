@@ -5,6 +5,7 @@ import { keepItemLinks, sourceIdOf } from '../../../src/mirror/links/item-links.
 import { createLinker, type Linker } from '../../../src/mirror/links/link-by-text.ts';
 import { listLinks } from '../../../src/mirror/links/list-links.ts';
 import { dropOutboxClaims, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
+import { creationLog } from '../../../src/mirror/outbox/creations.ts';
 import { startDelivering } from '../../../src/mirror/outbox/delivering.ts';
 import { jiraNaming } from '../../../src/mirror/targets/items/item-naming.ts';
 import type { TaskChange } from '../../../src/mirror/tasks/task-change.ts';
@@ -176,6 +177,31 @@ test('an item whose delivery broke off with its process is free once the claim o
   expect(await linker(issues(answering), naming('ABC-7', '2'), HOW)).toMatchObject({ reason: 'LINK_TAKEN' });
   await dropOutboxClaims(database.pool, [dead]);
   expect(await linker(issues(answering), naming('ABC-7', '2'), HOW)).toMatchObject({ itemId: 'ABC-7' });
+});
+
+test('leaves an item that was just created for another task to that task', async () => {
+  const creations = creationLog(database.pool, 'issues');
+  const owner = deliveryOf({ id: '9' });
+  await creations.begin(owner, undefined);
+  await creations.noteTaken(owner, 'ABC-7');
+  const target = issues(answering);
+  expect(await linker(target, naming('ABC-7'), HOW)).toMatchObject({ reason: 'LINK_TAKEN' });
+  await linkTask('9', 'ABC-8'); // by a person
+  expect(await linker(target, naming('ABC-7'), HOW)).toMatchObject({ itemId: 'ABC-7' });
+  await creations.forget(owner);
+});
+
+test('an item that is created for another task while a delivery is on its way to it is not linked by the text', async () => {
+  const creations = creationLog(database.pool, 'issues');
+  const owner = deliveryOf({ id: '9' });
+  const target = issues(async (delivery) => {
+    await creations.begin(owner, undefined);
+    await creations.noteTaken(owner, 'ABC-7');
+    return answering(delivery);
+  });
+  expect(await linker(target, naming('ABC-7'), HOW)).toMatchObject({ reason: 'LINK_TAKEN' });
+  expect(await links()).toEqual([]);
+  await creations.forget(owner);
 });
 
 test('an item whose delivery failed is free for the next task that names it', async () => {
