@@ -1,6 +1,6 @@
 /** What a person should know about the contacts of a run, although nothing is decided by it. */
 
-import { firstOf, formatCount } from '../../../base/counts.ts';
+import { firstOf, formatCount, plural } from '../../../base/counts.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import type { Run } from '../runs.ts';
 import { CONTACT_LINK } from './contact-links.ts';
@@ -37,7 +37,7 @@ export async function noteGone(
     if (!run.dryRun) await forgetContacts(db, run, without);
   }
   if (gone === 0) return undefined;
-  const what = gone === 1 ? '1 imported contact is' : `${gone} imported contacts are`;
+  const what = plural(gone, 'imported contact is', 'imported contacts are');
   return `${what} gone from the list, and nothing is done about the customer${gone === 1 ? '' : 's'}: ${firstOf(examples, gone)}`;
 }
 
