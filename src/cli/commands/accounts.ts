@@ -12,7 +12,7 @@ import {
   scopeNamed,
   unfinishedOf,
 } from '../../engine/ledger/scopes/scopes.ts';
-import { resumeAccount, suspendByHand, suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
+import { resumeAccount, suspendByHand, suspendedAccounts, suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
 import { formatTime, plural } from '../../operator/format.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { inTransaction } from '../../storage/transaction.ts';
@@ -79,7 +79,13 @@ async function list({ out, openLedger }: Session): Promise<void> {
   });
   const none = 'No account was used yet.';
   out.table(['ACCOUNT', 'TENANT', 'ADDRESS', 'TENANT ID', 'SINCE'], lines, { none });
-  out.result({ accounts });
+  const names = accounts.map(({ name }) => name);
+  const suspended = await suspendedAccounts(pool, names);
+  for (const [name, { since, message }] of suspended)
+    out.say(`Account ${name} is suspended since ${formatTime(since)}: ${message}`);
+  out.result({
+    accounts: accounts.map((account) => ({ ...account, suspension: suspended.get(account.name) ?? null })),
+  });
 }
 
 async function rebind(session: Session, name: string): Promise<void> {

@@ -127,7 +127,7 @@ function addBudgets(registry: Registry, { accounts }: MetricsNeeds): void {
   });
   new Gauge({
     name: 'lockstep_budget_tokens_per_second',
-    help: 'Rate of the budget now, for all processes together; lower than configured after the service said "slow down".',
+    help: 'Rate of the budget now, for all processes together: at least 1% below the configured one, and less after the service said "slow down".',
     labelNames: ['account'] as const,
     registers,
     collect() {
