@@ -57,7 +57,8 @@ export const ROW_REASONS = {
     remedy: REMEDIES.BY_HAND,
   },
   NOT_IN_LIST: {
-    meaning: 'The row was sent, or may have been, and the list does not show its record. It may exist all the same, or the service may have merged it into an existing record.',
+    meaning:
+      'The row was sent, or may have been, and the list does not show its record. It may exist all the same, or the service may have merged it into an existing record.',
     sentence:
       '[Run {earlier} has sent it, or may have][!earlier It was sent, or may have been]; the list of {what}s does not show it. It may exist all the same, or be merged into an existing {what}[: the answer named {what} {id}].',
     remedy: REMEDIES.BY_HAND,

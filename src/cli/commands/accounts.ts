@@ -12,7 +12,12 @@ import {
   scopeNamed,
   unfinishedOf,
 } from '../../engine/ledger/scopes/scopes.ts';
-import { resumeAccount, suspendByHand, suspendedAccounts, suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
+import {
+  resumeAccount,
+  suspendByHand,
+  suspendedAccounts,
+  suspensionOf,
+} from '../../engine/ledger/scopes/suspensions.ts';
 import { formatTime, plural } from '../../operator/format.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { inTransaction } from '../../storage/transaction.ts';
