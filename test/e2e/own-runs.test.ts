@@ -95,7 +95,7 @@ describe('a load that needs customers while a contact sync is unfinished', () =>
       (sync: string) => pauseRun(harness.database.pool, sync, { code: 'X', message: 'look at the list' }),
       'is paused: look at the list',
     ],
-  ])('%s pauses with its name and the command that helps, after one read', async (_what, stop, words) => {
+  ])('%s pauses with its name and the command that helps, once the empty list was read twice', async (_what, stop, words) => {
     const sync = await interruptedSync();
     await stop(sync);
     const paused = await load();
@@ -103,7 +103,7 @@ describe('a load that needs customers while a contact sync is unfinished', () =>
     const { error } = await readRun(harness.database.pool, paused.json.run);
     expect(error).toContain(words);
     expect(error).toContain(`lockstep runs resume ${sync}`);
-    expect([reads(), harness.writesSeen()]).toEqual([1, 0]);
+    expect([reads(), harness.writesSeen()]).toEqual([2, 0]);
     await harness.here('runs', 'resume', sync);
     expect(await statusOf(sync)).toBe('done');
     const resumed = await harness.here('runs', 'resume', paused.json.run);

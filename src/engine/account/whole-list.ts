@@ -9,7 +9,6 @@
  * for these (docs/contract.md, "Gaps in endpoint definitions").
  */
 
-import { setTimeout as delay } from 'node:timers/promises';
 import { formatCount, plural } from '../../base/counts.ts';
 import { codeOf } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
@@ -36,8 +35,8 @@ export interface WholeListOptions extends ReadOptions {
   readonly signal: AbortSignal;
   /** Receives batches of records; a record may come more than once. */
   readonly onRecords: (records: readonly Json[]) => Promise<void>;
-  /** After how many milliseconds an empty list is read again before it is believed. Default: it is believed. */
-  readonly emptyAgainMs?: number | undefined;
+  /** Waits until an empty list is to be read again. Default: it is believed. */
+  readonly awaitMore?: (() => Promise<void>) | undefined;
 }
 
 export interface WholeListRead {
@@ -72,9 +71,9 @@ export async function readWholeList(
     if (codeOf(error) === 'ID_NOT_UNIQUE') return read('compared');
     throw error;
   });
-  if (records === 0 && options.emptyAgainMs !== undefined) {
-    await delay(options.emptyAgainMs, undefined, { signal: options.signal }).catch(() => undefined); // the next call reports it
-    return readWholeList(account, operation, { ...options, emptyAgainMs: undefined });
+  if (records === 0 && options.awaitMore !== undefined) {
+    await options.awaitMore();
+    return readWholeList(account, operation, { ...options, awaitMore: undefined });
   }
   const seen = { shape, highestId: Number.isNaN(first.highest) ? undefined : first.highest };
   const isFirstPage = isPart(records, beside);

@@ -11,6 +11,7 @@
  * | missing, and the service has no look-up by id | the list counts as partial |
  */
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { formatCount } from '../../base/counts.ts';
 import { isJsonObject } from '../../client/call/dialect.ts';
 import type { Json, JsonObject } from '../../client/call/json.ts';
@@ -41,8 +42,8 @@ import { namedCustomers } from './named-customers.ts';
 import { SkippedIds } from './skipped-ids.ts';
 
 export interface Witnessing {
-  /** After how many milliseconds an empty list is read again. Set if nothing else shows that it is not empty by mistake. */
-  readonly emptyAgainMs: number | undefined;
+  /** Waits until an empty list is to be read again: once in a run, if nothing else shows that it is not empty by mistake. */
+  readonly awaitMore: (() => Promise<void>) | undefined;
   /** Notes a record of the list; the same record may come more than once. */
   note(id: string, record: Json): void;
   /**
@@ -62,7 +63,7 @@ const EMPTY_AGAIN_MS = 2_000;
 const FEW = 2;
 
 export async function openWitnesses(context: JobContext<unknown>, resource: WitnessedKind): Promise<Witnessing> {
-  const { pool, run, account } = context;
+  const { pool, run, account, signal } = context;
   const witnesses = await readWitnesses(pool, run.scope, resource);
   // Contacts come in pages, which are proven.
   const isFirstLook = witnesses.length === 0 && resource !== 'contacts' && !(await wasRebound(pool, run.scope));
@@ -83,8 +84,13 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
     skipped.areCounted || resource !== 'customers' || isAfterSend
       ? skipped.sample(MOST_LOOKED_UP)
       : namedCustomers(context, listed, MOST_LOOKED_UP);
+  const empty = `empty ${resource}`;
+  const awaitMore = async () => {
+    await recordAwaited(pool, run.id, empty); // the next read may be put off, such as by a cache
+    await delay(Math.min(EMPTY_AGAIN_MS, account.settleMs), undefined, { signal }).catch(() => undefined); // the next call reports it
+  };
   return {
-    emptyAgainMs: isUntried || witnesses.length > 0 ? Math.min(EMPTY_AGAIN_MS, account.settleMs) : undefined,
+    awaitMore: (isUntried || witnesses.length > 0) && !run.listsAwaited.includes(empty) ? awaitMore : undefined,
     note(id, record) {
       if (tenants.size < 2) for (const tenant of tenantIn(record)) tenants.add(tenant);
       if (wanted.has(id)) found.set(id, recordKeys(resource, record));

@@ -56,7 +56,7 @@ export async function readCustomers(
   const read = await readWholeList(account, 'customers.getall', {
     lane: run.lane,
     signal,
-    emptyAgainMs: witnesses.emptyAgainMs,
+    awaitMore: witnesses.awaitMore,
     onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (answered) => {
       const batch = answered.filter((record) => !isMarkedDeleted(record));

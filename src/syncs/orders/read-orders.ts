@@ -75,7 +75,7 @@ export async function readOrders(
   const read = await readWholeList(account, 'orders.getall', {
     lane: run.lane,
     signal,
-    emptyAgainMs: witnesses.emptyAgainMs,
+    awaitMore: witnesses.awaitMore,
     onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (batch) => {
       if (batch.length > 0) wanted ??= await openWantedOrders(pool, keepingFor);
