@@ -95,20 +95,23 @@ describe('a load that needs customers while a contact sync is unfinished', () =>
       (sync: string) => pauseRun(harness.database.pool, sync, { code: 'X', message: 'look at the list' }),
       'is paused: look at the list',
     ],
-  ])('%s pauses with its name and the command that helps, once the empty list was read twice', async (_what, stop, words) => {
-    const sync = await interruptedSync();
-    await stop(sync);
-    const paused = await load();
-    expect([paused.code, paused.json.status]).toEqual([3, 'paused']);
-    const { error } = await readRun(harness.database.pool, paused.json.run);
-    expect(error).toContain(words);
-    expect(error).toContain(`lockstep runs resume ${sync}`);
-    expect([reads(), harness.writesSeen()]).toEqual([2, 0]);
-    await harness.here('runs', 'resume', sync);
-    expect(await statusOf(sync)).toBe('done');
-    const resumed = await harness.here('runs', 'resume', paused.json.run);
-    expect([resumed.code, resumed.json.counts]).toMatchObject([0, { in: 2, created: 2 }]);
-  });
+  ])(
+    '%s pauses with its name and the command that helps, once the empty list was read twice',
+    async (_what, stop, words) => {
+      const sync = await interruptedSync();
+      await stop(sync);
+      const paused = await load();
+      expect([paused.code, paused.json.status]).toEqual([3, 'paused']);
+      const { error } = await readRun(harness.database.pool, paused.json.run);
+      expect(error).toContain(words);
+      expect(error).toContain(`lockstep runs resume ${sync}`);
+      expect([reads(), harness.writesSeen()]).toEqual([2, 0]);
+      await harness.here('runs', 'resume', sync);
+      expect(await statusOf(sync)).toBe('done');
+      const resumed = await harness.here('runs', 'resume', paused.json.run);
+      expect([resumed.code, resumed.json.counts]).toMatchObject([0, { in: 2, created: 2 }]);
+    },
+  );
 
   test('resumed later it continues by itself where a worker runs', async () => {
     const sync = await interruptedSync();
