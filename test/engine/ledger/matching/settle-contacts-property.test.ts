@@ -140,7 +140,12 @@ function onItsMerits(
     expect(free.filter(isEvidence)).toEqual([]);
     const isOther = (k: Record<string, unknown>) =>
       (k.contact_id !== null && k.contact_id !== row.source_id) ||
-      (row.action === 'create' && row.email !== null && k.email !== null && k.email !== row.email);
+      (row.action === 'create' &&
+        row.email !== null &&
+        k.email !== null &&
+        k.email !== row.email &&
+        !hasSame(row, k, 'name') &&
+        !hasSame(row, k, 'phone'));
     const mayBeThere = !free.every(isOther);
     const isLost = ({ source_id, action, ...other }: Record<string, unknown>) =>
       wasAcked.has(String(source_id)) && action !== 'update' && isDueRow(other) && !isTaken(String(source_id), records);
@@ -168,8 +173,12 @@ function fateOf(
   return Number(row.sends) >= MAX_SENDS ? ['settled', 'GAVE_UP'] : ['ready', null];
 }
 
+function hasSame(row: Record<string, unknown>, k: Record<string, unknown>, key: 'name' | 'phone'): boolean {
+  return row[key] !== null && row[key] === k[key];
+}
+
 function isSameName(row: Record<string, unknown>, k: Record<string, unknown>): boolean {
-  return row.name !== null && row.name === k.name && (row.email === null || k.email === null);
+  return hasSame(row, k, 'name') && (row.email === null || k.email === null);
 }
 
 function rowOf(w: number, i: number, { agoS, ...contact }: Sent) {
