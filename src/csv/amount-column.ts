@@ -19,9 +19,9 @@ const SCALED = /cents?(?![a-z])|minor|'000|thousand|tausend|tsd|teur|[kt]€/i;
 /** Throws CSV_NO_AMOUNT_COLUMN if a person has to say which column has the amount. Not for a preset, which knows. */
 export function refuseDoubtfulAmount(columns: readonly MappedColumn[], firstCells: FirstCells): void {
   const amount = columns.find(({ field }) => field === 'amount');
-  if (amount) refusePrice(amount, firstCells);
-  if (firstCells.isSelection) return;
   const others = otherAmounts(columns, firstCells);
+  if (amount) refusePrice(amount, others, firstCells);
+  if (firstCells.isSelection) return;
   if (others.length === 0) return;
   if (!amount) throw withoutAmount(others, firstCells);
   if (amount.how === 'told' || amount.how === 'remembered') return;
@@ -120,15 +120,17 @@ function refuseCents(amount: MappedColumn, amounts: readonly string[], firstCell
 }
 
 /** The price of one piece is not the amount of an order of three. */
-function refusePrice({ name, how }: MappedColumn, firstCells: FirstCells): void {
+function refusePrice({ name, how }: MappedColumn, others: readonly string[], firstCells: FirstCells): void {
   const { names, line } = firstCells.header;
   if (how !== 'synonym' || !isCalled(name, PRICE_NAMES)) return;
   const index = names.findIndex((column) => isCalled(column, QUANTITY_NAMES));
   if (index === -1 || firstCells.cells({ index }).every((cell) => /^(?:1(?:[.,]0+)?)?$/.test(cell))) return;
+  const instead =
+    others.length === 0 ? 'add a column with the amounts' : `add ${mapOption('amount', likelyAmount(others))}`;
   throw new UnclearFile(
     'CSV_NO_AMOUNT_COLUMN',
     `Line ${line}: "${short(name)}" may be the price of one piece, because "${short(names[index] ?? '')}" has quantities.`,
-    `If it is the amount of the order, add ${mapOption('amount', name)}; otherwise add a column with the amounts.`,
+    `If it is the amount of the order, add ${mapOption('amount', name)}; otherwise ${instead}.`,
   );
 }
 

@@ -428,6 +428,8 @@ test('the price of one piece is not the amount of an order of several', async ()
     ),
   });
   expect((await loaded(text(1))).rows).toMatchObject([{ values: { amount: '5' } }]);
+  const both = 'Order ID,Email,Qty,Price,Line Total\n1,a@x.de,2,5.00,10.00\n';
+  await expect(loaded(both)).rejects.toThrow('otherwise add --map "amount=Line Total".');
 });
 
 test('an amount in cents is not loaded if another column has it as people read it', async () => {
