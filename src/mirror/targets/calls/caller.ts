@@ -56,6 +56,8 @@ export interface CallerConfig {
   readonly lookup?: LookupFunction;
 }
 
+/** How long a call waits for its target's budget; after that, the call and all other calls to that target are postponed. */
+export const PATIENCE_MS = 10_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MOST_MOVES = 3;
 
