@@ -247,7 +247,7 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>)
       },
     );
 
-    test.each([302, 303, 307, 409])(
+    test.each([302, 303, 409])(
       'whose creation was answered by %i, which does not say that nothing was created, is not created again at once',
       async (status) => {
         harness.vendor.next({ status, headers: { location: '/created' }, body: {} }, harness.isCreation);
