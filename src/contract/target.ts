@@ -189,6 +189,8 @@ export interface HookByHand {
 export interface CallContext {
   /** Aborts when the process shuts down or this delivery times out. */
   readonly signal: AbortSignal;
+  /** False: another process may send this delivery now, so no call of it may leave. Default: true. */
+  readonly mayDispatch?: () => boolean;
 }
 
 export interface NewItemsRead {

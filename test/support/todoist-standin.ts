@@ -1,9 +1,17 @@
-/** Todoist's tasks, as far as the target uses them: developer.todoist.com/api/v1. A completed task is not answered by its id. */
+/** Todoist's tasks, as far as the target uses them: developer.todoist.com/api/v1. A completed task is not answered by its id; all are completed at SEEN_AT. */
 
 import { openTodoist } from '../../src/mirror/targets/todoist/todoist.ts';
 import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
-import { type DetailedVendor, HOOK_SECRET, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
+import {
+  type DetailedVendor,
+  HOOK_SECRET,
+  NO_DETAILS,
+  SEEN_AT,
+  secretRef,
+  TOKEN,
+  type VendorComment,
+} from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';
 
@@ -93,7 +101,9 @@ export async function startTodoist(): Promise<TodoistVendor> {
         method: 'GET',
         path: /^\/api\/v1\/tasks\/completed\/by_completion_date$/,
         answer({ query }) {
-          const checked = tasks.filter((task) => task.checked);
+          const [since, until] = ['since', 'until'].map((key) => new Date(query.get(key) ?? Number.NaN));
+          const isAsked = since !== undefined && until !== undefined && since <= SEEN_AT && SEEN_AT <= until;
+          const checked = tasks.filter((task) => task.checked && isAsked);
           const { found, next_cursor } = page(checked, query);
           return { body: { items: found, next_cursor } };
         },

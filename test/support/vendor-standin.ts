@@ -7,7 +7,7 @@ import { type Reply, type SeenRequest, startHttpServer } from './http-server.ts'
 import type { Contract } from './vendor-contract.ts';
 
 /** `lose`: the change is made, and the answer never arrives; `fail`: it is a 500. `break`: the change is not made. */
-export type Twist = Reply | 'lose' | 'fail' | 'break' | ((request: SeenRequest) => Reply);
+export type Twist = Reply | 'lose' | 'fail' | 'break' | ((request: SeenRequest) => Reply | Promise<Reply>);
 
 export interface Rule {
   readonly method: string;

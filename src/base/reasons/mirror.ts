@@ -29,7 +29,10 @@ export const MIRROR_REASONS = {
     meaning: 'A delivery failed because of a defect in Lockstep.',
     remedy: 'See the log of the worker, and report the defect.',
   },
-  ABORTED: { meaning: 'A shutdown interrupted the call, or it took too long. The delivery is retried.' },
+  ABORTED: {
+    meaning:
+      'A shutdown interrupted the call, it took too long, or the worker lost its database meanwhile. The delivery is retried.',
+  },
   BUDGET: { meaning: 'The rate budget had no call left in time. No attempt is spent.' },
   HELD_BACK: { meaning: 'Calls to the account are paused after several failures in a row. No attempt is spent.' },
   LIMITED: { meaning: 'The target asked to slow down. No attempt is spent.' },

@@ -77,6 +77,8 @@ export interface CallOptions {
   readonly maxWaitMs?: number;
   /** On the `elapsedMs` scale: after this time nothing is written to a socket. */
   readonly dispatchBefore?: number;
+  /** False: nothing is written to a socket now. */
+  readonly mayDispatch?: (() => boolean) | undefined;
   readonly timeoutMs?: number;
   /** This call was made before and failed: an open breaker pauses it even if a person waits for it. */
   readonly isRetry?: boolean;
@@ -191,10 +193,9 @@ export function createClient(config: ClientConfig): Client {
     const startedAt = performance.now();
     try {
       const { timeoutMs = config.timeoutMs, maxBodyBytes = config.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES } = options;
-      const { signal, dispatchBefore } = options;
       const taking = take(call);
       const { sink } = taking;
-      const exchanged = await exchange(pool, call.request, { timeoutMs, maxBodyBytes, signal, dispatchBefore, sink });
+      const exchanged = await exchange(pool, call.request, { ...options, timeoutMs, maxBodyBytes, sink });
       if (exchanged.dispatched) counts.calls++;
       const hint = exchanged.head && rateHintOf(exchanged.head);
       // If the budget's store is unreachable, the next `take` reports it; the outcome of this call is known anyway.

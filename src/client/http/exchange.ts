@@ -2,7 +2,7 @@
  * One HTTP exchange on an undici pool. It reports exactly whether a request was sent, which matters for writes.
  *
  * undici calls `onRequestStart` in the same tick in which it writes the request to the socket, and only when there is a
- * connection. That callback checks `dispatchBefore`, and `dispatched` means that the check passed: an exchange that fails
+ * connection. That callback checks `dispatchBefore` and `mayDispatch`, and `dispatched` means that the check passed: an exchange that fails
  * earlier (DNS, refused, handshake, aborted in time) has sent nothing. Redirects are never followed.
  */
 import type { Dispatcher } from 'undici';
@@ -35,6 +35,8 @@ export interface ExchangeOptions {
   readonly maxBodyBytes: number;
   /** On the `elapsedMs` scale: after it nothing is sent. Nothing is sent after `timeoutMs` either, on any clock. */
   readonly dispatchBefore?: number;
+  /** False: nothing is sent now. */
+  readonly mayDispatch?: (() => boolean) | undefined;
   readonly signal?: AbortSignal;
   readonly sink?: BodySink;
 }
@@ -128,11 +130,12 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Stoppable {
       return;
     }
     this.#controller = controller;
-    const { dispatchBefore = Number.POSITIVE_INFINITY } = this.#options;
+    const { dispatchBefore = Number.POSITIVE_INFINITY, mayDispatch = () => true } = this.#options;
     const nowMs = elapsedMs();
     // A timer does not count the time the machine was suspended.
     if (nowMs >= this.#timesOutAtMs) this.#stop(new StoppedError('timeout', 'connection timed out'));
-    else if (nowMs >= dispatchBefore) this.#stop(new StoppedError('deadline', 'its send deadline has passed'));
+    else if (nowMs >= dispatchBefore || !mayDispatch())
+      this.#stop(new StoppedError('deadline', 'its send deadline has passed'));
     else this.#dispatched = true;
   }
 

@@ -8,12 +8,14 @@ const TOGETHER_MS = 10_000;
 export class Call implements SendHow {
   readonly dispatchBefore: number;
   readonly isHeld: () => boolean;
+  readonly mayDispatch: () => boolean;
   readonly #group: CallGroup;
 
-  constructor(group: CallGroup, dispatchBefore: number, isHeld: () => boolean) {
+  constructor(group: CallGroup, { dispatchBefore, isHeld, mayDispatch }: Omit<SendHow, 'signal'>) {
     this.#group = group;
     this.dispatchBefore = dispatchBefore;
     this.isHeld = isHeld;
+    this.mayDispatch = mayDispatch;
   }
 
   get signal(): AbortSignal {

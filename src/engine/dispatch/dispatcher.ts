@@ -142,6 +142,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
   }
 
   #isHeld = (): boolean => this.#status !== 'lost';
+  #mayDispatch = (): boolean => this.#isHeld() && this.#options.clock.nowMs() < this.#heldUntilMs;
   #admit = (): Admission => this.#source.admit?.() ?? { status: 'go' };
   #isBusy = (): boolean => this.#inFlight.size + this.#queue.length > 0;
 
@@ -159,7 +160,8 @@ class Dispatch<Claim, Item, Outcome, Stop> {
 
   #start(item: Item, nowMs: number): void {
     this.#group = this.#group.at(nowMs);
-    const call = new Call(this.#group, this.#heldUntilMs - this.#options.timeoutMs, this.#isHeld);
+    const dispatchBefore = this.#heldUntilMs - this.#options.timeoutMs;
+    const call = new Call(this.#group, { dispatchBefore, isHeld: this.#isHeld, mayDispatch: this.#mayDispatch });
     this.#inFlight.add(call);
     this.#source.send(item, call).then(
       (sent) => this.#onSent(call, sent),

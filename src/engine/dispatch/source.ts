@@ -27,6 +27,8 @@ export interface SendHow {
   readonly dispatchBefore: number;
   /** Aborts when the claim is lost, or the call takes too long. */
   readonly signal: AbortSignal;
+  /** False: the claim may belong to another process, so nothing may leave now. For calls that last longer than one renewal. */
+  readonly mayDispatch: () => boolean;
   /** False: the outcome will not be recorded. */
   readonly isHeld: () => boolean;
 }

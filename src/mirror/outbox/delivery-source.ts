@@ -6,7 +6,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { LockstepError, messageOf } from '../../base/errors.ts';
 import { type Breaker, createBreaker } from '../../client/call/breaker.ts';
-import type { DeliveryOutcome, Target } from '../../contract/target.ts';
+import type { CallContext, DeliveryOutcome, Target } from '../../contract/target.ts';
 import type { Clock } from '../../engine/dispatch/clock.ts';
 import type { Recorded, SendHow, Sent, Source } from '../../engine/dispatch/source.ts';
 import { extendClaim, type WorkerIdentity } from '../../engine/ledger/claims.ts';
@@ -94,8 +94,8 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     return this.#breaker.admit(nowMs);
   }
 
-  async send(claimed: Claimed, { signal, isHeld }: SendHow): Promise<Sent<Attempt, never>> {
-    const outcome = await this.#deliver(claimed, signal);
+  async send(claimed: Claimed, { signal, isHeld, mayDispatch }: SendHow): Promise<Sent<Attempt, never>> {
+    const outcome = await this.#deliver(claimed, { signal, mayDispatch });
     if (!isHeld()) return {}; // it was aborted, which says nothing about the target
     const { answer } = outcome;
     const { target, random, onAttempt } = this.#needs;
@@ -154,11 +154,11 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     }
   }
 
-  async #deliver({ delivery, claimId, runId }: Claimed, signal: AbortSignal): Promise<DeliveryOutcome> {
+  async #deliver({ delivery, claimId, runId }: Claimed, context: CallContext): Promise<DeliveryOutcome> {
     const { log, target } = this.#needs;
     try {
       if (this.#target === undefined) throw new Error('unreachable: there is no claim before the target is open');
-      return await this.#linker(this.#target, delivery, { signal, claimId, runId });
+      return await this.#linker(this.#target, delivery, { ...context, claimId, runId });
     } catch (error) {
       log.error({ err: error, target, delivery: delivery.id }, 'a delivery was interrupted by an error');
       return { status: 'later', reason: 'BROKE_OFF', detail: 'a defect in Lockstep: see the log of the worker' };

@@ -8,7 +8,7 @@ import type { SecretRef } from '../../settings/fields.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
 import type { ChangeFilter } from '../../settings/target-events.ts';
 import { openAsana } from './asana/asana.ts';
-import { openCaller } from './calls/caller.ts';
+import { openCaller, PATIENCE_MS } from './calls/caller.ts';
 import { grantOf } from './calls/grants.ts';
 import type { KeptSecrets } from './calls/kept-secrets.ts';
 import { callerAtSecret } from './calls/secret-url.ts';
@@ -54,8 +54,6 @@ export interface OpenTargets {
   close(): Promise<void>;
 }
 
-/** How long a call waits for its target's budget; after that, the call and all other calls to that target are postponed. */
-const PATIENCE_MS = 10_000;
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
 export function openTargets(given: TargetsNeeds): OpenTargets {

@@ -17,7 +17,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { keepItemLinks, linkKind } from '../links/item-links.ts';
 import { itemsNamedBy } from '../links/named-items.ts';
 import type { DetailLog } from '../targets/items/creation-log.ts';
-import { markerUuidOf } from '../targets/items/marker.ts';
+import { markerUuidOf, newItemOf } from '../targets/items/marker.ts';
 import { createCreations } from '../targets/service/service-creation.ts';
 import { createSharedLists } from '../targets/service/shared-lists.ts';
 
@@ -103,8 +103,8 @@ async function createOne(
   const { itemId, title, text, dueDate } = item;
   const named = `${escaped(text)}\n\n${target.nameOf?.(itemId) ?? itemId}`.trimStart();
   const endDate = dueDate && `${dueDate}T00:00:00`;
-  const id = `${name}/${itemId}`;
-  const task = { kind: 'item', id, title, description: named, startDate: undefined, endDate, isCompleted: false };
+  const made = newItemOf(name, itemId);
+  const task = { ...made, title, description: named, startDate: undefined, endDate, isCompleted: false };
   const created = await createOnce({ account: run.scope, task }, account, signal);
   if (created.status !== 'found') {
     // Its task was created, and a person has deleted it since; or it is the item of a task elsewhere.

@@ -207,6 +207,24 @@ describe.each(Object.entries(sourceKinds))('%s', (_name, { afterCrash, open }) =
     expect(brokenOffAt).toBeLessThan(TTL_MS);
   });
 
+  test('lets no call leave after the claim’s end, although its renewal was not answered', async () => {
+    await fixture.put(1);
+    const allowed = new Map<number, boolean>();
+    const cutOff = source(turn, (inner) => ({
+      renew: () => new Promise(() => {}),
+      async send(item, how) {
+        for (const atMs of [0, TTL_MS / 2, TTL_MS]) {
+          await clock.wait(atMs - clock.nowMs(), stopping.signal);
+          allowed.set(atMs, how.mayDispatch());
+        }
+        return inner.send(item, how);
+      },
+    }));
+    void at(cutOff);
+    await clock.passUntil(() => allowed.size === 3);
+    expect(Object.fromEntries(allowed)).toEqual({ 0: true, [TTL_MS / 2]: true, [TTL_MS]: false });
+  });
+
   test('records nothing after its claim was taken over', async () => {
     await fixture.put(5);
     let robbed: Promise<Awaited<ReturnType<SourceFixture['fates']>>> | undefined;

@@ -2,12 +2,13 @@ import type pg from 'pg';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LockstepError } from '../../../src/base/errors.ts';
-import type { Delivery } from '../../../src/contract/target.ts';
+import type { CallContext, Delivery } from '../../../src/contract/target.ts';
 import type { Delivering } from '../../../src/mirror/outbox/delivering.ts';
+import { DeliverySource } from '../../../src/mirror/outbox/delivery-source.ts';
 import { replay } from '../../../src/mirror/outbox/replay.ts';
 import { enableTargets, targetStates } from '../../../src/mirror/outbox/target-states.ts';
 import { makePool } from '../../../src/storage/pool.ts';
-import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
+import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import {
   type Answering,
@@ -258,6 +259,29 @@ describe('a target that asks for a pause', () => {
     await clock.passUntil(() => called.length > 0);
     expect(clock.nowMs()).toBeGreaterThanOrEqual(MINUTE);
   });
+});
+
+test('a target learns whether another process may send its delivery by now', async () => {
+  clock = createVirtualClock([database.pool], new Date(Date.now() + HOUR)); // so that what is queued now is due
+  const asked: unknown[] = [];
+  const open = async () => ({
+    async deliver(_: Delivery, { mayDispatch }: CallContext) {
+      asked.push(mayDispatch?.());
+      return DELIVERED;
+    },
+    close: async () => {},
+  });
+  const { pool } = database;
+  const log = pino({ level: 'silent' });
+  const source = new DeliverySource({ pool, worker: WORKER, clock, log, target: 'hook', open, random: () => 0.5 });
+  await queue(database, changes(1));
+  const claim = await source.takeClaim();
+  const [claimed] = claim ? await source.claim(claim, 1) : [];
+  if (claim === undefined || claimed === undefined) throw new Error('nothing was claimed');
+  const how = { dispatchBefore: 0, signal: new AbortController().signal, isHeld: () => true };
+  for (const mayDispatch of [true, false]) await source.send(claimed, { ...how, mayDispatch: () => mayDispatch });
+  await source.drop(claim);
+  expect(asked).toEqual([true, false]);
 });
 
 describe('a claim that was taken over', () => {

@@ -151,6 +151,23 @@ test('a call that is aborted while it waits for the budget is not sent', async (
   expect(await send(caller, {}, aborter.signal)).toMatchObject({ status: 'failed', failure: { reason: 'ABORTED' } });
 });
 
+test('a call of a delivery that another process may send by now is not sent, and one before is', async () => {
+  const server = track(await startHttpServer({ status: 200 }));
+  let isOurs = true;
+  const { budget, caller } = callerOf(server.url, {
+    take: async (signal) => {
+      const taken = await budget.take({ lane: 'batch', signal });
+      isOurs = server.requests.length === 0; // it was, when the call began to wait
+      return taken;
+    },
+  });
+  const context = { signal: new AbortController().signal, mayDispatch: () => isOurs };
+  const call = () => caller.send({ method: 'POST', path: '/x', headers: {} }, context);
+  expect(await call()).toMatchObject({ status: 'answered' });
+  expect(await call()).toMatchObject({ status: 'failed', failure: { status: 'later', reason: 'ABORTED' } });
+  expect([server.requests.length, budget.open()]).toEqual([1, 0]);
+});
+
 test('a call aborted in flight ends at once, with an unknown outcome', async () => {
   const aborter = new AbortController();
   const server = track(await startTcpServer(() => aborter.abort()));

@@ -149,6 +149,15 @@ test('all changes of a digest share its failure, and the next digest is sent', a
   expect(await deliver(opened)).toMatchObject({ status: 'delivered' });
 });
 
+test.each([true, false])(
+  'a message of deliveries that another process may send by now is not sent, digest: %s',
+  async (digest) => {
+    const sent = open('slack', { digest }).deliver(deliveryOf(), { ...context(), mayDispatch: () => false });
+    expect(await sent).toMatchObject({ status: 'later', reason: 'ABORTED' });
+    expect(server.requests).toEqual([]);
+  },
+);
+
 test('a shutdown ends the wait of a digest, and nothing is sent', async () => {
   const stopping = new AbortController();
   const waiting = open('slack', { digest: true }, 60_000).deliver(deliveryOf(), { signal: stopping.signal });

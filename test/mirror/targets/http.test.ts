@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { DeliveryOutcome, Target } from '../../../src/contract/target.ts';
+import { PATIENCE_MS } from '../../../src/mirror/targets/calls/caller.ts';
 import { openHttp } from '../../../src/mirror/targets/http/http.ts';
 import { markerOf } from '../../../src/mirror/targets/items/marker.ts';
 import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import type { HttpAnswers } from '../../../src/settings/target-http.ts';
 import { type Reply, startHttpServer, type TestServer } from '../../support/http-server.ts';
-import { context, deliveryOf, needsOf, TOKEN } from '../../support/item-vendor.ts';
+import { context, deliveryOf, fakeLog, needsOf, TOKEN } from '../../support/item-vendor.ts';
 import { exampleAt } from '../../support/template-vendors.ts';
 
 let server: TestServer;
@@ -109,6 +110,25 @@ test('an item that was changed after it was read is read again; one whose record
     reason: 'TEMPLATE_INVALID',
     detail: expect.stringContaining('undefined variable: record.lockVersion'),
   });
+});
+
+test('what a killed process may have created is looked for once `settle` has passed since its call could last arrive', async () => {
+  const log = fakeLog();
+  const settings = exampleAt('our-openproject');
+  const settleMs = settings.items?.find?.settleMs ?? 0;
+  await log.begin(deliveryOf(), undefined); // then it waited for its budget, and sent the call
+  target = openHttp(settings, needsOf(server, { log }));
+  const created = () => server.requests.filter(({ method }) => method === 'POST').length;
+  const deliver = async () => {
+    replies.push({ body: { _embedded: { elements: [] } } });
+    return target?.deliver(deliveryOf(), context());
+  };
+  log.age(settleMs + PATIENCE_MS + settings.timeoutMs - 1);
+  expect(await deliver()).toMatchObject({ status: 'later', reason: 'NOT_SHOWN_YET' });
+  expect(created()).toBe(0);
+  log.age(1);
+  await deliver();
+  expect(created()).toBe(1);
 });
 
 test('a call can have the method DELETE', async () => {

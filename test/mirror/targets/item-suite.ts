@@ -43,6 +43,17 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>)
       expect([harness.isCompleted(itemId), writes()]).toEqual([wanted, 0]);
     });
 
+    test('is read, and not written for a delivery that another process may send by then', async () => {
+      const itemId = harness.put(false);
+      const isOurs = () => harness.vendor.requests.length === 0;
+      const outcome = await target.deliver(deliveryOf({ isCompleted: true }, { itemId }), {
+        ...context(),
+        mayDispatch: isOurs,
+      });
+      expect(outcome).toMatchObject({ status: 'later', reason: 'ABORTED' });
+      expect([harness.vendor.requests.length, harness.isCompleted(itemId)]).toEqual([1, false]);
+    });
+
     test('is not touched when its task is gone, and a person is told what to do', async () => {
       const itemId = harness.put(false);
       const outcome = await target.deliver(deliveryOf({ isGone: true }, { itemId, event: 'gone' }), context());
@@ -233,6 +244,16 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>)
         expect(sent.length).toBeGreaterThan(8);
         expect(shown).not.toContain(sent);
         expect(shown).not.toContain(TOKEN);
+      },
+    );
+
+    test.each([302, 303, 409])(
+      'whose creation was answered by %i, which does not say that nothing was created, is not created again at once',
+      async (status) => {
+        harness.vendor.next({ status, headers: { location: '/created' }, body: {} }, harness.isCreation);
+        expect(await deliver(false)).toMatchObject({ status: 'later', retryAfterMs: expect.any(Number) });
+        expect(await deliver(false)).toMatchObject({ status: 'later', reason: 'NOT_SHOWN_YET' });
+        expect(harness.vendor.requests.filter((request) => harness.isCreation(request))).toHaveLength(1);
       },
     );
 

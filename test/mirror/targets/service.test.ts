@@ -45,6 +45,17 @@ test.each([true, false])('marks the linked task isCompleted=%s, once, after a re
   expect([branch.calls('tasks.complete'), branch.calls('tasks.getall')]).toEqual([1, 0]);
 });
 
+test('marks nothing for a delivery that another process may send by then', async () => {
+  const target = await begin();
+  const [itemId = ''] = await branch.put([{ isCompleted: false }]);
+  const outcome = await target.deliver(deliveryOf({ isCompleted: true }, { itemId }), {
+    ...context(),
+    mayDispatch: () => branch.calls('tasks.get') === 0,
+  });
+  expect(outcome).toMatchObject({ status: 'later' });
+  expect([await branch.there(), branch.calls('tasks.get')]).toMatchObject([[{ isCompleted: false }], 1]);
+});
+
 test('settings decide from its column whether a card is completed', async () => {
   await begin();
   const [itemId = ''] = await branch.put([{ isCompleted: false }]);

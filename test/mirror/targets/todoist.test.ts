@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Delivery, Target } from '../../../src/contract/target.ts';
 import { TODOIST } from '../../../src/mirror/targets/items/item-naming.ts';
 import { openTodoist } from '../../../src/mirror/targets/todoist/todoist.ts';
@@ -80,13 +80,40 @@ test('the list of completed tasks is read once for many tasks, and then only its
   expect(lists()).toHaveLength(2);
   const later = harness.put(true);
   expect(await target.readItem?.(later, context())).toMatchObject({ item: { isCompleted: true } });
-  expect(lists().at(2)?.query.get('since')).toBe('2026-03-01T11:55:00Z');
+  expect(lists().at(2)?.query.get('since')).toBe('2026-02-28T12:00:00Z');
+});
+
+test('a task that is completed while the list of completed tasks is read is found', async () => {
+  const earlier = harness.put(true);
+  let later = '';
+  let read: ReturnType<NonNullable<Target['readItem']>> | undefined;
+  harness.vendor.next(
+    async () => {
+      later = harness.put(true);
+      read = target.readItem?.(later, context());
+      await vi.waitFor(() => expect(harness.vendor.requests.at(-1)?.path).toContain(later));
+      return { body: { items: [], next_cursor: null } };
+    },
+    ({ path }) => path.includes('/completed/'),
+  );
+  await target.readItem?.(earlier, context());
+  expect(await read).toMatchObject({ status: 'found', item: { itemId: later, isCompleted: true } });
+});
+
+test.each([-1, 1])('a task that was just completed is found though this clock is off by %i hours', async (hours) => {
+  const clock = { now: new Date(SEEN_AT.getTime() + hours * 3_600_000) };
+  const own = openTodoist(todoistSettings(), { ...needs, now: () => clock.now });
+  const first = harness.put(true);
+  expect(await own.readItem?.(first, context())).toMatchObject({ status: 'found' });
+  clock.now = SEEN_AT; // and when it is set right
+  const second = harness.put(true);
+  expect(await own.readItem?.(second, context())).toMatchObject({ status: 'found' });
 });
 
 test('the search among completed tasks reaches back less than three months', async () => {
   await deliver(true, harness.put(true));
   const { query } = harness.vendor.requests.at(-1) ?? { query: new URLSearchParams() };
-  expect([query.get('since'), query.get('until')]).toEqual(['2025-12-02T12:00:00Z', '2026-03-01T12:00:00Z']);
+  expect([query.get('since'), query.get('until')]).toEqual(['2025-12-03T12:00:00Z', '2026-03-02T12:00:00Z']);
 });
 
 test('a task whose creation was not answered is found after a person has completed it', async () => {

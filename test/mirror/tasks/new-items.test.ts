@@ -39,6 +39,24 @@ test('an issue that a person creates becomes a task, once, and no second issue',
   expect([github.issues[0]?.state, issue?.state]).toEqual(['open', 'closed']);
 });
 
+test.each([false, true])(
+  'an issue that a person closes before its new task is scanned stays closed, and completes the task; renamed: %s',
+  async (isRenamed) => {
+    const harness = await openPolling('createTasks: true', '[issues, hook]');
+    await harness.sync();
+    const issue = newIssue(harness, '');
+    await harness.sync();
+    const [task] = await tasksOf(harness);
+    Object.assign(issue ?? {}, { state: 'closed' });
+    if (isRenamed) await harness.call('tasks.update', { taskName: 'Renamed' }, task?.id);
+    for (let times = 0; times < 2; times++) await harness.sync();
+    expect([issue?.state, await tasksOf(harness)]).toMatchObject(['closed', [{ isCompleted: true }]]);
+    await harness.call('tasks.complete', { isCompleted: false }, task?.id);
+    await harness.sync();
+    expect(issue?.state).toBe('open');
+  },
+);
+
 test('an issue becomes a task when it gets its label, hours after its creation; one from before the first poll does not', async () => {
   const harness = await openPolling('createTasks: { labels: [sales] }');
   const begun = Date.now();
@@ -186,8 +204,9 @@ function newIssue({ github }: ReportsHarness, body: string) {
 }
 
 async function tasksOf({ database }: ReportsHarness) {
-  const found = await database.pool.query<{ id: number; taskName: string; description: string }>(
-    `select id, fields->>'taskName' as "taskName", fields->>'description' as description from service.tasks order by id`,
+  const found = await database.pool.query<{ id: number; taskName: string; description: string; isCompleted: boolean }>(
+    `select id, fields->>'taskName' as "taskName", fields->>'description' as description,
+       fields->'isCompleted' = 'true' as "isCompleted" from service.tasks order by id`,
   );
   return found.rows;
 }

@@ -50,7 +50,8 @@ export function answerOf(httpStatus: number, text: string): TargetAnswer {
 function notSent(error: unknown, label: string): TargetFailure {
   if (codeOf(error) === 'ADDRESS_REFUSED') return addressRefused(label, messageOf(error));
   const { reason, words } = whyNotSent(error);
-  return { status: 'later', reason: reason === 'aborted' ? 'ABORTED' : 'UNREACHABLE', detail: `${label}: ${words}` };
+  const isOurs = reason === 'aborted' || reason === 'deadline';
+  return { status: 'later', reason: isOurs ? 'ABORTED' : 'UNREACHABLE', detail: `${label}: ${words}` };
 }
 
 export function addressRefused(label: string, why: string): TargetFailure {

@@ -56,6 +56,8 @@ export interface CallerConfig {
   readonly lookup?: LookupFunction;
 }
 
+/** How long a call waits for its target's budget; after that, the call and all other calls to that target are postponed. */
+export const PATIENCE_MS = 10_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MOST_MOVES = 3;
 
@@ -78,7 +80,8 @@ export function openCaller(config: CallerConfig): TargetCaller {
   }
 
   /** `path`: below the origin. */
-  async function sendOnce(request: TargetRequest, { signal }: CallContext, limitOf?: LimitOf): Promise<Answered> {
+  async function sendOnce(request: TargetRequest, context: CallContext, limitOf?: LimitOf): Promise<Answered> {
+    const { signal, mayDispatch } = context;
     const { method, path, body, secrets = [] } = request;
     const label = `${method} ${base.origin}`;
     const problem = allowPrivate ? undefined : hostProblem(base);
@@ -89,7 +92,7 @@ export function openCaller(config: CallerConfig): TargetCaller {
     try {
       const wire = { method, path, headers: withAgent(request.headers), ...(body !== undefined && { body }) };
       const { maxAnswerBytes = MAX_ANSWER_BYTES } = config;
-      const exchanged = await exchange(pool, wire, { timeoutMs, maxBodyBytes: maxAnswerBytes, signal });
+      const exchanged = await exchange(pool, wire, { timeoutMs, maxBodyBytes: maxAnswerBytes, signal, mayDispatch });
       const answered = withoutSecretsIn(toAnswered(exchanged, label), secrets);
       await report(answered, permit, limitOf);
       return answered;

@@ -48,6 +48,11 @@ const MEANINGS: readonly (readonly [words: RegExp, httpStatus: number])[] = [
 /** Teams can answer 200 with the status of the channel in a sentence. */
 const STATUS_WITHIN = /\breturned HTTP error (\d{3})\b/;
 
+interface Gathered {
+  readonly line: string;
+  readonly mayDispatch: CallContext['mayDispatch'];
+}
+
 type Line = { readonly status: 'ok'; readonly text: string } | Extract<DeliveryOutcome, { status: 'refused' }>;
 
 /** Sends lines as one message. `system`: the name of the chat, for messages. `where`: the settings of its address. */
@@ -73,9 +78,11 @@ export function chatTarget(
   const send = chatPoster(system, `${where}.url`, bodyOf, caller);
   const gathering = createGathering({ quietMs, longestMs: LONGEST_MS, most: MOST_IN_DIGEST, send: sendDigest });
 
-  async function sendDigest(lines: readonly string[], signal: AbortSignal): Promise<DeliveryOutcome> {
-    if (lines.length === 1) return send(lines, { signal });
-    const outcome = await send(fitting([`${lines.length} changes:`, ...lines], bodyOf), { signal });
+  async function sendDigest(gathered: readonly Gathered[], signal: AbortSignal): Promise<DeliveryOutcome> {
+    const context = { signal, mayDispatch: () => gathered.every(({ mayDispatch = () => true }) => mayDispatch()) };
+    const lines = gathered.map(({ line }) => line);
+    if (lines.length === 1) return send(lines, context);
+    const outcome = await send(fitting([`${lines.length} changes:`, ...lines], bodyOf), context);
     return outcome.status === 'delivered'
       ? { ...outcome, detail: `one message with ${lines.length} changes` }
       : outcome;
@@ -92,7 +99,8 @@ export function chatTarget(
     async deliver(delivery, context) {
       const line = lineOf(delivery);
       if (line.status !== 'ok') return line;
-      return settings.digest ? gathering.add(line.text, context.signal) : send([line.text], context);
+      if (!settings.digest) return send([line.text], context);
+      return gathering.add({ line: line.text, mayDispatch: context.mayDispatch }, context.signal);
     },
     check: (context) => reach(caller, context),
     close: () => caller.close(),

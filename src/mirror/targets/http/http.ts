@@ -7,7 +7,7 @@ import { LongInteger } from '../../../client/call/json.ts';
 import type { CallContext, DeliveryOutcome, Finding, ItemState, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { HttpItems, HttpRequest } from '../../../settings/target-http.ts';
-import type { TargetRequest } from '../calls/caller.ts';
+import { PATIENCE_MS, type TargetRequest } from '../calls/caller.ts';
 import { withHeaders } from '../calls/with-headers.ts';
 import { reach } from '../check-address.ts';
 import { failed, fine } from '../findings.ts';
@@ -71,7 +71,7 @@ function sendTarget(
 }
 
 function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAnswers, needs: ItemNeeds): Target {
-  const { name, columns } = settings;
+  const { name, columns, timeoutMs } = settings;
   const { noun, state, create, find } = items;
   const naming = httpNaming(items);
   const filler = <Key extends 'read' | 'complete' | 'reopen'>(key: Key) =>
@@ -151,7 +151,8 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     headersOf: bearer,
     itemsBy,
     container: 'such address for new items',
-    settleMs: find?.settleMs ?? 0,
+    // The ledger counts from its record of the call, which may have been sent and applied so much later.
+    settleMs: find === undefined ? 0 : find.settleMs + PATIENCE_MS + timeoutMs,
     ...(search && { admin: { check: async (calls) => [searchFinding(await itemsBy(calls).find(SAMPLE), name)] } }),
   });
   return search === undefined ? { ...target, check: (context) => checkWithoutSearch(needs, context) } : target;

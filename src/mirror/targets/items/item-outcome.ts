@@ -35,8 +35,16 @@ export interface VendorAnswers {
 /** The pause if a limit names no time: what GitHub asks for, and long enough for the others. */
 const LIMITED_MS = 60_000;
 
-/** Failures with an unknown outcome: the call may have been applied. */
-const UNSURE: ReadonlySet<string> = new Set(['TIMEOUT', 'BROKEN_OFF', 'TOO_LARGE', 'SERVER_ERROR', 'UNREADABLE']);
+/** Failures with an unknown outcome: the call may have been applied. A redirect may lead to what was created, and a conflict be with it. */
+const UNSURE: ReadonlySet<string> = new Set([
+  'TIMEOUT',
+  'BROKEN_OFF',
+  'TOO_LARGE',
+  'SERVER_ERROR',
+  'UNREADABLE',
+  'REDIRECTED',
+  'CONFLICT',
+]);
 
 export function mayHaveHappened(failure: TargetFailure): boolean {
   return UNSURE.has(failure.reason);

@@ -18,6 +18,11 @@ export function commentMarker(name: string): string {
   return toMarker(sha256(`lockstep:comment:${name}`));
 }
 
+/** What a task is made from, by the name of the target and the id of its item. */
+export function newItemOf(target: string, itemId: string): Creating['task'] {
+  return { kind: 'item', id: `${target}/${itemId}` };
+}
+
 /** The marker at the end of a text, ignoring markup and white space that a service has added after it. */
 export function markerAtEnd(text: string): string | undefined {
   return /(lockstep-[\da-f]{12})(?:\s|&nbsp;|<\/?[a-z][^<>]*>)*$/i.exec(text.slice(-MAX_END))?.[1];

@@ -8,7 +8,14 @@ import { recordIn } from '../../../client/call/decode.ts';
 import { type Dialect, idOf, toWireId } from '../../../client/call/dialect.ts';
 import type { Json } from '../../../client/call/json.ts';
 import { isKeyRefused } from '../../../client/call/retry-policy.ts';
-import type { DeliveryOutcome, ItemState, Target, TargetFailure, TaskState } from '../../../contract/target.ts';
+import type {
+  CallContext,
+  DeliveryOutcome,
+  ItemState,
+  Target,
+  TargetFailure,
+  TaskState,
+} from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import { secretUnread } from '../calls/secret-unread.ts';
 import { failed, fine, problem } from '../findings.ts';
@@ -66,13 +73,14 @@ export function openService(settings: SettingsOf<'service'>, needs: ServiceNeeds
     }
   }
 
-  function itemsOf(account: ServiceAccount, signal: AbortSignal): Items<ServiceItem> {
+  function itemsOf(account: ServiceAccount, { signal, mayDispatch }: CallContext): Items<ServiceItem> {
     return {
       read: (itemId) => readItem(account, itemId, signal, needs),
       async write({ itemId }, wanted) {
         const outcome = await account.client.call('tasks.complete', {
           lane: 'batch',
           stopWaiting: signal,
+          mayDispatch,
           maxWaitMs: PATIENCE_MS,
           path: { task_id: itemId },
           body: { isCompleted: wanted.status === 'completed' },
@@ -96,9 +104,9 @@ export function openService(settings: SettingsOf<'service'>, needs: ServiceNeeds
     noun: `task of account ${settings.account}`,
     ...naming,
     settings,
-    async open({ signal }) {
+    async open(context) {
       const account = await openAccount();
-      return 'status' in account ? account : itemsOf(account, signal);
+      return 'status' in account ? account : itemsOf(account, context);
     },
     saysState: ({ saysCompletion }) => saysCompletion,
   });

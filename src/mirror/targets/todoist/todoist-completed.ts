@@ -10,12 +10,12 @@ import { endsWith } from '../items/item-text.ts';
 import { id, listOf, TASKS } from './todoist-pages.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A little less than the three months that a query may cover. */
-const COMPLETED_WITHIN_MS = 89 * DAY_MS;
+/** With a day into the future, a little less than the three months that a query may cover. */
+const COMPLETED_WITHIN_MS = 88 * DAY_MS;
 /** After this the list of completed tasks is read again from its beginning. */
 const COMPLETED_KEPT_MS = 10 * 60_000;
-/** Reads of that list overlap, because its end may lag behind. */
-const OVERLAP_MS = 5 * 60_000;
+/** Queries reach so much further in both directions: this machine's clock may be wrong, and the end of the list may lag behind. */
+const OVERLAP_MS = DAY_MS;
 
 const completedTask = z.object({ id, description: z.string().nullish() });
 
@@ -33,7 +33,7 @@ export async function findCompleted(
 }
 
 function completedSince(calls: Calls, sinceMs: number, untilMs: number) {
-  const query = { since: isoSeconds(new Date(sinceMs)), until: isoSeconds(new Date(untilMs)) };
+  const query = { since: isoSeconds(new Date(sinceMs)), until: isoSeconds(new Date(untilMs + OVERLAP_MS)) };
   return listOf(calls, `${TASKS}/completed/by_completion_date`, completedTask, query);
 }
 
@@ -61,6 +61,10 @@ export function openCompleted(now: () => Date): CompletedTasks {
     async has(calls, itemId) {
       const isFresh = now().getTime() - known.startedMs < COMPLETED_KEPT_MS;
       if (isFresh && known.ids.has(itemId)) return { status: 'ok', value: true };
+      // It may have begun before this item was completed.
+      const earlier = await reading;
+      if (earlier !== undefined && (earlier.status !== 'ok' || known.ids.has(itemId)))
+        return mapAsked(earlier, () => true);
       reading ??= read(calls).finally(() => {
         reading = undefined;
       });
