@@ -122,7 +122,7 @@ export class Overview {
   #unnumberedNote(): readonly string[] {
     if (this.#numbered === undefined || this.#unnumbered === 0) return [];
     return [
-      `${formatCount(this.#unnumbered)} of ${formatCount(this.#valid)} orders have no order_id, because "${this.#numbered}" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (\`--map order_id=Column\`)`,
+      `${formatCount(this.#unnumbered)} of ${formatCount(this.#valid)} orders ${this.#unnumbered === 1 ? 'has' : 'have'} no order_id, because "${this.#numbered}" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (\`--map order_id=Column\`)`,
     ];
   }
 

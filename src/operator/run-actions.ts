@@ -16,8 +16,15 @@ import { applyCommand } from './run-report.ts';
 
 type Hint = (command: string) => string;
 
-/** Ends an unfinished run for good, also one that awaits approval. `by`: who does it. @throws LockstepError RUN_ENDED */
-export async function cancelRun(db: Transactional, run: Run, by: string): Promise<void> {
+/**
+ * Ends an unfinished run for good, also one that awaits approval. `by`: who does it. `declines`: only one that awaits approval.
+ * @throws LockstepError RUN_ENDED, APPROVAL_OVER
+ */
+export async function cancelRun(db: Transactional, run: Run, by: string, declines = false): Promise<void> {
+  if (declines && isUnfinished(run) && !awaitsApproval(run)) {
+    const message = `Run ${run.id} does not await approval any more, so nothing was done. Look at it again; stop it for good if it must not write more.`;
+    throw new LockstepError('APPROVAL_OVER', message, { exitCode: 2 });
+  }
   const ended = await (awaitsApproval(run) ? declineRun(db, run.id, by) : endRun(db, run.id, 'cancelled'));
   if (!ended) throw alreadyEnded(run, 'There is nothing to cancel.');
 }
@@ -25,7 +32,7 @@ export async function cancelRun(db: Transactional, run: Run, by: string): Promis
 /** Keeps that a person knows what is wrong with an ended run: status and alerts leave it out. @throws LockstepError RUN_UNFINISHED, RUN_ACKNOWLEDGED */
 export async function acknowledgeProblems(db: Queryable, { id, status }: Run, by: string, hint: Hint): Promise<void> {
   if (await acknowledgeRun(db, id, `${by} has acknowledged its problems`)) return;
-  if (status === 'running' || status === 'paused') {
+  if (isUnfinished({ status })) {
     const message = `Run ${id} is unfinished, so what it ends with is not known yet. See: ${hint(`runs show ${id}`)}`;
     throw new LockstepError('RUN_UNFINISHED', message, { exitCode: 2 });
   }
@@ -98,7 +105,7 @@ export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<nu
     const message = `Run ${id} applied a plan. Apply it again for the rows that failed: ${hint('apply FILE')}, or run the sync without a plan: ${hint(`run ${sync}`)}`;
     throw new LockstepError('RUN_APPLIED_PLAN', message, { exitCode: 2 });
   }
-  if (status === 'running' || status === 'paused')
+  if (isUnfinished({ status }))
     throw new LockstepError('RUN_UNFINISHED', `Run ${id} is unfinished. Resume it with: ${hint(`runs resume ${id}`)}`, {
       exitCode: 2,
     });
@@ -120,6 +127,10 @@ export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<nu
       },
     );
   return rows;
+}
+
+function isUnfinished({ status }: Pick<Run, 'status'>): boolean {
+  return status === 'running' || status === 'paused';
 }
 
 function alreadyEnded(run: Run, remedy: string): Error {

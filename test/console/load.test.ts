@@ -161,6 +161,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await page.textContent('.notice')).toContain(`Run ${run.id} has this file already`);
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByText('nothing is created twice').waitFor();
+    expect(await page.textContent('.notice')).toContain('choose “Check every row again”');
     await page.getByRole('link', { name: 'See that run' }).click();
     expect(page.url()).toBe(`${web.url}/runs/${run.id}`);
     await choose(page, 'orders-1.csv', ordersCsv(3));
@@ -328,6 +329,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     );
     await page.getByText('Only the first orders were approved.').waitFor();
     expect(await page.textContent('#live')).toMatch(/Create\s*9 orders.*Written already\s*3 orders/);
+    expect(await page.textContent('.phases')).toContain('done for 3 rows, not begun for the others');
     expect((await harness.orders()).length).toBe(3);
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await page.getByText('created (12)').waitFor();

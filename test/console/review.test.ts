@@ -170,7 +170,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     await page.getByLabel('Another customer').fill('77');
     await page.getByLabel('Another customer').press('Enter');
     await page.getByRole('button', { name: 'Use it' }).click();
-    await page.getByText('Nothing waits for a person').waitFor();
+    await page.getByText('No row waits for a decision').waitFor();
     const made = [
       ['3', 'use', '77', null],
       ['2', 'create', null, null],

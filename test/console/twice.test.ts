@@ -201,6 +201,21 @@ test('a page from before a load was dropped and planned again does not approve t
   expect(await amounts()).toEqual([5]);
 });
 
+test('a question whether to approve that is open since before the approval does not stop the run', async () => {
+  const { begun } = await harness.takeIn('order_id,client_id,amount\nA,1,5\n', { confirm: true });
+  const { id } = begun.run;
+  await (await harness.workspace.work()).attend(begun.run);
+  await expect.poll(async () => (await readRun(harness.database.pool, id)).errorCode).toBe('AWAITS_CONFIRMATION');
+  const question = await look(`/confirm?action=cancel&run=${id}`);
+  const [, kind = ''] = /name="kind" value="(\w+)"/.exec(question) ?? [];
+  await harness.database.pool.query(`update ledger.runs set status = 'running', error_code = null where id = $1`, [id]);
+  expect(await post('/confirm/cancel', { run: id, kind })).toBe(`/runs/${id}`);
+  expect((await readRun(harness.database.pool, id)).status).toBe('running');
+  expect(await look('/activity')).toContain('APPROVAL_OVER');
+  await post('/confirm/cancel', { run: id, kind: 'cancel' });
+  expect((await readRun(harness.database.pool, id)).status).toBe('cancelled');
+});
+
 test('a load that was not approved is planned and asked about again, also by its number of orders', async () => {
   const rows = Array.from({ length: 1_000 }, (_, i) => `A-${i},1,1\n`);
   const { begun } = await harness.takeIn(`order_id,client_id,amount\n${rows.join('')}`, { confirm: true });

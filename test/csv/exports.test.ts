@@ -237,6 +237,8 @@ test('a note counts the orders whose cell of the order number is empty', async (
   expect(overview.notes([])).toEqual([
     '2 of 3 orders have no order_id, because "Invoice No" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (`--map order_id=Column`)',
   ]);
+  const one = await loaded('Invoice No,Email,Total\nR-1,a@x.de,5\n,b@x.de,6\n');
+  expect(one.overview.notes([])[0]).toContain('1 of 2 orders has no order_id');
 });
 
 test('the price of one piece, or a rate, is neither the amount nor the example for it', async () => {

@@ -162,6 +162,15 @@ describe('a row is settled', () => {
     expect(note).toMatch(/^hook: 1 delivered, 1 not yet delivered; .*410.*: `lockstep deliveries enable hook`$/);
   });
 
+  test('as waiting for a disabled target, with what that one says, while another target retries', async () => {
+    const run = await runWith(['changed'], ['hook', 'mail']);
+    await set(0, 'hook', { attempts: 2, detail: 'it answered 503' });
+    await disableTarget(database.pool, 'mail', { reason: 'GONE', detail: 'it answered 410', now: undefined });
+    await job(run);
+    const facts = { target: 'mail', said: 'it answered 410' };
+    expect(await rowsOf(database, run)).toMatchObject([{ verdict: 'review', reason: 'TARGET_DISABLED', facts }]);
+  });
+
   test('for a person where its delivery is gone', async () => {
     const run = await runWith(['changed'], []);
     await job(run);

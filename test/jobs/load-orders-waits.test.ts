@@ -6,6 +6,7 @@ import { type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import type { Queryable } from '../../src/storage/queryable.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
 import { saveCheckpoint } from '../../src/syncs/orders/load-checkpoint.ts';
+import { whileWaiting } from '../../src/syncs/orders/wait-for-run.ts';
 import { putRows } from '../engine/ledger/fresh-ledger.ts';
 import { ended } from '../support/harness/ended.ts';
 import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
@@ -115,6 +116,18 @@ test('customers that were read and lost by a crash of the database are read agai
   expect((await ended(harness.database, load.id)).status).toBe('done');
   expect(await verdicts(load)).toEqual(['created', 'created']);
   await oneCustomer();
+});
+
+test('a load that waits for a run that awaits approval leads to its plan, not to a command that approves it', async () => {
+  const { begun } = await harness.takeIn(CSV, { createCustomers: true });
+  const sync = await aWriter();
+  const { pool } = harness.database;
+  const waits = { run: sync.id, sinceMs: 0 };
+  const look = () => whileWaiting(pool, begun.run, { step: 'creating', isCleared: true, waits });
+  await pauseRun(pool, sync.id, { code: 'AWAITS_CONFIRMATION', message: 'The run would write 2 contacts' });
+  await expect(look()).rejects.toThrow(`approve it or do not: \`lockstep runs show ${sync.id}\``);
+  await pool.query(`update ledger.runs set error_code = 'X' where id = $1`, [sync.id]);
+  await expect(look()).rejects.toThrow(`Resume that run first: \`lockstep runs resume ${sync.id}\``);
 });
 
 test('while the creation of customers is paused, the load is paused for the same reason', async () => {

@@ -89,7 +89,7 @@ test('three decisions are applied by the next run, which leaves nothing for a pe
     /contacts, since .*: 3 review \(2 of them decided\)\n +lockstep review /,
   );
   await decide('contact-3', '--ignore');
-  expect((await review()).stdout).toBe('Nothing waits for a person.\n');
+  expect((await review()).stdout).toBe('No row of a run that has ended waits for a decision.\n');
   expect((await lockstep('status')).stdout).toMatch(
     /contacts, since .*: 3 review \(decided\)\n +lockstep run contacts /,
   );

@@ -56,7 +56,7 @@ async function list(session: Session, { limit, decided, ...filter }: Options): P
   const named = [...idsOf(items, accounts)];
   for (const [reason, group] of byReason(named))
     out.say(...groupLines(reason, page.groups[reason] ?? group.length, group, hint));
-  out.say(total === 0 ? 'Nothing waits for a person.' : summary(page));
+  out.say(total === 0 ? 'No row of a run that has ended waits for a decision.' : summary(page));
   out.result({
     items: named.map(([id, item]) => itemResult(id, item, hint)),
     total,

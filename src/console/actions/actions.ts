@@ -47,6 +47,8 @@ interface How {
   readonly seen?: string | undefined;
   /** How many orders of the plan of a load to approve; default: all. */
   readonly first?: number | undefined;
+  /** Whether a run is cancelled only if it awaits approval. */
+  readonly declines?: boolean;
 }
 
 type Perform = (needs: ActionNeeds, about: string, how: How) => Promise<Done>;
@@ -59,9 +61,9 @@ export const ACCOUNT_ACTIONS = ['try-key', 'suspend', 'resume'] as const;
 export type AccountAction = (typeof ACCOUNT_ACTIONS)[number];
 
 const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
-  async cancel({ pool }, id, { by }) {
+  async cancel({ pool }, id, { by, declines }) {
     const run = await readRun(pool, id);
-    await cancelRun(pool, run, by);
+    await cancelRun(pool, run, by, declines);
     if (awaitsApproval(run))
       return { said: `Run ${id} is not approved: nothing more is sent.`, run: id, action: 'decline-run' };
     return { said: `Run ${id} is stopped for good: nothing more is sent.`, run: id };
@@ -147,7 +149,7 @@ export function actOnRun(
   taking: Taking,
   action: RunAction,
   id: string,
-  how: Pick<How, 'seen' | 'first'> = {},
+  how: Omit<How, 'by' | 'reason'> = {},
 ): Promise<Done> {
   return keeping(needs, taking, `${action}-run`, id, () => ON_RUNS[action](needs, id, { ...how, by: byWords(taking) }));
 }

@@ -49,17 +49,18 @@ export function addActionForms(
     await tell(reply, needs, () => actOnAccount(needs, taking, action, account, why.parse(given)));
     return accountPath(account);
   });
-  onForm(app, '/confirm/:action', async ({ taking, params, request, reply }) => {
+  onForm(app, '/confirm/:action', async ({ taking, params, given, request, reply }) => {
     const { action } = ofRuns.parse(params);
+    const how = { declines: given.kind === 'decline' }; // what the page has asked about, though the run may have changed
     const [first = '', ...rest] = formOf(request).getAll('run');
     if (rest.length === 0) {
-      const done = await tell(reply, needs, () => actOnRun(needs, taking, action, first));
+      const done = await tell(reply, needs, () => actOnRun(needs, taking, action, first, how));
       return `/runs/${encodeURIComponent(done?.run ?? first)}`;
     }
     const refused: string[] = [];
     for (const id of [first, ...rest]) {
       try {
-        const done = await actOnRun(needs, taking, action, id);
+        const done = await actOnRun(needs, taking, action, id, how);
         if (done.refused !== undefined) refused.push(done.said);
       } catch (error) {
         if (!(error instanceof LockstepError)) throw error;

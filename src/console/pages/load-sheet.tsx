@@ -90,7 +90,7 @@ function isPlain({ status, warnings }: Checked): boolean {
   return status === 'new' && warnings.length === 0;
 }
 
-function resultOf({ name }: Upload, { run, status, rows, lines, warnings }: Checked) {
+function resultOf({ name, account }: Upload, { run, status, rows, lines, warnings }: Checked) {
   const body = (
     <>
       <h1>
@@ -100,7 +100,9 @@ function resultOf({ name }: Upload, { run, status, rows, lines, warnings }: Chec
         <p>{checkedWords({ rows, lines })}.</p>
       ) : (
         <p class="notice warn">
-          Run <a href={`/runs/${run}`}>{run}</a> has this file already: nothing is created twice.
+          Run <a href={`/runs/${run}`}>{run}</a> has this file already: nothing is created twice, and no option of this
+          load was applied. To apply other options to its orders,{' '}
+          <a href={addressOf('/load', { account })}>load the file again</a> and choose “Check every row again”.
         </p>
       )}
       {warnings.length > 0 && (

@@ -73,8 +73,10 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
     );
   }
   return (
-    <Empty title="Nothing waits for a person">
-      <p>Rows that Lockstep cannot decide alone are listed here, with the evidence side by side.</p>
+    <Empty title="No row waits for a decision">
+      <p>
+        Rows that Lockstep cannot decide alone are listed here once their run has ended, with the evidence side by side.
+      </p>
     </Empty>
   );
 }

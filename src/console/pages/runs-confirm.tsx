@@ -46,7 +46,8 @@ export const confirm = definePage({
     requireOperator(person);
     const runs = await Promise.all(ids.map((id) => readRun(pool, id)));
     const reports = await Promise.all(runs.map((run) => reportRun(pool, run, settings)));
-    const { button, means } = WORDS[kindOf(action, reports)];
+    const kind = kindOf(action, reports);
+    const { button, means } = WORDS[kind];
     if (runs.length === 0) {
       const body = (
         <Empty title="No run is selected" isPage>
@@ -70,6 +71,7 @@ export const confirm = definePage({
             {runs.map(({ id }) => (
               <input type="hidden" name="run" value={id} />
             ))}
+            <input type="hidden" name="kind" value={kind} />
             <button type="submit" class={action === 'cancel' ? 'danger' : 'primary'}>
               {button}
             </button>

@@ -29,7 +29,7 @@ export function Phases({ run, report, left, throughput }: PhasesOf) {
           <li class={`phase ${step}`} aria-current={step === 'now' ? 'step' : undefined}>
             <strong>{capital(phaseWords(phase))}</strong>
             {step === 'now' && <NowWords run={run} report={report} left={left} />}
-            {step === 'next' && <span class="dim">not begun</span>}
+            {step === 'next' && <span class="dim">{nextWords(report)}</span>}
             {step === 'over' && i === 0 && !watchesFolder(run) && (
               <span class="dim">{plural(run.rowsSeen, 'row')} read</span>
             )}
@@ -73,6 +73,12 @@ export function Doing({ run, left, before = '' }: Pick<PhasesOf, 'run' | 'left'>
   const all = run.rowsSettled + left.toSend;
   const words = `${before}${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
   return all === 0 ? null : <Progress share={run.rowsSettled / all} words={words} />;
+}
+
+/** A load is planned again after its first orders were approved and written. */
+function nextWords({ counts: { created, updated } }: RunReport): string {
+  const written = created + updated;
+  return written === 0 ? 'not begun' : `done for ${plural(written, 'row')}, not begun for the others`;
 }
 
 function capital(words: string): string {

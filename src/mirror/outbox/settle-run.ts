@@ -31,9 +31,9 @@ export async function isUnderWay(db: Queryable, runId: string, waitedMs: number)
 /** Settles the remaining rows; must run in one transaction. Returns how many rows. */
 export function settleDelivered(db: Queryable, run: Run): Promise<number> {
   const sql = `select d.kind || ':' || d.task_id as source_id, ${VERDICT} as verdict,
-      case when min(rank) <> 3 then min(reason) filter (where rank = worst) end as reason,
+      case when min(rank) <> 3 then (array_agg(reason ${FIRST}) filter (where rank = worst))[1] end as reason,
       case when min(rank) = 3 then jsonb_build_object('event', min(event))
-        else (array_agg(facts order by target) filter (where rank = worst))[1] end as facts
+        else (array_agg(facts ${FIRST}) filter (where rank = worst))[1] end as facts
     from (select *, min(rank) over (partition by kind, task_id) as worst from (${told()}) told) d
     group by d.kind, d.task_id`;
   return settleSources(db, run.id, { sql }, { verdict: 'review', reason: 'NO_DELIVERY' });
@@ -65,6 +65,9 @@ const VERDICT = `case min(rank)
     when 1 then 'review' when 2 then 'review'
     when 3 then case when bool_or(event = 'created') then 'created' else 'updated' end
     else 'unchanged' end`;
+
+/** Of outcomes of one rank, what a person has to end comes first. Reason and facts are of the same delivery. */
+const FIRST = `order by reason is distinct from 'TARGET_DISABLED', target`;
 
 /** The run's deliveries with their rank, reason and facts. */
 function told(): string {
