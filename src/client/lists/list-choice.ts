@@ -1,5 +1,5 @@
 /**
- * Which array of an answer is the list of records. The contract shows no list's body, so it may be the answer itself, its
+ * Which list of an answer is the list of records. The contract shows no list's body, so it may be the answer itself, its
  * `content`, or a deeper member of any name. Pure, and the same for a decoded answer (decode.ts) and for one that is still
  * arriving (list-stream.ts). If two lists fit equally well, none is chosen: the caller reports it, and the settings decide
  * (`dialect.listPath`).
@@ -7,7 +7,10 @@
 import type { Kind } from '../../contract/kinds.ts';
 import type { Dialect } from '../call/dialect.ts';
 
-/** An array that is empty, or whose first element is an object, or an object whose keys are numbers; reached through objects only. */
+/**
+ * What may be the list: an array that is empty or whose first element is an object, or an object of records whose keys are
+ * numbers. Reached through objects only.
+ */
 export interface ListSpot {
   readonly path: readonly string[];
   readonly holds: 'nothing' | 'records' | 'objects without ids';

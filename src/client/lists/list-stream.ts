@@ -55,6 +55,7 @@ interface OpenList {
   readonly path: readonly string[];
   /** An object whose keys are numbers. */
   readonly isNumbered: boolean;
+  /** Whether its next element has its key before it: of the first one, the key is in the outline. */
   hasKeys: boolean;
   /** Undefined until the first element has shown whether these are records. */
   taking: boolean | undefined;
@@ -241,7 +242,7 @@ export class ListReader {
     const run = data.subarray(list.runStart, end);
     const records = parseRun(list.hasKeys ? withoutKey(run) : run);
     if (records === undefined) throw brokenList();
-    list.hasKeys = list.isNumbered; // the first one was passed before its element
+    list.hasKeys = list.isNumbered;
     if (list.taking)
       for (const record of records) this.#records.push(contractRecord(record, this.#kind, this.#dialect));
     list.runStart = end + 1;
@@ -273,7 +274,7 @@ export class ListReader {
 
 const brokenList = () => new ListProblem('unreadable', 'broken JSON within the list');
 
-/** One element of an object whose keys are numbers; nothing if it has another key. */
+/** One element of an object whose keys are numbers; empty, which is broken JSON, if it has another key. */
 function withoutKey(element: Buffer): Buffer {
   const [key = element] = /^\s*"\d+"\s*:/.exec(element.toString('latin1')) ?? [];
   return element.subarray(key.length);
