@@ -1,6 +1,7 @@
 /** The targets of the settings in one process: opened for jobs, delivered to, and asked for reports. */
 import type { Target } from '../../contract/target.ts';
 import type { Runner } from '../../engine/worker/runner.ts';
+import { overwriting } from '../../mirror/inbound/changed-there.ts';
 import { type ReportingNeeds, startReporting } from '../../mirror/inbound/reporting.ts';
 import { type DeliveringNeeds, startDelivering } from '../../mirror/outbox/delivering.ts';
 import { type OpenTargets, openTargets, type TargetsNeeds } from '../../mirror/targets/open-targets.ts';
@@ -54,8 +55,13 @@ export function createTargetWork(needs: Needs): TargetWork {
       // Twice the calls in flight: the other half waits at the target's budget, so that every token is used at once.
       const concurrencyOf = (name: string) => 2 * targets.concurrencyOf(name);
       const syncs = Object.values(settings().syncs).filter((sync) => sync.type === 'tasks');
+      const hasHook = (name: string) => {
+        const target = settings().targets[name];
+        return target !== undefined && 'hookSecret' in target && target.hookSecret !== undefined;
+      };
+      const mayOverwrite = overwriting({ pool, syncs, hasHook });
       atWork.push(
-        startDelivering({ pool, worker, runs, targets: { open, concurrencyOf }, names, onAttempt, log }),
+        startDelivering({ pool, worker, runs, targets: { open, concurrencyOf }, names, onAttempt, mayOverwrite, log }),
         startReporting({ pool, accounts, syncs, targets, names, runs, log }),
       );
     },

@@ -12,10 +12,11 @@ import type { TargetAccess } from '../../engine/worker/job.ts';
 import type { TasksSync } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
+import { ledgerMoment } from '../links/seen-items.ts';
 import { type Later, laterFor } from './at-service.ts';
 import { leaveNote } from './notes.ts';
 import { type Settled, settleTask } from './settle-task.ts';
-import { type LinkedTask, ledgerMoment, REPORTED, readSides, type Since, tasksOf } from './sides.ts';
+import { type LinkedTask, REPORTED, readSides, type Since, tasksOf } from './sides.ts';
 import {
   endReport,
   letGo,

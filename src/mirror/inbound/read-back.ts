@@ -19,11 +19,12 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { linkKind, moveItem } from '../links/item-links.ts';
+import { ledgerMoment, noteRead, noteSeen } from '../links/seen-items.ts';
 import type { TasksOptions } from '../tasks/options.ts';
 import { keepReports } from './inbox.ts';
 import { type Link, portionOf, readLinks } from './read-linked.ts';
 import { repairItem } from './repair.ts';
-import { ledgerMoment, readSides, stateBefore } from './sides.ts';
+import { readSides, stateBefore } from './sides.ts';
 
 /** A poll reads at most this many items of a target in one run. */
 const MOST_POLLED = 500;
@@ -206,10 +207,10 @@ async function keepRead(
   const sides = await readSides(db, { target: name, itemId }, task, {
     at,
   });
-  const { known, isOpen, isSending, isToldSince } = sides;
+  const { known, waiting, isSending, isToldSince } = sides;
   if (known === undefined || known.state.isGone || isSending || isToldSince) return 'agrees';
   if (known.state.isCompleted === item.isCompleted) {
-    await noteSeen(db, name, itemId, item.isCompleted, at);
+    await noteSeen(db, name, { ...item, itemId }, at);
     return 'agrees';
   }
   if (item.isAlwaysOpen) return 'agrees';
@@ -219,8 +220,8 @@ async function keepRead(
     await keepReports(db, name, [{ ...item, itemId }], 'read');
     return 'reported';
   }
-  if (isOpen || !options.reconcile) return 'agrees';
-  await noteSeen(db, name, itemId, item.isCompleted, at);
+  if (waiting.length > 0 || !options.reconcile) return 'agrees';
+  await noteSeen(db, name, { ...item, itemId }, at);
   await repairItem(db, run, name, known);
   return 'diverged';
 }
@@ -246,28 +247,4 @@ function count(before: Counted, { taskId, itemId }: Link, finding: Finding): Cou
     default:
       return finding satisfies never;
   }
-}
-
-/** Marks the item as read, or tried: the others come before it. An item that no report has named gets its row now. */
-async function noteRead(db: Queryable, target: string, itemId: string): Promise<void> {
-  await db.query(
-    `insert into ledger.item_reports (target, item_id, is_completed, status, source, state, verdict, ended_at, read_at)
-     values ($1, $2, false, '', 'read', 'ended', 'same', clock_timestamp(), clock_timestamp())
-     on conflict (target, item_id) do update set read_at = excluded.read_at`,
-    [target, itemId],
-  );
-}
-
-async function noteSeen(
-  db: Queryable,
-  target: string,
-  itemId: string,
-  isCompleted: boolean,
-  at: string,
-): Promise<void> {
-  await db.query(
-    `update ledger.item_reports set seen_completed = $3, seen_at = $4
-     where target = $1 and item_id = $2 and (seen_at is null or seen_at < $4)`,
-    [target, itemId, isCompleted, at],
-  );
 }

@@ -61,11 +61,12 @@ export async function settleTask(settling: Settling): Promise<Settled> {
   if (found.status === 'missing') return notThere(settling);
   const here = found.isCompleted ?? known.state.isCompleted;
   if (here === item.isCompleted) return taken(settling);
+  const lastSeen = stateBefore(sides, item.isCompleted);
   const choice = choose({
     item: item.isCompleted,
     known: known.state.isCompleted,
-    lastSeen: stateBefore(sides, item.isCompleted),
-    isTelling: sides.isOpen || sides.isToldSince,
+    lastSeen,
+    isTelling: sides.isToldSince || sides.waiting.some((state) => state !== lastSeen),
     source: report.source,
   });
   switch (choice) {
@@ -80,7 +81,7 @@ export async function settleTask(settling: Settling): Promise<Settled> {
     case 'conflict':
       return settling.sync.options.onConflict === 'target'
         ? bringIn(settling, account, conflictNote(settling, here))
-        : sendBack(settling, here, sides.isOpen);
+        : sendBack(settling, here, sides.waiting.length > 0);
     default:
       return choice satisfies never;
   }
@@ -135,7 +136,7 @@ async function noteTaken(db: Queryable, { report, item, since, task, sync, filte
   const noted = await noteStateHere(db, task, now, report.target);
   if (noted.status === 'unchanged') return;
   const sides = await readSides(db, report, task, 'at' in since ? since : { beforeReportMs: LATE_CALL_MS });
-  const isToldOtherwise = sides.isOpen || sides.isToldSince;
+  const isToldOtherwise = sides.waiting.length > 0 || sides.isToldSince;
   const targets = sync.targets.filter((name) => name !== report.target || isToldOtherwise);
   await tell(db, recipientsOf(targets, filterOf), task, now, noted);
 }

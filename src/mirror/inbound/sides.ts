@@ -14,8 +14,8 @@ export interface LinkedTask extends TaskScope {
 export interface Sides {
   /** Undefined: no scan of this sync has seen the task yet. */
   readonly known: { readonly version: number; readonly state: TaskState } | undefined;
-  /** A delivery of it to the target waits, or is on its way. */
-  readonly isOpen: boolean;
+  /** The states that deliveries of it send to the target which wait, or are on their way. */
+  readonly waiting: readonly boolean[];
   readonly isSending: boolean;
   /** A delivery has reached the target since the given moment. */
   readonly isToldSince: boolean;
@@ -38,12 +38,6 @@ export type Since = { readonly at: string } | { readonly beforeReportMs: number 
 
 /** When the item's report came in. */
 export const REPORTED: Since = { beforeReportMs: 0 };
-
-/** The database's clock as text, because a Date would round it to another moment. */
-export async function ledgerMoment(db: Queryable): Promise<string> {
-  const found = await db.query<{ at: string }>('select clock_timestamp()::text as at');
-  return found.rows[0]?.at ?? '';
-}
 
 /**
  * The tasks that an item of a target is linked with in each of these syncs. `own`: the target has no items other than the
@@ -80,13 +74,13 @@ export async function readSides(
   const found = await db.query<{
     version: number | null;
     state: TaskState | null;
-    isOpen: boolean;
+    waiting: readonly boolean[];
     isSending: boolean;
     isToldSince: boolean;
     lastSeen: boolean | null;
     maybeTold: readonly boolean[];
   }>(
-    `select t.version, t.state, open.n > 0 as "isOpen", open.sending > 0 as "isSending",
+    `select t.version, t.state, open.states as waiting, open.sending > 0 as "isSending",
        coalesce(told.ended_at >= coalesce($7::timestamptz, r.reported_at - $8 * interval '1 ms'), false) as "isToldSince",
        case when told.ended_at is null or r.seen_at > told.ended_at then r.seen_completed else told.is_completed end as "lastSeen",
        array(select distinct (d.task->'isCompleted')::text = 'true' from ledger.deliveries d where ${OF_TASK}
@@ -97,7 +91,8 @@ export async function readSides(
      left join ledger.item_reports r on r.target = $1 and r.item_id = $2
      left join lateral (select (d.task->'isCompleted')::text = 'true' as is_completed, d.ended_at, d.sequence
        from ledger.deliveries d where ${OF_TASK} and d.verdict in ('delivered', 'already') order by d.ended_at desc limit 1) told on true
-     cross join lateral (select count(*) as n, count(*) filter (where d.state = 'sending') as sending
+     cross join lateral (select coalesce(array_agg(distinct (d.task->'isCompleted')::text = 'true'), '{}') as states,
+       count(*) filter (where d.state = 'sending') as sending
        from ledger.deliveries d where ${OF_TASK} and d.state <> 'ended') open`,
     [target, itemId, scope, sync, kind, id, 'at' in since ? since.at : null, 'at' in since ? 0 : since.beforeReportMs],
   );

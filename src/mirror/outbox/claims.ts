@@ -24,6 +24,7 @@ export interface Claimed {
   readonly delivery: Delivery;
   readonly claimId: number;
   readonly runId: string | undefined;
+  readonly sync: string;
   /** Attempts spent before. */
   readonly attempts: number;
 }
@@ -44,6 +45,7 @@ export async function takeOutboxClaim(
 interface ClaimedRow extends Omit<Delivery, 'itemId'> {
   readonly itemId: string | null;
   readonly runId: string | null;
+  readonly sync: string;
   readonly attempts: number;
 }
 
@@ -72,16 +74,17 @@ export async function claimDue(
        order by d.due_at limit $3 for update of d skip locked),
      taken as (update ledger.deliveries d set state = 'sending', claim_id = held.id from held, picked where d.id = picked.id
        returning d.*)
-     select t.id, t.scope as account, t.sequence, t.event, t.seen_at as "seenAt", t.task, t.run_id as "runId", t.attempts,
+     select t.id, t.scope as account, t.sequence, t.event, t.seen_at as "seenAt", t.task, t.run_id as "runId", t.sync, t.attempts,
        (select record_id from ledger.links l
         where l.scope = t.scope and l.kind = $5 and l.source_id = t.kind || ':' || t.task_id) as "itemId"
      from taken t`,
     [claim.id, claim.target, limit, now, linkKind(claim.target), runs ?? null],
   );
-  return claimed.rows.map(({ runId, attempts, itemId, ...delivery }) => ({
+  return claimed.rows.map(({ runId, sync, attempts, itemId, ...delivery }) => ({
     delivery: { ...delivery, itemId: itemId ?? undefined },
     claimId: claim.id,
     runId: runId ?? undefined,
+    sync,
     attempts,
   }));
 }

@@ -16,7 +16,8 @@ const GATHER_MS = 100;
 /** The most deliveries claimed ahead: another process cannot send what this one holds. */
 const MOST_AHEAD = 400;
 
-export interface DeliveringNeeds extends Pick<DeliverySourceNeeds, 'pool' | 'worker' | 'runs' | 'log' | 'onAttempt'> {
+export interface DeliveringNeeds
+  extends Pick<DeliverySourceNeeds, 'pool' | 'worker' | 'runs' | 'log' | 'onAttempt' | 'mayOverwrite'> {
   readonly targets: {
     /**
      * It is closed together with the dispatcher. Rejects if the target cannot be used, for example because a secret is

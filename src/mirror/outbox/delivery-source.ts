@@ -6,7 +6,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { LockstepError, messageOf } from '../../base/errors.ts';
 import { type Breaker, createBreaker } from '../../client/call/breaker.ts';
-import type { CallContext, DeliveryOutcome, Target } from '../../contract/target.ts';
+import type { CallContext, Delivery, DeliveryOutcome, ItemState, Target } from '../../contract/target.ts';
 import type { Clock } from '../../engine/dispatch/clock.ts';
 import type { Recorded, SendHow, Sent, Source } from '../../engine/dispatch/source.ts';
 import { extendClaim, type WorkerIdentity } from '../../engine/ledger/claims.ts';
@@ -37,7 +37,12 @@ export interface DeliverySourceNeeds {
   /** Only deliveries of these runs; default: of all runs. */
   readonly runs?: () => Runs;
   readonly onAttempt?: OnAttempt | undefined;
+  /** Default: every delivery may write its state. */
+  readonly mayOverwrite?: MayOverwrite | undefined;
 }
+
+/** Whether a delivery that has found its item in this other state may write its own. */
+export type MayOverwrite = (target: string, sync: string, delivery: Delivery, item: ItemState) => Promise<boolean>;
 
 /** Called after each attempt. `lagMs`: how long ago the change was seen. */
 export type OnAttempt = (target: string, decision: Decision, lagMs: number) => void;
@@ -154,11 +159,12 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     }
   }
 
-  async #deliver({ delivery, claimId, runId }: Claimed, context: CallContext): Promise<DeliveryOutcome> {
-    const { log, target } = this.#needs;
+  async #deliver({ delivery, sync, claimId, runId }: Claimed, context: CallContext): Promise<DeliveryOutcome> {
+    const { log, target, mayOverwrite: overwrites } = this.#needs;
+    const mayOverwrite = overwrites && ((item: ItemState) => overwrites(target, sync, delivery, item));
     try {
       if (this.#target === undefined) throw new Error('unreachable: there is no claim before the target is open');
-      return await this.#linker(this.#target, delivery, { ...context, claimId, runId });
+      return await this.#linker(this.#target, delivery, { ...context, mayOverwrite, claimId, runId });
     } catch (error) {
       log.error({ err: error, target, delivery: delivery.id }, 'a delivery was interrupted by an error');
       return { status: 'later', reason: 'BROKE_OFF', detail: 'a defect in Lockstep: see the log of the worker' };

@@ -16,6 +16,7 @@ import { addNote, type Run } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { keepItemLinks, linkKind } from '../links/item-links.ts';
 import { itemsNamedBy } from '../links/named-items.ts';
+import { ledgerMoment, noteSeen } from '../links/seen-items.ts';
 import type { DetailLog } from '../targets/items/creation-log.ts';
 import { markerUuidOf, newItemOf } from '../targets/items/marker.ts';
 import { createCreations } from '../targets/service/service-creation.ts';
@@ -47,6 +48,7 @@ export async function createFromNewItems(needs: NewItemNeeds): Promise<void> {
   if (target.newItems === undefined) return;
   const last = await lastPoll(pool, run, name);
   const times = last && { baseline: last.baseline, since: new Date(last.since.getTime() - OVERLAP_MS) };
+  const readAt = await ledgerMoment(pool);
   const read = await target.newItems(times, { signal });
   if (read.status !== 'read') return addNote(pool, run.id, `${name}: new items were not read: ${read.detail}`);
   if (last === undefined) {
@@ -56,6 +58,8 @@ export async function createFromNewItems(needs: NewItemNeeds): Promise<void> {
   const items = new Map([...last.due, ...read.items].map((item) => [item.itemId, item]));
   const due = await withoutTask(needs, [...items.values()]);
   const failed: Failed[] = [];
+  // They are open, so an item that is completed when the first delivery of its task arrives was completed by people.
+  for (const { itemId } of due) await noteSeen(pool, name, { itemId, isCompleted: false }, readAt);
   const lists = createSharedLists(elapsedMs);
   const createOnce = createCreations({ lists, log: needs.log, nowMs: elapsedMs, lookAfterMs: LOOK_AFTER_MS });
   try {

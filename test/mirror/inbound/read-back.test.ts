@@ -220,3 +220,32 @@ test('a dry run reads no item', async () => {
   expect((await harness.sync({ dryRun: true, reconcile: true })).status).toBe('done');
   expect(harness.github.vendor.requests.length).toBe(reads);
 });
+
+test.each([
+  ['has calls', { isHooked: true, options: '{}' }],
+  ['is polled', { isHooked: false, options: '{ poll: [issues] }' }],
+  ['has priority', { isHooked: false, options: '{ onConflict: target }' }],
+])(
+  'a delivery of a new title leaves what people changed at a target that %s, and the task follows it',
+  async (_, how) => {
+    harness = await openReportsHarness(how);
+    await told(1);
+    harness.changeIssue(1, 'open'); // its call is late, or is lost
+    await harness.update(1, { taskName: 'Renamed' });
+    await harness.sync();
+    await harness.settle();
+    expect([states(), await harness.isCompleted(1), harness.writes()]).toEqual([['open'], false, 1]);
+    const last = { type: 'task.reopened', data: { task: { title: 'Renamed' } } };
+    expect(harness.receiver.events.at(-1)).toMatchObject(last);
+  },
+);
+
+test('a delivery writes the state of the task where changes at the target are not applied to tasks', async () => {
+  harness = await openReportsHarness({ isHooked: false });
+  await told(1);
+  harness.changeIssue(1, 'open');
+  await harness.update(1, { taskName: 'Renamed' });
+  await harness.sync();
+  await harness.settle();
+  expect([states(), await harness.isCompleted(1)]).toEqual([['closed'], true]);
+});

@@ -6,6 +6,7 @@ import type { Client } from '../../../src/client/call/client.ts';
 import type { Delivery, Target, TaskState } from '../../../src/contract/target.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
 import { applyReport, recordReport } from '../../../src/mirror/inbound/apply-report.ts';
+import { overwriting } from '../../../src/mirror/inbound/changed-there.ts';
 import { keepHook } from '../../../src/mirror/inbound/inbox.ts';
 import { takeDue } from '../../../src/mirror/inbound/waiting-reports.ts';
 import { linkKind } from '../../../src/mirror/links/item-links.ts';
@@ -36,6 +37,8 @@ export interface TwoSides {
   stepAlone(choice: number): Promise<void>;
   /** A person changes a side. */
   toggle(side: Side): void;
+  /** A person changes the title of the task. */
+  retitle(): void;
   /** The issue has been read once, as a poll does; from then on a call alone proves nothing. */
   lookAtIssue(): Promise<void>;
   /** People change nothing more: every call arrives, and all work continues until none is left. */
@@ -56,6 +59,7 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
   };
   let writes = 0;
   let made = 0;
+  let title = 0;
   await pool.query(
     `insert into ledger.links (scope, kind, source_id, record_id, run_id) values ($1, $2, 'task:1', $3, '')`,
     [account, linkKind('issue'), ITEM.issue],
@@ -95,12 +99,22 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
   const needs = {
     pool,
     accounts: { open: async () => anAccount(client) },
-    syncs: [{ name: sync, account, type: 'tasks', targets: TARGETS, options: { onConflict } } as unknown as TasksSync],
+    syncs: [
+      {
+        name: sync,
+        account,
+        type: 'tasks',
+        targets: TARGETS,
+        options: { onConflict, poll: [] },
+      } as unknown as TasksSync,
+    ],
     target: async (name: string) => (name === 'issue' ? issue : receiver),
     filterOf: () => undefined,
     random: () => 0.5,
     signal: new AbortController().signal,
   };
+
+  const mayOverwrite = overwriting({ pool, syncs: needs.syncs, hasHook: (name) => name === 'issue' });
 
   async function apply(name: TargetName): Promise<void> {
     await pool.query(`update ledger.item_reports set due_at = clock_timestamp() where state = 'waiting'`);
@@ -125,9 +139,15 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
     }
   }
 
-  async function tell(name: TargetName, { task }: Delivery): Promise<'delivered' | 'already'> {
+  async function tell(name: TargetName, delivery: Delivery): Promise<'delivered' | 'already'> {
+    const { task } = delivery;
     await pause();
-    if (name === 'issue' && states.issue === task.isCompleted) return 'already';
+    if (name === 'issue') {
+      const isCompleted = states.issue;
+      if (isCompleted === task.isCompleted) return 'already';
+      const item = { itemId: ITEM.issue, isCompleted, status: '' };
+      if (!(await mayOverwrite('issue', sync, delivery, item))) return 'already';
+    }
     await pause();
     if (states[name] !== task.isCompleted) writes++;
     // The receiver makes no call about what it was sent; GitHub does.
@@ -139,7 +159,7 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
   async function scan(): Promise<void> {
     const readAtMs = performance.now();
     await pause();
-    const task = taskState(states.task);
+    const task = taskState(states.task, title);
     await pause();
     await keepSeen(watchingOf(database, run), 'task', [task], { readAtMs, isSilent: false });
   }
@@ -185,6 +205,9 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
     states,
     writes: () => writes,
     toggle,
+    retitle() {
+      title++;
+    },
     async lookAtIssue() {
       await pool.query(
         `insert into ledger.item_reports (target, item_id, is_completed, status, source, state, verdict, seen_completed, seen_at)
@@ -233,10 +256,19 @@ function watchingOf({ pool }: FreshDatabase, run: Run): Parameters<typeof keepSe
   };
 }
 
-function taskState(isCompleted: boolean): TaskState {
+function taskState(isCompleted: boolean, title = 0): TaskState {
   const status = isCompleted ? 'completed' : 'open';
   const nothing = { startDate: undefined, endDate: undefined, parentId: undefined };
-  return { kind: 'task', id: '1', title: 'Task', description: '', status, isCompleted, isGone: false, ...nothing };
+  return {
+    kind: 'task',
+    id: '1',
+    title: `Task ${title}`,
+    description: '',
+    status,
+    isCompleted,
+    isGone: false,
+    ...nothing,
+  };
 }
 
 interface Pieces {

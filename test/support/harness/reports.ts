@@ -18,11 +18,16 @@ const SIGNING = 'a signing secret of many bytes';
 export type ReportsHarness = Awaited<ReturnType<typeof openReportsHarness>>;
 
 /** `issueKeys`: more settings of the target of issues. */
-export async function openReportsHarness({ options = '{}', targets = '[issues, hook]', issueKeys = '' } = {}) {
+export async function openReportsHarness({
+  options = '{}',
+  targets = '[issues, hook]',
+  issueKeys = '',
+  isHooked = true,
+} = {}) {
   const github = await startGithub();
   const receiver = await startWebhookReceiver(SIGNING);
   const more = 'allowPrivate: true, budget: { requests: 5000, per: 1s, burst: 500, concurrency: 8 }';
-  const issues = `url: "${github.vendor.url}", token: { env: TOKEN }, owner: octo, repo: shop, hookSecret: { env: HOOK_SECRET }`;
+  const issues = `url: "${github.vendor.url}", token: { env: TOKEN }, owner: octo, repo: shop${isHooked ? ', hookSecret: { env: HOOK_SECRET }' : ''}`;
   const harness = withTasks(
     await openHarness({
       hasFront: true,

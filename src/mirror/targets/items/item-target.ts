@@ -97,7 +97,7 @@ export function itemTarget<Item extends ItemState>(
       if (found.status === 'missing') return itemMissing(system, delivery, found);
       if (found.status !== 'ok') return found;
       if (isGone(delivery)) return afterGone(system, items, delivery, found.value);
-      const outcome = await write(system, items, delivery, found);
+      const outcome = await write(system, items, delivery, found, context);
       // A linked item that was moved has another id now.
       return itemId === found.value.itemId ? outcome : withLink(system, outcome, found.value, found.isNew);
     },
@@ -167,16 +167,19 @@ async function write<Item extends ItemState>(
   items: Items<Item>,
   delivery: Delivery,
   { value: item, isNew = false, given }: Extract<ItemFound<Item>, { status: 'ok' }>,
+  { mayOverwrite }: CallContext,
 ): Promise<DeliveryOutcome> {
   const wanted = wantedState(delivery.task, system.settings.columns);
   const { details } = items;
-  if (details === undefined) return align(system, items, delivery, item, wanted);
+  const alignOwn = () => align(system, items, delivery, item, wanted, mayOverwrite);
+  if (details === undefined) return alignOwn();
   const found = { item, isNew, given };
-  const isFinal = item.isCompleted && wanted.status === 'completed' && system.isFinalWhenCompleted === true;
   const early = item.isCompleted ? undefined : await details.writeFields(delivery, found);
   if (early?.failure !== undefined && early.failure.status !== 'refused') return early.failure;
-  const outcome = await align(system, items, delivery, item, wanted);
+  const outcome = await alignOwn();
   if (outcome.status !== 'delivered' && outcome.status !== 'already') return outcome;
+  const staysCompleted = item.isCompleted && (wanted.status === 'completed' || outcome.status === 'already');
+  const isFinal = staysCompleted && system.isFinalWhenCompleted === true;
   const fields = early ?? (isFinal ? { done: [] } : await details.writeFields(delivery, found));
   return withDetails(outcome, [fields, await details.writeComments(delivery, found)]);
 }
@@ -199,10 +202,16 @@ async function align<Item extends ItemState>(
   delivery: Delivery,
   item: Item,
   wanted: Wanted,
+  mayOverwrite?: CallContext['mayOverwrite'],
 ): Promise<DeliveryOutcome> {
   const { itemId, status: from } = item;
-  if (isInState(item, wanted) && system.saysState?.(item) !== false) {
+  const isSure = system.saysState?.(item) !== false;
+  if (isSure && isInState(item, wanted)) {
     return { status: 'already', detail: `${itemId} is ${from}, which is ${describeWanted(wanted)}` };
+  }
+  if (isSure && !item.isAlwaysOpen && (await mayOverwrite?.(item)) === false) {
+    const detail = `${itemId} is ${from}: it was changed there since it was last seen, so its state is left, and the change is applied to the task`;
+    return { status: 'already', detail };
   }
   const written = await items.write(item, wanted, delivery);
   if (written.status === 'missing') return itemMissing(system, delivery, written);

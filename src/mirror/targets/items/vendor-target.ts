@@ -23,16 +23,8 @@ import type { FieldValues, LabelChange } from './item-fields.ts';
 import type { ItemNaming } from './item-naming.ts';
 import type { VendorAnswers } from './item-outcome.ts';
 import { type Page, readChanges } from './item-pages.ts';
-import {
-  type Asked,
-  type ItemFound,
-  type ItemSystem,
-  type Items,
-  itemTarget,
-  type Missing,
-  type Written,
-} from './item-target.ts';
-import { markerAtEnd, markerOf, newItemOf } from './marker.ts';
+import { type Asked, type ItemFound, type ItemSystem, type Items, itemTarget, type Missing } from './item-target.ts';
+import { markerAtEnd } from './marker.ts';
 import { type VendorAdmin, withAdmin } from './vendor-admin.ts';
 
 export interface Vendor<Item extends ItemState> extends VendorAnswers, ItemNaming, Pick<ItemSystem<Item>, 'noun'> {
@@ -103,12 +95,6 @@ function idOf(item: MarkedItem | UnreadItem): string {
   return 'unreadId' in item ? item.unreadId : item.itemId;
 }
 
-/** The next read of the item completes the task. */
-function leftAlone({ status }: ItemState): Written {
-  const note = 'it was completed after the task was made from it, so it is left as it is, and the task follows it';
-  return { status: 'ok', value: { to: status, note } };
-}
-
 /** A target of a vendor whose items have fields and comments. */
 export function detailTarget<Item extends ItemState>(
   settings: VendorSettings & Details,
@@ -125,23 +111,9 @@ export function detailTarget<Item extends ItemState>(
       const items = vendor.itemsBy(calls);
       const resolve = resolver && ((values: FieldValues) => resolver(calls, values));
       const details = detailsOf({ ...items, ...(resolve && { resolve }) });
-      return {
-        ...items,
-        details,
-        async write(item, wanted, delivery) {
-          const isAhead = item.isCompleted && wanted.status === 'open' && (await isNewTaskOf(item, delivery));
-          return isAhead ? leftAlone(item) : items.write(item, wanted, delivery);
-        },
-      };
+      return { ...items, details };
     },
   });
-
-  /** Whether the task was made from this item, and no state of it was delivered yet: then it was open like the item. */
-  async function isNewTaskOf({ itemId }: Item, delivery: Delivery): Promise<boolean> {
-    const { account, task } = delivery;
-    const marker = markerOf({ account, task: newItemOf(settings.name, itemId) });
-    return markerAtEnd(task.description) === marker && (await needs.log.lastDelivered(delivery)) === undefined;
-  }
 
   const { createTasks } = settings;
   if (createTasks === false) return target;
