@@ -7,39 +7,30 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { LockstepError, messageOf } from '../../base/errors.ts';
-import { formatDuration } from '../../settings/durations.ts';
+import { LockstepError } from '../../base/errors.ts';
 import type { Accounts } from '../account/accounts.ts';
-import { KeyRefused, OperationForbidden, RetryLater, RunPaused, type Stop } from '../account/failure.ts';
+import { RetryLater } from '../account/failure.ts';
 import { otherScope } from '../account/identity.ts';
 import { mayUse } from '../account/suspension.ts';
 import { noteAttended, noteLeft } from '../ledger/attended-runs.ts';
 import { countClaims, dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
-import { endRun, pauseRun } from '../ledger/run-status.ts';
-import { addNote, markFailing, movePhase, type Run, readRun, runningRuns } from '../ledger/runs.ts';
-import { suspendAccount } from '../ledger/scopes/suspensions.ts';
+import { type Run, readRun, runningRuns } from '../ledger/runs.ts';
 import { ledgerNow } from '../ledger/set-clock.ts';
 import { resumeWaiting } from '../ledger/waiting-runs.ts';
-import type { Catalog, Job, JobContext, JobResult, TargetAccess } from './job.ts';
+import { type AfterJobNeeds, createAfterJob, type Performed } from './after-job.ts';
+import type { Catalog, Job, JobContext, TargetAccess } from './job.ts';
 import { createParking } from './parked.ts';
 import type { Payload, Processed, Queue } from './queue.ts';
 
 /** How often the runner maintains the ledger. */
 const LOOK_MS = 1_000;
-/** A defect in a job is not an outage: a run is retried at most this long before it fails. */
-const DEFECT_PATIENCE_MS = 5 * 60 * 1000;
-/** During an outage retries become rarer: the pause is this share of its duration, up to the maximum. */
-const OUTAGE_SHARE = 0.1;
-const LONGEST_PAUSE_MS = 15_000;
 const CONCURRENCY = 8;
 /** With more runs, each is worked on by one job at a time: what a second one adds, another run needs more. */
 const FEW_RUNS = CONCURRENCY / 2;
 /** A job that waits without returning frees its slot after this. */
 const SLOT_MS = 1_000;
-/** How long to wait after a defect in a job before retrying it. */
-const DEFECT_MS = 5_000;
 
-export interface RunnerNeeds {
+export interface RunnerNeeds extends Pick<AfterJobNeeds, 'patienceMs' | 'onStopped'> {
   readonly pool: pg.Pool;
   readonly queue: Queue;
   readonly accounts: Pick<Accounts, 'open' | 'reopen'>;
@@ -48,10 +39,6 @@ export interface RunnerNeeds {
   readonly log: Logger;
   /** Which runs this process works on: every unfinished run, or the runs given to `attend` and the runs they need. */
   readonly worksOn: 'every-run' | 'attended-runs';
-  /** How long calls of an account's runs may fail without a success before the run fails. */
-  readonly patienceMs: (account: string) => number;
-  /** Called when a run was ended or paused by this process. */
-  readonly onStopped?: (runId: string) => Promise<void>;
 }
 
 export interface Runner {
@@ -65,12 +52,6 @@ export interface Runner {
   isClosed(): boolean;
 }
 
-/** The result of a job: its answer, a stop that it threw, or a defect. */
-type Performed =
-  | Exclude<JobResult, { status: 'stopped' }>
-  | { readonly status: 'stopped'; readonly stop: Stop | LockstepError }
-  | { readonly status: 'broke-off'; readonly error: unknown };
-
 /** Starts working on runs; with `every-run`, also on unfinished runs of earlier processes. */
 export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   const { pool, queue, catalog, log } = needs;
@@ -82,6 +63,11 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   const jobs = new Map<string, Job>(catalog.jobs.map((job) => [job.name, job]));
   const attended = new Set<string>();
   const isEveryRun = needs.worksOn === 'every-run';
+  const afterJob = createAfterJob({
+    ...needs,
+    logsSuspensions: isEveryRun,
+    onNextPhase: async (runId) => enqueue(await readRun(pool, runId)),
+  });
   let isCrowded = false;
   const mostOf = (job: Job): number => (isCrowded ? 1 : job.parallel);
 
@@ -135,13 +121,13 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     const open = await mayUse(needs, run);
     if (open.status === 'suspended') return { status: 'again', inMs: open.againInMs };
     const mostClaims = mostOf(job);
-    if (!job.waitsInPlace) return onPerformed(run, await perform(job, run, { mostClaims, signal }));
+    if (!job.waitsInPlace) return afterJob(run, await perform(job, run, { mostClaims, signal }));
     const ending = async (working: Promise<Performed>) => {
-      const processed = await onPerformed(run, await working);
+      const processed = await afterJob(run, await working);
       if (processed.status === 'again') await delay(processed.inMs, undefined, { signal }).catch(() => undefined);
     };
     const performed = await parking.await(`${run.id}.${name}`, () => perform(job, run, { mostClaims, signal }), ending);
-    return performed === 'parked' ? { status: 'over' } : onPerformed(run, performed); // parked: the next check queues its next job
+    return performed === 'parked' ? { status: 'over' } : afterJob(run, performed); // parked: the next check queues its next job
   }
 
   /** The only code that catches what a job throws and turns it into a value. */
@@ -158,82 +144,6 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
       const isOnPurpose = error instanceof LockstepError || error instanceof RetryLater;
       return isOnPurpose ? { status: 'stopped', stop: error } : { status: 'broke-off', error };
     }
-  }
-
-  async function onPerformed(run: Run, performed: Performed): Promise<Processed> {
-    if (performed.status === 'stopped') return onStop(run, performed.stop);
-    if (performed.status === 'broke-off') return onDefect(run, performed.error);
-    if (run.failingSince) await markFailing(pool, run.id, false);
-    switch (performed.status) {
-      case 'again':
-        return performed;
-      case 'idle':
-        return { status: 'over' };
-      case 'next':
-        if (run.phase && (await movePhase(pool, run.id, run.phase, performed.job)))
-          await enqueue(await readRun(pool, run.id));
-        return { status: 'over' };
-      case 'finished':
-      case 'paused':
-        await needs.onStopped?.(run.id);
-        return { status: 'over' };
-      default:
-        return performed satisfies never;
-    }
-  }
-
-  async function onStop(run: Run, stop: Stop | LockstepError): Promise<Processed> {
-    if (stop instanceof RetryLater) {
-      if (!stop.isFailure) return { status: 'again', inMs: stop.inMs };
-      return onFailure(run, stop.message, {
-        code: 'SERVICE_AWAY',
-        inMs: stop.inMs,
-        patienceMs: needs.patienceMs(run.account),
-      });
-    }
-    const { code, message } = stop;
-    if (stop instanceof KeyRefused) {
-      const isNew = await suspendAccount(pool, run.scope, message);
-      // A command prints why its run has stopped.
-      if (isNew && isEveryRun) log.warn({ account: run.scope }, `account suspended: ${message}`);
-      await addNote(pool, run.id, message);
-      return { status: 'again', inMs: 0 };
-    }
-    if (stop instanceof RunPaused || code === 'IDENTITY_CHANGED') {
-      await pauseRun(pool, run.id, { code, message });
-      await needs.onStopped?.(run.id);
-      return { status: 'over' };
-    }
-    // A missing secret, a record without an id: a retry does not fix these.
-    const then = stop instanceof OperationForbidden ? ` Then: \`lockstep runs resume ${run.id}\`` : '';
-    await failRun(run, { code, message: `${message}${then}` });
-    return { status: 'over' };
-  }
-
-  async function failRun(run: Run, error: { readonly code: string; readonly message: string }): Promise<void> {
-    if (await endRun(pool, run.id, 'failed', error)) await needs.onStopped?.(run.id);
-  }
-
-  function onDefect(run: Run, error: unknown): Promise<Processed> {
-    log.error({ err: error, run: run.id }, 'a job was interrupted by an error');
-    const patienceMs = Math.min(needs.patienceMs(run.account), DEFECT_PATIENCE_MS);
-    return onFailure(run, messageOf(error), { code: 'JOB_BROKE_OFF', inMs: DEFECT_MS, patienceMs });
-  }
-
-  /** Retries with growing pauses during an outage, and fails the run once it has lasted too long. */
-  async function onFailure(
-    run: Run,
-    message: string,
-    { code, inMs, patienceMs }: { readonly code: string; readonly inMs: number; readonly patienceMs: number },
-  ): Promise<Processed> {
-    await addNote(pool, run.id, message); // first: a command that sees the mark tells its person the last note
-    const lastedMs = await markFailing(pool, run.id, true);
-    if (lastedMs > patienceMs) {
-      const tried = `Tried for ${formatDuration(inWholeUnits(lastedMs))}; resume with: \`lockstep runs resume ${run.id}\``;
-      await failRun(run, { code, message: `${message}. ${tried}` });
-      return { status: 'over' };
-    }
-    return { status: 'again', inMs: Math.max(inMs, Math.min(LONGEST_PAUSE_MS, lastedMs * OUTAGE_SHARE)) };
   }
 
   await look();
@@ -259,10 +169,4 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     },
     isClosed: () => closing !== undefined,
   };
-}
-
-/** Whole seconds, or, from two minutes on, whole minutes. */
-function inWholeUnits(ms: number): number {
-  const unitMs = ms < 120_000 ? 1_000 : 60_000;
-  return Math.round(ms / unitMs) * unitMs;
 }
