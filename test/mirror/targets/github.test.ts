@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Delivery, Target } from '../../../src/contract/target.ts';
 import { openGithub } from '../../../src/mirror/targets/github/github.ts';
 import { githubNaming } from '../../../src/mirror/targets/items/item-naming.ts';
+import { withLabels } from '../../../src/mirror/targets/items/vendor-target.ts';
 import { type GithubVendor, githubSettings, startGithub } from '../../support/github-standin.ts';
 import {
   context,
@@ -415,6 +416,11 @@ test('an assignee and labels that GitHub leaves out are named once for each issu
   const second = await send(deliveryOf({ title: 'Call Lee' }, { itemId: 'octo/shop#1' }));
   expect(second).toMatchObject({ status: 'delivered', detail: expect.stringMatching(/title written/) });
   expect(harness.issues).toMatchObject([{ title: 'Call Lee', state: 'open' }]);
+});
+
+test('a label counts as the same in another case, as GitHub has one label for both', () => {
+  const change = { add: ['done', 'Urgent'], remove: ['new'] };
+  expect(withLabels(['New', 'urgent', 'crm'], change)).toEqual(['urgent', 'crm', 'done']);
 });
 
 test('an issue of ours is found, and its comment, though the server allows fewer on a page than asked for', async () => {

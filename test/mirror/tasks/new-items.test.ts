@@ -72,7 +72,7 @@ test('an issue becomes a task when it gets its label, hours after its creation; 
   expect(await tasksOf(harness)).toEqual([]);
   harness.github.vendor.serverTime = after(5);
   for (const labelled of [older, issue]) {
-    Object.assign(labelled ?? {}, { labels: ['sales'], updated_at: after(4).toISOString() });
+    Object.assign(labelled ?? {}, { labels: ['Sales'], updated_at: after(4).toISOString() });
   }
   await harness.sync();
   expect(await linkedItems(harness)).toEqual(['octo/shop#2']);

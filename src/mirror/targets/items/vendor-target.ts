@@ -26,6 +26,7 @@ import { type Page, readChanges } from './item-pages.ts';
 import { type Asked, type ItemFound, type ItemSystem, type Items, itemTarget, type Missing } from './item-target.ts';
 import { markerAtEnd } from './marker.ts';
 import { type VendorAdmin, withAdmin } from './vendor-admin.ts';
+import { isSameName } from './wanted-state.ts';
 
 export interface Vendor<Item extends ItemState> extends VendorAnswers, ItemNaming, Pick<ItemSystem<Item>, 'noun'> {
   /** The headers of every call, made from the token. */
@@ -132,7 +133,7 @@ export function detailTarget<Item extends ItemState>(
         times !== undefined &&
         isLeftOut !== true &&
         createdAt >= times.baseline &&
-        wanted.every((label) => labels.includes(label)) &&
+        wanted.every((name) => labels.some((label) => isSameName(label, name))) &&
         markerAtEnd(marked ?? '') === undefined;
       const { items: all, until } = asked.value;
       const items = all.flatMap((item) => ('unreadId' in item || !isNew(item) ? [] : [item]));
@@ -225,9 +226,11 @@ export function tooMany(which: string): TargetFailure {
   return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
 }
 
-/** The labels that an item has afterwards: those that a person has added stay. */
+/** The labels that an item has afterwards: those that a person has added stay. A vendor may show them in another case. */
 export function withLabels(current: readonly string[], { add, remove }: LabelChange): readonly string[] {
-  return [...new Set([...current.filter((label) => !remove.includes(label)), ...add])];
+  const isAmong = (names: readonly string[]) => (label: string) => names.some((name) => isSameName(name, label));
+  const kept = current.filter((label) => !isAmong(remove)(label));
+  return [...kept, ...new Set(add.filter((label) => !isAmong(kept)(label)))];
 }
 
 function containerMissing<Item extends ItemState>(
