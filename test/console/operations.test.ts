@@ -255,10 +255,10 @@ test('a resumed run that has ended since is not said to continue', async () => {
 test('a load whose file is being read can only be stopped; if that process has ended, the file is loaded again', async () => {
   const { pool } = database;
   const { run } = await beginLoad(pool, aSpec());
-  expect(await pageAt(`/runs/${run.id}`)).toMatch(/reading the file(?!.*>Resume<).*Stop for good/s);
+  expect(await pageAt(`/runs/${run.id}`)).toMatch(/reading the file(?!.*>Resume<).*Cancel the run/s);
   const gone = JSON.stringify({ ...thisWorker('gone'), pid: 2 ** 22 + 1 });
   await pool.query('update ledger.loads set receiver = $1 where run_id = $2', [gone, run.id]);
-  await expect.poll(() => pageAt(`/runs/${run.id}`)).toMatch(/Stop for good.*Load the file again/s);
+  await expect.poll(() => pageAt(`/runs/${run.id}`)).toMatch(/Cancel the run.*Load the file again/s);
   expect(await pageAt(`/runs/${run.id}`)).not.toContain('>Resume<');
 });
 
