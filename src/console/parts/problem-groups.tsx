@@ -10,6 +10,7 @@ import {
   type ProblemSection,
 } from '../../operator/problem-rows.ts';
 import type { RunReport } from '../../operator/run-report.ts';
+import { undecidableWords } from '../../operator/run-words.ts';
 import { addressOf, Command, Foreign, Section } from './parts.tsx';
 import { Words } from './words.tsx';
 
@@ -48,6 +49,7 @@ export function Problems({ title, report, sections, hint }: ProblemsProps) {
           }
         >
           <ProblemGroups run={report.run} section={section} />
+          {section.verdict === 'review' && undecidableWords(report) && <p>{undecidableWords(report)}</p>}
           <Command line={exportCommand(report, section.verdict, hint)} />
         </Section>
       ))}
