@@ -55,7 +55,7 @@ export function failureOf(error: unknown, database: string): Failure {
     const account = error instanceof AccountSuspended ? { account: error.account } : {};
     return { httpStatus: HTTP_STATUS[code] ?? 409, code, message: statementOf(error), ...account };
   }
-  const lost = describeDatabaseError(error, database);
+  const lost = describeDatabaseError(error, database, false);
   if (lost) return { httpStatus: 503, code: lost.code, message: lost.message };
   const { statusCode, message } = Object(error) as { statusCode?: number; message?: string }; // of Fastify, if it has them
   if (statusCode === 429)

@@ -13,7 +13,7 @@ import { suspendedAccounts } from '../engine/ledger/scopes/suspensions.ts';
 import { groupRows, splitUnsettled } from '../engine/ledger/views/row-groups.ts';
 import { emptyRuns, lateSyncs, runsInNeed, supersededLoads } from '../engine/ledger/views/runs-in-need.ts';
 import { type TargetState, targetStates } from '../mirror/outbox/target-states.ts';
-import { type Undelivered, undelivered } from '../mirror/outbox/undelivered.ts';
+import { failureOf, type Undelivered, undelivered } from '../mirror/outbox/undelivered.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { type ChannelState, channelStates } from './alerts/channel-states.ts';
@@ -235,16 +235,17 @@ function ofTarget(
 ): readonly Problem[] {
   const what = `target ${target}`;
   const about = { subject: what, what, target };
+  const failure = failureOf(failing, retried);
   const problems: Problem[] = [];
   if (disabled) {
     const { reason: cause, detail, at: since } = disabled;
     const command = `deliveries enable ${target}`;
     problems.push(lasting({ ...about, event: 'target-disabled', why: `disabled: ${detail}`, since, cause, command }));
-  } else if (failing || retried) {
+  } else if (failure) {
+    const { since, detail } = failure;
     const command = `deliveries --target ${target}`;
-    const since = new Date(Math.min(...[failing, retried].flatMap((each) => each?.since.getTime() ?? [])));
     const next = retried && `${plural(retried.count, 'delivery', 'deliveries')} failed and will be retried`;
-    const why = [`failing: ${failing?.detail ?? retried?.detail}`, ...(next ? [next] : [])].join('; ');
+    const why = [`failing: ${detail}`, ...(next ? [next] : [])].join('; ');
     problems.push({ ...about, event: 'target-failing', why, since, cause: 'FAILING', command, isPassing: true });
   }
   if (dead) {

@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import { LockstepError } from '../base/errors.ts';
 import { approveRun, awaitsApproval, declineRun, NOT_APPROVED } from '../engine/ledger/approval.ts';
-import { acknowledgeRun, endRun, resumeRun } from '../engine/ledger/run-status.ts';
+import { acknowledgeRun, cancelledBy, endRun, resumeRun } from '../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import type { Transactional } from '../storage/transaction.ts';
@@ -22,10 +22,12 @@ type Hint = (command: string) => string;
  */
 export async function cancelRun(db: Transactional, run: Run, by: string, declines = false): Promise<void> {
   if (declines && isUnfinished(run) && !awaitsApproval(run)) {
-    const message = `Run ${run.id} does not await approval any more, so nothing was done. Look at it again; stop it for good if it must not write more.`;
+    const message = `Run ${run.id} does not await approval any more, so nothing was done. Look at it again; cancel it if it must not write more.`;
     throw new LockstepError('APPROVAL_OVER', message, { exitCode: 2 });
   }
-  const ended = await (awaitsApproval(run) ? declineRun(db, run.id, by) : endRun(db, run.id, 'cancelled'));
+  const ended = await (awaitsApproval(run)
+    ? declineRun(db, run.id, by)
+    : endRun(db, run.id, 'cancelled', cancelledBy(by)));
   if (!ended) throw alreadyEnded(run, 'There is nothing to cancel.');
 }
 

@@ -1,6 +1,6 @@
 /** A run in a few words: its counts, the tone of its state, and the proof of its scan. */
 import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
-import { formatCount } from './format.ts';
+import { formatCount, plural } from './format.ts';
 import { problemsIn, type RunReport } from './run-report.ts';
 import type { RunState } from './run-state.ts';
 
@@ -99,3 +99,26 @@ const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   review: 'for a person to decide',
   unknown: 'not settled',
 };
+
+/** Contacts that a filter leaves out, which are no rows; a load has a note about its filter. */
+export function leftOutWords({ leftOut }: Pick<RunReport, 'leftOut'>): readonly string[] {
+  if (!leftOut || 'orders' in leftOut) return [];
+  const { contacts, linked } = leftOut;
+  if (contacts === 0) return ['The filter (where) leaves out no contact.'];
+  const were =
+    linked === 1 ? 'was imported before, and its customer stays' : 'were imported before, and their customers stay';
+  const before =
+    linked === 0 ? '' : `; ${formatCount(linked)} of them ${were} as ${linked === 1 ? 'it is' : 'they are'}`;
+  return [`The filter (where) leaves out ${plural(contacts, 'contact')}${before}.`];
+}
+
+type Decidable = Pick<RunReport, 'type' | 'status' | 'dryRun' | 'decided'>;
+
+/** Why no one can decide about rows in review of this run now; undefined if they can be decided, or never need it. */
+export function undecidableWords({ type, status, dryRun, decided }: Decidable): string | undefined {
+  if (dryRun && type !== 'tasks')
+    return 'A dry run only shows them: they can be decided once a run that writes is done.';
+  if (status === 'done' || decided === undefined) return undefined;
+  if (status !== 'cancelled') return 'They can be decided once the run is done.';
+  return `They can be decided once ${type === 'orders' ? 'the load was retried' : 'the sync has run again'}.`;
+}

@@ -12,13 +12,14 @@ export function cannotOpen(error: unknown, where: string, onRefusal = CHECK_URL)
 
 /**
  * A clear error if `error` says that the database was lost or is out of resources (exit code 3), otherwise undefined.
- * `where`: `Database.describe`, which tells its network errors from those of other servers.
+ * `where`: `Database.describe`, which tells its network errors from those of other servers. `isCommand`: whether a person
+ * starts it again; a page resumes by itself.
  */
-export function describeDatabaseError(error: unknown, where: string): LockstepError | undefined {
+export function describeDatabaseError(error: unknown, where: string, isCommand = true): LockstepError | undefined {
   for (const one of chain(error)) {
     const problem = runtimeProblem(one, where);
     if (problem === undefined) continue;
-    const message = `${problem.what} ${where}: ${messageOf(one)}. ${problem.remedy}`;
+    const message = `${problem.what} ${where}: ${messageOf(one)}. ${isCommand ? problem.remedy : (problem.onPage ?? problem.remedy)}`;
     return new LockstepError(problem.code, message, { cause: error });
   }
   return undefined;
@@ -57,6 +58,8 @@ interface Problem {
   readonly code: string;
   readonly what: string;
   readonly remedy: string;
+  /** The remedy for a page, which no command starts again. */
+  readonly onPage?: string;
 }
 
 const LOST: Problem = {
@@ -64,11 +67,13 @@ const LOST: Problem = {
   what: 'Lost the connection to',
   remedy:
     'Committed data is safe. Check that the database runs, then start the same command again: it resumes where this one stopped.',
+  onPage: 'Committed data is safe. Check that the database runs.',
 };
 const FULL: Problem = {
   code: 'DATABASE_FULL',
   what: 'There is no space left on the disk of',
   remedy: 'Committed data is safe. Free some space, then start the same command again.',
+  onPage: 'Committed data is safe. Free some space.',
 };
 const CROWDED: Problem = {
   code: 'DATABASE_CROWDED',

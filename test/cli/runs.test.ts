@@ -225,6 +225,7 @@ test('finds a load that waits for another run, which is stored as paused', async
 test('cancels an unfinished run, but not one that has ended', async () => {
   const id = await runWith(['1 created -']);
   expect((await runs('cancel', id, '--json')).json).toMatchObject({ run: id, status: 'cancelled' });
+  expect((await runs('show', id)).stdout).toMatch(/Cancelled by .+: nothing more is sent\./);
   const again = await runs('cancel', id);
   expect([again.code, again.stderr]).toEqual([2, `lockstep: Run ${id} was cancelled. There is nothing to cancel.\n`]);
   const resumed = await runs('resume', id);

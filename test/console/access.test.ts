@@ -164,7 +164,7 @@ test('a viewer looks and changes nothing; each try is kept', async () => {
   expect(await (await get('/', cookie)).text()).not.toContain('href="/load"');
   const run = await aRun();
   expect((await get(`/runs/${run}`, cookie)).status).toBe(200);
-  expect(await (await get(`/runs/${run}`, cookie)).text()).not.toMatch(/Stop for good|Load a file/);
+  expect(await (await get(`/runs/${run}`, cookie)).text()).not.toMatch(/Cancel the run|Load a file/);
   for (const path of [
     `/runs/${run}/cancel`,
     '/syncs/nightly/run',

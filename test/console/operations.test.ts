@@ -4,8 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Console } from '../../src/console/server.ts';
 import { noteAttended } from '../../src/engine/ledger/attended-runs.ts';
 import { thisWorker } from '../../src/engine/ledger/claims.ts';
+import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
-import { addNote, startRun } from '../../src/engine/ledger/runs.ts';
+import { addNote, recordLeftOut, startRun } from '../../src/engine/ledger/runs.ts';
 import { suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
 import { beginLoad } from '../../src/syncs/orders/begin-load.ts';
@@ -255,10 +256,10 @@ test('a resumed run that has ended since is not said to continue', async () => {
 test('a load whose file is being read can only be stopped; if that process has ended, the file is loaded again', async () => {
   const { pool } = database;
   const { run } = await beginLoad(pool, aSpec());
-  expect(await pageAt(`/runs/${run.id}`)).toMatch(/reading the file(?!.*>Resume<).*Stop for good/s);
+  expect(await pageAt(`/runs/${run.id}`)).toMatch(/reading the file(?!.*>Resume<).*Cancel the run/s);
   const gone = JSON.stringify({ ...thisWorker('gone'), pid: 2 ** 22 + 1 });
   await pool.query('update ledger.loads set receiver = $1 where run_id = $2', [gone, run.id]);
-  await expect.poll(() => pageAt(`/runs/${run.id}`)).toMatch(/Stop for good.*Load the file again/s);
+  await expect.poll(() => pageAt(`/runs/${run.id}`)).toMatch(/Cancel the run.*Load the file again/s);
   expect(await pageAt(`/runs/${run.id}`)).not.toContain('>Resume<');
 });
 
@@ -306,6 +307,63 @@ test('a delivery that waits for its retry is tried now; one that waits for an ol
   );
   const due = await database.pool.query('select id from ledger.deliveries where due_at <= created_at');
   expect(due.rows).toEqual([{ id: 'msg_1' }]);
+});
+
+test('a run of contacts says how many contacts its filter leaves out, and when its rows can be decided', async () => {
+  const { pool } = database;
+  const end = async (dryRun: boolean, status: 'done' | 'cancelled') => {
+    const { id } = await aRun(database, { type: 'contacts', dryRun });
+    await addRows(pool, id, [{ n: 1, sourceId: '1', label: 'Ann', verdict: 'review', reason: 'NO_KEY' }]);
+    await recordLeftOut(pool, id, { contacts: 2, linked: 0 });
+    await endRun(pool, id, status);
+    return pageAt(`/runs/${id}`);
+  };
+  const dry = await end(true, 'done');
+  expect(dry).toContain('The filter (where) leaves out 2 contacts.');
+  expect(dry).toContain('A dry run only shows them: they can be decided once a run that writes is done.');
+  expect(await end(false, 'cancelled')).toContain('They can be decided once the sync has run again.');
+  expect(await end(false, 'done')).not.toContain('can be decided once');
+});
+
+test('a delivery that waits for a disabled target says so, and that its button enables the target', async () => {
+  await deliver([null]);
+  await database.pool.query(`update ledger.deliveries set due_at = now() - interval '1 minute'`);
+  expect(await pageAt('/deliveries')).toContain('due since');
+  await disableTarget(database.pool, 'hook', { reason: 'GONE', detail: 'it answered 410', now: undefined });
+  const list = await pageAt('/deliveries');
+  expect(list).toContain('until its target is enabled');
+  expect(list).not.toContain('due since');
+  expect(await pageAt('/deliveries/msg_0')).toContain('Enable hook and try now');
+  await database.pool.query(`update ledger.deliveries set state = 'ended', verdict = 'dead', ended_at = now()`);
+  expect(await pageAt('/deliveries/msg_0')).toContain('Enable hook and send again');
+});
+
+test('a dead letter says what to do', async () => {
+  await deliver(['dead']);
+  await database.pool.query(`update ledger.deliveries set reason = 'REJECTED'`);
+  expect(await pageAt('/deliveries/msg_0')).toMatch(
+    /Fix<\/b>.*Fix what the target reports.*deliveries replay --id msg_0/s,
+  );
+});
+
+test('a target has been failing since its first failure, on its page as on Home', async () => {
+  await deliver([null]);
+  await database.pool.query(
+    `update ledger.deliveries set attempts = 1, created_at = '2026-11-20T08:00:00Z', due_at = '2026-11-20T08:00:05Z'`,
+  );
+  const said = /failing<\/span> since <time datetime="2026-11-20T08:00:/;
+  expect(await pageAt('/targets/hook')).toMatch(said);
+  await noteFailing(database.pool, 'hook', { detail: 'HTTP 500', now: new Date('2026-11-21T09:00:00Z') });
+  expect(await pageAt('/targets/hook')).toMatch(said);
+  expect(await pageAt('/')).toMatch(/target hook.*2026-11-20T08:00:.*failing: HTTP 500/s);
+});
+
+test('a target shows its address, and the syncs that send to it', async () => {
+  const page = await pageAt('/targets/hook');
+  expect(page).toMatch(
+    /Address<\/dt><dd>https:\/\/hook\.example\/in<.*Receives from<.*href="\/runs\?sync=mirror">mirror</s,
+  );
+  expect(await pageAt('/targets/issues')).not.toContain('Receives from');
 });
 
 test('all deliveries that wait are tried now, after a question; those that have ended are not', async () => {

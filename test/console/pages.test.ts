@@ -208,7 +208,7 @@ describe.runIf(CHROMIUM)('pages', () => {
     await close();
   });
 
-  test('work as plain forms without scripts: pause a sync, start a run, and stop it for good', async () => {
+  test('work as plain forms without scripts: pause a sync, start a run, and cancel it', async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(`${web.url}/syncs`);
     await page.getByLabel('Reason to pause nightly').fill('moving <b>');
@@ -219,10 +219,13 @@ describe.runIf(CHROMIUM)('pages', () => {
     await page.goto(`${web.url}/syncs`);
     await page.getByRole('button', { name: 'Run now' }).first().click();
     expect(await page.textContent('[role=status]')).toContain('Nothing was started');
-    await page.getByRole('link', { name: 'Stop for good' }).click();
+    await page.getByRole('link', { name: 'Cancel the run' }).click();
     expect(await page.textContent('main')).toContain('retry the load or run the sync again'); // a load has no next run
-    await page.getByRole('button', { name: 'Stop for good' }).click();
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     expect(await page.textContent('.headline .chip')).toBe('cancelled');
+    expect(await page.textContent('.notice')).toMatch(
+      /^2\d{3}-\d\d-\d\d \d\d:\d\d:\d\d UTC: Cancelled by operator in the console: nothing more is sent\.$/,
+    );
     await page.goto(`${web.url}/activity`);
     expect(await page.locator('tbody tr td:nth-child(3)').allTextContents()).toEqual([
       'Cancel run',
@@ -247,7 +250,9 @@ describe.runIf(CHROMIUM)('pages', () => {
     expect((await late.goto(own.url))?.status()).toBe(503);
     expect(await late.textContent('main')).toMatch(/This page tries again every 5 seconds\..*DATABASE_LOST/s);
     const sent = await fetch(`${own.url}/runs/${run}/cancel`, { method: 'POST', headers: { origin: own.url } });
-    expect(await sent.text()).toContain('It is not known whether what you sent was done.');
+    const answer = await sent.text();
+    expect(answer).toContain('It is not known whether what you sent was done.');
+    expect(answer).not.toContain('command'); // a person in the browser started none
     proxy.restore();
     await addRows(database.pool, run, [{ n: 1, sourceId: '1', label: 'Ann' }]);
     await open.getByText('1 row', { exact: true }).waitFor();

@@ -87,7 +87,12 @@ describe.runIf(CHROMIUM)('records', () => {
     expect(await plain.page.textContent('.comments')).toBe('called <b>');
     expect([...wrong, ...plain.wrong]).toEqual([]);
     const [last] = await listActions(harness.database.pool, { limit: 1 });
-    expect(last).toMatchObject({ who: 'operator', via: 'page', action: 'pipelines.comment', about: 'test' });
+    expect(last).toMatchObject({
+      who: 'operator',
+      via: 'page',
+      action: 'pipelines.comment',
+      about: 'test: module_type card, module_id 1',
+    });
     await plain.close();
   });
 
@@ -208,8 +213,31 @@ describe.runIf(CHROMIUM)('records', () => {
     expect(await api(`/calls/${create.id}/applied`, {})).toMatchObject({ error: { code: 'CALL_SETTLED' } });
   });
 
+  test('are named in Activity: those with an id by it, and a new one by its call, which has its content', async () => {
+    await harness.addCustomers([{ full_name: 'Ann Lee' }]);
+    const { page, close } = await openPage(browser);
+    await open(page, 'customers/new');
+    await page.getByLabel('full_name').fill('Bob Ray');
+    await page.getByRole('button', { name: 'Create the customer' }).click();
+    const { id } = await makeBoard();
+    await open(page, `pipelines/${id}`);
+    await page.locator('.board-card', { hasText: 'Bob' }).press('ArrowUp');
+    await page.getByText('The card was moved.').waitFor();
+    await page.goto(`${web.url}/activity`);
+    const about = page.locator('tbody td:nth-child(4)');
+    expect(await about.nth(0).textContent()).toMatch(/^test: card_id \d+, column_id \d+$/);
+    expect(await about.nth(1).textContent()).toBe('test: call ');
+    await about.nth(1).getByRole('link').click();
+    expect(await page.textContent('main')).toContain('Bob Ray');
+    await close();
+  });
+
   test('say what is wrong with a field, what the service refused, and that an account is suspended', async () => {
     const { page, close } = await openPage(browser);
+    await open(page, 'orders/new');
+    await page.getByRole('button', { name: 'Create the order' }).click();
+    expect(await page.textContent('main')).toContain('Fill in at least one field');
+    expect(await harness.orders()).toEqual([]);
     await open(page, 'orders/new');
     await page.getByLabel('amount').fill('1,5');
     await page.getByRole('button', { name: 'Create the order' }).click();

@@ -52,7 +52,8 @@ async function inReview(labels: readonly string[], noKey: readonly string[] = []
     facts: { ids: ['15', '16'] },
   }));
   await addRows(pool, run.id, rows);
-  await pool.query(`update ledger.inputs set name = 'Ann Lee', email = 'ann@example.com' where run_id = $1`, [run.id]);
+  const asScanned = `update ledger.inputs set source_id = n::text, name = 'Ann Lee', email = 'ann@example.com' where run_id = $1`;
+  await pool.query(asScanned, [run.id]);
   const customers = {
     15: { name: 'Ann Lee', email: 'ANN@example.com' },
     16: { name: HOSTILE, email: 'other@example.com' },
@@ -89,6 +90,23 @@ test('the second of two people who decide about a row is told, and the first dec
   const { entry } = (await call(ITEM)).json.decisions[0];
   expect((await call(`${ITEM}/undo`, { entry })).status).toBe(200);
   expect((await call(`${ITEM}/undo`, { entry })).json.error.code).toBe('REVIEW_DECIDED');
+});
+
+test('the page of a run says how many of its rows people have decided, and offers no decision when none is left', async () => {
+  await inReview(['Ann', 'Bob']);
+  const { runs } = (await call('/runs')).json;
+  const page = async () => (await fetch(`${web.url}/runs/${runs[0].run}`)).text();
+  const decide = async (item: string) => {
+    const { mark } = (await call(item)).json.item;
+    expect((await call(`${item}/decide`, { choice: 'ignore', mark })).status).toBe(200);
+  };
+  expect(await page()).not.toContain('People have decided');
+  await decide(ITEM);
+  expect(await page()).toMatch(/Decide them.*People have decided about 1 of them/s);
+  await decide(`/review/items/${encodeURIComponent('acme/contact-2')}`);
+  const html = await page();
+  expect(html).toContain('People have decided about all of them');
+  expect(html).not.toContain('Decide them');
 });
 
 test('a decision is refused if the evidence has changed, and if it is not possible', async () => {

@@ -190,8 +190,10 @@ test('the names of a recipient are not those of the customer, and a whole name g
 test('a column that says yes to a refund tells which orders were refunded, and the remedy leaves them out', async () => {
   const text = 'order_number,Email,total,Refunded\n11,a@x.de,5,No\n12,b@x.de,6,Yes\n';
   const notes = async (choices: SheetChoices = {}) => (await loaded(text, choices)).overview.notes([]).join();
-  expect(await notes()).toMatch(/1 of 2 orders were refunded .*: line 3 \(Refunded Yes\)\. .*`--where Refunded=No`/);
-  expect(await notes({ where: new Map([['Refunded', 'No']]) })).not.toContain('were refunded');
+  expect(await notes()).toMatch(
+    /1 of the 2 orders read from the file was refunded .*: line 3 \(Refunded Yes\)\. .*`--where Refunded=No`/,
+  );
+  expect(await notes({ where: new Map([['Refunded', 'No']]) })).not.toContain('refunded (');
 });
 
 test('whole numbers are amounts too where the name of their column says so', async () => {
@@ -235,10 +237,10 @@ test('the header of DATEV is found below the line that describes the file, whate
 test('a note counts the orders whose cell of the order number is empty', async () => {
   const { overview } = await loaded('Invoice No,Email,Total\nR-1,a@x.de,5\n,b@x.de,6\n,c@x.de,7\n');
   expect(overview.notes([])).toEqual([
-    '2 of 3 orders have no order_id, because "Invoice No" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (`--map order_id=Column`)',
+    '2 of the 3 orders read from the file have no order_id, because "Invoice No" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (`--map order_id=Column`)',
   ]);
   const one = await loaded('Invoice No,Email,Total\nR-1,a@x.de,5\n,b@x.de,6\n');
-  expect(one.overview.notes([])[0]).toContain('1 of 2 orders has no order_id');
+  expect(one.overview.notes([])[0]).toContain('1 of the 2 orders read from the file has no order_id');
 });
 
 test('the price of one piece, or a rate, is neither the amount nor the example for it', async () => {

@@ -9,7 +9,7 @@ const lines = (amounts: readonly string[]) =>
 test('a note names the orders with a negative amount', async () => {
   const { overview } = await loaded(lines(['1200.00', '-20.00', '-1', '-2', '-3', '5']));
   expect(overview.notes([])).toEqual([
-    'the amount is negative in 4 of 6 orders, as in refunds, credit notes and payouts, and is loaded unchanged: line 3 (-20), line 4 (-1), line 5 (-2) and 1 more. If they are not orders, delete them from the file',
+    'the amount is negative in 4 of the 6 orders read from the file, as in refunds, credit notes and payouts, and is loaded unchanged: line 3 (-20), line 4 (-1), line 5 (-2) and 1 more. If they are not orders, delete them from the file',
   ]);
 });
 
@@ -35,7 +35,7 @@ test('notes count the kinds of orders, and say that orders were refunded', async
   expect(more).toEqual([]);
   expect(kinds).toMatch(/^the orders have different kinds \(column "Type": 1 × Sale, 1 × Refund\), and all are loaded/);
   expect((await notesOf('Order ID,Email,Refund Amount,Total\n1,a@x.de,5.00,5\n')).join()).toMatch(
-    /^1 of 1 orders were refunded .*line 2 \(Refund Amount 5\.00\)/,
+    /^1 of the 1 order read from the file was refunded .*line 2 \(Refund Amount 5\.00\)/,
   );
 });
 
@@ -61,5 +61,7 @@ test('notes do not say that the orders of a file of results have no number', asy
 test('notes do not count rows that are not loaded, such as the footer of a report', async () => {
   const text =
     'Order ID,Email,Status,Type,Amount\n1,a@x.de,Paid,Sale,5\n2,b@x.de,Paid,Sale,-5\nCopyright\n,,open,,-9\n';
-  expect(await notesOf(text)).toEqual([expect.stringMatching(/^the amount is negative in 1 of 2 orders/)]);
+  expect(await notesOf(text)).toEqual([
+    expect.stringMatching(/^the amount is negative in 1 of the 2 orders read from the file/),
+  ]);
 });

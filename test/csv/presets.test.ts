@@ -303,7 +303,7 @@ test.each(REFUNDS)(
     const presets = await readPresets();
     const { rows: all, overview } = await loaded(`${text.trimEnd()}\n${rows}`, { presets });
     const [found = ''] = overview.notes([]).filter((one) => one.includes('or their payment failed or expired'));
-    expect(found).toMatch(new RegExp(`^\\d of ${all.length} orders`));
+    expect(found).toMatch(new RegExp(`^\\d of the ${all.length} orders read from the file`));
     expect(found).toContain(`loaded with their whole amount: ${note}`);
     const where = new Map(
       [...note.matchAll(/--where '([^'=!]+)(!?)=([^']*)'/g)].map(([, column = '', not, value = '']) => [

@@ -34,7 +34,8 @@ export const FILE_REASONS = {
   },
   LOAD_CANCELLED: {
     meaning: 'The load of the file was cancelled.',
-    sentence: 'Run {load}, which loaded it, was cancelled[: {said}]',
+    sentence:
+      '[!said Run {load}, which loaded it, ended early. {said}][?said Run {load}, which loaded it, was cancelled]',
     remedy: 'To load the rest: `lockstep orders load FILE --account {account}`.',
   },
   FILE_CHANGED: {
@@ -106,7 +107,10 @@ export const FILE_REASONS = {
     meaning: 'No column names the tasks or the items of the links.',
     remedy: 'Call them task_id and item_id in the file, or choose them with `--map`.',
   },
-  CSV_NO_ROWS: { meaning: 'The file has a header and no rows.' },
+  CSV_NO_ROWS: {
+    meaning: 'The file has a header and no rows.',
+    remedy: 'If it should have orders, export it again and load that file.',
+  },
   CSV_PRESET_UNFIT: {
     meaning: 'The file has no column of the chosen preset.',
     remedy: 'Choose another preset, or none.',

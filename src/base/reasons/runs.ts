@@ -51,6 +51,11 @@ export const RUN_REASONS = {
   },
   SEND_FAILED: { meaning: 'Sending a row failed because of a defect in Lockstep.', remedy: REMEDIES.DEFECT },
   JOB_BROKE_OFF: { meaning: 'The run failed because of a defect in Lockstep.', remedy: REMEDIES.DEFECT },
+  CANCELLED: {
+    meaning: 'A person cancelled the run.',
+    remedy:
+      'To write the rest, retry the load or run the sync again: Lockstep reads before it writes, so it finds what was sent.',
+  },
   NOT_APPROVED: {
     meaning: 'A person declined what the run would write, and it was not sent.',
     remedy: 'Start the run or the load again to see a new plan.',

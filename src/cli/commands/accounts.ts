@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { LockstepError } from '../../base/errors.ts';
 import { refusalOf } from '../../engine/account/failure.ts';
 import { tryKey } from '../../engine/account/key-check.ts';
-import { endRun } from '../../engine/ledger/run-status.ts';
+import { cancelledBy, endRun } from '../../engine/ledger/run-status.ts';
 import { listPaused } from '../../engine/ledger/runs.ts';
 import {
   listAccounts,
@@ -118,7 +118,7 @@ async function fresh(session: Session, name: string): Promise<void> {
     );
   }
   const cancelled = await unfinishedOf(pool, before);
-  for (const id of cancelled) await endRun(pool, id, 'cancelled');
+  for (const id of cancelled) await endRun(pool, id, 'cancelled', cancelledBy(thisPerson()));
   out.say(`Account ${name} is ${moved.scope} at ${identity.origin}: it starts without links and history.`);
   if (cancelled.length > 0) {
     out.say(`${plural(cancelled.length, 'unfinished run')} of ${before} cancelled: ${cancelled.join(', ')}.`);

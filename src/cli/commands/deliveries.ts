@@ -8,7 +8,7 @@ import {
   listDeliveries,
 } from '../../mirror/outbox/deliveries.ts';
 import { planReplay } from '../../mirror/outbox/replay.ts';
-import { enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
+import { disabledTargets, enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import { planWords, readDelivery, replayHow, requireTarget, sendAgain, statusOf } from '../../operator/deliveries.ts';
 import { formatTime, plural } from '../../operator/format.ts';
 import { quote } from '../../settings/message-parts.ts';
@@ -119,7 +119,7 @@ async function list(session: Session, { limit, ...options }: FilterOptions & { l
   const deliveries = await listDeliveries(pool, filter, limit);
   const states = await targetStates(pool);
   const titles = ['DELIVERY', 'TARGET', 'TASK', 'EVENT', 'QUEUED', 'TRIED', 'STATUS'];
-  const disabled = new Set(states.flatMap(({ target, disabled: is }) => (is ? [target] : [])));
+  const disabled = await disabledTargets(pool);
   const rows = deliveries.map((delivery) => toLine(delivery, disabled.has(delivery.target)));
   out.table(titles, rows, { right: [5], none: 'No deliveries found.' });
   out.say(...states.flatMap((state) => stateLines(state, hint)));
@@ -161,7 +161,7 @@ async function show(session: Session, id: string): Promise<void> {
   const { pool } = await session.openLedger();
   const delivery = await readDelivery(pool, id, hint);
   const { target, source, event, sequence, account, sync, run, task, answer, detail, attempts } = delivery;
-  const isDisabled = (await targetStates(pool)).some((state) => state.target === target && state.disabled);
+  const isDisabled = (await disabledTargets(pool)).has(target);
   const origin = account === '' ? 'Alert, ' : `Account ${account}, sync ${sync}, `;
   out.say(
     `Delivery ${id} to ${target}: ${source} ${quote(task.title)}, ${event}, sequence ${sequence}.`,

@@ -13,6 +13,7 @@ import {
   problemSections,
 } from '../../operator/problem-rows.ts';
 import { applyCommand, type RunReport } from '../../operator/run-report.ts';
+import { undecidableWords } from '../../operator/run-words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { styled } from './colour.ts';
 
@@ -59,9 +60,9 @@ function sectionLines(
 
 /** The remedies of the groups say how rows are decided. */
 function decideLines(report: RunReport, hints: Hints): readonly string[] {
-  const { run: id, sync, type, status, counts, decided } = report;
-  if (decided === undefined) return [];
-  if (status !== 'done') return status === 'cancelled' ? [] : ['  They can be decided once the run is done.'];
+  const { run: id, sync, type, counts, decided = 0 } = report;
+  const notYet = undecidableWords(report);
+  if (notYet !== undefined) return [`  ${notYet}`];
   if (decided < counts.review) return [];
   return [`  A person has decided. To apply it: ${hints.command(applyCommand({ id, type, sync }))}`];
 }

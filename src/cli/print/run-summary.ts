@@ -9,7 +9,14 @@ import { hintsFor } from '../../operator/hints.ts';
 import { watchesFolder } from '../../operator/phase-words.ts';
 import { exportCommand } from '../../operator/problem-rows.ts';
 import { firstRows, type RunReport } from '../../operator/run-report.ts';
-import { SCAN_WORDS, styleOf, unconfirmedWords, unsentWords, verdictWords } from '../../operator/run-words.ts';
+import {
+  leftOutWords,
+  SCAN_WORDS,
+  styleOf,
+  unconfirmedWords,
+  unsentWords,
+  verdictWords,
+} from '../../operator/run-words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { styled } from './colour.ts';
 import { problemLines } from './problem-lines.ts';
@@ -73,24 +80,13 @@ export function figures(report: RunReport, run: Pick<Run, 'type' | 'options' | '
   const scan = report.scan === null ? [] : [`The scan is ${SCAN_WORDS[report.scan]}.`];
   return [
     ...lines.map(([n, words]) => `  ${n.padStart(width)}  ${words}`),
-    ...leftOutLines(report),
+    ...leftOutWords(report),
     ...scan,
     ...auditLines(report),
     ...run.notes
       .map((note) => note.replace(/\.+$/, ''))
       .flatMap((note) => (error?.message.includes(note) ? [] : [`Note: ${note}.`])),
   ];
-}
-
-function leftOutLines({ leftOut }: RunReport): readonly string[] {
-  if (!leftOut || 'orders' in leftOut) return []; // a load has a note about its filter
-  const { contacts, linked } = leftOut;
-  if (contacts === 0) return ['The filter (where) leaves out no contact.'];
-  const were =
-    linked === 1 ? 'was imported before, and its customer stays' : 'were imported before, and their customers stay';
-  const before =
-    linked === 0 ? '' : `; ${formatCount(linked)} of them ${were} as ${linked === 1 ? 'it is' : 'they are'}`;
-  return [`The filter (where) leaves out ${plural(contacts, 'contact')}${before}.`];
 }
 
 function auditLines(report: RunReport): readonly string[] {

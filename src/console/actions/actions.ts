@@ -66,7 +66,7 @@ const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
     await cancelRun(pool, run, by, declines);
     if (awaitsApproval(run))
       return { said: `Run ${id} is not approved: nothing more is sent.`, run: id, action: 'decline-run' };
-    return { said: `Run ${id} is stopped for good: nothing more is sent.`, run: id };
+    return { said: `Run ${id} is cancelled: nothing more is sent.`, run: id };
   },
   async resume({ pool, hint }, id, { by, seen, first }) {
     const run = await readRun(pool, id);

@@ -58,6 +58,8 @@ export function ActionList({ actions }: { readonly actions: readonly TakenAction
 
 function About({ action, about }: Pick<TakenAction, 'action' | 'about'>) {
   if (action === 'replay-deliveries') return <Words text={about} most={200} />; // may name times
+  const [, call] = /: call ([-\da-f]{36})$/.exec(about) ?? [];
+  if (call !== undefined) return <a href={`/calls/${call}`}>{about.slice(0, -call.length)}</a>;
   return about.startsWith('run-') ? <a href={`/runs/${about}`}>{about}</a> : <Foreign text={about} most={80} />;
 }
 

@@ -8,6 +8,7 @@ import {
   type ListedDelivery,
   listDeliveries,
 } from '../../mirror/outbox/deliveries.ts';
+import { disabledTargets } from '../../mirror/outbox/target-states.ts';
 import { outboxNames } from '../../operator/deliveries.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';
@@ -34,6 +35,7 @@ export const deliveries = definePage({
     const names = [...new Set([...outboxNames(settings), ...counts.map(({ target }) => target)])];
     const states = isFiltered ? names.filter((name) => name === query.target) : names;
     const health = await healthOf(pool, states);
+    const disabled = await disabledTargets(pool);
     const canAct = person.role === 'operator';
     return {
       title: 'Deliveries',
@@ -73,7 +75,7 @@ export const deliveries = definePage({
               <Nothing isFiltered={isFiltered} />
             ) : (
               <>
-                <List shown={shown} />
+                <List shown={shown} disabled={disabled} />
                 <More to={last && addressOf('/deliveries', { ...filter, after: last.id })} />
               </>
             )}
@@ -119,7 +121,12 @@ function Filters({ query, names }: { readonly query: Query; readonly names: read
   );
 }
 
-function List({ shown }: { readonly shown: readonly ListedDelivery[] }) {
+interface ListProps {
+  readonly shown: readonly ListedDelivery[];
+  readonly disabled: ReadonlySet<string>;
+}
+
+function List({ shown, disabled }: ListProps) {
   return (
     <Table columns={['Delivery', 'Target', 'Event', 'Queued', { title: 'Attempts', as: 'number' }, 'State']}>
       {shown.map((delivery) => (
@@ -141,7 +148,7 @@ function List({ shown }: { readonly shown: readonly ListedDelivery[] }) {
             {delivery.attempts}
           </td>
           <td>
-            <DeliveryState of={delivery} />
+            <DeliveryState of={delivery} isDisabled={disabled.has(delivery.target)} />
           </td>
         </tr>
       ))}
@@ -151,8 +158,13 @@ function List({ shown }: { readonly shown: readonly ListedDelivery[] }) {
 
 type Stated = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt' | 'heldBy'>;
 
+interface DeliveryStateProps {
+  readonly of: Stated;
+  readonly isDisabled: boolean;
+}
+
 /** The verdict, or when it is tried next. */
-export function DeliveryState({ of: { state, verdict, reason, dueAt, heldBy } }: { readonly of: Stated }) {
+export function DeliveryState({ of: { state, verdict, reason, dueAt, heldBy }, isDisabled }: DeliveryStateProps) {
   const why = reason !== null && reason !== verdict?.toUpperCase() && <code>{reason}</code>;
   if (verdict !== null) {
     return (
@@ -170,9 +182,10 @@ export function DeliveryState({ of: { state, verdict, reason, dueAt, heldBy } }:
           {dueAt === null ? ', which is being sent' : ', '}
         </>
       )}
-      {state === 'waiting' && dueAt !== null && (
+      {state === 'waiting' && isDisabled && <span class="dim">until its target is enabled</span>}
+      {state === 'waiting' && !isDisabled && dueAt !== null && (
         <span class="dim">
-          due <Time at={dueAt} />
+          {dueAt.getTime() <= Date.now() ? 'due since' : 'next try'} <Time at={dueAt} />
         </span>
       )}
     </>

@@ -1,14 +1,17 @@
 /** One delivery: where it goes, its attempts, the last answer, and its content. */
 
 import { z } from 'zod';
+import { PLAIN_HINTS, remedyFor } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { shortened } from '../../base/texts.ts';
 import { printable } from '../../base/visible.ts';
 import type { ShownDelivery } from '../../mirror/outbox/deliveries.ts';
+import { disabledTargets } from '../../mirror/outbox/target-states.ts';
 import { readDelivery } from '../../operator/deliveries.ts';
 import { plural } from '../../operator/format.ts';
 import { definePage } from '../page.ts';
 import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 import { DeliveryState } from './deliveries.tsx';
 import { healthOf, WaitsForTargets } from './target-parts.tsx';
 
@@ -22,6 +25,7 @@ export const delivery = definePage({
   async show({ pool, person, hint }, { params: { id } }) {
     const shown = await readDelivery(pool, id, hint);
     const stuck = shown.state === 'ended' ? [] : [...(await healthOf(pool, [shown.target]))];
+    const isDisabled = (await disabledTargets(pool)).has(shown.target);
     return {
       title: `Delivery ${id}`,
       tab: 'deliveries',
@@ -38,14 +42,20 @@ export const delivery = definePage({
       body: (
         <>
           <WaitsForTargets stuck={stuck} />
-          <Shown delivery={shown} canAct={person.role === 'operator'} />
+          <Shown delivery={shown} isDisabled={isDisabled} canAct={person.role === 'operator'} />
         </>
       ),
     };
   },
 });
 
-function Shown({ delivery, canAct }: { readonly delivery: ShownDelivery; readonly canAct: boolean }) {
+interface ShownProps {
+  readonly delivery: ShownDelivery;
+  readonly isDisabled: boolean;
+  readonly canAct: boolean;
+}
+
+function Shown({ delivery, isDisabled, canAct }: ShownProps) {
   const {
     id,
     target,
@@ -62,7 +72,8 @@ function Shown({ delivery, canAct }: { readonly delivery: ShownDelivery; readonl
     endedAt,
     createdAt,
   } = delivery;
-  const label = labelOf(delivery);
+  const label = labelOf(delivery, isDisabled);
+  const remedy = remedyFor(delivery.reason, { target, delivery: id }, { ...PLAIN_HINTS, about: { account } });
   const again = addressOf(`/deliveries/${encodeURIComponent(id)}/replay`, {
     seen: (endedAt ?? createdAt).toISOString(),
   });
@@ -70,11 +81,16 @@ function Shown({ delivery, canAct }: { readonly delivery: ShownDelivery; readonl
     <>
       <Section title="State" side={canAct && label && <Act path={again} label={label} />}>
         <p>
-          <DeliveryState of={delivery} /> after {plural(attempts, 'attempt')}
+          <DeliveryState of={delivery} isDisabled={isDisabled} /> after {plural(attempts, 'attempt')}
         </p>
         {detail !== null && (
           <p>
             <Foreign text={detail} most={1_000} />
+          </p>
+        )}
+        {remedy !== undefined && (
+          <p class="fix">
+            <b>Fix</b> <Words text={remedy} />
           </p>
         )}
         <dl class="facts">
@@ -125,10 +141,11 @@ function Shown({ delivery, canAct }: { readonly delivery: ShownDelivery; readonl
   );
 }
 
-/** A delivery that waits for an older one is sent after it: the older one has the button. */
-function labelOf({ state, heldBy }: ShownDelivery): string | undefined {
-  if (state === 'ended') return 'Send again';
-  return state === 'waiting' && heldBy === null ? 'Try now' : undefined;
+/** A delivery that waits for an older one is sent after it: the older one has the button. Sending again enables the target. */
+function labelOf({ state, heldBy, target }: ShownDelivery, isDisabled: boolean): string | undefined {
+  if (state !== 'ended' && (state !== 'waiting' || heldBy !== null)) return undefined;
+  const words = state === 'ended' ? 'Send again' : 'Try now';
+  return isDisabled ? `Enable ${target} and ${words.toLowerCase()}` : words;
 }
 
 function Source({ text }: { readonly text: string }) {

@@ -58,7 +58,7 @@ function actionsFor(run: Run, report: RunReport, correction: string | undefined)
   return [...workOn(run, report), ...(isWrong && !isAcknowledged && !report.dryRun ? [acknowledge] : [])];
 }
 
-/** What makes the run go on, or stops it. */
+/** What makes the run go on, or cancels it. */
 function workOn({ status, errorCode, phase }: Run, { state, type, counts, dryRun }: RunReport): readonly Offered[] {
   if (state === 'awaiting-approval') {
     return [
@@ -67,14 +67,14 @@ function workOn({ status, errorCode, phase }: Run, { state, type, counts, dryRun
     ];
   }
   const resume: Offered = { action: 'resume', label: 'Resume', primary: true };
-  const stop: Offered = { action: 'cancel', label: 'Stop for good', primary: false };
+  const cancel: Offered = { action: 'cancel', label: 'Cancel the run', primary: false };
   const hasFailed = counts.rejected + counts.unknown > 0 || status === 'failed';
   const rows = hasFailed ? 'Retry what failed' : 'Retry the rows in review';
   const retryWords = state === 'not-approved' ? 'Send it after all' : rows;
   const retry: Offered = { action: 'retry', label: retryWords, primary: false };
-  if (isHalfRead({ status, errorCode })) return [stop];
-  if (status === 'paused') return [resume, stop];
-  if (status === 'running') return [stop];
+  if (isHalfRead({ status, errorCode })) return [cancel];
+  if (status === 'paused') return [resume, cancel];
+  if (status === 'running') return [cancel];
   if (status === 'failed' && phase !== undefined) return [resume, retry];
   // An invalid row of a file is never sent: it needs a corrected file.
   const failed = problemsIn(counts) - (type === 'orders' ? counts.invalid : 0);

@@ -5,12 +5,24 @@ import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import { isHalfRead } from '../../operator/run-state.ts';
 import type { PageContext } from '../page.ts';
-import { Command, Foreign } from '../parts/parts.tsx';
+import { Command, Foreign, Time } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { type stuckTargets, WaitsForTargets } from './target-parts.tsx';
 
 /** A worker takes a new run sooner. */
 const TAKEN_WITHIN_MS = 10_000;
+
+function EndedAt({ run: { endedAt } }: { readonly run: Run }) {
+  return endedAt === undefined ? null : (
+    <>
+      <Time at={endedAt} exact />:
+    </>
+  );
+}
+
+function Code({ report: { state, error } }: { readonly report: RunReport }) {
+  return state === 'awaiting-approval' ? null : <code>{error?.code}</code>;
+}
 
 interface NoticeProps {
   readonly run: Run;
@@ -32,7 +44,7 @@ export function StateNotice({ run, report, suspended, stuck, correction, hint }:
     <>
       {report.error && (
         <p class={`notice ${report.state === 'failed' ? 'bad' : 'warn'}`}>
-          {report.state !== 'awaiting-approval' && <code>{report.error.code}</code>}{' '}
+          {run.status === 'cancelled' ? <EndedAt run={run} /> : <Code report={report} />}{' '}
           <Words text={report.error.message} />
           {other !== undefined && (
             <>

@@ -22,7 +22,7 @@ import { type ProblemSection, problemSections } from '../../operator/problem-row
 import { planOf, type RunPlan } from '../../operator/run-plan.ts';
 import { type RunReport, reportRun } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';
-import { SCAN_WORDS } from '../../operator/run-words.ts';
+import { leftOutWords, SCAN_WORDS } from '../../operator/run-words.ts';
 import { correctionOf, readLoad } from '../../syncs/orders/begin-load.ts';
 import { sharedRead } from '../live/shared-reads.ts';
 import { definePage, type PageContext } from '../page.ts';
@@ -236,7 +236,7 @@ function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: b
             <Counts report={report} />
           </>
         )}
-        {prunedNote(run).map((line) => (
+        {[...leftOutWords(report), ...prunedNote(run)].map((line) => (
           <p class="dim">{line}</p>
         ))}
         <dl class="facts">

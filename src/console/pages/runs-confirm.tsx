@@ -10,7 +10,7 @@ import { Command, Counts, Empty, Foreign, State } from '../parts/parts.tsx';
 
 const WORDS = {
   cancel: {
-    button: 'Stop for good',
+    button: 'Cancel',
     means:
       'Nothing more is sent. To write the rest later, retry the load or run the sync again: Lockstep reads before it writes, so it finds what was being sent.',
   },

@@ -66,7 +66,7 @@ export const runs = definePage({
                   Retry
                 </button>
                 <button type="submit" name="action" value="cancel">
-                  Stop for good
+                  Cancel
                 </button>
               </div>
             )}

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { DeliveryCounts } from '../../mirror/outbox/deliveries.ts';
 import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
-import { type Undelivered, undelivered } from '../../mirror/outbox/undelivered.ts';
+import { failureOf, type Undelivered, undelivered } from '../../mirror/outbox/undelivered.ts';
 import { formatCount, plural } from '../../operator/format.ts';
 import { isSecretRef, type SecretRef } from '../../settings/fields.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
@@ -97,7 +97,8 @@ export async function stuckTargets({ pool, settings: { syncs } }: PageContext, {
 export function Health({ state, retried, dead = 0 }: HealthProps) {
   if (!state && !retried)
     return dead > 0 ? <Chip tone="warn">has dead letters</Chip> : <Chip tone="good">no problem</Chip>;
-  const { disabled, failing = retried, blockedUntil } = state ?? {};
+  const { disabled, blockedUntil } = state ?? {};
+  const failing = failureOf(state?.failing, retried);
   return (
     <>
       {disabled && (

@@ -8,6 +8,9 @@ import { channelIn } from '../../operator/alerts/channels/channel.ts';
 import { requireTarget } from '../../operator/deliveries.ts';
 import { formatCount } from '../../operator/format.ts';
 import { checkTargets } from '../../operator/target-check.ts';
+import { Hidden, maskUrl } from '../../settings/hidden.ts';
+import type { TargetSettings } from '../../settings/schema-target.ts';
+import type { Settings } from '../../settings/settings.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Lags } from '../parts/charts.tsx';
 import { Act, addressOf, Chip, Crumbs, Fact, Section } from '../parts/parts.tsx';
@@ -60,6 +63,8 @@ export const target = definePage({
             <Fact name="Type">
               {own?.type ?? (channel === undefined ? 'not in the settings' : settings.alerts[channel]?.type)}
             </Fact>
+            <Address settings={own} />
+            <Senders settings={settings} target={name} />
             {own?.type === 'webhook' && (
               <Fact name="Signing">
                 <Signing target={own} />
@@ -91,6 +96,28 @@ export const target = definePage({
     };
   },
 });
+
+/** Without its secrets. */
+function Address({ settings }: { readonly settings: TargetSettings | undefined }) {
+  const url = settings && 'url' in settings ? settings.url : undefined;
+  return typeof url === 'string' || url instanceof Hidden ? <Fact name="Address">{maskUrl(String(url))}</Fact> : null;
+}
+
+/** The syncs that send changes of tasks to a target. */
+function Senders({ settings: { syncs }, target }: { readonly settings: Settings; readonly target: string }) {
+  const senders = Object.values(syncs).filter((sync) => sync.type === 'tasks' && sync.targets.includes(target));
+  if (senders.length === 0) return null;
+  return (
+    <Fact name="Receives from">
+      {senders.map(({ name }, i) => (
+        <>
+          {i > 0 && ', '}
+          <a href={addressOf('/runs', { sync: name })}>{name}</a>
+        </>
+      ))}
+    </Fact>
+  );
+}
 
 /** Reads the outside system now. */
 export async function checkNow(

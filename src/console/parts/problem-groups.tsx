@@ -10,6 +10,7 @@ import {
   type ProblemSection,
 } from '../../operator/problem-rows.ts';
 import type { RunReport } from '../../operator/run-report.ts';
+import { undecidableWords } from '../../operator/run-words.ts';
 import { addressOf, Command, Foreign, Section } from './parts.tsx';
 import { Words } from './words.tsx';
 
@@ -31,7 +32,7 @@ export function Problems({ title, report, sections, hint }: ProblemsProps) {
           title={`${plural(section.count, 'row')} ${section.words}`}
           side={
             <span class="links">
-              {section.verdict === 'review' && report.decided !== undefined && report.status === 'done' && (
+              {section.verdict === 'review' && isToDecide(report) && (
                 <a href={addressOf('/review', { sync: title })}>Decide them</a>
               )}
               {section.verdict === 'review' && report.type === 'tasks' && (
@@ -48,10 +49,29 @@ export function Problems({ title, report, sections, hint }: ProblemsProps) {
           }
         >
           <ProblemGroups run={report.run} section={section} />
+          {section.verdict === 'review' && <Decided report={report} />}
           <Command line={exportCommand(report, section.verdict, hint)} />
         </Section>
       ))}
     </>
+  );
+}
+
+function isToDecide({ status, counts, decided }: RunReport): boolean {
+  return status === 'done' && decided !== undefined && decided < counts.review;
+}
+
+/** What people have decided about rows in review, or why they cannot yet. */
+function Decided({ report }: { readonly report: RunReport }) {
+  const notYet = undecidableWords(report);
+  const { counts, decided = 0 } = report;
+  if (notYet !== undefined) return <p>{notYet}</p>;
+  if (decided === 0) return null;
+  return (
+    <p>
+      People have decided about {decided < counts.review ? `${formatCount(decided)} of them` : 'all of them'}:{' '}
+      <a href="/review/decisions">see the decisions, and whether a run has applied them</a>.
+    </p>
   );
 }
 

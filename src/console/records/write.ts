@@ -50,7 +50,7 @@ export async function writeByHand(needs: WriteNeeds, taking: Taking, writing: Wr
   const { pool } = needs;
   const { id, account: name, operation } = writing;
   let shown = id;
-  await keeping(needs, taking, operation, name, async () => {
+  await keeping(needs, taking, operation, aboutOf(writing), async () => {
     checkBody(operation, writing.body);
     const account = await needs.openAccount(name);
     await requireUsable(pool, account);
@@ -105,8 +105,18 @@ async function prepare(db: Queryable, account: Account, { operation, body }: Wri
   return { status: 'ready', body: wireBody(operation, body) };
 }
 
-/** Ids may be texts at other services: everything else has to fit. @throws ZodError */
+/** `demo: id 3`: the account and the records; of a record that has no id yet, the call, whose page has its content. */
+function aboutOf({ id, account, path, body }: Writing): string {
+  const ids = Object.entries({ ...path, ...Object(body) }).filter(([name]) => /(^|_)id$|^module_type$/.test(name));
+  const words = ids.map(([name, value]) => `${name} ${value}`);
+  return `${account}: ${words.length === 0 ? `call ${id}` : words.join(', ')}`;
+}
+
+/** Ids may be texts at other services: everything else has to fit. @throws ZodError, LockstepError FIELD_WRONG */
 function checkBody(operation: OperationName, body: unknown): void {
+  if (operation.endsWith('.create') && Object.keys(Object(body)).length === 0) {
+    throw new LockstepError('FIELD_WRONG', 'Fill in at least one field: the record would be empty. Nothing was sent');
+  }
   const { body: schema }: Operation = operations[operation];
   const found = schema?.safeParse(body);
   const issues = found?.error?.issues.filter(({ path }) => !/(^|_)id$/.test(String(path.at(-1))));

@@ -13,6 +13,13 @@ interface RunError {
   readonly message: string;
 }
 
+export const CANCELLED = 'CANCELLED';
+
+/** What a run that a person cancelled keeps with it. */
+export function cancelledBy(by: string): RunError {
+  return { code: CANCELLED, message: `Cancelled by ${by}: nothing more is sent.` };
+}
+
 /**
  * Ends a run, and stores its counts with it. False if it has already ended: then nothing changes, because a failed run may be
  * resumed.

@@ -100,6 +100,13 @@ export async function blockTarget(
   );
 }
 
+export async function disabledTargets(db: Queryable): Promise<ReadonlySet<string>> {
+  const found = await db.query<{ target: string }>(
+    'select target from ledger.target_states where disabled_at is not null',
+  );
+  return new Set(found.rows.map(({ target }) => target));
+}
+
 /** False if it was failing already. */
 export async function noteFailing(
   db: Queryable,

@@ -19,6 +19,13 @@ interface Group {
   readonly detail: string;
 }
 
+/** Since when, and why, deliveries fail: the worker notes it after several failures, and forgets it when the target answers again. */
+export function failureOf(noted: Omit<Group, 'count'> | undefined, retried: Group | undefined) {
+  const [first, second] = [noted ?? retried, retried ?? noted];
+  if (!first || !second) return undefined;
+  return { detail: first.detail, since: first.since < second.since ? first.since : second.since };
+}
+
 interface Row {
   readonly target: string;
   readonly retried: number;
