@@ -45,12 +45,15 @@ export function parseAmount(cell: string, form: AmountForm): Amount {
   return bounded(parts, sign.isNegative, currency, form.maxDecimals ?? MAX_DECIMALS);
 }
 
+/** An amount that `parseAmount` gave, in ten-thousandths: these can be added exactly. */
+export function unitsOf(amount: string): bigint {
+  const [whole = '', fraction = ''] = amount.split('.');
+  return BigInt(whole + fraction.padEnd(MAX_DECIMALS, '0'));
+}
+
 /** The exact sum of amounts that `parseAmount` gave; refused if it has too many digits. */
 export function sumOf(amounts: readonly string[]): Amount {
-  const units = amounts.reduce((sum, amount) => {
-    const [whole = '', fraction = ''] = amount.split('.');
-    return sum + BigInt(whole + fraction.padEnd(MAX_DECIMALS, '0'));
-  }, 0n);
+  const units = amounts.reduce((sum, amount) => sum + unitsOf(amount), 0n);
   const isNegative = units < 0n;
   const digits = String(isNegative ? -units : units).padStart(MAX_DECIMALS + 1, '0');
   const [whole, fraction] = [digits.slice(0, -MAX_DECIMALS), digits.slice(-MAX_DECIMALS)];

@@ -4,7 +4,7 @@ import { likelyAmount, listColumns, mapOption, short, UnclearFile } from './colu
 import { namelessColumn } from './column-names.ts';
 import { PRICE_NAMES, QUANTITY_NAMES } from './fields.ts';
 import type { FirstCells } from './first-cells.ts';
-import { amountOf } from './fits.ts';
+import { unitsIn } from './fits.ts';
 import type { MappedColumn } from './mapped-column.ts';
 import { plainWords } from './recognise.ts';
 
@@ -84,12 +84,12 @@ function refuseQuantity(amount: MappedColumn, amounts: readonly string[], firstC
 /** What makes another amount when a third one is added, such as the taxes, is not the whole amount of the order. */
 function refusePart(amount: MappedColumn, amounts: readonly string[], firstCells: FirstCells): void {
   const { names, line } = firstCells.header;
-  const read = (index: number) => firstCells.cells({ index }).map(amountOf);
+  const read = (index: number) => firstCells.cells({ index }).map(unitsIn);
   const [own, others] = [read(amount.index), amounts.map((name) => ({ name, cells: read(names.indexOf(name)) }))];
-  const parts = others.filter(({ cells }) => cells.some((cell) => cell) && cells.every((cell = 0) => cell >= 0));
+  const parts = others.filter(({ cells }) => cells.some((cell) => cell) && cells.every((cell = 0n) => cell >= 0n));
   for (const { name, cells } of others) {
-    const isWhole = (part: readonly (number | undefined)[]) =>
-      own.every((cell, row) => cell === undefined || Math.abs(cell + (part[row] ?? 0) - (cells[row] ?? 0)) < 0.005);
+    const isWhole = (part: readonly (bigint | undefined)[]) =>
+      own.every((cell, row) => cell === undefined || cell + (part[row] ?? 0n) === (cells[row] ?? 0n));
     const part = parts.find((one) => isWhole(one.cells));
     if (part === undefined) continue;
     throw new UnclearFile(
@@ -103,10 +103,9 @@ function refusePart(amount: MappedColumn, amounts: readonly string[], firstCells
 /** Some programs export an amount twice: in cents for programs, and as people read it. */
 function refuseCents(amount: MappedColumn, amounts: readonly string[], firstCells: FirstCells): void {
   const { names, line } = firstCells.header;
-  const read = (index: number) => firstCells.cells({ index }).map(amountOf);
+  const read = (index: number) => firstCells.cells({ index }).map(unitsIn);
   const cents = read(amount.index);
-  const isHundredth = (other: number | undefined, row: number) =>
-    other === undefined || Math.round(other * 100) === cents[row];
+  const isHundredth = (other: bigint | undefined, row: number) => other === undefined || other * 100n === cents[row];
   const whole = amounts.find((name) => {
     const others = read(names.indexOf(name));
     return others.some((other) => other) && others.every(isHundredth);

@@ -38,6 +38,7 @@ export async function* combined(
   orderIdIndex: number,
 ): AsyncGenerator<readonly CheckedRow[]> {
   const orderOf = ({ values, cells }: CheckedRow) => values.order_id ?? cells[orderIdIndex]?.trim();
+  const asOrder = (first: CheckedRow, rows: readonly CheckedRow[]) => asOne(first, rows, how, orderOf(first));
   let lines: CheckedRow[] = [];
   for await (const batch of batches) {
     const whole: CheckedRow[] = [];
@@ -45,16 +46,31 @@ export async function* combined(
       const [first] = lines;
       const order = orderOf(row);
       const isSame = first !== undefined && order && order === orderOf(first) && lines.length < MOST_LINES;
-      if (isSame && !lines.some((line) => differInCustomer(line.values, row.values))) lines.push(row);
+      const isOfAbove = first !== undefined && how.amount === 'sum' && !order && mayBeOfAbove(row);
+      if (isOfAbove) lines.push(withDoubt(row));
+      else if (isSame && !lines.some((line) => differInCustomer(line.values, row.values))) lines.push(row);
       else {
-        if (first) whole.push(asOne(first, lines, how, orderOf(first)));
+        if (first) whole.push(asOrder(first, lines));
         lines = [row];
       }
     }
     if (whole.length > 0) yield whole;
   }
   const [first] = lines;
-  if (first) yield [asOne(first, lines, how, orderOf(first))];
+  if (first) yield [asOrder(first, lines)];
+}
+
+/** Some exports name an order and its customer on the first of its lines only; others end with a line of totals. */
+function mayBeOfAbove({ values, ...row }: CheckedRow): boolean {
+  const isTotals = row.status === 'invalid' && row.problems.some(({ code }) => code === 'TOTALS_ROW');
+  return values.amount !== undefined && !isTotals && CUSTOMER_REFERENCES.every((field) => values[field] === undefined);
+}
+
+/** The sum of an order is sent only if all of its lines are known. */
+function withDoubt(row: CheckedRow): CheckedRow {
+  const { line, cells, values } = row;
+  const doubt = { code: 'LINE_WITHOUT_ORDER', severity: 'error', field: undefined, facts: { line } } as const;
+  return { status: 'invalid', line, cells, values, problems: [doubt] };
 }
 
 /** The cell of an order in a column: of its first line that has one. Without spaces around it. */

@@ -58,7 +58,7 @@ export const KIND_NAMES: readonly string[] = [
 /** Names of a column with what was refunded of the order, written as SYNONYMS are. */
 export const REFUND_NAMES: readonly string[] = [
   ...['refund amount', 'refunded amount', 'amount refunded', 'total refunded', 'order refund amount'],
-  ...['partial refunds', 'erstattungsbetrag', 'refunded', 'voided'],
+  ...['partial refunds', 'erstattungsbetrag', 'refund', 'refunds', 'refunded', 'voided'],
 ];
 
 /** Names of a column with the price of one piece where the file has quantities too, and of the column with these. */

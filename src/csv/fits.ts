@@ -1,4 +1,5 @@
 /** How many cells of a column can be values of a field: a name alone does not tell what a column holds. */
+import { unitsOf } from '../base/amount.ts';
 import { cellReaders, isMasked } from './cells.ts';
 import type { Field } from './fields.ts';
 
@@ -17,10 +18,10 @@ const SERVICE_ID = /^(?:\d+|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12})$/i;
 /** Lenient, because the decimal sign of the file is not known yet: `1,234` is an amount by either sign. */
 const READERS = cellReaders({ decimal: 'unsure', accounting: true });
 
-/** Undefined if the cell is empty, is no amount, or can be read as two. */
-export const amountOf = (cell: string): number | undefined => {
+/** The amount of a cell in units that can be added exactly; undefined if the cell is empty, is no amount, or can be read as two. */
+export const unitsIn = (cell: string): bigint | undefined => {
   const { value } = READERS.amount(cell);
-  return value === undefined ? undefined : Number(value);
+  return value === undefined ? undefined : unitsOf(value);
 };
 
 const isName = (cell: string) => /\p{L}/u.test(cell) && !cell.includes('@') && !isMasked(cell);

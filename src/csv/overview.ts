@@ -2,7 +2,7 @@
  * What a person should know about the orders of a file before they are sent: how many the filter leaves out, which statuses
  * and currencies the others have, and which of them were refunded or cancelled, or had a payment that failed.
  */
-import { firstOf, formatCount, plural } from '../base/counts.ts';
+import { firstOf, formatCount } from '../base/counts.ts';
 import { shellWord } from '../base/reasons/template.ts';
 import { columnNotes } from './column-notes.ts';
 import type { ColumnMapping } from './columns.ts';
@@ -113,21 +113,22 @@ export class Overview {
       ...this.#unnumberedNote(),
       ...kindNote('statuses', this.#status),
       ...this.#kinds.flatMap((kind) => kindNote('kinds', kind)),
-      ...this.#reversals.note(this.#validOrders()),
+      ...this.#reversals.note(this.#ofAll),
       ...this.#negativeNote(),
       ...this.#currencyNote(signs),
     ];
   }
 
-  /** Not the orders that the load creates: some may exist. */
-  #validOrders(): string {
-    return `${plural(this.#valid, 'order')} read from the file`;
-  }
+  /** Not of the orders that the load creates: some may exist. */
+  readonly #ofAll = (count: number): string =>
+    this.#valid === 1
+      ? 'the only order read from the file'
+      : `${formatCount(count)} of the ${formatCount(this.#valid)} orders read from the file`;
 
   #unnumberedNote(): readonly string[] {
     if (this.#numbered === undefined || this.#unnumbered === 0) return [];
     return [
-      `${formatCount(this.#unnumbered)} of the ${this.#validOrders()} ${this.#unnumbered === 1 ? 'has' : 'have'} no order_id, because "${this.#numbered}" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (\`--map order_id=Column\`)`,
+      `${this.#ofAll(this.#unnumbered)} ${this.#unnumbered === 1 ? 'has' : 'have'} no order_id, because "${this.#numbered}" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (\`--map order_id=Column\`)`,
     ];
   }
 
@@ -149,7 +150,7 @@ export class Overview {
     const { count, examples } = this.#negative;
     if (count === 0) return [];
     return [
-      `the amount is negative in ${formatCount(count)} of the ${this.#validOrders()}, as in refunds, credit notes and payouts, and is loaded unchanged: ${firstOf(examples, count)}. If they are not orders, delete them from the file`,
+      `the amount is negative in ${this.#ofAll(count)}, as in refunds, credit notes and payouts, and is loaded unchanged: ${firstOf(examples, count)}. If they are not orders, delete them from the file`,
     ];
   }
 
@@ -207,7 +208,8 @@ class Reversals {
     this.#examples.push(`line ${row.line} (${cells.join(', ')})`);
   }
 
-  note(of: string): readonly string[] {
+  /** `ofAll`: says that it is about so many of the orders. */
+  note(ofAll: (count: number) => string): readonly string[] {
     if (this.#count === 0) return [];
     const { refunded, cancelled, status } = this.#columns;
     const lines = firstOf(this.#examples, this.#count);
@@ -215,7 +217,7 @@ class Reversals {
     const empty = this.#counts.cancelled === 0 ? [] : [`--where ${shellWord(`${cancelled?.name}=`)}`];
     const remedy = [...kept, ...empty, ...(status?.options('!=') ?? [])].join(' ');
     const [were, their, are] = this.#count === 1 ? ['was', 'its', 'is'] : ['were', 'their', 'are'];
-    const what = `${formatCount(this.#count)} of the ${of} ${were} refunded (in whole or in part) or cancelled, or ${their} payment failed or expired, and ${are} loaded with ${their} whole amount: ${lines}`;
+    const what = `${ofAll(this.#count)} ${were} refunded (in whole or in part) or cancelled, or ${their} payment failed or expired, and ${are} loaded with ${their} whole amount: ${lines}`;
     return [
       `${what}. To leave them out, delete them from the file${remedy === '' ? '' : `, or filter them when you load it (\`${remedy}\`)`}`,
     ];

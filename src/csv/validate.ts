@@ -4,7 +4,7 @@
  * Problems have a stable code. Repeated order_ids are found only when the whole file is staged.
  */
 
-import type { AmountForm } from '../base/amount.ts';
+import { type AmountForm, unitsOf } from '../base/amount.ts';
 import type { CellCode } from '../base/reasons/cells.ts';
 import type { Facts } from '../base/reasons/reason.ts';
 import { shortened } from '../base/texts.ts';
@@ -71,7 +71,7 @@ export class RowValidator {
   readonly #columns: readonly Column[];
   readonly #currencies = new Set<string>();
   /** Of the rows so far; `isNumbered`: each has an order_id; `isDecimal`: the amount of each has decimals. */
-  readonly #above = { rows: 0, amount: 0, name: '', isNumbered: true, isDecimal: true };
+  readonly #above = { rows: 0, amount: 0n, name: '', isNumbered: true, isDecimal: true };
 
   constructor(rules: Rules) {
     this.#rules = rules;
@@ -145,13 +145,17 @@ export class RowValidator {
     return false;
   }
 
-  /** Whether the row has no order_id, all rows above have one, and its amount is the sum of theirs: totals in any language. */
+  /**
+   * Whether the row has no order_id, all rows above have one, and its amount is the sum of theirs: totals in any language. A sum of
+   * nothing is also the amount of a free order.
+   */
   #isSum(values: OrderValues): boolean {
     const { rows, isNumbered, amount: sum } = this.#above;
+    const units = values.amount === undefined ? 0n : unitsOf(values.amount);
     const isNumberless = values.order_id === undefined && isNumbered && rows > 1 && !isFound(values);
-    if (isNumberless && Math.abs(Number(values.amount) - sum) < LEAST_AMOUNT) return true;
+    if (isNumberless && sum !== 0n && units === sum) return true;
     this.#above.rows += 1;
-    this.#above.amount += Number(values.amount ?? 0);
+    this.#above.amount += units;
     this.#above.name = values.customer_name ?? this.#above.name;
     this.#above.isNumbered &&= values.order_id !== undefined;
     return false;
@@ -208,9 +212,6 @@ const MOST_CURRENCIES = 10;
 const MOST_SHOWN = 40;
 const CUT_OFF = { code: 'AMOUNT_CUT_OFF', severity: 'error' } as const;
 const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error' } as const;
-
-/** Half a cent: sums of floating-point numbers are a little off. */
-const LEAST_AMOUNT = 0.005;
 
 /** Many reports end with a line of totals. With --create-customers it would become an order of a customer named Total. */
 const TOTALS = new RegExp(

@@ -123,7 +123,7 @@ export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<nu
   if (rows === 0)
     throw new LockstepError(
       'NOTHING_FAILED',
-      `Run ${id} has no rows to retry. Rows that are not valid need a corrected file.`,
+      `Run ${id} has no rows to retry. Rows that are not valid need a corrected file; rows in review need a decision: ${hint('review')}`,
       {
         exitCode: 2,
       },

@@ -25,16 +25,22 @@ export async function readNow(
   { recordId = '' }: ClaimedRow,
   { lane = 'batch', stopWaiting: signal }: WriteOptions,
 ): Promise<RecordNow> {
-  let [calls, limited] = [0, 0];
-  const onCalls = async (made: Omit<RecordNow, 'record'>) => {
-    calls += made.calls;
-    limited += made.limited;
-  };
+  const { made, onCalls } = countCalls();
   const found = await lookUp(account, kind, recordId, { lane, signal, onCalls }).catch(() => undefined);
-  return { record: found?.status === 'found' ? found.record : undefined, calls, limited };
+  return { record: found?.status === 'found' ? found.record : undefined, ...made };
 }
 
-/** Adds the calls of the read to those of the update. */
+/** Adds up the calls of reads. */
+export function countCalls() {
+  const made = { calls: 0, limited: 0 };
+  const onCalls = async ({ calls, limited }: Omit<RecordNow, 'record'>) => {
+    made.calls += calls;
+    made.limited += limited;
+  };
+  return { made, onCalls };
+}
+
+/** Adds the calls of reads to those of the update. */
 export function withCalls(sent: SentRow, { calls, limited }: Omit<RecordNow, 'record'>): SentRow {
   return { ...sent, calls: sent.calls + calls, limited: sent.limited + limited };
 }

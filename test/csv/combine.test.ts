@@ -74,6 +74,20 @@ test('lines without an order_id are orders of their own', async () => {
   expect((await combined(',ann@x.de,1,,\n,ann@x.de,2,,\n', 'sum')).rows).toHaveLength(2);
 });
 
+test('an order is not sent with a part of its sum if a line below names no order and no customer', async () => {
+  const { rows } = await combined(
+    'A,ann@x.de,10,Desk,\n,,20,Lamp,\n,,30,Mug,\nB,ben@x.de,1,,\n,,,Printed by Cy,\n',
+    'sum',
+  );
+  expect(verdicts(rows)).toEqual(['2 LINE_WITHOUT_ORDER LINE_WITHOUT_ORDER', '5 ok', '6 AMOUNT_EMPTY NO_CUSTOMER']);
+  const [problem] = rows[0]?.status === 'invalid' ? rows[0].problems : [];
+  expect(sentenceFor(problem?.code ?? '', problem?.facts ?? {})).toContain('Line 3 of order A: ');
+  expect(verdicts((await combined('A,ann@x.de,10,,\nA,,20,,\nB,ben@x.de,1,,\n,,31,,\n', 'sum')).rows)).toEqual([
+    ...['2 ok', '4 ok', '5 TOTALS_ROW'],
+  ]);
+  expect(verdicts((await combined('A,ann@x.de,10,,\n,,20,,\n', 'first')).rows)).toEqual(['2 ok', '3 NO_CUSTOMER']);
+});
+
 test.each([
   ['an amount that is not a number', 'A,ann@x.de,1,,\nA,ann@x.de,oops,,\n', 'AMOUNT_NOT_A_NUMBER', { line: 3 }],
   ['an empty amount, when they are added', 'A,ann@x.de,1,,\nA,ann@x.de,,,\n', 'AMOUNT_EMPTY', { line: 3 }],

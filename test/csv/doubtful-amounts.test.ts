@@ -20,6 +20,11 @@ test('an amount may be a quantity if another column has prices', async () => {
     await expect(loaded(other)).resolves.toBeDefined();
 });
 
+test('amounts of less than a cent are compared exactly', async () => {
+  const text = 'Order No,Customer,Amount,VAT,Gross\n1,Ann Lee,0.0011,0.0012,0.0041\n2,Ben Fox,0.0021,0.0012,0.0051\n';
+  await expect(loaded(text)).resolves.toBeDefined();
+});
+
 test('an amount that makes another one together with the taxes may not be the whole amount', async () => {
   const text = 'Order No,Customer,Amount,VAT,Gross\n1,Ann Lee,100.00,19.00,119.00\n2,Ben Fox,10.10,,10.10\n';
   await expect(loaded(text)).rejects.toMatchObject({

@@ -108,6 +108,11 @@ test('a row is one of totals by its amount, whatever it is called, unless a row 
   expect(verdicts((await file('A1,Ann,5.10', 'A2,Bob,6.20', totals)).rows)).toEqual(['2 ok', '3 ok', '4 TOTALS_ROW']);
   expect(verdicts((await file('A1,Ann,5.10', 'A2,Bob,6.21', totals)).rows)).toEqual(['2 ok', '3 ok', '4 ok']);
   expect(verdicts((await file('A1,Ann,5.10', ',Bob,6.20', totals)).rows)).toEqual(['2 ok', '3 ok', '4 ok']);
+  const large = Array.from({ length: 20 }, (_, n) => `A${n},Ann,495000000000.02`);
+  const { rows: added } = await file(...large, ',Összesen,9900000000000.40');
+  expect(verdicts(added).at(-1)).toBe('22 TOTALS_ROW');
+  expect(verdicts((await file('A1,Ann,0.001', 'A2,Bob,0.002', ',Cy,0.004')).rows).at(-1)).toBe('4 ok');
+  expect(verdicts((await file('A1,Ann,0', 'A2,Bob,0', ',Cy,0')).rows).at(-1)).toBe('4 ok');
   const { rows } = await loaded('order_id,customer_email,amount\nA1,a@x.de,5\nA2,a@x.de,-5\n,a@x.de,0\n');
   expect(verdicts(rows)).toEqual(['2 ok', '3 ok', '4 ok']);
 });

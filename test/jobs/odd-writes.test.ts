@@ -117,6 +117,25 @@ test('two orders whose order_ids the service spells in the same way are no dupli
   expect((await harness.orders()).map(({ order_id }) => order_id).sort()).toEqual(['ABC', 'ABC', 'O-2']);
 });
 
+test('two orders whose order_ids the service turns into one number are no duplicates', async () => {
+  harness.front.set(async (request, pass) => {
+    const { status, body } = await pass();
+    if (!request.path.endsWith('/orders/getall')) return { status, body };
+    return { status, body: String(body).replaceAll(/"order_id"\s*:\s*"0*(\d+)"/g, '"order_id":$1') };
+  });
+  const csv = 'order_id,client_id,amount\n15,1,10.00\n0015,1,20.00\n0007,2,20.00\n';
+  const run = await harness.load(csv);
+  expect(await reasons(run)).toEqual(['review NOT_RECOGNISED', 'review NOT_RECOGNISED', 'created']);
+  expect((await harness.orders()).map(({ order_id }) => order_id).sort()).toEqual(['0007', '0015', '15']);
+});
+
+test('orders of one customer that differ in upper and lower case are not called copies of a third one', async () => {
+  await harness.load('order_id,client_id,amount\nabc,1,10.00\nABC,1,20.00\n');
+  const run = await harness.load('order_id,client_id,amount\nAbc,1,10.00\n');
+  expect(await reasons(run)).toEqual(['review OTHER_LETTERS']);
+  expect((await harness.loaded(run))[0]?.facts).toEqual({ order: '1', name: 'abc' });
+});
+
 test('an order that the service spells otherwise, with a status of its own, is known to the next load', async () => {
   harness.front.set(async (request, pass) => {
     if (!request.path.endsWith(CREATE)) return pass();

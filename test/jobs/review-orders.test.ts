@@ -102,7 +102,9 @@ test('an order that the list never showed is sent again only if a person decides
   });
   const run = await loadTo(ordersCsv(1), { in: 1, review: 1 });
   expect((await harness.loaded(run))[0]).toMatchObject({ reason: 'NOT_IN_LIST' });
-  expect((await harness.here('runs', 'retry', run.id)).stderr).toContain('has no rows to retry');
+  expect((await harness.here('runs', 'retry', run.id)).stderr).toMatch(
+    /has no rows to retry\. .*rows in review need a decision: lockstep review/,
+  );
   await done('review', 'decide', `${run.id}/2`, '--create');
   expect((await done('runs', 'retry', run.id)).counts).toMatchObject({ in: 1, created: 1 });
   expect([...(await harness.orderCommits()).values()]).toEqual([1]);

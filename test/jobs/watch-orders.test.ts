@@ -170,6 +170,30 @@ test('a missing folder fails the run with its name and the remedy', async () => 
   await mkdir(folder);
 });
 
+test('a folder that stays unreadable makes one failed run, which loads its files once it is there', async () => {
+  const missing = path.join(folder, 'in');
+  const own = await openOrdersHarness({ syncs: { files: `type: orders, options: { folder: ${missing} }` } });
+  onTestFinished(() => own.close());
+  await own.addCustomers([{ full_name: 'Ann Lee', email: 'ann@example.com' }]);
+  const runner = await own.workspace.work();
+  const look = async () => {
+    const { run } = await own.workspace.startSync('files', { lane: 'batch', dryRun: false });
+    await runner.attend(run);
+    return ended(own.database, run.id);
+  };
+  const first = await look();
+  expect(first).toMatchObject({ status: 'failed', errorCode: 'FOLDER_UNREADABLE' });
+  const again = await look();
+  expect(again).toMatchObject({ id: first.id, status: 'failed', notes: [first.error] });
+  expect(again.createdAt.getTime()).toBeGreaterThan(first.createdAt.getTime());
+  await mkdir(missing);
+  await drop('in/may.csv', TWO);
+  const loaded = await look();
+  expect(loaded).toMatchObject({ id: first.id, status: 'done', notes: [first.error] });
+  expect(await own.rows(loaded)).toMatchObject([{ label: 'may.csv', verdict: 'created', reason: 'LOADED' }]);
+  expect((await look()).id).not.toBe(first.id);
+});
+
 test('files are read by presets in the encoding of the settings; a broken preset fails the run, and files are loaded once it is corrected', async () => {
   const presets = path.join(folder, 'presets');
   await mkdir(presets);

@@ -98,25 +98,38 @@ test('an update sends only what the file has, and leaves what the list shows in 
   expect(harness.book.updates().map((body) => 'amount' in body)).toEqual([false, false]);
 });
 
-test('a service that empties what an update does not send gets whole orders, once the first one has shown it', async () => {
-  begin({ updates: 'empty' });
-  for (const order_id of ['A', 'B', 'C'])
-    harness.book.orders.push({
-      id: harness.book.orders.length + 10,
-      order_id,
-      client_id: 1,
-      amount: 5,
-      description: 'x',
-      status: 'new',
-    });
-  const csv = csvOf('order_id,client_id,status', ['A,1,paid', 'B,1,paid', 'C,1,paid']);
-  expect(await harness.fates(await harness.load(csv, { existing: 'update' }))).toEqual([
-    'updated',
-    'updated',
-    'updated',
-  ]);
-  expect(harness.book.orders).toMatchObject(Array(3).fill({ amount: 5, description: 'x', status: 'paid' }));
-  expect(harness.book.updates().filter((body) => !('amount' in body))).toHaveLength(1);
+test.each([
+  ['its id', undefined],
+  ['the list only', (record: BookRecord, how: 'list' | 'get') => (how === 'list' ? record : undefined)],
+])(
+  'a service that empties what an update does not send gets whole orders, once the first one has shown it by %s',
+  async (_how, show) => {
+    begin({ updates: 'empty', ...(show && { show }) });
+    for (const order_id of ['A', 'B', 'C'])
+      harness.book.orders.push({
+        id: harness.book.orders.length + 10,
+        order_id,
+        client_id: 1,
+        amount: 5,
+        description: 'x',
+        status: 'new',
+      });
+    const csv = csvOf('order_id,client_id,status', ['A,1,paid', 'B,1,paid', 'C,1,paid']);
+    const before = harness.book.requests.length;
+    const run = await harness.load(csv, { existing: 'update' });
+    expect(await harness.fates(run)).toEqual(['updated', 'updated', 'updated']);
+    expect(run.calls).toBe(harness.book.requests.length - before);
+    expect(harness.book.orders).toMatchObject(Array(3).fill({ amount: 5, description: 'x', status: 'paid' }));
+    expect(harness.book.updates().filter((body) => !('amount' in body))).toHaveLength(1);
+  },
+);
+
+test('the calls of a run include the look for what follows a list that may be cut off', async () => {
+  begin({ customers: Array.from({ length: 20 }, (_, n) => ({ full_name: 'Ann', email: `ann${n}@example.com` })) });
+  await harness.load(orders('A,1,5,new'));
+  const before = harness.book.requests.length;
+  const run = await harness.load(orders('B,1,5,new'));
+  expect(run.calls).toBe(harness.book.requests.length - before);
 });
 
 test('amounts that cannot be read are not compared, and updated if that is wanted; the run says so', async () => {

@@ -130,6 +130,12 @@ export const CELL_REASONS = {
     remedy:
       'Fill in one of the customer columns[: {columns}]; if the line is not an order, such as a total, remove it or ignore this.',
   },
+  LINE_WITHOUT_ORDER: {
+    meaning:
+      'The line names neither an order nor a customer, and may be a line of the order above, whose amounts are added.',
+    sentence: 'The line names neither an order nor a customer, so it may be a line of the order above.',
+    remedy: 'Give it the order_id of that order, or remove it if it is a total.',
+  },
   TOTALS_ROW: {
     meaning: 'The row looks like a totals row.',
     remedy: 'Remove it, or name its customer by an e-mail, a phone or an id.',

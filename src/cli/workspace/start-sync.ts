@@ -3,6 +3,7 @@ import { catalog } from '../../../jobs/catalog.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import type { Accounts } from '../../engine/account/accounts.ts';
 import { type AppliedPlan, bindToPlan } from '../../engine/ledger/approval.ts';
+import { startFailedAgain } from '../../engine/ledger/run-status.ts';
 import { startRun } from '../../engine/ledger/runs.ts';
 import { isBound, scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { type Settings, type SyncSettings, syncNamed } from '../../settings/settings.ts';
@@ -35,17 +36,22 @@ export async function startSyncRun(
   const type = catalog.syncTypes[sync.type];
   const scope = await scopeNamed(database.pool, sync.account);
   const start = async (db: Queryable) => {
+    const options = {
+      ...optionsOf(sync, settings, reconcile),
+      ...(savePlan && { savePlan }),
+      ...(plan && { plan: plan.id }),
+    };
+    if (sync.type === 'orders' && !dryRun) {
+      const run = await startFailedAgain(db, { sync: name, scope, options });
+      if (run) return { status: 'started' as const, run };
+    }
     const begun = await startRun(db, {
       sync: name,
       type: sync.type,
       account: sync.account,
       scope,
       resource: type.resource ?? `sync:${name}`,
-      options: {
-        ...optionsOf(sync, settings, reconcile),
-        ...(savePlan && { savePlan }),
-        ...(plan && { plan: plan.id }),
-      },
+      options,
       phase: type.firstJob,
       lane,
       dryRun,

@@ -9,7 +9,7 @@ import type pg from 'pg';
 import { formatCount } from '../../base/counts.ts';
 import { isPageSize } from '../../client/lists/whole-lists.ts';
 import { singular, type WholeKind } from '../../contract/kinds.ts';
-import { addNote } from '../ledger/runs.ts';
+import { addNote, type RunProgress, recordProgress } from '../ledger/runs.ts';
 import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/scopes/learnt.ts';
 import type { JobContext } from '../worker/job.ts';
 import { EMBEDDED } from './account.ts';
@@ -47,8 +47,9 @@ export async function isCutOff(
     if (!run.dryRun && !learnt.has(LENGTH(kind))) await keepLearnt(pool, run.scope, LENGTH(kind), records);
     return false;
   }
+  const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
   const hasNext = async (id: number) =>
-    (await lookUp(account, kind, String(id + 1), { lane: run.lane, signal })).status === 'found';
+    (await lookUp(account, kind, String(id + 1), { lane: run.lane, signal, onCalls })).status === 'found';
   const isUnclear = !learnt.has(LENGTH(kind)) && (highestId === undefined || (await hasNext(highestId)));
   const check = isUnclear
     ? `nothing shows that it is complete, so none of the records missing from it are created. If it has more, set the name of the page parameter in the account’s dialect.pageParam. If it is complete, create one more ${singular(kind)} at the service, and start again`

@@ -3,7 +3,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { type Transactional, together } from '../../storage/transaction.ts';
 import { IDLE_SINCE_MS } from './attended-runs.ts';
 import { forgetReads, thinOut } from './retention/forget.ts';
-import type { Run } from './runs.ts';
+import { addNote, type NewRun, type Run, readRun } from './runs.ts';
 import { recordFigures } from './views/run-figures.ts';
 
 type Ending = 'done' | 'failed' | 'cancelled';
@@ -90,6 +90,26 @@ export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
     [id],
   );
   return resumed.rows.some((run) => run.id === id);
+}
+
+/**
+ * Opens the latest run of a sync again as if it began now, if it failed and had these options: what lasts, and makes each run of a
+ * sync fail that starts every few seconds, makes one failed run. The run keeps the failure as a note.
+ */
+export async function startFailedAgain(
+  db: Queryable,
+  { sync, scope, options }: Pick<NewRun, 'sync' | 'scope' | 'options'>,
+): Promise<Run | undefined> {
+  const found = await db.query<{ id: string; error: string }>(
+    `select id, error from (select * from ledger.runs where sync = $1 and not dry_run order by created_at desc limit 1) latest
+     where status = 'failed' and scope = $2 and options = $3`,
+    [sync, scope, options],
+  );
+  const last = found.rows[0];
+  if (last === undefined || !(await resumeRun(db, last.id))) return undefined;
+  await addNote(db, last.id, last.error);
+  await db.query('update ledger.runs set created_at = clock_timestamp(), idle_ms = 0 where id = $1', [last.id]);
+  return readRun(db, last.id);
 }
 
 /**

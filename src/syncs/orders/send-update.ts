@@ -1,12 +1,16 @@
 /** How an existing order is updated: with what the file says, and with the rest of the order only if the service needs it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { elapsedMs } from '../../base/clock.ts';
+import { idOf, isJsonObject } from '../../client/call/dialect.ts';
+import type { Json, JsonObject } from '../../client/call/json.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { lookUp } from '../../engine/account/look-up.ts';
+import type { ReadOptions } from '../../engine/account/reads.ts';
+import { readWholeList, type WholeListOptions } from '../../engine/account/whole-list.ts';
 import { type WriteOptions, type WriteReport, write } from '../../engine/account/writes.ts';
 import type { ClaimedRow } from '../../engine/ledger/rows.ts';
 import { type SentRow, sent, toSent } from '../../engine/worker/sent-row.ts';
-import { readNow, withCalls } from '../record-now.ts';
+import { countCalls, readNow, withCalls } from '../record-now.ts';
 import { fieldsOf } from './read-orders.ts';
 import type { UpdateMode } from './update-mode.ts';
 
@@ -55,7 +59,19 @@ async function sendFirst(account: Account, row: ClaimedRow, options: Options, fi
   const report = await write(account, 'orders.update', options);
   if (isRefusedAsPart(report)) return sendWhole(account, row, options, first, report);
   if (report.written.status !== 'applied') return toResult(row, report);
-  const shown = await readUpdated(account, row, options, first);
+  const { made, onCalls } = countCalls();
+  const shown = await readUpdated(account, row, { ...options, onCalls }, first);
+  return withCalls(await restore(account, row, options, first, { report, shown }), made);
+}
+
+/** `shown`: the order after its first update, which `report` is about. */
+async function restore(
+  account: Account,
+  row: ClaimedRow,
+  options: Options,
+  first: First,
+  { report, shown }: { readonly report: WriteReport; readonly shown: Fields | undefined },
+): Promise<SentRow> {
   if (options.stopWaiting.aborted) return sent(row, 'update', report, { outcome: 'unknown' }); // it is sent again
   if (shown === undefined) {
     first.mode.known = 'partial'; // for this process; the read of the list shows what was lost
@@ -98,23 +114,33 @@ async function sendRest(
 
 const READ_AGAIN_MS = 250;
 
+type Fields = Readonly<Record<string, string>>;
+type Reading = Options & Pick<ReadOptions, 'onCalls'>;
+
 /**
  * The order once it shows the update, or has lost other members, or must show both; undefined if it does not show the update
- * in time, or cannot be read by its id.
+ * in time. If it cannot be read by its id, the list is read once, when it must show both.
  */
 async function readUpdated(
   account: Account,
   { recordId = '', fields }: ClaimedRow,
-  { lane = 'batch', stopWaiting: signal }: Options,
+  { lane = 'batch', stopWaiting: signal, onCalls }: Reading,
   { before, rest }: First,
-): Promise<Readonly<Record<string, string>> | undefined> {
+): Promise<Fields | undefined> {
+  const reads = { lane, signal, ...(onCalls && { onCalls }) };
   const changed = Object.keys(before).filter((name) => fields[name] !== undefined && fields[name] !== before[name]);
   const beganMs = elapsedMs();
   for (let isLast = false; !isLast; ) {
     isLast = elapsedMs() - beganMs > account.settleMs; // only such a read has to show the update
-    const found = await lookUp(account, 'orders', recordId, { lane, signal }).catch(() => undefined);
-    if (found?.status !== 'found') return undefined;
-    const shown = fieldsOf(found.record);
+    const found = await lookUp(account, 'orders', recordId, reads).catch(() => undefined);
+    if (found === undefined) return undefined;
+    if (found.status === 'not-found') {
+      await delay(account.settleMs, undefined, { signal }).catch(() => undefined);
+      isLast = true;
+    }
+    const record = found.status === 'found' ? found.record : await readListed(account, recordId, reads);
+    if (record === undefined) return undefined;
+    const shown = fieldsOf(record);
     const isShown = changed.some((name) => shown[name] !== before[name]);
     if (isShown || rest.some(([name, value]) => shown[name] !== value)) return shown;
     if (isLast) return changed.length === 0 ? shown : undefined;
@@ -122,6 +148,20 @@ async function readUpdated(
     if (signal.aborted) return undefined;
   }
   return undefined;
+}
+
+/** The order as the list shows it. */
+async function readListed(
+  account: Account,
+  id: string,
+  reads: Omit<WholeListOptions, 'onRecords'>,
+): Promise<JsonObject | undefined> {
+  let listed: JsonObject | undefined;
+  const onRecords = async (records: readonly Json[]) => {
+    listed ??= records.filter(isJsonObject).find((record) => idOf(record, 'orders', account.dialect) === id);
+  };
+  await readWholeList(account, 'orders.getall', { ...reads, onRecords }).catch(() => undefined);
+  return listed;
 }
 
 function withRest(options: Options, rest: First['rest']): Options {

@@ -97,10 +97,15 @@ const IS_KNOWN = `exists (select from ledger.inputs i where i.label = s.label an
   and exists (select from ledger.verdicts v where v.run_id = i.run_id and v.n = i.n and v.record_id = k.record_id
     and (v.verdict in ('created', 'updated', 'existing') or v.reason = 'CONTENT_DIFFERS') offset 0) offset 0)`;
 
-/** An update sends the row's values; what the order holds beside them is stored, in case the service empties it. */
+/**
+ * An update sends the row's values; what the order holds beside them is stored, in case the service empties it. `other`: the service
+ * spells the labels of the orders in different ways, such as abc and ABC, so they are no copies of one order.
+ */
 const DECIDE = `create temp table decided on commit drop as
   with staged as (${STAGED}), doubled as (
-    select client_id, label, (array_agg(record_id order by length(record_id), record_id))[1:10] as ids
+    select client_id, label, (array_agg(record_id order by length(record_id), record_id))[1:10] as ids,
+      case when count(distinct coalesce(name, label)) > 1
+        then (array_agg(coalesce(name, label) order by length(record_id), record_id))[1] end as other
     from ledger.records where run_id = $1 and kind = 'order' and label is not null
     group by client_id, label having count(*) > 1
   )
@@ -111,7 +116,7 @@ const DECIDE = `create temp table decided on commit drop as
       when f.fate in ('EXISTS', 'UNLISTED', 'DECIDED_IGNORE') then 'existing' else 'review' end as verdict,
     case f.fate
       when 'DUPLICATE' then jsonb_build_object('before', true, 'what', 'order', 'ids', d.ids)
-      when 'OTHER_LETTERS' then jsonb_build_object('order', k.record_id, 'name', k.name)
+      when 'OTHER_LETTERS' then jsonb_build_object('order', coalesce(k.record_id, d.ids[1]), 'name', coalesce(k.name, d.other))
       when 'EXISTS' then jsonb_strip_nulls(jsonb_build_object('order', k.record_id,
         'hidesAmount', case when ${hides(['amount'])} then true end))
       when 'LIST_PARTIAL' then jsonb_build_object('what', 'order')
@@ -128,6 +133,7 @@ const DECIDE = `create temp table decided on commit drop as
     left join invisible i on i.client_id = s.client_id and i.label = s.label and not ${IS_CREATION_DECIDED_SINCE('s.n', 'i.at')}
     left join ledger.order_keys o on o.scope = $2 and o.client_id = s.client_id and o.label = s.label and o.run_id = $1
     cross join lateral (select case
+      when d.other is not null then 'OTHER_LETTERS'
       when d.ids is not null and i.reason is distinct from 'NOT_RECOGNISED' then 'DUPLICATE'
       when k.name is not null and not ${IS_KNOWN} then 'OTHER_LETTERS'
       when k.record_id is not null then case when $3 = 'fail' then 'ORDER_EXISTS' when not ${differ()} and not ($3 = 'update' and ${hides()}) then 'EXISTS'

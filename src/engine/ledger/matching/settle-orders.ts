@@ -31,7 +31,7 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
         select from ledger.inputs o join ledger.runs u on u.id = o.run_id where o.label = k.label and u.scope = $6) as is_named
       from ledger.records k where k.run_id = $1 and k.kind = 'order' and k.last_pass = $5 and k.first_pass > 0
         and not exists (select from ledger.order_keys h where h.scope = $7 and h.client_id = k.client_id and h.label = k.label)`,
-    mayExist: `exists (select from doubled d where d.client_id = m.client_id and ${spelling('d.label')} = ${spelling('m.label')})
+    mayExist: `exists (select from doubled d where d.client_id = m.client_id and ${isShownAs('m.label')})
       or exists (select from strangers x where x.label = m.label
         or (not x.is_named and coalesce(x.client_id = m.client_id, true) and ${MAY_BE}))`,
     values: [pass, run.scope, keyScopeOf(run)],
@@ -50,14 +50,19 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
 /** SQL: the orders that the read has shown. */
 const SHOWN = `ledger.records k where k.run_id = $1 and k.kind = 'order' and k.last_pass = $2`;
 
-/** `is_shared`: one of the orders may be that of another row, whose label the service spells in the same way: abc and ABC as ABC. */
+/** SQL: the service may show this label as that of the orders `d`: abc and ABC as ABC, or 0015 and 15 as the number 15. */
+const isShownAs = (label: string): string =>
+  `(${spelling(label)} = ${spelling('d.label')} or (d.is_number and ltrim(${label}, '0') = ltrim(d.label, '0')))`;
+
+/** `is_shared`: one of the orders may be that of another row, whose label the service shows in the same way. */
 async function findDoubled(db: Queryable, run: Run, pass: number): Promise<void> {
   await db.query(
     `create temp table doubled on commit drop as
      select d.*, exists (select from ledger.order_keys h where h.scope = $3 and h.run_id = $1 and h.client_id = d.client_id
-       and h.label <> d.label and ${spelling('h.label')} = ${spelling('d.label')}
+       and h.label <> d.label and ${isShownAs('h.label')}
        and not exists (select from ${SHOWN} and k.client_id = h.client_id and k.label = h.label)) as is_shared
-     from (select client_id, label, (array_agg(record_id order by length(record_id), record_id))[1:10] as ids
+     from (select client_id, label, coalesce(bool_or(is_number), false) as is_number,
+         (array_agg(record_id order by length(record_id), record_id))[1:10] as ids
        from ${SHOWN} and label is not null group by client_id, label having count(*) > 1) d`,
     [run.id, pass, keyScopeOf(run)],
   );
