@@ -2,16 +2,17 @@
  * A plan file: what a dry run would write, for people to read and for `lockstep apply`. Lines of JSON: a header, one line for
  * each write, and an end. The ledger stores the hash of the file, so that a file which was changed is not applied.
  */
+
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { formatCount, plural } from '../base/counts.ts';
 import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import { keepPlanFile } from '../engine/ledger/approval.ts';
 import { changesIn, type ShownWrite, shownWrites } from '../engine/ledger/matching/shown-writes.ts';
 import type { Run } from '../engine/ledger/runs.ts';
-import { formatCount, plural } from '../operator/format.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { WRONG_USE, wrongUse } from './errors.ts';
 import { exportLines, fileToWrite, type Replacing, TO_STDOUT } from './export-file.ts';

@@ -1,5 +1,6 @@
 /** Works on one run in this process until it ends, shows its progress and reports the result. */
 
+import { formatCount, plural } from '../base/counts.ts';
 import { sentenceFor } from '../base/reasons/reasons.ts';
 import { startDueAudits } from '../engine/account/audits.ts';
 import { NOT_APPROVED } from '../engine/ledger/approval.ts';
@@ -10,7 +11,6 @@ import { endRun } from '../engine/ledger/run-status.ts';
 import { addNote, type Run, readRun } from '../engine/ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/scopes/suspensions.ts';
 import { writerBeside } from '../engine/ledger/waiting-runs.ts';
-import { formatCount, plural } from '../operator/format.ts';
 import { allowedFor, type RunReport, reportRun } from '../operator/run-report.ts';
 import { accountNamed } from '../settings/settings.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, exitCodeOf, FAILED } from './errors.ts';

@@ -1,4 +1,5 @@
 /** Applies the mapping and the filter of a contact sync to a few contacts of its service. */
+import { plural } from '../base/counts.ts';
 import { LockstepError } from '../base/errors.ts';
 import type { Cause } from '../base/reasons/reason.ts';
 import { remedyFor, statementFor } from '../base/reasons/reasons.ts';
@@ -13,7 +14,6 @@ import { contactTemplate } from '../settings/contact-template.ts';
 import { type Settings, type SyncSettings, syncNamed } from '../settings/settings.ts';
 import { type ContactMapping, mappingOf } from '../syncs/contacts/mapping.ts';
 import { contactText, keysOf, labelOf } from '../syncs/customers/keys.ts';
-import { plural } from './format.ts';
 
 /** Contacts of each sync that are shown, and how many that the filter leaves out. */
 const CONTACTS = 10;

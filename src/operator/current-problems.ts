@@ -3,6 +3,7 @@
  * report.
  */
 
+import { formatCount, plural } from '../base/counts.ts';
 import { meaningOf } from '../base/reasons/reasons.ts';
 import { shellWord } from '../base/reasons/template.ts';
 import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
@@ -20,7 +21,6 @@ import { type ChannelState, channelStates } from './alerts/channel-states.ts';
 import { outboxName } from './alerts/channels/channel.ts';
 import type { Problem } from './alerts/problem.ts';
 import { openAlerts, PASSING_MS } from './alerts/report-changes.ts';
-import { formatCount, plural } from './format.ts';
 import { applyCommand, type Counted, countedOf, problemsIn } from './run-report.ts';
 import { isHalfRead, stateOf, stateWords } from './run-state.ts';
 import { countsLine } from './run-words.ts';

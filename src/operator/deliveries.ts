@@ -1,4 +1,5 @@
 /** What an operator reads about deliveries, and how deliveries are sent again. */
+import { plural } from '../base/counts.ts';
 import { LockstepError } from '../base/errors.ts';
 import {
   type DeliveryFilter,
@@ -13,7 +14,7 @@ import { receivesEvents } from '../settings/schema-target.ts';
 import { channelNamed, type Settings, targetNamed } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { channelIn, outboxName } from './alerts/channels/channel.ts';
-import { formatTime, plural } from './format.ts';
+import { formatTime } from './format.ts';
 
 /** @throws LockstepError DELIVERY_UNKNOWN */
 export async function readDelivery(

@@ -1,10 +1,12 @@
 /** The doctor's report in words, for the command line and the console. */
+
 import { Document } from 'yaml';
+import { plural } from '../base/counts.ts';
 import { gaps } from '../contract/gaps.ts';
 import { inWords } from './doctor/answer-words.ts';
 import { attention, type Report } from './doctor/examine.ts';
 import { type Finding, TOPICS } from './doctor/probe.ts';
-import { formatTook, plural } from './format.ts';
+import { formatTook } from './format.ts';
 
 export interface Verdict {
   readonly tone: 'good' | 'warn' | 'bad';

@@ -1,8 +1,6 @@
 /** Formats numbers and times for people. */
 import { plural } from '../base/counts.ts';
 
-export { formatCount, plural } from '../base/counts.ts';
-
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;

@@ -1,10 +1,10 @@
 /** What waits for a person, as people see and name it: ids, and what can be decided. */
+import { formatCount, plural } from '../base/counts.ts';
 import { LockstepError } from '../base/errors.ts';
 import { type Hints, statementFor } from '../base/reasons/reasons.ts';
 import type { Choice } from '../engine/ledger/decisions.ts';
 import { MOST_COUNTED, type ReviewItem, type ReviewPage, type Subject } from '../engine/ledger/views/review-items.ts';
 import { didYouMean, quote } from '../settings/message-parts.ts';
-import { formatCount, plural } from './format.ts';
 
 /** Customers shown beside a contact on the command line, at most. */
 export const MOST_CUSTOMERS = 4;

@@ -1,6 +1,6 @@
 /** A run in a few words: its counts, the tone of its state, and the proof of its scan. */
+import { formatCount, plural } from '../base/counts.ts';
 import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
-import { formatCount, plural } from './format.ts';
 import { problemsIn, type RunReport } from './run-report.ts';
 import type { RunState } from './run-state.ts';
 

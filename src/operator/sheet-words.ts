@@ -1,5 +1,7 @@
 /** How a file was read, in words for people: the command line and the console show the same. */
+
 import { conditionWords } from '../base/condition.ts';
+import { formatCount, plural } from '../base/counts.ts';
 import { namelessColumn } from '../csv/column-names.ts';
 import type { UnusedColumn } from '../csv/columns.ts';
 import type { CombineLines } from '../csv/combine.ts';
@@ -8,7 +10,7 @@ import type { MappedColumn } from '../csv/mapped-column.ts';
 import type { Preset } from '../csv/presets.ts';
 import type { Sheet } from '../csv/sheet.ts';
 import type { ColumnCondition } from '../csv/where.ts';
-import { formatCount, formatShare, plural } from './format.ts';
+import { formatShare } from './format.ts';
 
 const DELIMITER_WORDS: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
 const PARTS = { email: 'e-mail', name: 'name' } as const;

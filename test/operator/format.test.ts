@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { asSentence, formatCount, formatRate, formatShare, formatTook, plural } from '../../src/operator/format.ts';
+import { formatCount, plural } from '../../src/base/counts.ts';
+import { asSentence, formatRate, formatShare, formatTook } from '../../src/operator/format.ts';
 
 test.each([
   [400, '0.4 s'],

@@ -1,5 +1,7 @@
 /** `lockstep accounts …`: shows which tenant each account is, and settles it after an address or key changed. */
+
 import type { Command } from 'commander';
+import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { refusalOf } from '../../engine/account/failure.ts';
 import { tryKey } from '../../engine/account/key-check.ts';
@@ -18,7 +20,7 @@ import {
   suspendedAccounts,
   suspensionOf,
 } from '../../engine/ledger/scopes/suspensions.ts';
-import { formatTime, plural } from '../../operator/format.ts';
+import { formatTime } from '../../operator/format.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { FAILED, wrongUse } from '../errors.ts';

@@ -1,11 +1,13 @@
 /** `lockstep alerts …`: the channels and the open alerts, and a test of the channels. */
+
 import type { Command } from 'commander';
+import { plural } from '../../base/counts.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';
 import { type ChannelState, channelStates } from '../../operator/alerts/channel-states.ts';
 import { outboxName } from '../../operator/alerts/channels/channel.ts';
 import { openAlerts } from '../../operator/alerts/report-changes.ts';
 import { testChannel } from '../../operator/alerts/test-channel.ts';
-import { formatTime, plural } from '../../operator/format.ts';
+import { formatTime } from '../../operator/format.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import { channelNamed } from '../../settings/settings.ts';

@@ -1,5 +1,7 @@
 /** `lockstep deliveries …`: lists, shows and replays deliveries to outside systems. */
+
 import { type Command, Option } from 'commander';
+import { plural } from '../../base/counts.ts';
 import { remedyFor } from '../../base/reasons/reasons.ts';
 import {
   DELIVERY_STATES,
@@ -10,7 +12,7 @@ import {
 import { planReplay } from '../../mirror/outbox/replay.ts';
 import { disabledTargets, enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import { planWords, readDelivery, replayHow, requireTarget, sendAgain, statusOf } from '../../operator/deliveries.ts';
-import { formatTime, plural } from '../../operator/format.ts';
+import { formatTime } from '../../operator/format.ts';
 import { quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { wrongUse } from '../errors.ts';

@@ -1,12 +1,14 @@
 /** `lockstep demo`: a contact sync, a load of orders and a mirror of tasks, over a sample workspace, with everything embedded. */
+
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type pg from 'pg';
+import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/make-directory.ts';
-import { formatTook, plural } from '../../operator/format.ts';
+import { formatTook } from '../../operator/format.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import type { SeededTenant } from '../../service/testbed/seed.ts';
 import { openReceiver } from '../demo/receiver.ts';

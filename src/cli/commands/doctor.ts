@@ -1,9 +1,10 @@
 /** `lockstep doctor`: finds out how an account's service behaves where its contract says nothing, and can save the result. */
+
 import type { Command } from 'commander';
+import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { attention } from '../../operator/doctor/examine.ts';
 import { examineAccount, type Report } from '../../operator/examination.ts';
-import { plural } from '../../operator/format.ts';
 import { saveAccount } from '../../settings/save-dialect.ts';
 import { accountNamed, type Settings } from '../../settings/settings.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED, WRONG_USE } from '../errors.ts';

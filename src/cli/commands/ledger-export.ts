@@ -1,10 +1,11 @@
 /** `lockstep ledger export`: runs and their rows as NDJSON, for an archive or another program. */
+
 import path from 'node:path';
 import type { Command } from 'commander';
+import { plural } from '../../base/counts.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import { allRuns, history } from '../../engine/ledger/retention/archive.ts';
 import { reportRows } from '../../engine/ledger/views/row-pages.ts';
-import { plural } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { exportLines, FORCE, type Replacing, TO_STDOUT } from '../export-file.ts';

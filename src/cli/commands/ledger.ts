@@ -1,7 +1,9 @@
 /** `lockstep ledger …`: how much the ledger holds, deleting old data, and exporting runs and rows. */
+
 import type { Command } from 'commander';
+import { formatCount } from '../../base/counts.ts';
 import { ledgerSize, type TableSize } from '../../engine/ledger/retention/size.ts';
-import { formatBytes, formatCount } from '../../operator/format.ts';
+import { formatBytes } from '../../operator/format.ts';
 import { formatDuration } from '../../settings/durations.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Perform, Session } from '../session.ts';

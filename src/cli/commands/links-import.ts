@@ -1,12 +1,13 @@
 /** `lockstep links import FILE`: links tasks with items of a target, from a CSV. */
+
 import path from 'node:path';
 import type { Command } from 'commander';
+import { formatCount, plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import type { ImportedLinks } from '../../mirror/links/import-links.ts';
 import { LINK_FIELDS, type LinkColumns, type LinkField } from '../../mirror/links/link-columns.ts';
 import { SOURCE_WORDS } from '../../mirror/links/read-links.ts';
-import { formatCount, plural } from '../../operator/format.ts';
 import { importLinkFile } from '../../operator/link-import.ts';
 import { quote } from '../../settings/message-parts.ts';
 import type { Settings } from '../../settings/settings.ts';

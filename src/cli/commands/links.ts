@@ -1,5 +1,7 @@
 /** `lockstep links …`: which task is linked with which item of an outside system. */
+
 import type { Command } from 'commander';
+import { formatCount, plural } from '../../base/counts.ts';
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import {
   describeRemoved,
@@ -9,7 +11,7 @@ import {
   removeLink,
 } from '../../mirror/links/list-links.ts';
 import { parseSource, SOURCE_WORDS } from '../../mirror/links/read-links.ts';
-import { formatCount, formatTime, plural } from '../../operator/format.ts';
+import { formatTime } from '../../operator/format.ts';
 import { linkLines } from '../../operator/link-export.ts';
 import { quote } from '../../settings/message-parts.ts';
 import { accountNamed, targetNamed } from '../../settings/settings.ts';

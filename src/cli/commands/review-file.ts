@@ -1,6 +1,8 @@
 /** `lockstep review export` and `lockstep review import`: decisions about many rows, in a CSV. */
+
 import path from 'node:path';
 import type { Command } from 'commander';
+import { plural } from '../../base/counts.ts';
 import { LockstepError, messageOf } from '../../base/errors.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import { withoutGuard } from '../../csv/formulas.ts';
@@ -10,7 +12,6 @@ import { examineTable, tableRows } from '../../csv/table.ts';
 import { CHOICES, decide, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, reviewItems } from '../../engine/ledger/views/review-items.ts';
 import { type Checked, checkDecisions } from '../../operator/check-decisions.ts';
-import { plural } from '../../operator/format.ts';
 import { choicesFor, idsOf, statementOf } from '../../operator/review.ts';
 import { itemNamed, wrongDecisions } from '../../operator/review-decisions.ts';
 import { csvLine } from '../../operator/row-export.ts';

@@ -1,8 +1,10 @@
 /** `lockstep review …`: lists what waits for a person, and takes decisions about it. */
+
 import type { Command } from 'commander';
+import { formatCount } from '../../base/counts.ts';
 import { type Decision, listDecisions } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/views/review-items.ts';
-import { formatCount, formatTime } from '../../operator/format.ts';
+import { formatTime } from '../../operator/format.ts';
 import { idsOf, itemResult, waitWords } from '../../operator/review.ts';
 import { choiceWords, stateOf } from '../../operator/review-decisions.ts';
 import { accountNamed } from '../../settings/settings.ts';

@@ -1,9 +1,11 @@
 /** `lockstep runs export`: a run's rows as CSV, for a spreadsheet or another program. */
+
 import path from 'node:path';
 import { type Command, Option } from 'commander';
+import { plural } from '../../base/counts.ts';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { plural, prunedNote } from '../../operator/format.ts';
+import { prunedNote } from '../../operator/format.ts';
 import { csvLine, EXPORT_TITLES, exportedLines } from '../../operator/row-export.ts';
 import { exportLines, FORCE, type Replacing, TO_STDOUT } from '../export-file.ts';
 import type { Perform, Session } from '../session.ts';

@@ -1,5 +1,7 @@
 /** `lockstep runs show`: the result of a run, or of one of its rows. */
+
 import type { Command } from 'commander';
+import { formatCount } from '../../base/counts.ts';
 import { approvalOf } from '../../engine/ledger/approval.ts';
 import { PROBLEMS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
@@ -7,7 +9,7 @@ import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
 import { readRowStory } from '../../engine/ledger/views/row-story.ts';
 import { latestRun } from '../../engine/ledger/views/run-list.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
-import { formatCount, formatTime, prunedNote } from '../../operator/format.ts';
+import { formatTime, prunedNote } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { storyResult } from '../../operator/row-words.ts';
 import { reportRun } from '../../operator/run-report.ts';

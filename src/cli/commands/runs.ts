@@ -1,10 +1,12 @@
 /** `lockstep runs …`: lists runs, and shows, cancels, resumes, retries or exports one. */
+
 import { type Command, Option } from 'commander';
+import { formatCount, plural } from '../../base/counts.ts';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { type RunStatus, readRun } from '../../engine/ledger/runs.ts';
 import { savedSchedules } from '../../engine/ledger/schedules.ts';
 import { pageOfRuns } from '../../engine/ledger/views/run-list.ts';
-import { formatCount, formatTime, formatTook, plural, prunedNote } from '../../operator/format.ts';
+import { formatTime, formatTook, prunedNote } from '../../operator/format.ts';
 import { acknowledgeProblems, cancelRun, reopenRun, requireResumable, retryLoad } from '../../operator/run-actions.ts';
 import { reportRun, reportRuns } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';

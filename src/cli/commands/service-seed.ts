@@ -1,6 +1,7 @@
 /** `lockstep service seed`: makes sample records. */
+
 import type { Command } from 'commander';
-import { plural } from '../../operator/format.ts';
+import { plural } from '../../base/counts.ts';
 import { seedWorkspace } from '../../service/testbed/seed.ts';
 import type { Perform, Session } from '../session.ts';
 import { wholeNumber } from './arguments.ts';

@@ -1,10 +1,11 @@
 /** `lockstep settings …`: checks and prints the settings, and prints their JSON Schema. */
+
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
+import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { readPresets } from '../../csv/presets.ts';
 import type { CheckedSync, ContactsSync } from '../../operator/check-mapping.ts';
-import { plural } from '../../operator/format.ts';
 import { warningsOf } from '../../operator/settings-check.ts';
 import { maskSettings } from '../../settings/mask.ts';
 import { renderJsonSchema, settingsJsonSchema } from '../../settings/schema.ts';

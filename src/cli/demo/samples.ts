@@ -1,9 +1,10 @@
 /** The demo's load of orders, and its mirror of tasks: a silent baseline, then a task that the demo completes. */
+
 import os from 'node:os';
 import path from 'node:path';
+import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
-import { plural } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { type RunReport, reportRun } from '../../operator/run-report.ts';
 import { receiveLoad } from '../../syncs/orders/receive-load.ts';

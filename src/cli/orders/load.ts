@@ -1,13 +1,15 @@
 /** Performs `orders load`: receives the file, shows how it is understood and what is planned, and follows the load. */
+
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
+import { plural } from '../../base/counts.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import type { ResultKind } from '../../csv/result-files.ts';
 import { approveRun, awaitsApproval } from '../../engine/ledger/approval.ts';
 import { resumeRun } from '../../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
-import { plural, prunedNote } from '../../operator/format.ts';
+import { prunedNote } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { reportRun } from '../../operator/run-report.ts';
 import { countsLine, plannedWord } from '../../operator/run-words.ts';

@@ -1,6 +1,7 @@
 /** Describes how this process used the budget of a key. */
+import { formatCount, plural } from '../../base/counts.ts';
 import { type BudgetStats, LANES } from '../../client/budget/budget.ts';
-import { formatCount, formatRate, plural } from '../../operator/format.ts';
+import { formatRate } from '../../operator/format.ts';
 
 /** One line, or none if no call waited and no rate was learnt. */
 export function paceLines(stats: BudgetStats, allowedPerSecond: number | undefined): readonly string[] {

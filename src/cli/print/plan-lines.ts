@@ -1,8 +1,9 @@
 /** Describes what a planned load will do, before a person is asked to approve it, and after a dry run. */
+import { formatCount, plural } from '../../base/counts.ts';
 import { visible } from '../../base/visible.ts';
 import { type SampleOrder, sampleOrders } from '../../engine/ledger/matching/staged-orders.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
-import { formatAmount, formatCount, formatTook, plural } from '../../operator/format.ts';
+import { formatAmount, formatTook } from '../../operator/format.ts';
 import { planOf, writesOf } from '../../operator/run-plan.ts';
 import { countsLine } from '../../operator/run-words.ts';
 import type { Settings } from '../../settings/settings.ts';

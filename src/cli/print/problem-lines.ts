@@ -1,8 +1,8 @@
 /** The rows of a run that need a person, as lines. */
+import { formatCount, plural } from '../../base/counts.ts';
 import type { Hints } from '../../base/reasons/reasons.ts';
 import type { Verdict } from '../../engine/ledger/rows.ts';
 import type { GroupExample } from '../../engine/ledger/views/row-groups.ts';
-import { formatCount, plural } from '../../operator/format.ts';
 import {
   exampleNames,
   examplesOf,

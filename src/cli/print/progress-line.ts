@@ -1,8 +1,9 @@
 /** The progress of a run in one line, computed from earlier reads of the ledger. */
+import { formatCount, plural } from '../../base/counts.ts';
 import type { RowsLeft } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
-import { formatCount, formatShare, formatTook, plural } from '../../operator/format.ts';
+import { formatShare, formatTook } from '../../operator/format.ts';
 import { kindOf, phaseWords, watchesFolder } from '../../operator/phase-words.ts';
 
 export interface Look {

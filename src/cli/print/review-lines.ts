@@ -1,8 +1,8 @@
 /** Prints what waits for a person, with the evidence side by side. */
+import { plural } from '../../base/counts.ts';
 import { meaningOf } from '../../base/reasons/reasons.ts';
 import { visible } from '../../base/visible.ts';
 import type { Keys, ReviewItem } from '../../engine/ledger/views/review-items.ts';
-import { plural } from '../../operator/format.ts';
 import { groupCount, KEY_WORDS, MOST_CUSTOMERS, optionsFor, statementOf } from '../../operator/review.ts';
 import { oneOf } from '../../settings/message-parts.ts';
 import { styled } from './colour.ts';

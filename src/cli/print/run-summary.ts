@@ -1,10 +1,11 @@
 /** The summary of a run: the results of its rows, the rows that need a person, and what to do next. */
 
+import { formatCount, plural } from '../../base/counts.ts';
 import type { Difference } from '../../base/reasons/reason.ts';
 import { PROBLEMS, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { ReportedRow } from '../../engine/ledger/views/row-pages.ts';
-import { formatCount, formatRate, formatShare, formatTime, formatTook, plural } from '../../operator/format.ts';
+import { formatRate, formatShare, formatTime, formatTook } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { watchesFolder } from '../../operator/phase-words.ts';
 import { exportCommand } from '../../operator/problem-rows.ts';

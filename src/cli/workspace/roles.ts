@@ -1,8 +1,9 @@
 /** What a long-running process does: its roles, and starting them in one workspace. */
+
 import type { Logger } from 'pino';
+import { plural } from '../../base/counts.ts';
 import { codeOf, messageOf } from '../../base/errors.ts';
 import { runningRuns } from '../../engine/ledger/runs.ts';
-import { plural } from '../../operator/format.ts';
 import { scheduleWords } from '../../operator/schedule-words.ts';
 import { isLoopback, type ListenAddress } from '../../settings/fields.ts';
 import type { Settings } from '../../settings/settings.ts';

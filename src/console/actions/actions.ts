@@ -1,5 +1,7 @@
 /** What people do through the console. Each action is allowed to operators only, and is kept with who did it and when. */
+
 import type pg from 'pg';
+import { formatCount, plural } from '../../base/counts.ts';
 import { codeOf } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import { awaitsApproval } from '../../engine/ledger/approval.ts';
@@ -8,7 +10,6 @@ import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { pauseSync, unpauseSync } from '../../engine/ledger/schedules.ts';
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { probeSoon, resumeAccount, suspendByHand, suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
-import { formatCount, plural } from '../../operator/format.ts';
 import { acknowledgeProblems, cancelRun, reopenRun, retryLoad } from '../../operator/run-actions.ts';
 import { planOf, writesOf } from '../../operator/run-plan.ts';
 import { accountNamed, type Settings, syncNamed } from '../../settings/settings.ts';

@@ -1,11 +1,11 @@
 /** What people do in the console with deliveries and targets. */
 
+import { plural } from '../../base/counts.ts';
 import type { DeliveryFilter } from '../../mirror/outbox/deliveries.ts';
 import { enableTargets } from '../../mirror/outbox/target-states.ts';
 import { channelIn } from '../../operator/alerts/channels/channel.ts';
 import { testChannel } from '../../operator/alerts/test-channel.ts';
 import { readDelivery, replayHow, requireTarget, sendAgain } from '../../operator/deliveries.ts';
-import { plural } from '../../operator/format.ts';
 import { channelNamed } from '../../settings/settings.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import type { ConsoleNeeds } from '../needs.ts';

@@ -1,11 +1,12 @@
 /** What people do in the console with links. */
+
 import path from 'node:path';
+import { formatCount, plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import type { OpenedFile } from '../../csv/receive.ts';
 import { describeRemoved, removeLink } from '../../mirror/links/list-links.ts';
 import { parseSource } from '../../mirror/links/read-links.ts';
-import { formatCount, plural } from '../../operator/format.ts';
 import { importLinkFile } from '../../operator/link-import.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { type Done, keeping, type Taking } from './actions.ts';

@@ -1,5 +1,7 @@
 /** What people decide in the console about rows in review. Nothing is decided about an item that another person decided first. */
+
 import { createHash } from 'node:crypto';
+import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import {
   type Choice,
@@ -10,7 +12,6 @@ import {
 } from '../../engine/ledger/decisions.ts';
 import { cursorOf, type ReviewFilter, type ReviewItem, reviewItems } from '../../engine/ledger/views/review-items.ts';
 import { type AskNeeds, requirePossible } from '../../operator/check-decisions.ts';
-import { plural } from '../../operator/format.ts';
 import { longId, oneNamed, reviewUnknown, subjectOf } from '../../operator/review.ts';
 import {
   choiceWords,

@@ -1,10 +1,11 @@
 /** The forms that act on runs, syncs and accounts. */
+
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { awaitsApproval } from '../../engine/ledger/approval.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { plural } from '../../operator/format.ts';
 import { planOf } from '../../operator/run-plan.ts';
 import { readLoad } from '../../syncs/orders/begin-load.ts';
 import { ACCOUNT_ACTIONS, actOnAccount, actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions/actions.ts';

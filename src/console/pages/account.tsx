@@ -1,11 +1,12 @@
 /** One account: whether it may be called, its budget over time, its tenant and dialect, and what the doctor found. */
+
 import { z } from 'zod';
+import { plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { type BudgetMinute, budgetHistory } from '../../engine/ledger/scopes/budget-minutes.ts';
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { type AccountState, accountStates } from '../../operator/account-states.ts';
 import { lastExamination } from '../../operator/examination.ts';
-import { plural } from '../../operator/format.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { OverTime } from '../parts/charts.tsx';

@@ -1,7 +1,8 @@
 /** Asks for the number of writes before a large load is approved. */
+
 import { z } from 'zod';
+import { formatCount } from '../../base/counts.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { formatCount } from '../../operator/format.ts';
 import { planOf, writesOf } from '../../operator/run-plan.ts';
 import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';

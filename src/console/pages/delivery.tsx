@@ -1,6 +1,7 @@
 /** One delivery: where it goes, its attempts, the last answer, and its content. */
 
 import { z } from 'zod';
+import { plural } from '../../base/counts.ts';
 import { PLAIN_HINTS, remedyFor } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { shortened } from '../../base/texts.ts';
@@ -8,7 +9,6 @@ import { printable } from '../../base/visible.ts';
 import type { ShownDelivery } from '../../mirror/outbox/deliveries.ts';
 import { disabledTargets } from '../../mirror/outbox/target-states.ts';
 import { readDelivery } from '../../operator/deliveries.ts';
-import { plural } from '../../operator/format.ts';
 import { definePage } from '../page.ts';
 import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';

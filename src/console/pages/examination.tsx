@@ -1,4 +1,5 @@
 /** What the doctor found about the service of an account, and what is under way. */
+import { plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import type { Report } from '../../operator/examination.ts';
 import {
@@ -10,7 +11,6 @@ import {
   settingsYaml,
   verdictOf,
 } from '../../operator/examination-words.ts';
-import { plural } from '../../operator/format.ts';
 import type { Examining } from '../examinations.ts';
 import type { PageContext } from '../page.ts';
 import { Chip, Command, Foreign, Table, Time } from '../parts/parts.tsx';

@@ -1,9 +1,10 @@
 /** The lines of a load that were not accepted, to correct: by cell, or all at once. They become a new file. */
+
 import { z } from 'zod';
+import { plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { namelessColumn } from '../../csv/column-names.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { plural } from '../../operator/format.ts';
 import { correctionOf } from '../../syncs/orders/begin-load.ts';
 import { requireOperator } from '../access/guard.ts';
 import { type BadOrders, badFile, badOrders, cellKey, isPlanDropped, MOST_COLUMNS } from '../loads/fixes.ts';

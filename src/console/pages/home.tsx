@@ -1,11 +1,13 @@
 /** Home: what needs a person first, then what runs, what starts next, the budgets, and the last nights. */
+
 import { z } from 'zod';
+import { formatCount, plural } from '../../base/counts.ts';
 import { type RowsLeft, rowsLeft } from '../../engine/ledger/rows.ts';
 import { type Run, runningRuns } from '../../engine/ledger/runs.ts';
 import { type BudgetMinute, budgetHistory } from '../../engine/ledger/scopes/budget-minutes.ts';
 import { nightsOf } from '../../engine/ledger/views/nights.ts';
 import { latestRun } from '../../engine/ledger/views/run-list.ts';
-import { formatCount, formatTook, plural } from '../../operator/format.ts';
+import { formatTook } from '../../operator/format.ts';
 import { kindOf, phaseWords } from '../../operator/phase-words.ts';
 import { zoneOf } from '../../operator/schedule-words.ts';
 import { type Need, type Status, type StatusRun, statusOf } from '../../operator/status.ts';

@@ -1,9 +1,10 @@
 /** Links: which task is linked with which item of a target; import and removal. */
+
 import { z } from 'zod';
+import { plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { type LinkCursor, type ListedLink, listLinks } from '../../mirror/links/list-links.ts';
-import { plural } from '../../operator/format.ts';
 import { linkableTargets } from '../../operator/link-import.ts';
 import { linkQuery } from '../api/filters.ts';
 import { definePage } from '../page.ts';

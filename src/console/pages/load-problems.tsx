@@ -1,6 +1,6 @@
 /** The first rows of a file that would not be loaded, before all rows are checked. */
+import { formatCount, plural } from '../../base/counts.ts';
 import { statementFor } from '../../base/reasons/reasons.ts';
-import { formatCount, plural } from '../../operator/format.ts';
 import type { FirstCheck } from '../../syncs/orders/preview-load.ts';
 import { Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';

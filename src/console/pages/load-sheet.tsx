@@ -1,8 +1,10 @@
 /** Load a file, second step: how it is read, which column fills which field, and the options. */
+
 import { z } from 'zod';
+import { formatCount, plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { statementOf } from '../../csv/column-errors.ts';
-import { formatBytes, formatCount, plural } from '../../operator/format.ts';
+import { formatBytes } from '../../operator/format.ts';
 import {
   checkedWords,
   combineWords,

@@ -1,6 +1,7 @@
 /** Load a file, first step: choose the account, and a file or its text. */
+
 import { z } from 'zod';
-import { plural } from '../../operator/format.ts';
+import { plural } from '../../base/counts.ts';
 import { requireOperator } from '../access/guard.ts';
 import type { Loads } from '../loads/loads.ts';
 import type { Waiting } from '../loads/uploads.ts';

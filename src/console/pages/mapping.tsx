@@ -1,7 +1,8 @@
 /** What the mapping of a contact sync makes of ten contacts, which are read live. */
+
 import { z } from 'zod';
+import { plural } from '../../base/counts.ts';
 import { type CheckedContact, checkMapping, mappedSync } from '../../operator/check-mapping.ts';
-import { plural } from '../../operator/format.ts';
 import { definePage } from '../page.ts';
 import { Crumbs, Foreign, Section, Table } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';

@@ -1,10 +1,11 @@
 /** What a run would write, before it is approved: the plan on the page of the run, and all of its writes on a page of their own. */
 
 import { z } from 'zod';
+import { formatCount, plural } from '../../base/counts.ts';
 import { changesIn, pageOfShown, type ShownWrite } from '../../engine/ledger/matching/shown-writes.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
-import { formatAmount, formatCount, formatTook, plural } from '../../operator/format.ts';
+import { formatAmount, formatTook } from '../../operator/format.ts';
 import { type RunPlan, writesOf } from '../../operator/run-plan.ts';
 import { verdictWords } from '../../operator/run-words.ts';
 import { definePage, type PageContext } from '../page.ts';

@@ -1,7 +1,8 @@
 /** Asks before all rows of a reason are ignored, or kept for later. */
+
 import { z } from 'zod';
+import { plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';
-import { plural } from '../../operator/format.ts';
 import { longId } from '../../operator/review.ts';
 import { requireOperator } from '../access/guard.ts';
 import { readGroup } from '../actions/review-actions.ts';

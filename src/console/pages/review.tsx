@@ -1,9 +1,10 @@
 /** Review: the rows that wait for a person, by reason. */
+
 import { z } from 'zod';
+import { plural } from '../../base/counts.ts';
 import { meaningOf } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { cursorOf, type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/views/review-items.ts';
-import { plural } from '../../operator/format.ts';
 import { groupCount, longId, recordsFor, statementOf, waitWords } from '../../operator/review.ts';
 import { reviewQuery } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';

@@ -1,13 +1,13 @@
 /** The rows of a run, searched and filtered. */
 
 import { z } from 'zod';
+import { formatCount, plural } from '../../base/counts.ts';
 import { statementFor } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
 import { type NumberedRow, pageOfRows } from '../../engine/ledger/views/row-pages.ts';
-import { formatCount, plural } from '../../operator/format.ts';
 import { watchesFolder } from '../../operator/phase-words.ts';
 import { verdictWords } from '../../operator/run-words.ts';
 import { rowQuery, toRowFilter } from '../api/filters.ts';

@@ -1,5 +1,7 @@
 /** One run: what it does now, its counts, the rows that need a person, and what to do about it. */
+
 import { z } from 'zod';
+import { formatCount, plural } from '../../base/counts.ts';
 import { listActions } from '../../engine/ledger/console/console-actions.ts';
 import { DECIDED_PROBLEMS, PROBLEMS, type RowsLeft, rowsLeft, VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
@@ -7,15 +9,7 @@ import { type BudgetMinute, budgetBetween } from '../../engine/ledger/scopes/bud
 import { suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
 import { type ReasonCount, reasonsOf } from '../../engine/ledger/views/row-groups.ts';
 import { type Throughput, throughputOf } from '../../engine/ledger/views/run-figures.ts';
-import {
-  asSentence,
-  formatCount,
-  formatRate,
-  formatShare,
-  formatTook,
-  plural,
-  prunedNote,
-} from '../../operator/format.ts';
+import { asSentence, formatRate, formatShare, formatTook, prunedNote } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { kindOf, watchesFolder } from '../../operator/phase-words.ts';
 import { type ProblemSection, problemSections } from '../../operator/problem-rows.ts';

@@ -1,7 +1,8 @@
 /** Asks before runs are cancelled or retried: one, or several that were selected in the list. */
+
 import { z } from 'zod';
+import { plural } from '../../base/counts.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { plural } from '../../operator/format.ts';
 import { type RunReport, reportRun } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';
 import { requireOperator } from '../access/guard.ts';

@@ -1,10 +1,12 @@
 /** Runs: all of them, filtered, the newest first. */
+
 import { z } from 'zod';
+import { formatCount, plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { RUN_STATUSES } from '../../engine/ledger/runs.ts';
 import { type ListedRun, pageOfRuns } from '../../engine/ledger/views/run-list.ts';
-import { formatCount, formatTook, plural } from '../../operator/format.ts';
+import { formatTook } from '../../operator/format.ts';
 import { type RunReport, reportRuns } from '../../operator/run-report.ts';
 import { runQuery, toRunFilter } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';

@@ -1,10 +1,11 @@
 /** How a target is, for the list of targets and for its page. */
+
 import type pg from 'pg';
+import { formatCount, plural } from '../../base/counts.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { DeliveryCounts } from '../../mirror/outbox/deliveries.ts';
 import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import { failureOf, type Undelivered, undelivered } from '../../mirror/outbox/undelivered.ts';
-import { formatCount, plural } from '../../operator/format.ts';
 import { isSecretRef, type SecretRef } from '../../settings/fields.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
 import { sourceOf } from '../../settings/secrets.ts';

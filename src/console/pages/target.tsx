@@ -1,12 +1,13 @@
 /** One target or channel for alerts: how it is, what waits for it, and what a check of the outside system finds. */
+
 import { z } from 'zod';
+import { formatCount } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import type { Finding } from '../../contract/target.ts';
 import { lagOf } from '../../mirror/outbox/delays.ts';
 import { countDeliveries } from '../../mirror/outbox/deliveries.ts';
 import { channelIn } from '../../operator/alerts/channels/channel.ts';
 import { requireTarget } from '../../operator/deliveries.ts';
-import { formatCount } from '../../operator/format.ts';
 import { checkTargets } from '../../operator/target-check.ts';
 import { Hidden, maskUrl } from '../../settings/hidden.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';

@@ -1,8 +1,9 @@
 /** Charts: figures over time, how long deliveries took, and the last hour of an account. */
+import { formatCount, plural } from '../../base/counts.ts';
 import type { BudgetMinute } from '../../engine/ledger/scopes/budget-minutes.ts';
 import type { Throughput } from '../../engine/ledger/views/run-figures.ts';
 import type { Lag } from '../../mirror/outbox/delays.ts';
-import { formatCount, formatShare, formatTook, plural } from '../../operator/format.ts';
+import { formatShare, formatTook } from '../../operator/format.ts';
 import { Table, Time } from './parts.tsx';
 
 const HEIGHT = 80;

@@ -1,7 +1,7 @@
 /** The last days of each sync: a square for each day, with the worst outcome of its runs. */
+import { plural } from '../../base/counts.ts';
 import { wallTimeAt } from '../../base/time-zone.ts';
 import type { Night, NightOutcome } from '../../engine/ledger/views/nights.ts';
-import { plural } from '../../operator/format.ts';
 import { addressOf } from './parts.tsx';
 
 /** How many days are shown. */

@@ -1,10 +1,10 @@
 /** Small parts of pages. Text from elsewhere is escaped by the renderer, and shown by `Foreign`. */
 
 import type { Child } from 'hono/jsx';
+import { formatCount } from '../../base/counts.ts';
 import { shortened } from '../../base/texts.ts';
 import { inOneLine } from '../../base/visible.ts';
 import { PROBLEMS, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
-import { formatCount } from '../../operator/format.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';
 import { styleOf, type Tone, verdictWords } from '../../operator/run-words.ts';

@@ -1,9 +1,9 @@
 /** The phases of a run in their order: which are over, which one is under way and what it waits for, and which follow. */
+import { formatCount, plural } from '../../base/counts.ts';
 import { awaitsApproval } from '../../engine/ledger/approval.ts';
 import type { RowsLeft } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Throughput } from '../../engine/ledger/views/run-figures.ts';
-import { formatCount, plural } from '../../operator/format.ts';
 import { kindOf, phasesOf, phaseWords, watchesFolder } from '../../operator/phase-words.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import { Progress, Time } from './parts.tsx';

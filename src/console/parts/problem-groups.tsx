@@ -1,6 +1,6 @@
 /** Rows that need a person, by reason and column, each group with what to do. */
 
-import { formatCount, plural } from '../../operator/format.ts';
+import { formatCount, plural } from '../../base/counts.ts';
 import {
   exampleNames,
   examplesOf,

@@ -3,8 +3,8 @@
  * many rows a page has at most. The contract says that pages start at 0. A service that starts at 1 is detected by
  * reading two rows of pages 0, 1 and 2.
  */
+import { plural } from '../../../base/counts.ts';
 import { isPart } from '../../../client/lists/scan-pages.ts';
-import { plural } from '../../format.ts';
 import { whyNot } from '../answer-words.ts';
 import type { FoundList } from '../find-list.ts';
 import { besideIn, type FirstPage, findFirstPage, type Ids, type ListSeen, readAgain } from '../lists.ts';

@@ -1,5 +1,6 @@
 /** What the calls of the examination showed besides their content: rate limits, the service's clock, latency, and caches. */
-import { formatRate, plural } from '../../format.ts';
+import { plural } from '../../../base/counts.ts';
+import { formatRate } from '../../format.ts';
 import { headerIn } from '../answer-words.ts';
 import type { Trace } from '../caller.ts';
 import { certain, type Examination, type Finding, type Probe, unknown } from '../probe.ts';

@@ -1,5 +1,5 @@
 /** Is the first page of tasks 0 or 1, how many tasks are on a page, and what does a call without a page return? */
-import { plural } from '../../format.ts';
+import { plural } from '../../../base/counts.ts';
 import { findFirstPage, readAgain } from '../lists.ts';
 import { certain, type Examination, type Finding, nothingToSee, type Probe, settingOf } from '../probe.ts';
 

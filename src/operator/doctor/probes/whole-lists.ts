@@ -5,10 +5,10 @@
  * missing from the list.
  */
 
+import { plural } from '../../../base/counts.ts';
 import { idOf, toWireId } from '../../../client/call/dialect.ts';
 import { isPageSize } from '../../../client/lists/whole-lists.ts';
 import type { WholeKind } from '../../../contract/kinds.ts';
-import { plural } from '../../format.ts';
 import { whyNot } from '../answer-words.ts';
 import { besideIn, getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, nothingToSee, type Probe, unknown } from '../probe.ts';
