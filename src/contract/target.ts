@@ -102,8 +102,8 @@ export interface NewItem {
   readonly text: string;
   readonly dueDate: string | undefined;
   readonly createdAt: Date;
-  /** The vendor's own id, where the creator of an item may choose it. */
-  readonly uuid?: string | undefined;
+  /** An id that it keeps when it moves, if `itemId` changes then. Lockstep chooses that of an item of Linear that it creates. */
+  readonly lastingId?: string | undefined;
 }
 
 /** An item of a target whose form is not the vendor's. */

@@ -84,10 +84,11 @@ export async function startJira(): Promise<JiraVendor> {
   const changedAt = ({ updated }: JiraIssue) => updated?.getTime() ?? Date.parse('2026-02-28T12:00:00Z');
   const shownWhole = (issue: JiraIssue) => {
     const { key, fields } = issue;
+    const id = String(10_000 + issues.indexOf(issue));
     // In a time zone of an hour and a half.
     const updated = new Date(changedAt(issue) + 90 * 60_000).toISOString().replace('Z', '+0130');
     const times = { created: '2026-02-01T13:00:00.000+0100', updated };
-    return { key, fields: { summary: 'Old', ...fields, ...times } };
+    return { id, key, fields: { summary: 'Old', ...fields, ...times } };
   };
   const issueAt = (key: string | undefined) => issues.find((issue) => issue.key === key || issue.formerKey === key);
   const statusOf = (name: string) => ({ name, statusCategory: { key: statuses.get(name) } });

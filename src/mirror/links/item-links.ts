@@ -2,6 +2,7 @@
 
 import type { TaskState } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import { LINK_COMMENT, linkCommentMarker } from '../targets/items/marker.ts';
 
 /** Identifies a task, a subtask or a card. */
 export type Source = Pick<TaskState, 'kind' | 'id'>;
@@ -51,7 +52,7 @@ export async function keepItemLinks(db: Queryable, target: string, links: readon
 }
 
 /**
- * An item of the target has a new id: its links, and what is known of its state, move with it. A link stays unchanged if
+ * An item of the target has a new id: its links, and what is known of its state and comments, move with it. A link stays unchanged if
  * another task of its account is linked with the new id.
  */
 export async function moveItem(db: Queryable, target: string, formerId: string, itemId: string): Promise<void> {
@@ -60,9 +61,29 @@ export async function moveItem(db: Queryable, target: string, formerId: string, 
        and not exists (select from ledger.links o where o.scope = l.scope and o.kind = l.kind and o.record_id = $3)`,
     [linkKind(target), formerId, itemId],
   );
+  await moveLinkComments(db, target, formerId, itemId);
   await db.query(
     `update ledger.item_reports set item_id = $3 where target = $1 and item_id = $2
        and not exists (select from ledger.item_reports where target = $1 and item_id = $3)`,
     [target, formerId, itemId],
+  );
+}
+
+/** What the ledger records of the comments about these links, by the new names. `result`: the marker that a comment has. */
+async function moveLinkComments(db: Queryable, target: string, formerId: string, itemId: string): Promise<void> {
+  const { rows: links } = await db.query<{ scope: string; kind: string; id: string }>(
+    `select scope, split_part(source_id, ':', 1) as kind, substr(source_id, strpos(source_id, ':') + 1) as id
+     from ledger.links where kind = $1 and record_id = $2`,
+    [linkKind(target), itemId],
+  );
+  const markersBy = (item: string) =>
+    links.map(({ scope, ...task }) => linkCommentMarker({ account: scope, task }, item));
+  await db.query(
+    `insert into ledger.creations (scope, target, source_id, at, is_taken, result)
+     select scope, target, $2 || to_marker, at, is_taken, coalesce(result, from_marker)
+     from unnest($3::text[], $4::text[], $5::text[]) as t(of, from_marker, to_marker)
+     join ledger.creations on scope = of and target = $1 and source_id = $2 || from_marker
+     on conflict do nothing`,
+    [target, `${LINK_COMMENT}:`, links.map(({ scope }) => scope), markersBy(formerId), markersBy(itemId)],
   );
 }

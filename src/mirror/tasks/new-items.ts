@@ -17,7 +17,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { keepItemLinks, linkKind } from '../links/item-links.ts';
 import { itemsNamedBy } from '../links/named-items.ts';
 import { ledgerMoment, noteSeen } from '../links/seen-items.ts';
-import type { DetailLog } from '../targets/items/creation-log.ts';
+import type { Creating, DetailLog } from '../targets/items/creation-log.ts';
 import { markerUuidOf, newItemOf } from '../targets/items/marker.ts';
 import { createCreations } from '../targets/service/service-creation.ts';
 import { createSharedLists } from '../targets/service/shared-lists.ts';
@@ -104,10 +104,10 @@ async function createOne(
   item: DueItem,
   createOnce: ReturnType<typeof createCreations>,
 ): Promise<Failed | undefined> {
-  const { itemId, title, text, dueDate } = item;
+  const { itemId, title, text, dueDate, lastingId = itemId } = item;
   const named = `${escaped(text)}\n\n${target.nameOf?.(itemId) ?? itemId}`.trimStart();
   const endDate = dueDate && `${dueDate}T00:00:00`;
-  const made = newItemOf(name, itemId);
+  const made = newItemOf(name, lastingId);
   const task = { ...made, title, description: named, startDate: undefined, endDate, isCompleted: false };
   const created = await createOnce({ account: run.scope, task }, account, signal);
   if (created.status !== 'found') {
@@ -132,6 +132,11 @@ async function withoutTask({ pool, run, name, target }: NewItemNeeds, items: rea
     'select record_id as id from ledger.links where scope = $1 and kind = $2 and record_id = any($3)',
     [run.scope, linkKind(name), items.map(({ itemId }) => itemId)],
   );
+  const { rows: tasks } = await pool.query<Creating['task']>(
+    `select t.kind, t.task_id as id from ledger.tasks t where t.scope = $1 and not exists (select from ledger.links l
+       where l.scope = t.scope and l.kind = $2 and l.source_id = t.kind || ':' || t.task_id)`,
+    [run.scope, linkKind(name)],
+  );
   const { rows: unlinked } = await pool.query<{ task: TaskState }>(
     `select d.task from ledger.deliveries d where d.target = $1 and d.scope = $2
        and (d.state <> 'ended' or d.verdict = 'dead') and not exists (select from ledger.links l
@@ -139,11 +144,11 @@ async function withoutTask({ pool, run, name, target }: NewItemNeeds, items: rea
     [name, run.scope, linkKind(name)],
   );
   const known = new Set(linked.map(({ id }) => id));
+  for (const task of tasks) known.add(markerUuidOf({ account: run.scope, task }));
   for (const { task } of unlinked) {
-    known.add(markerUuidOf({ account: run.scope, task }));
     for (const itemId of itemsNamedBy(task, (text) => target.itemsIn?.(text) ?? [])) known.add(itemId);
   }
-  return items.filter(({ itemId, uuid = '' }) => !known.has(itemId) && !known.has(uuid));
+  return items.filter(({ itemId, lastingId = '' }) => !known.has(itemId) && !known.has(lastingId));
 }
 
 /** Where a poll has ended. */
@@ -157,10 +162,10 @@ interface Poll extends Ended {
   readonly baseline: Date;
 }
 
-type DueItem = Pick<NewItem, 'itemId' | 'title' | 'text' | 'dueDate' | 'uuid'>;
+type DueItem = Pick<NewItem, 'itemId' | 'title' | 'text' | 'dueDate' | 'lastingId'>;
 
-function kept({ itemId, title, text, dueDate, uuid }: DueItem): DueItem {
-  return { itemId, title, text, dueDate, uuid };
+function kept({ itemId, title, text, dueDate, lastingId }: DueItem): DueItem {
+  return { itemId, title, text, dueDate, lastingId };
 }
 
 /** Its times are by the target's clock, so they stay right if the clock of the database is set; undefined in the first poll. */

@@ -3,14 +3,19 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { keepHook } from '../../../src/mirror/inbound/inbox.ts';
 import { keepItemLinks, moveItem } from '../../../src/mirror/links/item-links.ts';
 import { listLinks } from '../../../src/mirror/links/list-links.ts';
+import { creationLog } from '../../../src/mirror/outbox/creations.ts';
+import { commentOnce } from '../../../src/mirror/targets/items/item-comments.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
+import { deliveryOf } from '../../support/item-vendor.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {
   database = await freshLedger();
 });
-beforeEach(() => database.pool.query('truncate ledger.links, ledger.item_reports, ledger.hooks_seen'));
+beforeEach(() =>
+  database.pool.query('truncate ledger.links, ledger.item_reports, ledger.hooks_seen, ledger.creations'),
+);
 afterAll(() => database.close());
 
 const task = (id: string) => ({ kind: 'task', id }) as const;
@@ -44,4 +49,42 @@ test('a link stays if another task is linked with the new id, and links of other
   await moveItem(database.pool, 'issues', 'ENG-12', 'OPS-3');
   await moveItem(database.pool, 'others', 'OPS-3', 'OPS-4');
   expect(await links()).toEqual(['task:1 ENG-12', 'task:2 OPS-3']);
+});
+
+/** The item shows its comments by their markers. */
+function commented(marked: string[], isAnswerLost = () => false) {
+  const items = {
+    hasComment: async (_item: unknown, marker: string) => ({ status: 'ok', value: marked.includes(marker) }) as const,
+    async addComment(_item: unknown, _text: string, marker: string) {
+      marked.push(marker);
+      if (isAnswerLost()) throw new Error('killed');
+      return { status: 'ok', value: undefined } as const;
+    },
+  };
+  const needs = { log: creationLog(database.pool, 'issues'), settleMs: 60_000 };
+  return (linkedWith: string, itemId: string) =>
+    commentOnce(items, { itemId }, deliveryOf({}, { itemId: linkedWith }), { about: 'link', text: 'Hello' }, needs);
+}
+
+test('an item that has moved has its comment: it gets no second one', async () => {
+  const marked: string[] = [];
+  const comment = commented(marked);
+  await link('12', 'ENG-12');
+  expect(await comment('ENG-12', 'ENG-12')).toEqual({ status: 'ok', value: true });
+  expect(await comment('ENG-12', 'OPS-3')).toEqual({ status: 'ok', value: false }); // it moved since the link was read
+  await moveItem(database.pool, 'issues', 'ENG-12', 'OPS-3');
+  expect(await comment('OPS-3', 'OPS-3')).toEqual({ status: 'ok', value: false });
+  await moveItem(database.pool, 'issues', 'OPS-3', 'ENG-40');
+  expect(await comment('ENG-40', 'ENG-40')).toEqual({ status: 'ok', value: false });
+  expect(marked).toHaveLength(1);
+});
+
+test('a comment whose answer was lost is found though its item has moved since', async () => {
+  const marked: string[] = [];
+  const comment = commented(marked, () => marked.length === 1);
+  await link('12', 'ENG-12');
+  await expect(comment('ENG-12', 'ENG-12')).rejects.toThrow('killed');
+  await moveItem(database.pool, 'issues', 'ENG-12', 'OPS-3');
+  expect(await comment('OPS-3', 'OPS-3')).toEqual({ status: 'ok', value: false });
+  expect(marked).toHaveLength(1);
 });

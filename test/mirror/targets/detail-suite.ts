@@ -324,7 +324,7 @@ export function detailSuite<Harness extends DetailedVendor>(
         const read = await target.newItems?.({ baseline: new Date(time), since: new Date('2026-02-28') }, context());
         return read?.status === 'read' ? read.items : read;
       };
-      const mine = { itemId: own, uuid: markerUuidOf(deliveryOf()) };
+      const mine = { itemId: own, lastingId: markerUuidOf(deliveryOf()) };
       expect(await since('2026-02-01T12:00:00Z')).toMatchObject([
         { itemId, title: 'Old', text: '', createdAt: new Date('2026-02-01T12:00:00Z') },
         ...(forms.showsOwn === true ? [mine] : []),

@@ -11,7 +11,7 @@ test.each([
   ['Don&#8217;t &#xA7; 5 &colon; &eacute;&hellip;&euro; &unknown;', 'Don’t § 5 : é…€ &unknown;'],
   ['  ', 'task 12'],
   ['x'.repeat(300), `${'x'.repeat(249)}…`],
-  ['🎉'.repeat(300), `${'🎉'.repeat(249)}…`],
+  ['🎉'.repeat(300), `${'🎉'.repeat(124)}…`], // Jira counts each as two characters
 ])('the title %j becomes %j', (title, expected) => {
   expect(titleOf(taskOf(title))).toBe(expected);
 });
@@ -33,6 +33,10 @@ test.each([
 
 test.each(['<a', '<b>', '<', 'word '])('a description of a million times %j is read to its end', (part) => {
   expect(itemTextOf(taskOf('x', part.repeat(1_000_000))).length).toBeLessThanOrEqual(20_000);
+});
+
+test('a long description is cut between characters, and has at most 20,000 as Jira counts them', () => {
+  expect(itemTextOf(taskOf('x', '🎉'.repeat(10_001)))).toBe(`${'🎉'.repeat(9_999)}…`);
 });
 
 // Created items are found by these markers, so they must never change.

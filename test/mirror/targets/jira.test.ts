@@ -358,7 +358,7 @@ test.each([
 ])('the text of a new issue has what its document shows: %s', async (_, content, expected) => {
   const times = { created: SEEN_AT, updated: SEEN_AT };
   const description = { type: 'doc', version: 1, content };
-  const issues = [{ key: 'ABC-7', fields: { summary: 'Call', description, ...times } }];
+  const issues = [{ id: '10007', key: 'ABC-7', fields: { summary: 'Call', description, ...times } }];
   harness.vendor.next({ body: { issues }, headers: { date: SEEN_AT.toUTCString() } });
   const reading = openJira(jiraSettings({ createTasks: true }), needsOf(harness.vendor));
   const read = await reading.newItems?.({ baseline: SEEN_AT, since: SEEN_AT }, context());

@@ -1,6 +1,7 @@
 /** Tasks that are made from items that people have created at a target. */
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
+import { markerUuidOf } from '../../../src/mirror/targets/items/marker.ts';
 import { openReportsHarness, type ReportsHarness } from '../../support/harness/reports.ts';
 import type { SeenRequest } from '../../support/http-server.ts';
 
@@ -94,6 +95,39 @@ test('a new item that cannot be read is named once, and the others become tasks'
     ({ notes }) => String(notes).match(/issues: 7 cannot be read and becomes no task: state/g) ?? [],
   );
   expect(said).toHaveLength(1);
+});
+
+/** The list of issues shows only these, once. */
+function showNext({ github }: ReportsHarness, ...issues: readonly { id: string; number: number }[]) {
+  const isList = ({ method, path }: SeenRequest) => method === 'GET' && path.endsWith('/issues');
+  const created_at = new Date(Date.now() + 1_000).toISOString();
+  github.vendor.next(
+    { body: issues.map((each) => ({ ...each, state: 'open', title: 'Call Lee', created_at })) },
+    isList,
+  );
+}
+
+test('an item that has another id since it became a task becomes no second task', async () => {
+  const harness = await openPolling('createTasks: true');
+  await harness.sync();
+  for (const number of [2, 9]) {
+    showNext(harness, { id: '77', number });
+    await harness.sync();
+  }
+  expect(await tasksOf(harness)).toMatchObject([{ taskName: 'Call Lee' }]);
+});
+
+test('an item whose id Lockstep has made of a task becomes no task, though its link was removed', async () => {
+  const harness = await openPolling('createTasks: true');
+  const { database } = harness;
+  await harness.call('tasks.create', { taskName: 'Mine' });
+  await harness.sync();
+  const { rows } = await database.pool.query<{ account: string; kind: string; id: string }>(
+    'select scope as account, kind, task_id as id from ledger.tasks',
+  );
+  for (const { account, ...task } of rows) showNext(harness, { id: markerUuidOf({ account, task }), number: 2 });
+  await harness.sync();
+  expect(await tasksOf(harness)).toMatchObject([{ taskName: 'Mine' }]);
 });
 
 test('a process that is killed after it created a task for an issue creates it once', async () => {

@@ -37,6 +37,7 @@ const MOST_UNASKED_PAGES = 5;
 
 const label = z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)]);
 const issue = z.object({
+  id: z.coerce.string().optional(),
   number: z.int().positive(),
   title: z.string().default(''),
   created_at: z.coerce.date().optional(),
@@ -127,6 +128,7 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
       const newIssue = issue.transform((each) => ({
         ...textsOf(each.title, each.body),
         itemId: githubItemId(owner, repo, each.number),
+        lastingId: each.id,
         isLeftOut: each.pull_request !== undefined,
         createdAt: each.created_at ?? since,
         changedAt: each.updated_at,

@@ -8,10 +8,9 @@ import { type CreationNeeds, createUnlessUnseen } from './create-once.ts';
 import type { Creating } from './creation-log.ts';
 import { mapAsked } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
-import { commentMarker } from './marker.ts';
+import { commentMarker, LINK_COMMENT, linkCommentMarker } from './marker.ts';
 
-/** The kinds under which the ledger records comments: of links, kept with them, and of single deliveries. */
-const LINK_COMMENT = 'link-comment';
+/** The kind under which the ledger records comments of single deliveries. */
 export const CHANGE_COMMENT = 'change-comment';
 
 export interface CommentItems<Item> {
@@ -35,14 +34,12 @@ export async function commentOnce<Item extends { readonly itemId: string }>(
   needs: CreationNeeds,
 ): Promise<Asked<boolean>> {
   const { log } = needs;
-  const marker = commentMarker(about === 'link' ? `${keyOf(delivery)}/${item.itemId}` : delivery.id);
-  const what: Creating = {
-    account: delivery.account,
-    task: { kind: about === 'link' ? LINK_COMMENT : CHANGE_COMMENT, id: marker },
-  };
+  const { account, itemId = item.itemId } = delivery; // not the new id of an item that has moved since it was linked
+  const marker = about === 'link' ? linkCommentMarker(delivery, itemId) : commentMarker(delivery.id);
+  const what: Creating = { account, task: { kind: about === 'link' ? LINK_COMMENT : CHANGE_COMMENT, id: marker } };
   const last = await log.lastOf(what);
   if (last?.isTaken) return { status: 'ok', value: false };
-  const shown = await items.hasComment(item, marker);
+  const shown = await items.hasComment(item, last?.result ?? marker);
   if (shown.status !== 'ok') return shown;
   if (shown.value) {
     await log.noteTaken(what);
@@ -51,8 +48,4 @@ export async function commentOnce<Item extends { readonly itemId: string }>(
   const send = () => items.addComment(item, text, marker);
   const noun = `a comment on ${item.itemId}`;
   return mapAsked(createUnlessUnseen({ what, noun, last, send, resultOf: () => undefined }, needs), () => true);
-}
-
-function keyOf({ account, task }: Delivery): string {
-  return `${account}/${task.kind}/${task.id}`;
 }

@@ -82,8 +82,7 @@ export function decodeEntities(text: string): string {
   return toText(text.replaceAll('<', '&lt;').replaceAll('>', '&gt;'));
 }
 
-/** By characters, not code units: half a surrogate pair is not text. */
+/** By UTF-16 units, as Jira counts: other vendors count no more of them. Half a surrogate pair is not text. */
 function cut(text: string, length: number): string {
-  const characters = text.length > length ? [...text] : [];
-  return characters.length > length ? `${characters.slice(0, length - 1).join('')}…` : text;
+  return text.length > length ? `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }

@@ -5,6 +5,9 @@
 import { createHash } from 'node:crypto';
 import type { Creating } from './creation-log.ts';
 
+/** The kind under which the ledger records comments about links. */
+export const LINK_COMMENT = 'link-comment';
+
 /** In a text, a marker and everything after it. */
 const MAX_END = 400;
 
@@ -16,6 +19,11 @@ export function markerOf(delivery: Creating): string {
 /** The marker of a comment, by a name of its own. */
 export function commentMarker(name: string): string {
   return toMarker(sha256(`lockstep:comment:${name}`));
+}
+
+/** The marker of the comment about the link of a task and an item. */
+export function linkCommentMarker({ account, task }: Creating, itemId: string): string {
+  return commentMarker(`${account}/${task.kind}/${task.id}/${itemId}`);
 }
 
 /** What a task is made from, by the name of the target and the id of its item. */

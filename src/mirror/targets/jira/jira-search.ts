@@ -14,6 +14,7 @@ const MINUTE_MS = 60_000;
 
 const newIssue = z
   .object({
+    id: z.string(),
     key: z.string(),
     fields: z.object({
       summary: z.string(),
@@ -24,9 +25,10 @@ const newIssue = z
       updated: z.coerce.date(),
     }),
   })
-  .transform(({ key, fields: { summary, description, labels, duedate, created, updated } }) => ({
+  .transform(({ id, key, fields: { summary, description, labels, duedate, created, updated } }) => ({
     ...textsOf(summary, plainTextOf(description)),
     itemId: key,
+    lastingId: id,
     createdAt: created,
     changedAt: new Date(updated.getTime() - (updated.getTime() % MINUTE_MS)),
     dueDate: duedate ?? undefined,

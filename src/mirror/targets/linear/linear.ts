@@ -187,7 +187,7 @@ function toNewItem(issue: NewIssue) {
   return {
     ...textsOf(title, description),
     itemId: identifier,
-    uuid: id,
+    lastingId: id,
     isLeftOut: trashed === true || isClosedType(state.type),
     dueDate: dueDate ?? undefined,
     createdAt,
