@@ -83,6 +83,13 @@ export const linkQuery = z.object({
   after: afterPlace(linkPlace),
 });
 
+/** `file`: the upload with the links that were checked, to be imported; `name`: its own name. */
+export const linkPageQuery = linkQuery.extend({
+  file: z.uuid().optional(),
+  name: text.optional(),
+  replace: z.literal('yes').optional(),
+});
+
 const reviewPlace: z.ZodType<ReviewCursor> = z.tuple([z.string(), z.string(), z.string(), z.number().int()]);
 
 export const reviewQuery = z.object({

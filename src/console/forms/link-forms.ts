@@ -17,6 +17,7 @@ import { readParts } from '../loads/multipart.ts';
 import { UPLOAD_TIMEOUT_MS } from '../loads/uploads.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { filledIn } from '../page.ts';
+import { addressOf } from '../parts/parts.tsx';
 import { onForm, tell } from './forms.ts';
 
 const removed = z.object({ target: z.string(), account: z.string(), task: z.string() });
@@ -26,6 +27,9 @@ const imported = z.object({
   text: z.string().prefault(''),
   replace: z.literal('yes').optional(),
   dry: z.literal('yes').optional(),
+  /** The upload that was checked, and its own name. */
+  file: z.uuid().optional(),
+  name: z.string().prefault('links.csv'),
 });
 
 export function addLinkForms(app: FastifyInstance, needs: ConsoleNeeds & { readonly loads: Loads }): void {
@@ -37,19 +41,23 @@ export function addLinkForms(app: FastifyInstance, needs: ConsoleNeeds & { reado
   });
   app.post('/links/import', { config: { bodyTimeoutMs: UPLOAD_TIMEOUT_MS } }, async (request, reply) => {
     const taking = { person: requirePerson(request), via: 'page' } as const;
+    let next = '/links';
     await tell(reply, needs, async () => {
       requireOperator(taking.person);
-      const { given, file } = await readParts(request, uploads, maxBytes);
+      const sent = await readParts(request, uploads, maxBytes);
+      const { target, account, text, replace, dry, file: id, name } = imported.parse(sent.given);
+      const isDryRun = dry === 'yes';
+      const file = sent.file ?? { id: id ?? (await uploads.write(Readable.from([Buffer.from(text)]))), name };
       try {
-        const { target, account, text, replace, dry } = imported.parse(given);
-        const form = { target, account, isReplacing: replace === 'yes', isDryRun: dry === 'yes' };
-        const open = () => (file ? uploads.open(file) : textAsFile(needs.dataDir, text));
-        return await importLinksFrom(needs, taking, open, form);
+        const form = { target, account, isReplacing: replace === 'yes', isDryRun };
+        const done = await importLinksFrom(needs, taking, () => uploads.open(file), form);
+        if (isDryRun) next = addressOf('/links', { target, account, file: file.id, name: file.name, replace });
+        return done;
       } finally {
-        if (file) await uploads.remove(file.id);
+        if (next === '/links') await uploads.remove(file.id);
       }
     });
-    return reply.redirect('/links', 303);
+    return reply.redirect(next, 303);
   });
   app.get('/links.csv', async (request, reply) => {
     requirePerson(request);

@@ -151,8 +151,7 @@ export function createUploads(dir: string): Uploads {
 }
 
 function unknown(cause: unknown): LockstepError {
-  const message =
-    'This file is not here: it is deleted a day after it was uploaded. Choose it again under "Load a file"';
+  const message = 'This file is not here: it is deleted a day after it was uploaded. Choose it again';
   return new LockstepError('UPLOAD_UNKNOWN', message, { cause });
 }
 

@@ -6,7 +6,7 @@ import { shellWord } from '../../base/reasons/template.ts';
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { type LinkCursor, type ListedLink, listLinks } from '../../mirror/links/list-links.ts';
 import { linkableTargets } from '../../operator/link-import.ts';
-import { linkQuery } from '../api/filters.ts';
+import { linkPageQuery } from '../api/filters.ts';
 import { definePage } from '../page.ts';
 import { addressOf, Empty, Foreign, More, Section, Select, Table, Time } from '../parts/parts.tsx';
 
@@ -15,9 +15,9 @@ const PER_PAGE = 50;
 export const links = definePage({
   path: '/links',
   params: z.object({}),
-  query: linkQuery,
+  query: linkPageQuery,
   async show({ pool, settings, person }, { query }) {
-    const { target, account, q, after } = query;
+    const { target, account, q, after, file } = query;
     const scope = account === undefined ? undefined : await scopeNamed(pool, account);
     const { links: found, total } = await listLinks(pool, { target, scope, text: q }, PER_PAGE, after);
     const last = total > found.length ? found.at(-1) : undefined;
@@ -39,7 +39,8 @@ export const links = definePage({
             </label>
             <button type="submit">Find</button>
           </form>
-          {canAct && targets.length > 0 && <Import targets={targets} accounts={accounts} />}
+          {canAct && targets.length > 0 && !file && <Import targets={targets} accounts={accounts} />}
+          {canAct && file && <Checked query={query} />}
         </>
       ),
       body:
@@ -105,6 +106,31 @@ function List({ links, canAct }: { readonly links: readonly ListedLink[]; readon
         </tr>
       ))}
     </Table>
+  );
+}
+
+/** The file that was just checked, to be imported without choosing it again. */
+function Checked({
+  query: { target, account, file, name, replace },
+}: {
+  readonly query: z.output<typeof linkPageQuery>;
+}) {
+  return (
+    <form class="load-choose" method="post" action="/links/import" enctype="multipart/form-data">
+      <p>
+        Checked: <Foreign text={name ?? 'links.csv'} most={120} />, links of tasks of {account} with items of {target}
+        {replace === 'yes' && ', existing links are replaced'}. Nothing is written yet.
+      </p>
+      {Object.entries({ target, account, file, name, replace }).map(
+        ([key, value]) => value !== undefined && <input type="hidden" name={key} value={value} />,
+      )}
+      <div class="acts">
+        <button type="submit" class="primary">
+          Import what was checked
+        </button>
+        <a href="/links">Choose other lines</a>
+      </div>
+    </form>
   );
 }
 

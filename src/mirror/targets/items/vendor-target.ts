@@ -127,7 +127,7 @@ export function detailTarget<Item extends ItemState>(
       if ('status' in calls) return calls;
       const read = (since: Date, cursor?: string) => vendor.newItems(calls, since, cursor);
       const asked = times ? await readChanges(read, times.since, idOf) : await mapAsked(read(now()), () => NOTHING);
-      if (asked.status === 'missing') return containerMissing(vendor, asked);
+      if (asked.status === 'missing') return containerMissing(vendor, asked, '');
       if (asked.status !== 'ok') return asked;
       const isNew = ({ createdAt, labels = [], marked, isLeftOut }: MarkedItem) =>
         times !== undefined &&
@@ -236,7 +236,8 @@ export function withLabels(current: readonly string[], { add, remove }: LabelCha
 function containerMissing<Item extends ItemState>(
   { name, container }: Vendor<Item>,
   { detail }: Missing,
+  then = ', then replay',
 ): TargetFailure {
-  const remedy = `${name} has no ${container}, or the token may not see it: correct the settings or the token, then replay`;
+  const remedy = `${name} has no ${container}, or the token may not see it: correct the settings or the token${then}`;
   return { status: 'refused', reason: 'PLACE_MISSING', detail: `${detail}; ${remedy}` };
 }
