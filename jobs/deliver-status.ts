@@ -4,13 +4,14 @@
  * one.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { z } from 'zod';
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { addNote, recordProgress } from '../src/engine/ledger/runs.ts';
 import { exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobResult } from '../src/engine/worker/job.ts';
 import { tellNotes } from '../src/mirror/inbound/notes.ts';
+import { isAnyUnderWay } from '../src/mirror/inbound/waiting-reports.ts';
 import { deliveryNotes, isUnderWay, settleDelivered } from '../src/mirror/outbox/settle-run.ts';
+import { tasksRunOptions } from '../src/mirror/tasks/options.ts';
 
 const LOOK_MS = 50;
 /** After this the job frees its worker slot and is queued again. Longer than `isUnderWay` waits for a process that serves a target. */
@@ -19,13 +20,16 @@ const STAY_MS = 20_000;
 export const deliverStatus = defineJob({
   name: 'deliver-status',
   summary: 'waits for the deliveries of a run and settles its rows',
-  options: z.unknown(),
+  options: tasksRunOptions,
   waitsInPlace: true,
   run: async (context): Promise<JobResult> => {
-    const { pool, run, signal } = context;
+    const { pool, run, options, signal } = context;
     const startedMs = performance.now();
     const waitedMs = () => performance.now() - startedMs;
-    while (await isUnderWay(pool, run.id, waitedMs())) {
+    // A delivery that finds its item changed makes a report, whose end queues deliveries to the other targets.
+    const isAtWork = async () =>
+      (await isAnyUnderWay(pool, run.id, options.targets)) || (await isUnderWay(pool, run.id, waitedMs()));
+    while (await isAtWork()) {
       if (signal.aborted || waitedMs() >= STAY_MS) return { status: 'again', inMs: 0 };
       await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
     }

@@ -23,8 +23,6 @@ import { type TasksOptions, tasksRunOptions } from '../src/mirror/tasks/options.
 import type { Queryable } from '../src/storage/queryable.ts';
 
 const LOOK_MS = 200;
-/** How long the run waits until the changes it reported are applied. */
-const PATIENCE_MS = 10_000;
 
 type Context = JobContext<TasksOptions>;
 
@@ -52,7 +50,7 @@ async function readAll(context: Context, exclusive: Exclusive): Promise<JobResul
     if (signal.aborted) return { status: 'again', inMs: 0 };
   }
   if (pauseMs !== undefined) return { status: 'again', inMs: pauseMs };
-  if (await isAnyUnderWay(pool, names, PATIENCE_MS)) return { status: 'again', inMs: LOOK_MS };
+  if (await isAnyUnderWay(pool, run.id, names)) return { status: 'again', inMs: LOOK_MS };
   await createTasks(context);
   if (signal.aborted) return { status: 'again', inMs: 0 };
   return exclusive.transaction(async (db) => {

@@ -23,7 +23,7 @@ export function overwriting({ pool, syncs, hasHook }: ChangedThereNeeds): MayOve
     );
   }
 
-  return async (target, sync, { account, task }, item) => {
+  return async (target, sync, { account, task, sequence }, item) => {
     if (task.kind !== 'task' || !takesChanges(target, sync)) return true;
     const { itemId, isCompleted } = item;
     const sides = await readSides(
@@ -32,6 +32,9 @@ export function overwriting({ pool, syncs, hasHook }: ChangedThereNeeds): MayOve
       { scope: account, sync, kind: task.kind, id: task.id },
       REPORTED,
     );
+    const { known } = sides;
+    // The change was applied meanwhile, and the next delivery has it.
+    if (known && known.version > sequence && known.state.isCompleted === isCompleted) return false;
     if (stateBefore(sides, isCompleted) !== task.isCompleted) return true;
     await keepReports(pool, target, [item], 'read');
     return false;

@@ -187,10 +187,10 @@ async function tell(
   await queueDeliveries(db, recipients, [{ scope, sync, runId, task, event, version, seenAt: new Date() }]);
 }
 
-/** The run of the sync that reads items at this moment; it then also waits for the deliveries to the other targets. */
+/** The run of the sync that reads items, or delivers, at this moment; it then also waits for the deliveries to the other targets. */
 async function readingRun(db: Queryable, { scope, sync }: TaskScope): Promise<string | undefined> {
   const found = await db.query<{ id: string }>(
-    `select id from ledger.runs where scope = $1 and sync = $2 and status = 'running' and phase = 'read-items'`,
+    `select id from ledger.runs where scope = $1 and sync = $2 and status = 'running' and phase in ('read-items', 'deliver-status')`,
     [scope, sync],
   );
   return found.rows[0]?.id;

@@ -148,12 +148,16 @@ export async function putOff(db: Queryable, report: Report, wait: PutOff): Promi
   return delayed.rowCount === 1;
 }
 
-/** Whether a due report has not been tried yet, and is recent enough for another process to be working on it. */
-export async function isAnyUnderWay(db: Queryable, targets: readonly string[], patienceMs: number): Promise<boolean> {
+/** A report that no process has tried waits no longer than this for a process that works on it. */
+const PATIENCE_MS = 10_000;
+
+/** Whether a report since the run began has not been tried yet, or is being applied. */
+export async function isAnyUnderWay(db: Queryable, runId: string, targets: readonly string[]): Promise<boolean> {
   const found = await db.query(
     `select 1 from ledger.item_reports where state = 'waiting' and target = any($1)
+       and reported_at >= (select created_at from ledger.runs where id = $3)
        and ((attempts = 0 and reported_at > clock_timestamp() - $2 * interval '1 ms') or held_until > clock_timestamp()) limit 1`,
-    [targets, patienceMs],
+    [targets, PATIENCE_MS, runId],
   );
   return found.rowCount !== 0;
 }
