@@ -8,6 +8,7 @@ import type { TaskEvent } from '../../src/contract/target.ts';
 import { countRows } from '../../src/engine/ledger/rows.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import type { JobResult } from '../../src/engine/worker/job.ts';
+import { keepReports } from '../../src/mirror/inbound/inbox.ts';
 import { takeOutboxClaim } from '../../src/mirror/outbox/claims.ts';
 import { listDeliveries } from '../../src/mirror/outbox/deliveries.ts';
 import { blockTarget, disableTarget } from '../../src/mirror/outbox/target-states.ts';
@@ -29,7 +30,7 @@ afterAll(() => database.close());
 
 /** A run that has seen these events, one task each, for the targets hook and mail. */
 async function runWith(events: readonly TaskEvent[], targets: readonly string[] = ['hook', 'mail']): Promise<Run> {
-  const run = await aRun(database, { phase: 'deliver-status', type: 'tasks' });
+  const run = await aRun(database, { phase: 'deliver-status', type: 'tasks', options: { targets } });
   const all = events.map((event, id) => change(id, 1, { event, runId: run.id, sync: run.sync }));
   await putRows(
     database,
@@ -92,6 +93,15 @@ describe('a run waits', () => {
     const run = await runWith(['changed'], ['hook']);
     await set(0, 'hook', columns);
     expect((await job(run)).status).toBe(status);
+  });
+
+  test('for a change at a target that a delivery has found', async () => {
+    const run = await runWith(['changed'], ['hook']);
+    await ended(0, 'hook', 'already');
+    await keepReports(database.pool, 'hook', [{ itemId: '1', isCompleted: true, status: '' }], 'read');
+    expect(await job(run)).toEqual(WAITS);
+    await database.pool.query(`delete from ledger.item_reports`);
+    expect((await job(run)).status).toBe('finished');
   });
 
   test('for a target that asks for a short pause, and not for a long one', async () => {
