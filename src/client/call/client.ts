@@ -21,7 +21,7 @@ import { type ConsumerFailed, createListSink, type OnRecords } from '../lists/li
 import { ageOf, type Call, classify, isRead } from './classify.ts';
 import type { Dialect } from './dialect.ts';
 import { type Inspected, type InspectOptions, seen, withCredentials } from './inspect.ts';
-import type { NotSent, NotSentReason, Outcome, StreamOutcome } from './outcome.ts';
+import { after, type NotSent, type NotSentReason, type Outcome, type StreamOutcome } from './outcome.ts';
 import { createPrefixes, type LearntPrefixes } from './prefix.ts';
 import { rateHintOf } from './rate-headers.ts';
 import { buildRequest, endpointOf, type Wire } from './request.ts';
@@ -157,7 +157,7 @@ export function createClient(config: ClientConfig): Client {
     const second = await callOnce(operation, options, wire, take);
     const bothLackIt = prefixes.other(operation, wire.prefix, second) !== undefined;
     // Of two refusals, prefer the service's own message to a framework's page.
-    return bothLackIt && !saysJson(second) ? first : second;
+    return bothLackIt && !saysJson(second) ? after(second, first) : after(first, second);
   }
 
   function callOnce<T extends Ended>(
@@ -172,7 +172,8 @@ export function createClient(config: ClientConfig): Client {
       const outcome = await sendOnce(operation, options, { ...wire, hasSlash: sent }, take);
       if (sent || outcome.status !== 'unknown' || outcome.wantsSlash !== true) return outcome;
       hasSlash = true;
-      return isRead(operation) ? sendOnce(operation, options, { ...wire, hasSlash }, take) : outcome;
+      const again = () => sendOnce(operation, options, { ...wire, hasSlash }, take);
+      return isRead(operation) ? after(outcome, await again()) : outcome;
     };
     if (inSpan === undefined) return send();
     const attributes = { 'lockstep.account': account, 'lockstep.operation': operation };
@@ -273,10 +274,7 @@ export function createClient(config: ClientConfig): Client {
     },
     stats: () => ({ ...counts }),
     learntPrefixes: () => prefixes.learnt(),
-    async close() {
-      closing ??= pool.close();
-      await closing;
-    },
+    close: () => (closing ??= pool.close()),
   };
 }
 

@@ -8,8 +8,13 @@ import type { Prefix } from '../../contract/operation.ts';
 import type { Beside } from '../lists/beside.ts';
 import type { ListShape } from './shape.ts';
 
+interface AnyOutcome {
+  /** How many other calls were made before it: under the other prefix, or at the path without a slash. Absent: none. */
+  readonly callsBefore?: number;
+}
+
 /** The service applied it. `content` is the decoded body without its envelope; undefined if the body was empty. */
-export interface Applied {
+export interface Applied extends AnyOutcome {
   readonly status: 'applied';
   readonly httpStatus: number;
   readonly content: unknown;
@@ -23,7 +28,7 @@ export interface Applied {
  * The service refused the call, so nothing changed there: 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 501, or a 200
  * whose envelope reports an error.
  */
-export interface Refused {
+export interface Refused extends AnyOutcome {
   readonly status: 'refused';
   readonly httpStatus: number;
   /** The service's own words, shortened. */
@@ -33,7 +38,7 @@ export interface Refused {
 }
 
 /** Over the rate: 429, or 503 with Retry-After on a read. Nothing changed there, and no attempt was spent. */
-export interface Limited {
+export interface Limited extends AnyOutcome {
   readonly status: 'limited';
   readonly httpStatus: number;
   readonly retryAfterMs: number;
@@ -58,7 +63,7 @@ export type NotSentReason =
  * The call never left this process: refused connection, DNS, connect timeout, aborted or past its deadline before
  * dispatch.
  */
-export interface NotSent {
+export interface NotSent extends AnyOutcome {
   readonly status: 'not-sent';
   readonly message: string;
   readonly reason?: NotSentReason;
@@ -83,7 +88,7 @@ export type UnknownReason =
   | 'no-list';
 
 /** Sent, and it is unknown whether it was applied: 5xx, 408, 3xx, reset, timeout, a truncated or unreadable 200. */
-export interface Unknown {
+export interface Unknown extends AnyOutcome {
   readonly status: 'unknown';
   readonly httpStatus?: number;
   readonly message: string;
@@ -97,7 +102,7 @@ export interface Unknown {
 export type Outcome = Applied | Refused | Limited | NotSent | Unknown;
 
 /** A list read to its end; `records` counts the records handed over. */
-export interface Streamed {
+export interface Streamed extends AnyOutcome {
   readonly status: 'applied';
   readonly httpStatus: number;
   readonly records: number;
@@ -109,3 +114,16 @@ export interface Streamed {
 
 /** The outcome of a streamed list. Unless it is `applied`, discard the records handed over so far. */
 export type StreamOutcome = Streamed | Refused | Limited | NotSent | Unknown;
+
+type Counted = AnyOutcome & Pick<Outcome | StreamOutcome, 'status'>;
+
+/** How many calls were made for it. */
+export function callsFor({ status, callsBefore = 0 }: Counted): number {
+  return callsBefore + (status === 'not-sent' ? 0 : 1);
+}
+
+/** The outcome, which counts the calls of an earlier one too. */
+export function after<T extends Counted>(earlier: Counted, outcome: T): T {
+  const callsBefore = callsFor(earlier) + (outcome.callsBefore ?? 0);
+  return callsBefore === 0 ? outcome : { ...outcome, callsBefore };
+}

@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CallOptions, StreamOptions } from '../../client/call/client.ts';
-import type { Applied, Streamed } from '../../client/call/outcome.ts';
+import { type Applied, callsFor, type Streamed } from '../../client/call/outcome.ts';
 import {
   backoffMs,
   decideRetry,
@@ -129,7 +129,7 @@ async function answered<T extends Applied | Streamed>(
 ): Promise<T> {
   for (let attempt = 1; ; ) {
     const outcome = await call(attempt > 1);
-    if (outcome.status !== 'not-sent') made.calls++;
+    made.calls += callsFor(outcome);
     if (outcome.status === 'applied') {
       if (outcome.cachedForS === undefined) return outcome;
       made.isAnswered = true;

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { elapsedMs } from '../../base/clock.ts';
 import type { CallOptions } from '../../client/call/client.ts';
-import type { Applied } from '../../client/call/outcome.ts';
+import { type Applied, callsFor } from '../../client/call/outcome.ts';
 import { decideRetry, type Failure, type RetryDecision } from '../../client/call/retry-policy.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from './account.ts';
@@ -51,7 +51,7 @@ export async function write(account: Account, operation: OperationName, options:
     const outcome = await account.client.call(operation, calls === 0 ? options : { ...options, isRetry: true });
     const ms = elapsedMs() - startedMs;
     const http = outcome.status === 'not-sent' ? undefined : outcome.httpStatus;
-    if (outcome.status !== 'not-sent') calls++;
+    calls += callsFor(outcome);
     if (outcome.status === 'limited') limited++;
     if (outcome.status === 'applied') {
       account.permissions.worked(operation);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CallEvent } from '../../../src/client/call/client.ts';
+import { callsFor, type Outcome } from '../../../src/client/call/outcome.ts';
 import { freeBudget } from '../../support/free-budget.ts';
 import { type Reply, startHttpServer } from '../../support/http-server.ts';
 import { API_KEY, openClient, openWithBudget } from './support.ts';
@@ -136,6 +137,21 @@ test('uses the other prefix of a service that redirects to it, and sends no writ
     'POST /api/v1/customers/create',
     'POST /v1/customers/create',
   ]);
+});
+
+test('an outcome counts all calls that were made for it', async () => {
+  const answer = { status: 404, body: '<html>' };
+  const server = await startHttpServer(({ path }) => {
+    if (path.startsWith('/v1/customers')) return { body: { content: null } };
+    return path === '/v1/orders/getall' ? { status: 301, headers: { location: `${path}/` } } : answer;
+  });
+  const client = openClient(server, { prefix: 'auto' });
+  const countOf = async (outcome: Promise<Outcome>) => callsFor(await outcome);
+  const create = () => client.call('customers.create', { lane, body: {} });
+  expect([await countOf(create()), await countOf(create())]).toEqual([2, 1]);
+  expect(await countOf(client.call('tasks.getall', { lane }))).toBe(2);
+  expect(await countOf(client.call('orders.getall', { lane }))).toBe(3);
+  expect([server.requests.length, client.stats().calls]).toEqual([8, 8]);
 });
 
 test('stops reading an answer at the cap', async () => {
