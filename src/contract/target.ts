@@ -53,7 +53,7 @@ export interface TargetAnswer {
 /** `itemId`: the item that was found or created, or the new id of a linked item that was moved; it is linked. */
 export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
   | { readonly status: 'delivered'; readonly detail?: string; readonly itemId?: string }
-  /** The item was read first, and nothing had to be written: it had this state, or a newer one of its own that is left. */
+  /** The item was read first, and nothing had to be written: it had this state, or people have changed it since. */
   | { readonly status: 'already'; readonly detail?: string; readonly itemId?: string }
   /** This target has nothing to update, for example because no item is linked. */
   | { readonly status: 'skipped'; readonly reason: string; readonly detail: string }
@@ -192,8 +192,8 @@ export interface CallContext {
   /** False: another process may send this delivery now, so no call of it may leave. Default: true. */
   readonly mayDispatch?: () => boolean;
   /**
-   * Whether the delivery may write its state to an item that it has read in another state; false: people changed the item since it was last
-   * seen, and the task will follow it. Default: it may.
+   * Whether the delivery may write its state to an item that it has read in another state. False: people changed the item after
+   * it was last seen, and the task will follow it. Default: it may.
    */
   readonly mayOverwrite?: (item: ItemState) => Promise<boolean>;
 }

@@ -58,7 +58,7 @@ function actionsFor(run: Run, report: RunReport, correction: string | undefined)
   return [...workOn(run, report), ...(isWrong && !isAcknowledged && !report.dryRun ? [acknowledge] : [])];
 }
 
-/** What makes the run go on, or cancels it. */
+/** What resumes or cancels the run. */
 function workOn({ status, errorCode, phase }: Run, { state, type, counts, dryRun }: RunReport): readonly Offered[] {
   if (state === 'awaiting-approval') {
     return [

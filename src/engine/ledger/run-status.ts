@@ -93,8 +93,8 @@ export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
 }
 
 /**
- * Opens the latest run of a sync again as if it began now, if it failed and had these options: what lasts, and makes each run of a
- * sync fail that starts every few seconds, makes one failed run. The run keeps the failure as a note.
+ * Reopens the latest run of a sync as if it began now, if it failed and had these options. So a lasting failure of a sync that
+ * starts every few seconds is one failed run. The run keeps the failure as a note.
  */
 export async function startFailedAgain(
   db: Queryable,

@@ -14,9 +14,9 @@
  *
  * An item has moved if it differs from the state in which it was last seen, or that was last sent to it. An item that moved
  * and moved back has not moved: calls that say otherwise may be echoes of two deliveries of our own. A task has moved if a
- * delivery waits that sends another state than that, if one has just arrived, if the service contradicts the last scan, or if
- * the last scan contradicts what the item was sent. If an item was never seen and never sent a state, a call proves that it moved. A read that finds it
- * different proves nothing about either side: that is a conflict too.
+ * delivery waits that sends another state than that, if one has just arrived, if the service contradicts the last scan, or
+ * if the last scan contradicts what the item was sent. If an item was never seen and never sent a state, a call proves that
+ * it moved. A read that finds it different proves nothing about either side: that is a conflict too.
  *
  * Every decision ends the difference with at most one write on each side: `take` writes the task and sends the change to
  * the other targets; `keep` leaves it to one delivery; a conflict is one of the two. What a write causes (a call back, a

@@ -14,7 +14,7 @@ export interface LinkedTask extends TaskScope {
 export interface Sides {
   /** Undefined: no scan of this sync has seen the task yet. */
   readonly known: { readonly version: number; readonly state: TaskState } | undefined;
-  /** The states that deliveries of it send to the target which wait, or are on their way. */
+  /** The states of its deliveries to the target that wait or are on their way. */
   readonly waiting: readonly boolean[];
   readonly isSending: boolean;
   /** A delivery has reached the target since the given moment. */

@@ -69,7 +69,7 @@ export async function moveItem(db: Queryable, target: string, formerId: string, 
   );
 }
 
-/** What the ledger records of the comments about these links, by the new names. `result`: the marker that a comment has. */
+/** Keeps the records of the comments about these links, under the new markers. `result`: the marker that a comment has. */
 async function moveLinkComments(db: Queryable, target: string, formerId: string, itemId: string): Promise<void> {
   const { rows: links } = await db.query<{ scope: string; kind: string; id: string }>(
     `select scope, split_part(source_id, ':', 1) as kind, substr(source_id, strpos(source_id, ':') + 1) as id

@@ -17,7 +17,7 @@ export async function ledgerMoment(db: Queryable): Promise<string> {
   return found.rows[0]?.at ?? '';
 }
 
-/** `at`: a moment of the database's clock, before the item was read. Nothing is noted for it if it was seen later. */
+/** `at`: a moment of the database's clock, before the item was read. Ignored if it was seen later. */
 export async function noteSeen(
   db: Queryable,
   target: string,

@@ -58,7 +58,7 @@ export async function createFromNewItems(needs: NewItemNeeds): Promise<void> {
   const items = new Map([...last.due, ...read.items].map((item) => [item.itemId, item]));
   const due = await withoutTask(needs, [...items.values()]);
   const failed: Failed[] = [];
-  // They are open, so an item that is completed when the first delivery of its task arrives was completed by people.
+  // These items are open now: if one is completed when the first delivery of its task arrives, people completed it.
   for (const { itemId } of due) await noteSeen(pool, name, { itemId, isCompleted: false }, readAt);
   const lists = createSharedLists(elapsedMs);
   const createOnce = createCreations({ lists, log: needs.log, nowMs: elapsedMs, lookAfterMs: LOOK_AFTER_MS });

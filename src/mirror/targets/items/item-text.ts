@@ -82,7 +82,7 @@ export function decodeEntities(text: string): string {
   return toText(text.replaceAll('<', '&lt;').replaceAll('>', '&gt;'));
 }
 
-/** By UTF-16 units, as Jira counts: other vendors count no more of them. Half a surrogate pair is not text. */
+/** Counts UTF-16 units, as Jira does; the other vendors count at most as many. Half a surrogate pair is not text. */
 function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }
