@@ -113,5 +113,5 @@ test('reports an order that the service commits later than promised as a duplica
 });
 
 function third(more: Partial<NonNullable<BehaviourOptions['faults']>>): BehaviourOptions {
-  return { faults: { seed: 7, rate: 0.33, kinds: [...FAULT_KINDS], lateMs: 250, ...more } };
+  return { faults: { seed: 7, rate: 0.33, kinds: [...FAULT_KINDS], lateMs: 150, ...more } };
 }
