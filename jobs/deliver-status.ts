@@ -26,10 +26,11 @@ export const deliverStatus = defineJob({
     const { pool, run, options, signal } = context;
     const startedMs = performance.now();
     const waitedMs = () => performance.now() - startedMs;
-    // A delivery that finds its item changed makes a report, whose end queues deliveries to the other targets.
-    const isAtWork = async () =>
-      (await isAnyUnderWay(pool, run.id, options.targets)) || (await isUnderWay(pool, run.id, waitedMs()));
-    while (await isAtWork()) {
+    const isDelivering = () => isUnderWay(pool, run.id, waitedMs());
+    const isReporting = () => isAnyUnderWay(pool, run.id, options.targets);
+    // A delivery that finds its item changed makes a report before it ends, and the end of a report queues deliveries: so both are
+    // at rest only if nothing is delivered before and after the look at the reports.
+    while ((await isDelivering()) || (await isReporting()) || (await isDelivering())) {
       if (signal.aborted || waitedMs() >= STAY_MS) return { status: 'again', inMs: 0 };
       await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
     }

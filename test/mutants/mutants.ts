@@ -83,4 +83,11 @@ export const MUTANTS: readonly Mutant[] = [
     to: 'quoted(cell, ',
     test: 'test/csv/result-files.test.ts',
   },
+  {
+    removes: 'the look at what people changed at a target before a delivery overwrites it',
+    file: 'src/mirror/inbound/changed-there.ts',
+    from: 'if (stateBefore(sides, isCompleted) !== task.isCompleted) return true;',
+    to: 'if (stateBefore(sides, isCompleted) !== isCompleted) return true;',
+    test: 'test/mirror/inbound/read-back.test.ts',
+  },
 ];
