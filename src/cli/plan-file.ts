@@ -2,7 +2,6 @@
  * A plan file: what a dry run would write, for people to read and for `lockstep apply`. Lines of JSON: a header, one line for
  * each write, and an end. The ledger stores the hash of the file, so that a file which was changed is not applied.
  */
-
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';

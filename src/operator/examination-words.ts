@@ -1,5 +1,4 @@
 /** The doctor's report in words, for the command line and the console. */
-
 import { Document } from 'yaml';
 import { plural } from '../base/counts.ts';
 import { gaps } from '../contract/gaps.ts';

@@ -1,5 +1,4 @@
 /** How a file was read, in words for people: the command line and the console show the same. */
-
 import { conditionWords } from '../base/condition.ts';
 import { formatCount, plural } from '../base/counts.ts';
 import { namelessColumn } from '../csv/column-names.ts';

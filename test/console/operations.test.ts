@@ -544,6 +544,12 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     ]);
     const again = (await call('/links/import', { target: 'issues', account: 'acme', csv: download })).json;
     expect(again.said).toContain('2 rows: 0 new, 2 already linked');
+    await page.getByText('Link many tasks at once').click();
+    const long = { name: `${'links'.repeat(45)}.csv`, mimeType: 'text/csv', buffer };
+    await page.getByLabel('File').setInputFiles(long);
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('button', { name: 'Import what was checked' }).click();
+    expect(await page.textContent('[role=status]')).toContain('2 rows: 0 new, 2 already linked');
     await close();
   });
 

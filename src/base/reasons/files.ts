@@ -109,7 +109,7 @@ export const FILE_REASONS = {
   },
   CSV_NO_ROWS: {
     meaning: 'The file has a header and no rows.',
-    remedy: 'If it should have orders, export it again and load that file.',
+    remedy: 'If it should have rows, export it again and use that file.',
   },
   CSV_PRESET_UNFIT: {
     meaning: 'The file has no column of the chosen preset.',

@@ -1,5 +1,4 @@
 /** `lockstep accounts …`: shows which tenant each account is, and settles it after an address or key changed. */
-
 import type { Command } from 'commander';
 import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';

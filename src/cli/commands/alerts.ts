@@ -1,5 +1,4 @@
 /** `lockstep alerts …`: the channels and the open alerts, and a test of the channels. */
-
 import type { Command } from 'commander';
 import { plural } from '../../base/counts.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';

@@ -1,5 +1,4 @@
 /** `lockstep deliveries …`: lists, shows and replays deliveries to outside systems. */
-
 import { type Command, Option } from 'commander';
 import { plural } from '../../base/counts.ts';
 import { remedyFor } from '../../base/reasons/reasons.ts';

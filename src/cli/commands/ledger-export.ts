@@ -1,5 +1,4 @@
 /** `lockstep ledger export`: runs and their rows as NDJSON, for an archive or another program. */
-
 import path from 'node:path';
 import type { Command } from 'commander';
 import { plural } from '../../base/counts.ts';

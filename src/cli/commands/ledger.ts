@@ -1,5 +1,4 @@
 /** `lockstep ledger …`: how much the ledger holds, deleting old data, and exporting runs and rows. */
-
 import type { Command } from 'commander';
 import { formatCount } from '../../base/counts.ts';
 import { ledgerSize, type TableSize } from '../../engine/ledger/retention/size.ts';

@@ -1,5 +1,4 @@
 /** `lockstep links import FILE`: links tasks with items of a target, from a CSV. */
-
 import path from 'node:path';
 import type { Command } from 'commander';
 import { formatCount, plural } from '../../base/counts.ts';

@@ -1,5 +1,4 @@
 /** `lockstep links …`: which task is linked with which item of an outside system. */
-
 import type { Command } from 'commander';
 import { formatCount, plural } from '../../base/counts.ts';
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';

@@ -1,5 +1,4 @@
 /** `lockstep review export` and `lockstep review import`: decisions about many rows, in a CSV. */
-
 import path from 'node:path';
 import type { Command } from 'commander';
 import { plural } from '../../base/counts.ts';

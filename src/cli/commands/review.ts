@@ -1,5 +1,4 @@
 /** `lockstep review …`: lists what waits for a person, and takes decisions about it. */
-
 import type { Command } from 'commander';
 import { formatCount } from '../../base/counts.ts';
 import { type Decision, listDecisions } from '../../engine/ledger/decisions.ts';

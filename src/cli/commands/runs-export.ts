@@ -1,5 +1,4 @@
 /** `lockstep runs export`: a run's rows as CSV, for a spreadsheet or another program. */
-
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { plural } from '../../base/counts.ts';

@@ -1,5 +1,4 @@
 /** `lockstep runs show`: the result of a run, or of one of its rows. */
-
 import type { Command } from 'commander';
 import { formatCount } from '../../base/counts.ts';
 import { approvalOf } from '../../engine/ledger/approval.ts';

@@ -1,5 +1,4 @@
 /** `lockstep runs …`: lists runs, and shows, cancels, resumes, retries or exports one. */
-
 import { type Command, Option } from 'commander';
 import { formatCount, plural } from '../../base/counts.ts';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';

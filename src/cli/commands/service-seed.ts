@@ -1,5 +1,4 @@
 /** `lockstep service seed`: makes sample records. */
-
 import type { Command } from 'commander';
 import { plural } from '../../base/counts.ts';
 import { seedWorkspace } from '../../service/testbed/seed.ts';

@@ -1,5 +1,4 @@
 /** `lockstep settings …`: checks and prints the settings, and prints their JSON Schema. */
-
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { plural } from '../../base/counts.ts';

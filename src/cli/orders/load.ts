@@ -1,5 +1,4 @@
 /** Performs `orders load`: receives the file, shows how it is understood and what is planned, and follows the load. */
-
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { plural } from '../../base/counts.ts';

@@ -1,5 +1,4 @@
 /** What a long-running process does: its roles, and starting them in one workspace. */
-
 import type { Logger } from 'pino';
 import { plural } from '../../base/counts.ts';
 import { codeOf, messageOf } from '../../base/errors.ts';

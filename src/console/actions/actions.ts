@@ -1,5 +1,4 @@
 /** What people do through the console. Each action is allowed to operators only, and is kept with who did it and when. */
-
 import type pg from 'pg';
 import { formatCount, plural } from '../../base/counts.ts';
 import { codeOf } from '../../base/errors.ts';

@@ -1,5 +1,4 @@
 /** What people do in the console with links. */
-
 import path from 'node:path';
 import { formatCount, plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';

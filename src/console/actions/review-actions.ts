@@ -1,5 +1,4 @@
 /** What people decide in the console about rows in review. Nothing is decided about an item that another person decided first. */
-
 import { createHash } from 'node:crypto';
 import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';

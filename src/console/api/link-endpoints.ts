@@ -1,9 +1,13 @@
 /** The operations of the API about links. */
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs/promises';
+import path from 'node:path';
 import { z } from 'zod';
+import { makeDirectory } from '../../base/make-directory.ts';
+import type { OpenedFile } from '../../csv/receive.ts';
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { listLinks } from '../../mirror/links/list-links.ts';
 import { importLinksFrom, unlink } from '../actions/link-actions.ts';
-import { textAsFile } from '../forms/link-forms.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { linkQuery } from './filters.ts';
 import { done, limit, next } from './shapes.ts';
@@ -63,3 +67,14 @@ export const linkEndpoints: readonly Endpoint[] = [
       }),
   }),
 ];
+
+/** A file with this text that is gone once it is closed. */
+async function textAsFile(dataDir: string, text: string): Promise<OpenedFile> {
+  const dir = path.join(dataDir, 'received');
+  await makeDirectory(dir, { mode: 0o700 });
+  const file = path.join(dir, randomUUID());
+  await fs.writeFile(file, text, { mode: 0o600, flag: 'wx' });
+  const handle = await fs.open(file, 'r');
+  await fs.rm(file);
+  return { name: 'links.csv', handle };
+}

@@ -1,5 +1,4 @@
 /** The forms that act on runs, syncs and accounts. */
-
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';

@@ -1,12 +1,9 @@
 /** The forms of the page of links. */
-import { randomUUID } from 'node:crypto';
-import fs from 'node:fs/promises';
-import path from 'node:path';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { makeDirectory } from '../../base/make-directory.ts';
-import type { OpenedFile } from '../../csv/receive.ts';
+import { visibleName } from '../../base/visible.ts';
+import { shortName } from '../../csv/file-names.ts';
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { linkLines } from '../../operator/link-export.ts';
 import { requireOperator, requirePerson } from '../access/guard.ts';
@@ -51,7 +48,8 @@ export function addLinkForms(app: FastifyInstance, needs: ConsoleNeeds & { reado
       try {
         const form = { target, account, isReplacing: replace === 'yes', isDryRun };
         const done = await importLinksFrom(needs, taking, () => uploads.open(file), form);
-        if (isDryRun) next = addressOf('/links', { target, account, file: file.id, name: file.name, replace });
+        const shown = shortName(visibleName(file.name));
+        if (isDryRun) next = addressOf('/links', { target, account, file: file.id, name: shown, replace });
         return done;
       } finally {
         if (next === '/links') await uploads.remove(file.id);
@@ -67,15 +65,4 @@ export function addLinkForms(app: FastifyInstance, needs: ConsoleNeeds & { reado
     reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="links.csv"');
     return reply.send(Readable.from(lines));
   });
-}
-
-/** A file with this text that is gone once it is closed. */
-export async function textAsFile(dataDir: string, text: string): Promise<OpenedFile> {
-  const dir = path.join(dataDir, 'received');
-  await makeDirectory(dir, { mode: 0o700 });
-  const file = path.join(dir, randomUUID());
-  await fs.writeFile(file, text, { mode: 0o600, flag: 'wx' });
-  const handle = await fs.open(file, 'r');
-  await fs.rm(file);
-  return { name: 'links.csv', handle };
 }

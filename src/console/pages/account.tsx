@@ -1,5 +1,4 @@
 /** One account: whether it may be called, its budget over time, its tenant and dialect, and what the doctor found. */
-
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';

@@ -1,5 +1,4 @@
 /** Asks for the number of writes before a large load is approved. */
-
 import { z } from 'zod';
 import { formatCount } from '../../base/counts.ts';
 import { readRun } from '../../engine/ledger/runs.ts';

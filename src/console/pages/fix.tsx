@@ -1,5 +1,4 @@
 /** The lines of a load that were not accepted, to correct: by cell, or all at once. They become a new file. */
-
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';

@@ -1,5 +1,4 @@
 /** Home: what needs a person first, then what runs, what starts next, the budgets, and the last nights. */
-
 import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
 import { type RowsLeft, rowsLeft } from '../../engine/ledger/rows.ts';

@@ -1,5 +1,4 @@
 /** Links: which task is linked with which item of a target; import and removal. */
-
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';

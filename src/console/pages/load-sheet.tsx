@@ -1,5 +1,4 @@
 /** Load a file, second step: how it is read, which column fills which field, and the options. */
-
 import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';

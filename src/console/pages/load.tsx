@@ -1,5 +1,4 @@
 /** Load a file, first step: choose the account, and a file or its text. */
-
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { requireOperator } from '../access/guard.ts';

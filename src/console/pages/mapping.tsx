@@ -1,5 +1,4 @@
 /** What the mapping of a contact sync makes of ten contacts, which are read live. */
-
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { type CheckedContact, checkMapping, mappedSync } from '../../operator/check-mapping.ts';

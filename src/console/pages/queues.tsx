@@ -1,5 +1,4 @@
 /** Queues: the jobs that workers share, by state. A job only names the run to work on; the work itself is in the ledger. */
-
 import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
 import { type ListedJob, QUEUE_STATES, type QueueState } from '../../engine/worker/queue.ts';

@@ -1,5 +1,4 @@
 /** Asks before all rows of a reason are ignored, or kept for later. */
-
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';

@@ -1,5 +1,4 @@
 /** Review: the rows that wait for a person, by reason. */
-
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { meaningOf } from '../../base/reasons/reasons.ts';

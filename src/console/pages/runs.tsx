@@ -1,5 +1,4 @@
 /** Runs: all of them, filtered, the newest first. */
-
 import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';

@@ -1,5 +1,4 @@
 /** How a target is, for the list of targets and for its page. */
-
 import type pg from 'pg';
 import { formatCount, plural } from '../../base/counts.ts';
 import type { Run } from '../../engine/ledger/runs.ts';

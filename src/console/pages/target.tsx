@@ -1,5 +1,4 @@
 /** One target or channel for alerts: how it is, what waits for it, and what a check of the outside system finds. */
-
 import { z } from 'zod';
 import { formatCount } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';
