@@ -31,15 +31,21 @@ export function combinationOf(chosen: CombineChoice | undefined, preset?: Combin
 /** More lines than any order has: a column with one value throughout is no order_id. */
 const MOST_LINES = 1_000;
 
-/** `orderIdIndex`: the column of the order_id, which may be readable in a row that is not. */
+/** `orderIdIndex`: the column of the order_id, which may be readable in a row that is not. `width`: the number of columns. */
 export async function* combined(
   batches: AsyncIterable<readonly CheckedRow[]>,
   how: CombineLines,
-  orderIdIndex: number,
+  { orderIdIndex, width }: { readonly orderIdIndex: number; readonly width: number },
 ): AsyncGenerator<readonly CheckedRow[]> {
   const orderOf = ({ values, cells }: CheckedRow) => values.order_id ?? cells[orderIdIndex]?.trim();
-  const asOrder = (first: CheckedRow, rows: readonly CheckedRow[]) => asOne(first, rows, how, orderOf(first));
   let lines: CheckedRow[] = [];
+  /** The unreadable lines next to these lines. */
+  let unreadable: number[] = [];
+  const asOrder = (first: CheckedRow) => {
+    const order = orderOf(first);
+    const whole = asOne(first, lines, how, order);
+    return order ? unreadable.reduce(withUnreadable, whole) : whole;
+  };
   for await (const batch of batches) {
     const whole: CheckedRow[] = [];
     for (const row of batch) {
@@ -49,21 +55,49 @@ export async function* combined(
       const isOfAbove = first !== undefined && how.amount === 'sum' && !order && mayBeOfAbove(row);
       if (isOfAbove) lines.push(withDoubt(row));
       else if (isSame && !lines.some((line) => differInCustomer(line.values, row.values))) lines.push(row);
-      else {
-        if (first) whole.push(asOrder(first, lines));
+      else if (how.amount === 'sum' && mayBeOfAny(row, width, order)) {
+        unreadable.push(row.line);
+        if (first) whole.push(asOrder(first));
+        whole.push(row);
+        [lines, unreadable] = [[], [row.line]];
+      } else {
+        if (first) {
+          whole.push(asOrder(first));
+          unreadable = [];
+        }
         lines = [row];
       }
     }
     if (whole.length > 0) yield whole;
   }
   const [first] = lines;
-  if (first) yield [asOrder(first, lines)];
+  if (first) yield [asOrder(first)];
+}
+
+/** Whether it is unknown which order a line belongs to: its cells are not in their columns, or it lacks the order_id. */
+function mayBeOfAny(row: CheckedRow, width: number, order: string | undefined): boolean {
+  const code = row.status === 'invalid' ? row.problems[0]?.code : undefined;
+  const { length } = row.cells;
+  if (code === 'RAGGED') return length > width || (!order && length > 1); // a line with one cell is a footer
+  const isBroken = code === 'UNCLOSED_QUOTE' || code === 'BAD_QUOTES' || code === 'ROW_TOO_LONG';
+  return isBroken && (length !== width || !order || /["']/.test(order));
+}
+
+/** An order is not sent with a part of its sum. */
+function withUnreadable(row: CheckedRow, other: number): CheckedRow {
+  const { line, cells, lines, values } = row;
+  const doubt = { code: 'LINE_UNREADABLE', severity: 'error', field: undefined, facts: { line, other } } as const;
+  const problems = [...(row.status === 'valid' ? row.warnings : row.problems), doubt];
+  return { status: 'invalid', line, cells, ...(lines && { lines }), values, problems };
 }
 
 /** Some exports name an order and its customer on the first of its lines only; others end with a line of totals. */
 function mayBeOfAbove({ values, ...row }: CheckedRow): boolean {
-  const isTotals = row.status === 'invalid' && row.problems.some(({ code }) => code === 'TOTALS_ROW');
-  return values.amount !== undefined && !isTotals && CUSTOMER_REFERENCES.every((field) => values[field] === undefined);
+  const problems = row.status === 'invalid' ? row.problems : [];
+  const isTotals = problems.some(({ code }) => code === 'TOTALS_ROW');
+  const isAmount = ({ field, facts }: Problem) => field === 'amount' && /\d/.test(`${facts.cell}`);
+  const hasAmount = values.amount !== undefined || problems.some(isAmount);
+  return hasAmount && !isTotals && CUSTOMER_REFERENCES.every((field) => values[field] === undefined);
 }
 
 /** The sum of an order is sent only if all of its lines are known. */

@@ -111,7 +111,8 @@ export async function* checkedRows(
 ): AsyncGenerator<readonly CheckedRow[]> {
   const index = orderIdIndex(sheet.mapping);
   const lines = checkedLines(received, sheet, validator);
-  const rows = sheet.combine && index !== undefined ? combined(lines, sheet.combine, index) : lines;
+  const where = { orderIdIndex: index ?? 0, width: sheet.columns.length };
+  const rows = sheet.combine && index !== undefined ? combined(lines, sheet.combine, where) : lines;
   let left = sheet.limit ?? Number.POSITIVE_INFINITY;
   for await (const batch of rows) {
     const taken: CheckedRow[] = [];

@@ -82,10 +82,31 @@ test('an order is not sent with a part of its sum if a line below names no order
   expect(verdicts(rows)).toEqual(['2 LINE_WITHOUT_ORDER LINE_WITHOUT_ORDER', '5 ok', '6 AMOUNT_EMPTY NO_CUSTOMER']);
   const [problem] = rows[0]?.status === 'invalid' ? rows[0].problems : [];
   expect(sentenceFor(problem?.code ?? '', problem?.facts ?? {})).toContain('Line 3 of order A: ');
+  expect(verdicts((await combined('A,ann@x.de,10,,\n,,1O.5,,\n', 'sum')).rows)).toEqual(['2 LINE_WITHOUT_ORDER']);
   expect(verdicts((await combined('A,ann@x.de,10,,\nA,,20,,\nB,ben@x.de,1,,\n,,31,,\n', 'sum')).rows)).toEqual([
     ...['2 ok', '4 ok', '5 TOTALS_ROW'],
   ]);
   expect(verdicts((await combined('A,ann@x.de,10,,\n,,20,,\n', 'first')).rows)).toEqual(['2 ok', '3 NO_CUSTOMER']);
+});
+
+test.each([
+  ['a quote that is not closed', '"A,ben@x.de,20,Lamp,'],
+  ['a delimiter too many', 'x,A,ben@x.de,20,Lamp,paid'],
+  ['the end of the line too early', ',,20'],
+  ['more characters than a row may have', `A,ben@x.de,20,${'x'.repeat(300_000)},`],
+])('orders are not sent with a part of their sum if a line next to them has %s', async (_, line) => {
+  const { rows } = await combined(`A,ann@x.de,10,,\n${line}\nB,ben@x.de,1,,\nC,cy@x.de,2,,\n`, 'sum');
+  expect(verdicts(rows)).toEqual(['2 LINE_UNREADABLE', expect.stringMatching(/^3 /), '4 LINE_UNREADABLE', '5 ok']);
+  const [problem] = rows[0]?.status === 'invalid' ? rows[0].problems : [];
+  expect(sentenceFor(problem?.code ?? '', problem?.facts ?? {})).toContain('Line 3 cannot be read');
+  expect(remedyFor('LINE_UNREADABLE', problem?.facts ?? {})).toContain('Correct line 3');
+  const first = await combined(`A,ann@x.de,10,,\n${line}\nB,ben@x.de,1,,\n`, 'first');
+  expect(verdicts(first.rows)).toEqual(['2 ok', expect.stringMatching(/^3 /), '4 ok']);
+});
+
+test('a line with one cell, such as a footer, is no line of the order above', async () => {
+  const { rows } = await combined('A,ann@x.de,10,,\nExported by Cy\n', 'sum');
+  expect(verdicts(rows)).toEqual(['2 ok', '3 RAGGED']);
 });
 
 test.each([

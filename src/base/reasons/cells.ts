@@ -136,6 +136,11 @@ export const CELL_REASONS = {
     sentence: 'The line names neither an order nor a customer, so it may be a line of the order above.',
     remedy: 'Give it the order_id of that order, or remove it if it is a total.',
   },
+  LINE_UNREADABLE: {
+    meaning: 'A line next to the order cannot be read, and may be one of its lines, whose amounts are added.',
+    sentence: 'Line {other} cannot be read, and may be a line of this order, whose amounts are added.',
+    remedy: 'Correct line {other}, or remove it if it is not a line of an order.',
+  },
   TOTALS_ROW: {
     meaning: 'The row looks like a totals row.',
     remedy: 'Remove it, or name its customer by an e-mail, a phone or an id.',
