@@ -51,7 +51,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const connection: pg.PoolConfig = {
     application_name: 'lockstep',
     connectionTimeoutMillis: CONNECT_MS,
-    keepAlive: true,
     ...server,
   };
   const pool = makePool({ ...connection, max: options.maxConnections ?? 10 }, options.log, options.inSpan);

@@ -2,11 +2,34 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { InSpan } from '../base/trace-span.ts';
+import { endLostConnections } from './lost-connections.ts';
 import { tracedPool } from './traced-pool.ts';
+
+/**
+ * A host that is lost closes no connection. After half a minute without a sign of it, or a minute without a statement in a
+ * transaction, Postgres ends its transactions, whose locks other hosts wait for.
+ */
+const SESSION = {
+  tcp_keepalives_idle: '10s',
+  tcp_keepalives_interval: '5s',
+  tcp_keepalives_count: '4',
+  tcp_user_timeout: '30s',
+  idle_in_transaction_session_timeout: '60s',
+};
+/** How soon a connection on which nothing arrives is tried: the database may be lost, too. */
+const KEEP_ALIVE_MS = 10_000;
 
 /** Makes a pool; the caller ends it. Lost connections are logged, and the next query gets a new one. */
 export function makePool(connection: pg.PoolConfig, log?: Logger, inSpan?: InSpan): pg.Pool {
-  const config = { ...connection, types: { getTypeParser } };
+  const settings = Object.entries(SESSION).map(([name, value]) => `set ${name} = '${value}'`);
+  const config = {
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    ...connection,
+    // Not in `options`, which poolers refuse.
+    onConnect: (db: pg.ClientBase) => db.query(settings.join('; ')),
+    types: { getTypeParser },
+  };
   const pool = inSpan ? tracedPool(config, inSpan) : new pg.Pool(config);
   const lost = (error: Error): void => {
     if (!pool.ending) log?.warn({ err: error }, 'lost a connection to the database');
@@ -14,6 +37,7 @@ export function makePool(connection: pg.PoolConfig, log?: Logger, inSpan?: InSpa
   pool.on('error', () => undefined); // the listener below has logged it
   // The pool listens to idle connections only; one lost between two statements of a transaction would end the process.
   pool.on('connect', (db) => db.on('error', lost));
+  endLostConnections(pool, config, log);
   return pool;
 }
 

@@ -11,9 +11,9 @@ import { makePool } from '../../src/storage/pool.ts';
 import { WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { startProxy } from '../support/tcp-proxy.ts';
 import { expectSound, HOSTILE, openPage } from './browser.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
-import { startProxy } from './tcp-proxy.ts';
 
 const SYNCS = `${SETTINGS}
 syncs:

@@ -54,7 +54,6 @@ export function openBackend({ redis, database }: Pick<QueueNeeds, 'redis' | 'dat
   // BullMQ's own pool ends the process when a connection is lost between two statements.
   const pool = makePool({
     ...database,
-    keepAlive: true,
     max: MAX_CONCURRENCY_ON_POSTGRES + 3, // one of them listens
     options: [database.options, `-c search_path=${DEFAULT_SCHEMA}`].filter(Boolean).join(' '),
   });
