@@ -29,6 +29,7 @@ export function keptSecretsOf(pool: pg.Pool, target: string): KeptSecrets {
       },
       alone: (work) =>
         inTransaction(pool, async (own) => {
+          await own.query(`set local idle_in_transaction_session_timeout = '6min'`); // the work waits for a call to the vendor
           await own.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`lockstep secrets of ${target}`]);
           return work(keptIn(own));
         }),
