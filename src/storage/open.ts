@@ -52,6 +52,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     application_name: 'lockstep',
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
+    // Postgres' planner overestimates our statements, and compiling one of them costs a second. Not in `options`: poolers refuse it.
+    onConnect: (db) => db.query('set jit = off'),
     ...server,
   };
   const pool = makePool({ ...connection, max: options.maxConnections ?? 10 }, options.log, options.inSpan);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/storage/open.ts';
+import { makePool } from '../../src/storage/pool.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
@@ -20,6 +21,15 @@ test('postgres://…: opens it, with a pool of the given size, and shows it with
   expect(database.pool.options.max).toBe(3);
   expect(database.describe).toBe(`the Postgres ${url.replace('hush', '***')}`);
   await database.close();
+});
+
+test('no connection compiles its statements, which costs seconds where Postgres comes with a compiler', async () => {
+  const database = await openDatabase({ url: urlOf(fresh.connection.database), dataDir });
+  const bare = makePool(fresh.connection);
+  const { rows: usual } = await bare.query('show jit');
+  const { rows } = await database.pool.query('show jit');
+  await Promise.all([database.close(), bare.end()]);
+  expect([usual, rows]).toEqual([[{ jit: 'on' }], [{ jit: 'off' }]]);
 });
 
 test('a bigint is a number where a number can hold it, and text where it cannot', async () => {
