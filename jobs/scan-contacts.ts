@@ -50,7 +50,7 @@ import { type ContactsOptions, contactsOptions, createsCustomers } from '../src/
 import { ContactSightings } from '../src/syncs/contacts/sightings.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/syncs/contacts/staging.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
-import { BASELINE, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
+import { BASELINE, noteDeleted, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
 import { UnreadMails } from '../src/syncs/customers/unread-mails.ts';
 import { exceeds, exceedsMessage } from '../src/syncs/guards.ts';
 
@@ -190,6 +190,7 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
   mails.check();
   const isWhole = await witnesses.judge(report.proof !== 'unproven');
   await recordProgress(pool, run.id, { scan: isWhole ? report.proof : 'unproven' });
+  await noteDeleted(context, 'contacts', sightings.deleted);
   for (const reason of report.reasons)
     await addNote(pool, run.id, `the scan of contacts is ${report.proof}: ${reason}`);
   return sightings;

@@ -46,6 +46,20 @@ async function verdicts(run: Run): Promise<readonly string[]> {
   });
 }
 
+test('a contact that the list shows as deleted makes no customer, and does not empty the one that it has', async () => {
+  const service = serviceWith({ contacts: [ann, { ...ben, deleted_at: '2026-01-01' }, { isDeleted: 'yes' }] });
+  const run = await harness.runSync();
+  expect(await harness.tally(run)).toEqual({ in: 1, created: 1 });
+  expect(service.customers.map(({ full_name }) => full_name)).toEqual(['Ann Lee']);
+  expect((await readRun(harness.database.pool, run.id)).notes.join()).toContain(
+    'marked as deleted: they were left out',
+  );
+  Object.assign(service.contacts[0] ?? {}, { first_name: 'Deleted', last_name: '', email: null, deleted: true });
+  Object.assign(service.contacts[1] ?? {}, { deleted_at: null });
+  expect(await harness.tally(await harness.runSync())).toEqual({ in: 1, created: 1 });
+  expect(service.customers.map(({ full_name }) => full_name)).toEqual(['Ann Lee', 'Ben Lee']);
+});
+
 describe('a service that renames the fields of its customers', () => {
   const there = [{ full_name: 'Ann Lee', email: 'ann@example.com' }];
 
