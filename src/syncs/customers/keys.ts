@@ -17,7 +17,7 @@ export function keysOf(customer: CustomerFields): Keys {
   return {
     email: normaliseEmail(customer.email),
     phone: normalisePhone(customer.phone_number),
-    name: normaliseText(customer.full_name),
+    name: normaliseText(firstNameFirst(customer.full_name)),
     org: normaliseText(customer.organization),
   };
 }
@@ -76,6 +76,11 @@ function normalisePhone(phone = ''): string | undefined {
   const international = phone.replace(/^(\s*(?:\+|00)[\s\d.-]*)\(0\)/, '$1');
   const digits = international.replace(/^\s*00/, '').replace(/\D/g, '');
   return digits.length >= 6 ? digits : undefined;
+}
+
+/** `Lee, Ann` is Ann Lee: some services show names in this form. */
+function firstNameFirst(name: string | undefined): string | undefined {
+  return name?.replace(/^([^,]+),([^,]+)$/, '$2 $1');
 }
 
 function normaliseText(text: string | undefined): string | undefined {

@@ -232,6 +232,15 @@ describe('keys', () => {
     expect(keysOf(personFieldsOf({ first_name, last_name })).name).toBe(key);
   });
 
+  test.each([
+    ['LEE, Ann Mary', 'ann mary lee'],
+    ['Lee,Ann', 'ann lee'],
+    ['Lee, Ann, Dr.', 'lee, ann, dr.'],
+    ['Lee,', 'lee,'],
+  ])('the full name %j is compared as %j', (full_name, key) => {
+    expect(keysOf({ full_name }).name).toBe(key);
+  });
+
   test('the organization is compared as names are', () => {
     expect(keysOf({ organization: ' Lee  & CO ' }).org).toBe('lee & co');
   });
