@@ -154,6 +154,35 @@ test('a service whose contacts have names that Lockstep does not know is sent no
   );
 });
 
+describe('a service whose contacts have their names in an object that Lockstep does not know,', () => {
+  const without = { first_name: undefined, last_name: undefined };
+  const within = ({ first_name, last_name, ...others }: Record<string, unknown>) => ({
+    ...others,
+    person: { givenName: first_name, familyName: last_name },
+  });
+
+  test('is sent nothing, and the error says which', async () => {
+    const service = serviceWith({ contacts: [ann, ben].map(within) });
+    const run = await harness.runSync();
+    expect([run.status, run.errorCode, service.customers]).toEqual(['failed', 'SERVICE_UNREADABLE', []]);
+    expect(run.error).toMatch(
+      /but "person\.givenName" holds a name\. Set accounts\.\w+\.dialect\.members\.contacts\.first_name to person\.givenName,/,
+    );
+  });
+
+  test.each([
+    ['one of them has a name', [within(ann), ben]],
+    [
+      'the object has the name of their owner',
+      [ann, ben].map((one) => ({ ...one, ...without, owner: { first_name: 'Zoe' } })),
+    ],
+    ['none has a name at all', [ann, ben].map((one) => ({ ...one, ...without }))],
+  ])('is served where %s', async (_, contacts) => {
+    serviceWith({ contacts });
+    expect(await harness.tally(await harness.runSync())).toEqual({ in: 2, created: 2 });
+  });
+});
+
 describe('a service that refuses to import', () => {
   test.each([
     ['as unknown', refused(404, 'no such operation')],

@@ -312,6 +312,6 @@ function fieldsOf(kind: Described): ReadonlyMap<string, FieldName> {
 }
 
 /** `order_id`, `orderId` and `Order-ID` are the same name. */
-function plain(name: string): string {
+export function plain(name: string): string {
   return name.replace(/[_\- ]/g, '').toLowerCase();
 }
