@@ -1,4 +1,5 @@
 /** The keys that recognise a customer, normalised. Records are in the contract's names (client/call/contract-record.ts). */
+import { domainToUnicode } from 'node:url';
 import { MASK } from '../../base/masked.ts';
 import { flagOf } from '../../client/call/dialect.ts';
 import { type JsonObject, textOf } from '../../client/call/json.ts';
@@ -63,8 +64,10 @@ export function maskedIn({ email, phone_number }: CustomerFields): string | unde
   return [email, phone_number].find((key) => key !== undefined && MASK.test(key));
 }
 
+/** A domain with umlauts, such as `bücher.example`, is the same in the form of the DNS, `xn--bcher-kva.example`. */
 function normaliseEmail(email: string | undefined): string | undefined {
-  const normal = email?.normalize('NFC').trim().toLowerCase() ?? '';
+  const written = email?.normalize('NFC').trim().toLowerCase() ?? '';
+  const normal = written.replace(/(?<=@)[^@]*xn--[^@]*$/, (domain) => domainToUnicode(domain) || domain);
   return normal.includes('@') ? normal : undefined;
 }
 
