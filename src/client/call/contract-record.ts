@@ -198,6 +198,22 @@ function unwrapped(record: JsonObject, kind: Described): JsonObject {
   return { ...relatedTo(relationships), ...unwrapped(inner, kind), ...rest };
 }
 
+/** A person whose name is an object, such as `{ first: "Ann", last: "Lee" }`, with its parts beside the other fields. */
+function named(record: JsonObject, kind: Described): JsonObject {
+  const member = Object.keys(record).find((name) => isNameOf(name, kind) && isJsonObject(record[name]));
+  const name = member === undefined ? undefined : record[member];
+  if (member === undefined || !isJsonObject(name)) return record;
+  const parts = Object.entries(name).filter(([part]) => NAME_PARTS.has(fieldsOf(kind).get(plain(part))?.field ?? ''));
+  const { [member]: _, ...others } = record;
+  return { ...Object.fromEntries(parts), ...others };
+}
+
+const NAME_PARTS: ReadonlySet<string> = new Set(['first_name', 'last_name', 'full_name']);
+
+function isNameOf(member: string, kind: Described): boolean {
+  return (kind === 'contacts' || kind === 'customers') && fieldsOf(kind).get(plain(member))?.field === 'full_name';
+}
+
 function relatedTo(relationships: Json | undefined): JsonObject {
   if (!isJsonObject(relationships)) return {};
   const related = Object.entries(relationships).map(([name, to]) => [name, isJsonObject(to) ? to.data : null]);
@@ -235,7 +251,7 @@ const MOST_FORMS = 1_000;
 function flat(read: JsonObject, kind: Described, dialect: Dialect): Pick<Form, 'fields'> & { record: JsonObject } {
   const form = formOf(read, kind);
   if (!form.mayBeNested) return { record: read, fields: form.fields };
-  const record = unlinked(unwrapped(read, kind), kind, dialect);
+  const record = unlinked(named(unwrapped(read, kind), kind), kind, dialect);
   return { record, fields: formOf(record, kind).fields };
 }
 
@@ -259,7 +275,9 @@ function hasNames(record: JsonObject, names: readonly string[]): boolean {
 }
 
 function mayBeNested(names: readonly string[], kind: Described): boolean {
-  return ['_links', ...wrappersOf(kind)].some((name) => names.includes(name));
+  return (
+    ['_links', ...wrappersOf(kind)].some((name) => names.includes(name)) || names.some((name) => isNameOf(name, kind))
+  );
 }
 
 function fieldsIn(names: readonly string[], kind: Described): ReadonlyMap<string, readonly Member[]> {
@@ -294,6 +312,6 @@ function fieldsOf(kind: Described): ReadonlyMap<string, FieldName> {
 }
 
 /** `order_id`, `orderId` and `Order-ID` are the same name. */
-function plain(name: string): string {
+export function plain(name: string): string {
   return name.replace(/[_\- ]/g, '').toLowerCase();
 }
