@@ -1,7 +1,8 @@
 /** Lists of contacts whose names are in a member that Lockstep does not know. */
-import { plain } from '../../client/call/contract-record.ts';
+
 import { isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, textOf } from '../../client/call/json.ts';
+import { plain } from '../../client/call/record-form.ts';
 import { MEMBER_NAMES } from '../../contract/member-names.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
