@@ -1,7 +1,9 @@
 /** What a column holds, by its cells, if its name alone does not say it. */
-import { COUNT_WORDS, type Field, MONEY_WORDS } from './fields.ts';
+import { COUNT_WORDS, MONEY_WORDS } from './amount-words.ts';
+import type { Field } from './fields.ts';
 import { fitsOf } from './fits.ts';
-import { NUMBER_WORDS, plainWords, type Recognised } from './recognise.ts';
+import { NUMBER_WORDS, type Recognised } from './recognise.ts';
+import { plainWords } from './words.ts';
 
 const CUSTOMER_WORDS = new Set([
   ...[
@@ -26,7 +28,10 @@ const MOST_CELLS = 0.9;
 /** `ch_3Q0ab`, and a UUID. */
 const ANY_ID = /^[^\s@]*\d[^\s@]*$/;
 /** Some shops export an order's number as its name. */
-const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}-?\d+)$/u;
+const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}[ -]?\d+(?:\/\d+)?)$/u;
+
+/** The number of an order, or its place in a list. */
+const PLACE_OR_ORDER = /^(?:n|no|nro|num|numero) (?:(?:de|d) )?(?:orden|ordre)$/;
 
 /**
  * A column called "customer" may contain ids, e-mail addresses or names, one called "name" may contain order numbers, and one
@@ -40,7 +45,7 @@ export function byContent(name: string, cells: readonly string[]): Recognised | 
     const isNumbers = filled.length > 0 && filled.every((cell) => ORDER_NUMBER.test(cell));
     return isNumbers ? { field: 'order_id', ...how } : undefined;
   }
-  if (NUMBER_WORDS.has(words))
+  if (NUMBER_WORDS.has(words) || PLACE_OR_ORDER.test(words))
     return areOrderNumbers(cells, words)
       ? { field: 'order_id', ...how, confidence: words === 'id' ? 0.79 : 0.8 }
       : undefined;

@@ -2,7 +2,8 @@
 import { COMPANY_PARTS, CUSTOMER_PARTS, type Field, NAME_WORDS, PERSON_PARTS, SHARED } from './fields.ts';
 import type { FirstCells } from './first-cells.ts';
 import type { MappedColumn } from './mapped-column.ts';
-import { CONFIDENCE, plainWords } from './recognise.ts';
+import { CONFIDENCE } from './recognise.ts';
+import { plainWords } from './words.ts';
 
 /** A column that was recognised, and is not used because the column called `better` says more. */
 export type YieldingColumn = MappedColumn & { readonly better: string };
@@ -31,15 +32,7 @@ export function yieldToBetter(
 const FIRST_NAME = /^(.*?) ?(?:first ?name|given name|vorname|\bprenom\b) ?(.*)$/;
 const LAST_NAME = /^(.*?) ?(?:last ?name|surname|family name|nachname|\bnom\b) ?(.*)$/;
 /** Whose first and last name may be the customer's, the best one first; never those of a recipient or an employee. */
-const PERSONS: readonly string[] = [
-  ...CUSTOMER_PARTS,
-  '',
-  ...PERSON_PARTS,
-  'rechnung',
-  'rechnungs',
-  'facturation',
-  ...COMPANY_PARTS,
-];
+const PERSONS: readonly string[] = [...CUSTOMER_PARTS, '', ...PERSON_PARTS, ...COMPANY_PARTS];
 
 /** Joins a first and a last name of the same person, unless a column with the whole name was found. */
 export function findNamePair(found: Map<Field, MappedColumn>, firstCells: FirstCells): void {

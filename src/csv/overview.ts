@@ -10,11 +10,11 @@ import { cellOf } from './combine.ts';
 import type { DetectedEncoding } from './encoding.ts';
 import { KIND_NAMES } from './fields.ts';
 import type { Preset, ReversalColumns } from './presets.ts';
-import { plainWords } from './recognise.ts';
 import type { Table } from './table.ts';
 import { TextNotes } from './text-notes.ts';
 import type { CheckedRow } from './validate.ts';
 import { type ColumnCondition, selectorOf } from './where.ts';
+import { plainWords } from './words.ts';
 
 /** A column with more values than this says what differs in each order, not what kind of order it is. */
 const MOST_VALUES = 10;
