@@ -123,7 +123,9 @@ function recogniseAll(
   const candidates = new Map<Field, MappedColumn[]>();
   const unfit: MappedColumn[] = [];
   for (const [index, name] of header.names.entries()) {
-    const known = taken.has(index) ? undefined : (byContent(name, firstCells.cells({ index })) ?? recognise(name));
+    const known = taken.has(index)
+      ? undefined
+      : (byContent(name, firstCells.cells({ index }), header.names[index - 1]) ?? recognise(name));
     if (!known || found.has(known.field) || isLeftOut(known.field)) continue;
     const { field } = known;
     const column = firstCells.column(field, { index }, known);

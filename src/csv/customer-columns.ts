@@ -3,7 +3,7 @@ import { COMPANY_PARTS, CUSTOMER_PARTS, type Field, NAME_WORDS, PERSON_PARTS, SH
 import type { FirstCells } from './first-cells.ts';
 import type { MappedColumn } from './mapped-column.ts';
 import { CONFIDENCE } from './recognise.ts';
-import { plainWords } from './words.ts';
+import { plainWords, withoutSmall } from './words.ts';
 
 /** A column that was recognised, and is not used because the column called `better` says more. */
 export type YieldingColumn = MappedColumn & { readonly better: string };
@@ -29,21 +29,28 @@ export function yieldToBetter(
   return yielding;
 }
 
-const FIRST_NAME = /^(.*?) ?(?:first ?name|given name|vorname|\bprenom\b) ?(.*)$/;
-const LAST_NAME = /^(.*?) ?(?:last ?name|surname|family name|nachname|\bnom\b) ?(.*)$/;
+const FIRST_NAME =
+  /^(.*?) ?(?:first ?name|given name|vorname|\bprenom\b|\bnombres?\b|\bnome\b|voornaam|fornamn|\bimie\b) ?(.*)$/;
+const LAST_NAME =
+  /^(.*?) ?(?:last ?name|surname|family name|nachname|\bnom\b|apellidos?|cognome|sobrenome|achternaam|efternamn|nazwisko) ?(.*)$/;
 /** Whose first and last name may be the customer's, the best one first; never those of a recipient or an employee. */
 const PERSONS: readonly string[] = [...CUSTOMER_PARTS, '', ...PERSON_PARTS, ...COMPANY_PARTS];
 
 /** Joins a first and a last name of the same person, unless a column with the whole name was found. */
 export function findNamePair(found: Map<Field, MappedColumn>, firstCells: FirstCells): void {
-  const person = (name: string, form: RegExp) => form.exec(plainWords(name))?.slice(1).join(' ').trim();
+  const person = (name: string, form: RegExp) =>
+    form
+      .exec(withoutSmall(plainWords(name)))
+      ?.slice(1)
+      .join(' ')
+      .trim();
   const indexOf = (whose: string, form: RegExp) =>
     firstCells.header.names.findIndex((name) => person(name, form) === whose);
   for (const whose of PERSONS) {
     const [index, last] = [indexOf(whose, FIRST_NAME), indexOf(whose, LAST_NAME)];
     if (index === -1 || last === -1) continue;
     const isHalf = (column: MappedColumn | undefined) =>
-      !column || column.index === last || column.confidence < CONFIDENCE.vague;
+      !column || column.index === index || column.index === last || column.confidence < CONFIDENCE.vague;
     if (!isHalf(found.get('customer_name')) || !isHalf(found.get('full_name'))) return;
     found.delete('full_name');
     const by = { how: 'synonym', confidence: CONFIDENCE.vague } as const;

@@ -13,7 +13,7 @@ import {
   SYNONYMS,
   VAGUE_NAMES,
 } from './fields.ts';
-import { plainWords } from './words.ts';
+import { plainWords, withoutSmall } from './words.ts';
 
 export interface Recognised {
   readonly field: Field;
@@ -35,11 +35,6 @@ function named(words: string): Recognised | undefined {
     if (known) return known;
   }
   return undefined;
-}
-
-/** `Número de pedido`, `Gesamtsumme der Bestellung` and `e-mail de l’acheteur` without the words between the others. */
-function withoutSmall(words: string): string {
-  return words.replace(SMALL_WORDS, '').replace(/ +/g, ' ').trim();
 }
 
 /** `Buyer e-mail` and `telefono del cliente` */
@@ -128,7 +123,6 @@ const LABEL_WORDS: ReadonlySet<string> = new Set(['ref', 'reference', 'referenci
 
 /** `Bestellnr.` and `Fakturanummer` */
 const NUMBER_END = /(?<=\p{L}{3})(?:nr|nummer)$/u;
-const SMALL_WORDS = /\b(?:de|del|la|le|les|l|d|du|des|do|da|di|dell?a?|der|van|the|of)\b/g;
 
 /** `Total (ARS)` */
 const CODE = /\([A-Z]{3}\)/;

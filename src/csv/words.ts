@@ -12,3 +12,10 @@ export function plainWords(name: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 }
+
+/** `Número de pedido`, `Gesamtsumme der Bestellung` and `e-mail de l’acheteur` without the words between the others. */
+export function withoutSmall(words: string): string {
+  return words.replace(SMALL_WORDS, '').replace(/ +/g, ' ').trim();
+}
+
+const SMALL_WORDS = /\b(?:de|del|la|le|les|l|d|du|des|do|da|di|dell?a?|der|van|the|of)\b/g;

@@ -104,6 +104,25 @@ test('a number of an order that counts the lines of the file is none', async () 
   expect(french.rows[0]?.values.order_id).toBeUndefined();
 });
 
+test.each(['Calle *;Numero *', 'Straße;Nr.', 'Street;No.'])(
+  'the second column of %s has no numbers of orders',
+  async (columns) => {
+    const { rows } = await loaded(`Email;${columns};Total\na@x.de;Main;1887;5,00\nb@x.de;High;5992;6,00\n`);
+    expect(rows.map(({ values }) => values.order_id)).toEqual([undefined, undefined]);
+  },
+);
+
+test.each([
+  'Nombre *;Apellido *',
+  'Nome;Cognome',
+  'Nome do comprador;Sobrenome do comprador',
+  'Prénom du client;Nom du client',
+  'Voornaam;Achternaam',
+  'Imię;Nazwisko',
+])('a first name alone is not the customer: %s', async (names) => {
+  expect(await firstOf(`Order No;${names};Total`, 'P1;Ann;Lee;5,00')).toEqual(['P1', '5', 'Ann Lee']);
+});
+
 test('a note does not compete with the product for the description', async () => {
   const { rows } = await loaded('Order No,Customer,Notes,Product,Total\n1,Ann,call first,Lamp,5\n');
   expect(rows[0]?.values.description).toBe('Lamp');
