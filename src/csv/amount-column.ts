@@ -1,5 +1,5 @@
 /** What must not be treated as the amount of an order, although its name and its cells fit. */
-import { isDiscount, isFee, isPrice, isQuantity, likelyAmount } from './amount-words.ts';
+import { isAdded, isDiscount, isFee, isPrice, isQuantity, likelyAmount } from './amount-words.ts';
 import { areAmounts } from './by-content.ts';
 import { listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { namelessColumn } from './column-names.ts';
@@ -25,11 +25,19 @@ export function refuseDoubtfulAmount(columns: readonly MappedColumn[], firstCell
   if (others.length === 0) return;
   if (!amount) throw withoutAmount(others, firstCells);
   if (amount.how === 'told' || amount.how === 'remembered') return;
+  const isAddition = (name: string) =>
+    isAdded(name) && firstCells.cells({ index: firstCells.header.names.indexOf(name) }).some((cell) => unitsIn(cell));
   refuseCents(amount, others, firstCells);
   refuseQuantity(amount, others, firstCells);
   refusePart(amount, others, firstCells);
   refuseRest(amount, others, firstCells);
-  if (amount.how === 'synonym' && isNet(amount.name)) refuseNet(amount, others, firstCells);
+  if (amount.how === 'synonym' && isNet(amount.name))
+    refuseNet(
+      amount,
+      others.filter((name) => !isNet(name)),
+      firstCells,
+    );
+  if (amount.how === 'synonym' && isPrice(amount.name)) refuseNet(amount, others.filter(isAddition), firstCells);
 }
 
 const isNet = (name: string) => NET.test(plainWords(name));
@@ -56,9 +64,8 @@ function withoutAmount(amounts: readonly string[], { header }: FirstCells): Uncl
   );
 }
 
-/** What a seller is left with, or what an order costs before taxes, is not what the customer pays. */
-function refuseNet({ name }: MappedColumn, amounts: readonly string[], { header }: FirstCells): void {
-  const others = amounts.filter((other) => !isNet(other));
+/** What a seller is left with, or what an order costs before taxes or without its delivery, is not what the customer pays. */
+function refuseNet({ name }: MappedColumn, others: readonly string[], { header }: FirstCells): void {
   if (others.length === 0) return;
   throw new UnclearFile(
     'CSV_NO_AMOUNT_COLUMN',

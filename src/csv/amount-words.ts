@@ -41,6 +41,12 @@ const DISCOUNT = /discount|rabatt?\b|rabatte\b|coupon|voucher|descuento|desconto
 /** What is taken off. */
 export const isDiscount = (name: string) => DISCOUNT.test(plainWords(name));
 
+const ADDED = new RegExp(
+  `\\b(?:${TAX})\\b|steuer|impuesto|imposto|shipping|postage|versand|envio|livraison|frete|spedizione`,
+);
+/** Taxes, and what the delivery costs. */
+export const isAdded = (name: string) => ADDED.test(plainWords(name));
+
 const FEE = /\bfees?\b|commission|comision|comissao|\bcargos?\b|gebuhr|provision|kommission|\bfrais\b/;
 /** What a marketplace keeps. */
 export const isFee = (name: string) => FEE.test(plainWords(name));
@@ -52,11 +58,11 @@ const PART = new RegExp(
     `\\b(?:${TAX})\\b|steuer|impuesto|imposto|impot|promotion|${DISCOUNT.source}`,
     `${FEE.source}|shipping|versand|freight|\\bfrete?\\b|envio|livraison|spedizione|kargo`,
     'refund|balance|\\bdue\\b|saldo|profit|margin|\\bcost of\\b|rounding',
-    '\\bunit|piece|\\brate\\b|\\bper\\b|einzel|birim|(?<!total )price|preis\\b|prix|precio|preco|prezzo|\\bcena\\b',
+    '\\bunit|piece|\\brate\\b|\\bper\\b|einzel|birim|(?<!total )price|preis\\b|prix|precio|preco|prezzo|\\bcena\\b|\\bpris\\b|prijs',
     'weight|gewicht|\\bpeso\\b|poids|\\bkg\\b',
   ].join('|'),
 );
-const WHOLE = /total|totaal|gesamt|summe?\b|toplam|razem/;
+const WHOLE = /total|totaal|gesamt|summ[ae]?\b|suma\b|toplam|razem/;
 
 /** A column that may have the whole amount, for an example that can be pasted; undefined if each seems to have less. */
 export function likelyAmount(names: readonly string[]): string | undefined {

@@ -21,6 +21,11 @@ const CUSTOMER_WORDS = new Set([
     'nabywca',
     'kund',
     'musteri',
+    'kaufer',
+    'debitor',
+    'auftraggeber',
+    'acquirente',
+    'alici',
   ],
 ]);
 /** A cell or two may be wrong. */

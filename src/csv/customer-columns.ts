@@ -1,4 +1,5 @@
 /** Which of several columns says who the customer is. */
+import { isQuantity } from './amount-words.ts';
 import { COMPANY_PARTS, CUSTOMER_PARTS, type Field, NAME_WORDS, PERSON_PARTS, SHARED } from './fields.ts';
 import type { FirstCells } from './first-cells.ts';
 import type { MappedColumn } from './mapped-column.ts';
@@ -20,6 +21,7 @@ export function yieldToBetter(
   // "Full Name" says more than "Buyer", which may be the name of an account.
   if (found.get('customer_name')?.how === 'content' && found.get('full_name')?.how === 'exact')
     found.delete('customer_name');
+  productName(found, isLeftOut, firstCells);
   const yielding = [orderName(found), foreignId(found, firstCells)].filter((one) => one !== undefined);
   for (const { field } of yielding) found.delete(field);
   for (const [one, other] of SHARED) {
@@ -57,6 +59,19 @@ export function findNamePair(found: Map<Field, MappedColumn>, firstCells: FirstC
     found.set('customer_name', firstCells.column('customer_name', { index, also: [last] }, by));
     return;
   }
+}
+
+const PRODUCT_ID = /\bsku\b|^(?:product|produkt|article|artikel|item) (?:id|no|nr|number)$/;
+
+/** "Name" beside a "SKU" is the name of the product, where a file with quantities has no other one. */
+function productName(found: Map<Field, MappedColumn>, isLeftOut: (field: Field) => boolean, cells: FirstCells): void {
+  const name = found.get('full_name');
+  if (name?.how !== 'synonym' || !NAME_WORDS.includes(plainWords(name.name)) || found.has('description')) return;
+  const { names } = cells.header;
+  const beside = [names[name.index - 1], names[name.index + 1]];
+  if (!names.some(isQuantity) || !beside.some((one = '') => PRODUCT_ID.test(plainWords(one)))) return;
+  found.delete('full_name');
+  if (!isLeftOut('description')) found.set('description', cells.column('description', { index: name.index }, name));
 }
 
 /** "Name" is the name of the order where another column names the customer. */

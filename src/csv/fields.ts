@@ -210,7 +210,7 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
 /** Before or after the name of a field of a customer: "Buyer e-mail", "telefono del cliente". */
 export const CUSTOMER_PARTS: readonly string[] = [
   ...['customer', 'customers', 'client', 'buyer', 'purchase', 'purchaser', 'shopper', 'consumer', 'cust'],
-  ...['kunden', 'kunde', 'besteller', 'cliente', 'comprador', 'acheteur', 'klant', 'kund'],
+  ...['kunden', 'kunde', 'besteller', 'cliente', 'comprador', 'acheteur', 'kaufer', 'kaufers', 'klant', 'kund'],
 ];
 /** The same; another person may be meant. */
 export const PERSON_PARTS: readonly string[] = [
@@ -227,6 +227,6 @@ export const ORDER_NOUNS: readonly string[] = [
 ];
 /** The same; the order may have a number of its own. */
 export const BILL_NOUNS: readonly string[] = [
-  ...['deal', 'opportunity', 'invoice', 'transaction', 'booking', 'reservation', 'rechnung', 'rechnungs'],
+  ...['deal', 'opportunity', 'invoice', 'transaction', 'booking', 'buchungs', 'reservation', 'rechnung', 'rechnungs'],
   ...['factura', 'facture', 'fattura', 'fatura', 'faktura', 'faktury', 'factuur'],
 ];

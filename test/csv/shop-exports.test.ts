@@ -41,6 +41,29 @@ test.each([
   );
 });
 
+test.each([
+  ['Price', 'Shipping', 'Sales Tax', '"Shipping", "Sales Tax" have'],
+  ['Precio', 'Costo de envío', 'Nota', '"Costo de envío" has'],
+])('a %s beside %s is not the whole amount', async (price, shipping, tax, columns) => {
+  const text = (cost: string) => `Order No;Customer;${price};${shipping};${tax}\n1;Ann Lee;10,00;${cost};1,00\n`;
+  await expect(loaded(text('4,00'))).rejects.toThrow(
+    new RegExp(`"${price}" may not be the whole amount of the order, because the columns? ${columns} amounts too\\.`),
+  );
+});
+
+test.each([
+  ['product_id,name,model,quantity', '40,Lamp,P1,2'],
+  ['sku,name,qty_ordered', 'P1,Lamp,2'],
+])('a name in items of orders is no customer: %s', async (header, row) => {
+  const text = `order_id,${header},total,email\n101,${row},180.00,a@x.de\n102,${row},90.00,b@x.de\n`;
+  expect((await loaded(text)).rows[0]?.values).toMatchObject({ description: 'Lamp', customer_email: 'a@x.de' });
+  await expect(loaded(text.replaceAll(/,[^,\n]*\n/g, '\n'))).rejects.toMatchObject({ code: 'CSV_NO_CUSTOMER_COLUMN' });
+});
+
+test('a name beside an e-mail is the customer, whatever was ordered', async () => {
+  expect(await firstOf('Order No,Name,Mobile,SKU,Qty,Total', '1,Ann,0301234,P1,2,5')).toEqual(['1', '5', 'Ann']);
+});
+
 test('what a marketplace pays out is not the amount of the order', async () => {
   const header = '# de venta;Ingresos por productos (ARS);Cargo por venta (ARS);Total (ARS);Comprador';
   await expect(loaded(`${header}\n20001;1000.00;-150.00;850.00;Ana\n`)).rejects.toThrow(
@@ -75,6 +98,8 @@ test.each([
   ['numero_fattura', 'Nome del cliente', 'customers_email_address', 'Totale documento'],
   ['Sipariş ID', 'Müşteri', 'E-posta', 'Toplam Tutar'],
   ['Fakturanr', 'Kundnamn', 'E-post', 'Totalt'],
+  ['Buchungsnummer', 'Name des Käufers', 'E-Mail des Käufers', 'Gesamtpreis'],
+  ['Beleg-Nr.', 'Debitor', 'E-Mail', 'Total CHF'],
   ['Booking Ref', 'Guest Name', 'Guest Email', 'Cart Total'],
 ])('%s, %s, %s and %s are found', async (...names) => {
   const { sheet } = await loaded(`${names.join(';')}\nP7;Ann Lee;ann@example.com;5,00\n`);
