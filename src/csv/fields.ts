@@ -214,7 +214,7 @@ export const CUSTOMER_PARTS: readonly string[] = [
 ];
 /** The same; another person may be meant. */
 export const PERSON_PARTS: readonly string[] = [
-  ...['contact', 'person', 'payer', 'billing', 'bill to', 'from', 'guest', 'contato', 'contacto'],
+  ...['contact', 'person', 'payer', 'billing', 'bill to', 'from', 'contato', 'contacto'],
   ...['rechnung', 'rechnungs', 'facturation', 'facturacion'],
 ];
 /** The same; the company of the person may be meant. */

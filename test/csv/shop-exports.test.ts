@@ -91,7 +91,7 @@ test('an example in a question is no part, tax, price or measure', async () => {
 });
 
 test.each([
-  ['SalesOrderNo', 'Guest Name', 'Guest Email', 'Total Charged'],
+  ['SalesOrderNo', 'Payer Name', 'Payer Email', 'Total Charged'],
   ['Número do pedido', 'Nome do contato', 'E-mail do cliente', 'Valor total do pedido'],
   ['Numéro de commande', 'Nom de l’acheteur', 'E-mail (facturation)', 'Montant total de la commande'],
   ['Bestellnummer', 'Name des Kunden', 'E-Mail (Rechnung)', 'Gesamtsumme der Bestellung'],
@@ -100,7 +100,7 @@ test.each([
   ['Fakturanr', 'Kundnamn', 'E-post', 'Totalt'],
   ['Buchungsnummer', 'Name des Käufers', 'E-Mail des Käufers', 'Gesamtpreis'],
   ['Beleg-Nr.', 'Debitor', 'E-Mail', 'Total CHF'],
-  ['Booking Ref', 'Guest Name', 'Guest Email', 'Cart Total'],
+  ['Booking Ref', 'Client Name', 'Client Email', 'Cart Total'],
 ])('%s, %s, %s and %s are found', async (...names) => {
   const { sheet } = await loaded(`${names.join(';')}\nP7;Ann Lee;ann@example.com;5,00\n`);
   const columns = (['order_id', 'customer_name', 'customer_email', 'amount'] as const).map(
@@ -175,6 +175,8 @@ test.each([
   ['the lines differ in their amounts', ITEMS.replace('1210,00;Post', '99,00;Post')],
   ['the lines differ in their customers', ITEMS.replace('a@x.cz;1210,00;Post', 'c@x.cz;1210,00;Post')],
   ['the value comes again further down', `${ITEMS}2601;a@x.cz;7,00;Chair\n`],
+  ['the lines are equal', ITEMS.replace('Post', 'Lamp')],
+  ['the lines have different dates', ITEMS.replace('Lamp', '2026-01-05').replace('Post', '2026-02-05')],
   ['the column has dates', ITEMS.replaceAll('2601', '2026-01-05').replaceAll('2602', '2026-01-06')],
 ])('lines are orders of their own if %s', async (_, text) => {
   expect((await loaded(text)).rows.every(({ status }) => status === 'valid')).toBe(true);
