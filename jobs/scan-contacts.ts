@@ -49,8 +49,9 @@ import { type ContactMapping, mappingOf } from '../src/syncs/contacts/mapping.ts
 import { type ContactsOptions, contactsOptions, createsCustomers } from '../src/syncs/contacts/options.ts';
 import { ContactSightings } from '../src/syncs/contacts/sightings.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/syncs/contacts/staging.ts';
+import { UnreadNames } from '../src/syncs/contacts/unread-names.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
-import { BASELINE, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
+import { BASELINE, noteDeleted, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
 import { UnreadMails } from '../src/syncs/customers/unread-mails.ts';
 import { exceeds, exceedsMessage } from '../src/syncs/guards.ts';
 
@@ -150,6 +151,7 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
   let isShapeKnown = false;
   let longIds: LongIds | undefined;
   const mails = new UnreadMails(account, 'contacts');
+  const names = new UnreadNames(account);
   const noteShape = async (path: readonly string[], list: readonly Json[]) => {
     const areNew = longIds === undefined ? longIdsOf(list, 'contacts', account.dialect) : undefined;
     longIds ??= areNew;
@@ -171,6 +173,7 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
       await noteShape(path, list);
       const contacts = list.map((contact) => toScannedContact(contact, account, mapping));
       mails.note(contacts, list);
+      names.note(list);
       for (const [i, { id }] of contacts.entries()) witnesses.note(id, list[i] ?? null);
       return { records: contacts, beside: answer.beside };
     },
@@ -188,8 +191,10 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
     },
   });
   mails.check();
+  names.check();
   const isWhole = await witnesses.judge(report.proof !== 'unproven');
   await recordProgress(pool, run.id, { scan: isWhole ? report.proof : 'unproven' });
+  await noteDeleted(context, 'contacts', sightings.deleted);
   for (const reason of report.reasons)
     await addNote(pool, run.id, `the scan of contacts is ${report.proof}: ${reason}`);
   return sightings;

@@ -7,9 +7,9 @@ import { contactUpdate, customerCreate, orderCreate, subtaskCreate, taskFields }
 type Names = Readonly<Record<string, readonly string[]>>;
 
 const PERSON: Names = {
-  first_name: ['given name', 'forename'],
-  last_name: ['family name', 'surname'],
-  full_name: ['name', 'display name'],
+  first_name: ['given name', 'forename', 'first', 'given'],
+  last_name: ['family name', 'surname', 'last', 'family'],
+  full_name: ['name', 'display name', 'formatted'],
   email: ['email address', 'mail', 'emails', 'email addresses'],
   organization: ['organisation', 'company', 'company name', 'organization name'],
 };

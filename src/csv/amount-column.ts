@@ -1,12 +1,12 @@
 /** What must not be treated as the amount of an order, although its name and its cells fit. */
+import { isAdded, isDiscount, isFee, isPrice, isQuantity, likelyAmount } from './amount-words.ts';
 import { areAmounts } from './by-content.ts';
-import { likelyAmount, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
+import { listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { namelessColumn } from './column-names.ts';
-import { PRICE_NAMES, QUANTITY_NAMES } from './fields.ts';
 import type { FirstCells } from './first-cells.ts';
 import { unitsIn } from './fits.ts';
 import type { MappedColumn } from './mapped-column.ts';
-import { plainWords } from './recognise.ts';
+import { plainWords } from './words.ts';
 
 /** `Net Total`, `Nettobetrag` and `Montant HT`: what is left after fees, or what the order costs before taxes; or of one piece. */
 const NET = /\b(?:net|neto|ht|unit)\b|\bnetto|einzelpreis/;
@@ -25,21 +25,28 @@ export function refuseDoubtfulAmount(columns: readonly MappedColumn[], firstCell
   if (others.length === 0) return;
   if (!amount) throw withoutAmount(others, firstCells);
   if (amount.how === 'told' || amount.how === 'remembered') return;
+  const isAddition = (name: string) =>
+    isAdded(name) && firstCells.cells({ index: firstCells.header.names.indexOf(name) }).some((cell) => unitsIn(cell));
   refuseCents(amount, others, firstCells);
   refuseQuantity(amount, others, firstCells);
   refusePart(amount, others, firstCells);
-  if (amount.how === 'synonym' && isNet(amount.name)) refuseNet(amount, others, firstCells);
+  refuseRest(amount, others, firstCells);
+  if (amount.how === 'synonym' && isNet(amount.name))
+    refuseNet(
+      amount,
+      others.filter((name) => !isNet(name)),
+      firstCells,
+    );
+  if (amount.how === 'synonym' && isPrice(amount.name)) refuseNet(amount, others.filter(isAddition), firstCells);
 }
 
 const isNet = (name: string) => NET.test(plainWords(name));
-
-const isCalled = (name: string, known: readonly string[]) => known.includes(plainWords(name));
 
 /** Columns with amounts that fill no field. */
 function otherAmounts(used: readonly MappedColumn[], firstCells: FirstCells): readonly string[] {
   const isAmount = (name: string, index: number) =>
     used.every((column) => column.index !== index) &&
-    !isCalled(name, QUANTITY_NAMES) &&
+    !isQuantity(name) &&
     areAmounts(name, firstCells.cells({ index }));
   return firstCells.header.names.flatMap((name, index) =>
     isAmount(name, index) ? [name || namelessColumn(index)] : [],
@@ -53,13 +60,12 @@ function withoutAmount(amounts: readonly string[], { header }: FirstCells): Uncl
     `Line ${header.line}: no column has a name that means the amount, but ${columnsWith(amounts)} amounts.`,
     amounts.every((name) => SCALED.test(name))
       ? 'Their names say that they are in cents or thousands: write them in whole units first. To load the orders without an amount, add --map amount=.'
-      : `Name the amount of the order, as in ${mapOption('amount', likelyAmount(amounts))}; if no column has it, add --map amount=.`,
+      : `Name the amount of the order, as in ${mapOption('amount', likelyAmount(amounts) ?? 'Column')}; if no column has it, add --map amount=.`,
   );
 }
 
-/** What a seller is left with, or what an order costs before taxes, is not what the customer pays. */
-function refuseNet({ name }: MappedColumn, amounts: readonly string[], { header }: FirstCells): void {
-  const others = amounts.filter((other) => !isNet(other));
+/** What a seller is left with, or what an order costs before taxes or without its delivery, is not what the customer pays. */
+function refuseNet({ name }: MappedColumn, others: readonly string[], { header }: FirstCells): void {
   if (others.length === 0) return;
   throw new UnclearFile(
     'CSV_NO_AMOUNT_COLUMN',
@@ -71,8 +77,8 @@ function refuseNet({ name }: MappedColumn, amounts: readonly string[], { header 
 /** "Amount" may mean how many pieces were ordered. */
 function refuseQuantity(amount: MappedColumn, amounts: readonly string[], firstCells: FirstCells): void {
   const price = amounts.find((name) => PRICE.test(plainWords(name)));
-  if (price === undefined || !isCalled(amount.name, ['amount'])) return;
-  if (firstCells.header.names.some((name) => isCalled(name, QUANTITY_NAMES))) return;
+  if (price === undefined || plainWords(amount.name) !== 'amount') return;
+  if (firstCells.header.names.some(isQuantity)) return;
   if (!firstCells.cells(amount).every((cell) => /^\d{0,4}$/.test(cell))) return;
   throw new UnclearFile(
     'CSV_NO_AMOUNT_COLUMN',
@@ -81,12 +87,17 @@ function refuseQuantity(amount: MappedColumn, amounts: readonly string[], firstC
   );
 }
 
-/** What makes another amount when a third one is added, such as the taxes, is not the whole amount of the order. */
+/**
+ * What makes another amount when a third one is added, such as the taxes, is not the whole amount of the order. With a discount
+ * it makes what the order would cost without it.
+ */
 function refusePart(amount: MappedColumn, amounts: readonly string[], firstCells: FirstCells): void {
   const { names, line } = firstCells.header;
   const read = (index: number) => firstCells.cells({ index }).map(unitsIn);
   const [own, others] = [read(amount.index), amounts.map((name) => ({ name, cells: read(names.indexOf(name)) }))];
-  const parts = others.filter(({ cells }) => cells.some((cell) => cell) && cells.every((cell = 0n) => cell >= 0n));
+  const isPart = ({ name, cells }: (typeof others)[number]) =>
+    !isDiscount(name) && cells.some((cell) => cell) && cells.every((cell = 0n) => cell >= 0n);
+  const parts = others.filter(isPart);
   for (const { name, cells } of others) {
     const isWhole = (part: readonly (bigint | undefined)[]) =>
       own.every((cell, row) => cell === undefined || cell + (part[row] ?? 0n) === (cells[row] ?? 0n));
@@ -98,6 +109,25 @@ function refusePart(amount: MappedColumn, amounts: readonly string[], firstCells
       `If it is, add ${mapOption('amount', amount.name)}; otherwise add ${mapOption('amount', name)}.`,
     );
   }
+}
+
+/** What a marketplace pays out is not what the customer pays. */
+function refuseRest({ name, index }: MappedColumn, amounts: readonly string[], firstCells: FirstCells): void {
+  const { names, line } = firstCells.header;
+  const read = (at: number) => firstCells.cells({ index: at }).map((cell) => unitsIn(cell) ?? 0n);
+  const own = read(index);
+  const others = amounts.map((one) => ({ one, cells: read(names.indexOf(one)) }));
+  const fee = others.find(({ one, cells }) => isFee(one) && cells.some((cell) => cell < 0n));
+  if (!fee) return;
+  const isMore = (cells: readonly bigint[]) =>
+    cells.every((cell, row) => (fee.cells[row] ?? 0n) >= 0n || cell > (own[row] ?? 0n));
+  const whole = others.find(({ one, cells }) => likelyAmount([one]) !== undefined && isMore(cells));
+  if (!whole) return;
+  throw new UnclearFile(
+    'CSV_NO_AMOUNT_COLUMN',
+    `Line ${line}: "${short(name)}" may be what is left after "${short(fee.one)}", because "${short(whole.one)}" has more.`,
+    `If it is the amount of the order, add ${mapOption('amount', name)}; otherwise name the column that has it, with --map amount=Column.`,
+  );
 }
 
 /** Some programs export an amount twice: in cents for programs, and as people read it. */
@@ -121,8 +151,8 @@ function refuseCents(amount: MappedColumn, amounts: readonly string[], firstCell
 /** The price of one piece is not the amount of an order of three. */
 function refusePrice({ name, how }: MappedColumn, others: readonly string[], firstCells: FirstCells): void {
   const { names, line } = firstCells.header;
-  if (how !== 'synonym' || !isCalled(name, PRICE_NAMES)) return;
-  const index = names.findIndex((column) => isCalled(column, QUANTITY_NAMES));
+  if (how !== 'synonym' || !isPrice(name)) return;
+  const index = names.findIndex(isQuantity);
   if (index === -1 || firstCells.cells({ index }).every((cell) => /^(?:1(?:[.,]0+)?)?$/.test(cell))) return;
   const instead =
     others.length === 0 ? 'add a column with the amounts' : `add ${mapOption('amount', likelyAmount(others))}`;

@@ -1,7 +1,9 @@
 /** What a column holds, by its cells, if its name alone does not say it. */
-import { COUNT_WORDS, type Field, MONEY_WORDS } from './fields.ts';
+import { COUNT_WORDS, MONEY_WORDS } from './amount-words.ts';
+import type { Field } from './fields.ts';
 import { fitsOf } from './fits.ts';
-import { NUMBER_WORDS, plainWords, type Recognised } from './recognise.ts';
+import { NUMBER_WORDS, type Recognised } from './recognise.ts';
+import { plainWords } from './words.ts';
 
 const CUSTOMER_WORDS = new Set([
   ...[
@@ -19,6 +21,11 @@ const CUSTOMER_WORDS = new Set([
     'nabywca',
     'kund',
     'musteri',
+    'kaufer',
+    'debitor',
+    'auftraggeber',
+    'acquirente',
+    'alici',
   ],
 ]);
 /** A cell or two may be wrong. */
@@ -26,13 +33,19 @@ const MOST_CELLS = 0.9;
 /** `ch_3Q0ab`, and a UUID. */
 const ANY_ID = /^[^\s@]*\d[^\s@]*$/;
 /** Some shops export an order's number as its name. */
-const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}-?\d+)$/u;
+const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}[ -]?\d+(?:\/\d+)?)$/u;
+
+/** The next column has the numbers of the houses. */
+const STREET =
+  /\b(?:street|address|calle|direccion|domicilio|rua|endereco|logradouro|rue|via|indirizzo|ulica|adres|adresse|gata)\b|strasse|straat/;
+/** The number of an order, or its place in a list. */
+const PLACE_OR_ORDER = /^(?:n|no|nro|num|numero) (?:(?:de|d) )?(?:orden|ordre)$/;
 
 /**
  * A column called "customer" may contain ids, e-mail addresses or names, one called "name" may contain order numbers, and one
- * called "Nr." or "ID" numbers of orders or of lines.
+ * called "Nr." or "ID" numbers of orders, of lines, or of houses. `before`: the name of the column in front.
  */
-export function byContent(name: string, cells: readonly string[]): Recognised | undefined {
+export function byContent(name: string, cells: readonly string[], before = ''): Recognised | undefined {
   const words = plainWords(name);
   const how = { how: 'content', confidence: 0.9 } as const;
   if (words === 'name') {
@@ -40,8 +53,8 @@ export function byContent(name: string, cells: readonly string[]): Recognised | 
     const isNumbers = filled.length > 0 && filled.every((cell) => ORDER_NUMBER.test(cell));
     return isNumbers ? { field: 'order_id', ...how } : undefined;
   }
-  if (NUMBER_WORDS.has(words))
-    return areOrderNumbers(cells, words)
+  if (NUMBER_WORDS.has(words) || PLACE_OR_ORDER.test(words))
+    return !STREET.test(plainWords(before)) && areOrderNumbers(cells, words)
       ? { field: 'order_id', ...how, confidence: words === 'id' ? 0.79 : 0.8 }
       : undefined;
   if (!CUSTOMER_WORDS.has(words)) return undefined;

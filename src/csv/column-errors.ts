@@ -3,8 +3,8 @@
 import { firstOf } from '../base/counts.ts';
 import { LockstepError } from '../base/errors.ts';
 import { shortened } from '../base/texts.ts';
+import { likelyAmount } from './amount-words.ts';
 import type { MappedColumn } from './mapped-column.ts';
-import { plainWords } from './recognise.ts';
 
 /** A file that can be read once a person has chosen columns or the line of the header. */
 export class UnclearFile extends LockstepError {
@@ -41,17 +41,8 @@ export function ambiguous(
   return new UnclearFile(
     'CSV_COLUMNS_AMBIGUOUS',
     `Line ${line}: the columns ${listColumns(names)} all look like ${field}${differ}.`,
-    `Name one, as in ${mapOption(field, field === 'amount' ? likelyAmount(names) : names[0])}.`,
+    `Name one, as in ${mapOption(field, (field === 'amount' ? likelyAmount(names) : undefined) ?? names[0])}.`,
   );
-}
-
-/** Parts of an amount, what is left of it, and prices of one piece. */
-const PART =
-  /net|\bunit\b|piece|\brate\b|einzel|\bht\b|subtotal|tax|vat|fee|discount|shipping|commission|refund|steuer|mwst|rabatt|versand|moms/i;
-
-/** A column that may have the whole amount, for an example that can be pasted. */
-export function likelyAmount(names: readonly string[]): string | undefined {
-  return names.find((name) => !PART.test(plainWords(name))) ?? names[0];
 }
 
 /** `--map field=Column`, as a shell takes it. */

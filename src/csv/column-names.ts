@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { closest } from '../base/closest.ts';
 import { listColumns, refuse, short } from './column-errors.ts';
-import { plainWords } from './recognise.ts';
+import { plainWords } from './words.ts';
 
 export interface Header {
   readonly names: readonly string[];

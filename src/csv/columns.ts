@@ -5,6 +5,7 @@
  */
 import type { LockstepError } from '../base/errors.ts';
 import { refuseDoubtfulAmount } from './amount-column.ts';
+import { isPrice, isTaxed, isUntaxed } from './amount-words.ts';
 import { areLabels, byContent, mostFit } from './by-content.ts';
 import { ambiguous, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { columnIndex, type Header, namelessColumn, refuseDuplicates } from './column-names.ts';
@@ -12,6 +13,7 @@ import { findNamePair, yieldToBetter } from './customer-columns.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field } from './fields.ts';
 import { FirstCells } from './first-cells.ts';
 import { type Fits, isEssential, isTaken } from './fits.ts';
+import { refuseItems } from './item-lines.ts';
 import type { MappedColumn } from './mapped-column.ts';
 import { type Preset, sourcesOf } from './presets.ts';
 import { CONFIDENCE, recognise } from './recognise.ts';
@@ -46,8 +48,8 @@ export interface MappingChoices {
 
 /**
  * A column is found by its name and by its cells (fits.ts). What was told is taken as it is.
- * Throws CSV_DUPLICATE_HEADER, CSV_UNKNOWN_COLUMN, CSV_COLUMNS_AMBIGUOUS, CSV_CELLS_DO_NOT_FIT, CSV_NO_AMOUNT_COLUMN or
- * CSV_NO_CUSTOMER_COLUMN.
+ * Throws CSV_DUPLICATE_HEADER, CSV_UNKNOWN_COLUMN, CSV_COLUMNS_AMBIGUOUS, CSV_CELLS_DO_NOT_FIT, CSV_NO_AMOUNT_COLUMN,
+ * CSV_NO_CUSTOMER_COLUMN or CSV_NO_ORDER_COLUMN.
  */
 export function mapColumns(header: Header, choices: MappingChoices = {}): ColumnMapping {
   const found = new Map<Field, MappedColumn>();
@@ -84,6 +86,7 @@ function mapInto(found: Map<Field, MappedColumn>, header: Header, choices: Mappi
   if (!CUSTOMER_REFERENCES.some((field) => found.has(field))) throw noCustomer(firstCells, unfit);
   const columns = inOrder(found);
   if (!preset && !isLeftOut('amount')) refuseDoubtfulAmount(columns, firstCells);
+  if (!preset && header.isGiven && !found.has('order_id') && !isLeftOut('order_id')) refuseItems(columns, firstCells);
   return { columns, unmapped: unusedOf(header, columns, [...yielding, ...unfit]), none: FIELDS.filter(isLeftOut) };
 }
 
@@ -120,7 +123,9 @@ function recogniseAll(
   const candidates = new Map<Field, MappedColumn[]>();
   const unfit: MappedColumn[] = [];
   for (const [index, name] of header.names.entries()) {
-    const known = taken.has(index) ? undefined : (byContent(name, firstCells.cells({ index })) ?? recognise(name));
+    const known = taken.has(index)
+      ? undefined
+      : (byContent(name, firstCells.cells({ index }), header.names[index - 1]) ?? recognise(name));
     if (!known || found.has(known.field) || isLeftOut(known.field)) continue;
     const { field } = known;
     const column = firstCells.column(field, { index }, known);
@@ -134,7 +139,7 @@ function recogniseAll(
   let unclear: UnclearFile | undefined;
   for (const [field, all] of candidates) {
     const filled = all.filter(({ fits }) => fits.of > 0);
-    const columns = filled.length > 0 ? filled : all;
+    const columns = withoutNet(filled.length > 0 ? filled : all);
     const weights = columns.map((column) => weightOf(column));
     const [column, ...equals] = columns
       .filter((_, at) => weights[at] === Math.max(...weights))
@@ -153,6 +158,13 @@ function recogniseAll(
   const missing = unfit.find(({ field }) => isEssential(field) && !found.has(field));
   if (missing) throw doesNotFit(missing, header);
   return unfit;
+}
+
+/** What is called an amount without taxes gives way to one with taxes. */
+function withoutNet(columns: readonly MappedColumn[]): readonly MappedColumn[] {
+  const isAmount = ({ field, name }: MappedColumn) =>
+    field === 'amount' && isTaxed(name) && !isUntaxed(name) && !isPrice(name);
+  return columns.some(isAmount) ? columns.filter(({ name }) => !isUntaxed(name)) : columns;
 }
 
 /** "Amount" may be the net amount, or a quantity, beside the "Total": its name says no more. */

@@ -1,8 +1,10 @@
 /** Which of several columns says who the customer is. */
+import { isQuantity } from './amount-words.ts';
 import { COMPANY_PARTS, CUSTOMER_PARTS, type Field, NAME_WORDS, PERSON_PARTS, SHARED } from './fields.ts';
 import type { FirstCells } from './first-cells.ts';
 import type { MappedColumn } from './mapped-column.ts';
-import { CONFIDENCE, plainWords } from './recognise.ts';
+import { CONFIDENCE } from './recognise.ts';
+import { plainWords, withoutSmall } from './words.ts';
 
 /** A column that was recognised, and is not used because the column called `better` says more. */
 export type YieldingColumn = MappedColumn & { readonly better: string };
@@ -19,6 +21,7 @@ export function yieldToBetter(
   // "Full Name" says more than "Buyer", which may be the name of an account.
   if (found.get('customer_name')?.how === 'content' && found.get('full_name')?.how === 'exact')
     found.delete('customer_name');
+  productName(found, isLeftOut, firstCells);
   const yielding = [orderName(found), foreignId(found, firstCells)].filter((one) => one !== undefined);
   for (const { field } of yielding) found.delete(field);
   for (const [one, other] of SHARED) {
@@ -28,35 +31,47 @@ export function yieldToBetter(
   return yielding;
 }
 
-const FIRST_NAME = /^(.*?) ?(?:first ?name|given name|vorname|\bprenom\b) ?(.*)$/;
-const LAST_NAME = /^(.*?) ?(?:last ?name|surname|family name|nachname|\bnom\b) ?(.*)$/;
+const FIRST_NAME =
+  /^(.*?) ?(?:first ?name|given name|vorname|\bprenom\b|\bnombres?\b|\bnome\b|voornaam|fornamn|\bimie\b) ?(.*)$/;
+const LAST_NAME =
+  /^(.*?) ?(?:last ?name|surname|family name|nachname|\bnom\b|apellidos?|cognome|sobrenome|achternaam|efternamn|nazwisko) ?(.*)$/;
 /** Whose first and last name may be the customer's, the best one first; never those of a recipient or an employee. */
-const PERSONS: readonly string[] = [
-  ...CUSTOMER_PARTS,
-  '',
-  ...PERSON_PARTS,
-  'rechnung',
-  'rechnungs',
-  'facturation',
-  ...COMPANY_PARTS,
-];
+const PERSONS: readonly string[] = [...CUSTOMER_PARTS, '', ...PERSON_PARTS, ...COMPANY_PARTS];
 
 /** Joins a first and a last name of the same person, unless a column with the whole name was found. */
 export function findNamePair(found: Map<Field, MappedColumn>, firstCells: FirstCells): void {
-  const person = (name: string, form: RegExp) => form.exec(plainWords(name))?.slice(1).join(' ').trim();
+  const person = (name: string, form: RegExp) =>
+    form
+      .exec(withoutSmall(plainWords(name)))
+      ?.slice(1)
+      .join(' ')
+      .trim();
   const indexOf = (whose: string, form: RegExp) =>
     firstCells.header.names.findIndex((name) => person(name, form) === whose);
   for (const whose of PERSONS) {
     const [index, last] = [indexOf(whose, FIRST_NAME), indexOf(whose, LAST_NAME)];
     if (index === -1 || last === -1) continue;
     const isHalf = (column: MappedColumn | undefined) =>
-      !column || column.index === last || column.confidence < CONFIDENCE.vague;
+      !column || column.index === index || column.index === last || column.confidence < CONFIDENCE.vague;
     if (!isHalf(found.get('customer_name')) || !isHalf(found.get('full_name'))) return;
     found.delete('full_name');
     const by = { how: 'synonym', confidence: CONFIDENCE.vague } as const;
     found.set('customer_name', firstCells.column('customer_name', { index, also: [last] }, by));
     return;
   }
+}
+
+const PRODUCT_ID = /\bsku\b|^(?:product|produkt|article|artikel|item) (?:id|no|nr|number)$/;
+
+/** "Name" beside a "SKU" is the name of the product, where a file with quantities has no other one. */
+function productName(found: Map<Field, MappedColumn>, isLeftOut: (field: Field) => boolean, cells: FirstCells): void {
+  const name = found.get('full_name');
+  if (name?.how !== 'synonym' || !NAME_WORDS.includes(plainWords(name.name)) || found.has('description')) return;
+  const { names } = cells.header;
+  const beside = [names[name.index - 1], names[name.index + 1]];
+  if (!names.some(isQuantity) || !beside.some((one = '') => PRODUCT_ID.test(plainWords(one)))) return;
+  found.delete('full_name');
+  if (!isLeftOut('description')) found.set('description', cells.column('description', { index: name.index }, name));
 }
 
 /** "Name" is the name of the order where another column names the customer. */

@@ -52,6 +52,7 @@ export const KIND_NAMES: readonly string[] = [
     'belegart',
   ],
   ...['line type', 'row type', 'record type', 'd c', 'dr cr', 'credit debit', 'vorzeichen', 'sign'],
+  ...['belegtyp', 'receipt type', 'invoice type', 'documento', 'tipo de documento', 'tipo documento'],
   ...['vorgang', 's h', 'soll haben', 'soll haben kennzeichen', 'soll haben kz', 'tipo'],
 ];
 
@@ -59,17 +60,6 @@ export const KIND_NAMES: readonly string[] = [
 export const REFUND_NAMES: readonly string[] = [
   ...['refund amount', 'refunded amount', 'amount refunded', 'total refunded', 'order refund amount'],
   ...['partial refunds', 'erstattungsbetrag', 'refund', 'refunds', 'refunded', 'voided'],
-];
-
-/** Names of a column with the price of one piece where the file has quantities too, and of the column with these. */
-export const PRICE_NAMES: readonly string[] = [
-  ...['price', 'item price', 'unit price', 'preis', 'einzelpreis', 'precio', 'prix'],
-];
-/** Words in the name of a column with amounts, and those that say it has none. */
-export const MONEY_WORDS = /amount|total|price|betrag|summe|preis|wert|umsatz|importe|precio|monto|montant|prix/;
-export const COUNT_WORDS = /quantit|qty|items|count|number|weight|menge|anzahl|cantidad/;
-export const QUANTITY_NAMES: readonly string[] = [
-  ...['quantity', 'qty', 'quantity purchased', 'menge', 'anzahl', 'stuckzahl', 'cantidad', 'quantite', 'qte'],
 ];
 
 /** A column may fill both: the field that identifies the customer, and the field for creating one. */
@@ -85,61 +75,23 @@ export const SHARED: readonly (readonly [reference: Field, creation: Field])[] =
  */
 export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   order_id: [
-    ...['order', 'order no', 'order nr', 'order number', 'order num', 'order ref', 'order reference', 'order label'],
+    ...['order', 'order num', 'order ref', 'order reference', 'order label', 'sales order', 'ordre nr', 'ordre id'],
     ...[
-      'po number',
-      'purchase order',
-      'sales order',
-      'sales order number',
       'sd document',
       'sales document',
-      'bestellnummer',
-      'bestell nr',
       'bestellung',
-      'bestell id',
-    ],
-    ...[
-      'auftragsnummer',
-      'auftrags nr',
       'auftrag',
-      'auftrags id',
       'belegnummer',
       'beleg nr',
       'belegfeld 1',
       'verkaufsbeleg',
     ],
-    ...['pedido', 'numero de pedido', 'no pedido', 'id pedido', 'id de pedido', 'commande', 'numero de commande'],
-    ...['n de commande', 'no de commande', 'n de pedido', 'no de pedido', 'n ordine', 'n pedido'],
-    ...['n commande', 'no commande', 'id commande', 'reference commande', 'ordine', 'numero ordine', 'bestelnummer'],
-    ...[
-      'numero do pedido',
-      'de venta',
-      'numero de venta',
-      'numer zamowienia',
-      'nr zamowienia',
-      'ordernummer',
-      'siparis no',
-    ],
+    ...['pedido', 'commande', 'reference commande', 'ordine'],
   ],
   description: [
-    ...[
-      'desc',
-      'details',
-      'item',
-      'items',
-      'product',
-      'product name',
-      'item name',
-      'note',
-      'notes',
-      'comment',
-      'memo',
-      'title',
-      'item title',
-    ],
-    ...['beschreibung', 'bezeichnung', 'bemerkung', 'artikel', 'notiz', 'verwendungszweck'],
-    ...['descripcion', 'detalle', 'concepto', 'producto', 'notas', 'designation', 'libelle', 'detail', 'produit'],
-    ...['remarque'],
+    ...['desc', 'item', 'items', 'product', 'product name', 'item name', 'title', 'item title', 'beschreibung'],
+    ...['bezeichnung', 'artikel', 'verwendungszweck', 'descripcion', 'detalle', 'concepto', 'producto', 'designation'],
+    ...['libelle', 'produit', 'nom produit', 'nombre producto', 'nome produto', 'produktname', 'artikelname'],
   ],
   amount: [
     ...['total', 'total amount', 'grand total', 'total price', 'sum', 'amt', 'total inc tax', 'total incl tax'],
@@ -165,6 +117,7 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
       'totale',
       'importo',
     ],
+    ...['total charged', 'amount charged', 'cart total', 'totale documento', 'genel toplam', 'toplam tutar'],
     ...['totaal', 'totaalbedrag', 'valor total', 'kwota', 'belopp', 'totalt', 'toplam', 'tutar'],
   ],
   status: [
@@ -226,19 +179,24 @@ export const NAME_WORDS: readonly string[] = ['name', 'nombre', 'nom', 'nome'];
 
 /** Names that another column of the file may deserve more, the best one first: "Price" is the amount if there is no "Total". */
 export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = {
-  description: ['buchungstext'],
-  order_id: [
-    ...['rechnungsnummer', 'rechnungs nr', 'numero de factura', 'n factura', 'no factura', 'numero de facture'],
+  description: [
     ...[
-      'n facture',
-      'receipt number',
-      'receipt no',
-      'receipt',
-      'document number',
-      'document no',
-      'sale id',
-      'purchase id',
+      'buchungstext',
+      'memo',
+      'note',
+      'notes',
+      'comment',
+      'bemerkung',
+      'notiz',
+      'notas',
+      'remarque',
+      'detail',
+      'details',
     ],
+  ],
+  order_id: [
+    ...['purchase order', 'purchase order number', 'purchase order no', 'po number', 'po no'],
+    ...['receipt number', 'receipt no', 'receipt', 'document number', 'document no', 'sale id', 'purchase id'],
     ...['record id', 'merchant reference', 'reference', 'ref', 'referencia'],
   ],
   amount: [
@@ -251,13 +209,24 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
 
 /** Before or after the name of a field of a customer: "Buyer e-mail", "telefono del cliente". */
 export const CUSTOMER_PARTS: readonly string[] = [
-  ...['customer', 'client', 'buyer', 'purchase', 'purchaser', 'shopper', 'consumer', 'kunden', 'kunde', 'des kunden'],
-  ...['cliente', 'del cliente', 'do cliente', 'du client', 'cust'],
+  ...['customer', 'customers', 'client', 'buyer', 'purchase', 'purchaser', 'shopper', 'consumer', 'cust'],
+  ...['kunden', 'kunde', 'besteller', 'cliente', 'comprador', 'acheteur', 'kaufer', 'kaufers', 'klant', 'kund'],
 ];
 /** The same; another person may be meant. */
-export const PERSON_PARTS: readonly string[] = ['contact', 'person', 'payer', 'billing', 'bill to', 'from'];
+export const PERSON_PARTS: readonly string[] = [
+  ...['contact', 'person', 'payer', 'billing', 'bill to', 'from', 'contato', 'contacto'],
+  ...['rechnung', 'rechnungs', 'facturation', 'facturacion'],
+];
 /** The same; the company of the person may be meant. */
 export const COMPANY_PARTS: readonly string[] = ['account'];
 
-/** Before the name of a field of an order: "Order total", "Deal - Value". */
-export const ORDER_PARTS: readonly string[] = ['order', 'deal', 'opportunity', 'invoice', 'transaction'];
+/** Before or after a number or a field of an order: "Order total", "numero ordine", "total de la commande". */
+export const ORDER_NOUNS: readonly string[] = [
+  ...['order', 'sales order', 'bestell', 'bestellung', 'auftrag', 'auftrags', 'pedido', 'venta', 'commande'],
+  ...['ordine', 'bestel', 'bestelling', 'zamowienia', 'siparis'],
+];
+/** The same; the order may have a number of its own. */
+export const BILL_NOUNS: readonly string[] = [
+  ...['deal', 'opportunity', 'invoice', 'transaction', 'booking', 'buchungs', 'reservation', 'rechnung', 'rechnungs'],
+  ...['factura', 'facture', 'fattura', 'fatura', 'faktura', 'faktury', 'factuur'],
+];

@@ -6,15 +6,16 @@ import { firstOf, formatCount } from '../base/counts.ts';
 import { shellWord } from '../base/reasons/template.ts';
 import { columnNotes } from './column-notes.ts';
 import type { ColumnMapping } from './columns.ts';
-import { cellOf } from './combine.ts';
+import { type CombineLines, cellOf } from './combine.ts';
 import type { DetectedEncoding } from './encoding.ts';
+import { EqualLines } from './equal-lines.ts';
 import { KIND_NAMES } from './fields.ts';
 import type { Preset, ReversalColumns } from './presets.ts';
-import { plainWords } from './recognise.ts';
 import type { Table } from './table.ts';
 import { TextNotes } from './text-notes.ts';
 import type { CheckedRow } from './validate.ts';
 import { type ColumnCondition, selectorOf } from './where.ts';
+import { plainWords } from './words.ts';
 
 /** A column with more values than this says what differs in each order, not what kind of order it is. */
 const MOST_VALUES = 10;
@@ -30,6 +31,7 @@ interface Columns extends Pick<Table, 'added'> {
   readonly currencyIndex: number | undefined;
   readonly reversals: ReversalColumns;
   readonly preset: Preset | undefined;
+  readonly combine: CombineLines | undefined;
   readonly encoding: Pick<DetectedEncoding, 'encoding' | 'why'>;
 }
 
@@ -43,6 +45,7 @@ export class Overview {
   readonly #reversals: Reversals;
   readonly #doubts: readonly string[];
   readonly #texts: TextNotes;
+  readonly #equalLines: EqualLines;
   #taken = 0;
   /** Of those that are taken: the rows that can be read. */
   #valid = 0;
@@ -67,6 +70,8 @@ export class Overview {
         : `choose it for ${field} (\`--map ${field}=${what}\`)`,
     );
     this.#texts = new TextNotes(encoding);
+    const isAdded = sheet.combine?.amount === 'sum' && sheet.combine !== preset?.combineLines;
+    this.#equalLines = new EqualLines(isAdded ? mapping.columns.find(({ field }) => field === 'amount') : undefined);
     this.#numbered = mapping.columns.find(({ field }) => field === 'order_id')?.name;
     this.#currency = tally(currencyIndex);
     this.#reversals = new Reversals(
@@ -99,6 +104,7 @@ export class Overview {
   #addValid(row: CheckedRow): void {
     this.#valid += 1;
     this.#reversals.add(row);
+    this.#equalLines.add(row);
     if (row.values.order_id === undefined) this.#unnumbered += 1;
     if (row.values.amount?.startsWith('-')) this.#addNegative(row.line, row.values.amount);
     for (const tally of [this.#status, this.#currency, ...this.#kinds]) tally?.add(row);
@@ -111,6 +117,7 @@ export class Overview {
       ...this.#texts.notes(),
       ...this.#doubts,
       ...this.#unnumberedNote(),
+      ...this.#equalLines.notes(),
       ...kindNote('statuses', this.#status),
       ...this.#kinds.flatMap((kind) => kindNote('kinds', kind)),
       ...this.#reversals.note(this.#ofAll),

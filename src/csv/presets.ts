@@ -12,7 +12,7 @@ import type { Condition } from '../base/condition.ts';
 import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import type { CellSource } from './cell-source.ts';
 import { CURRENCY_NAMES, FIELDS, type Field, REFUND_NAMES } from './fields.ts';
-import { plainWords } from './recognise.ts';
+import { plainWords } from './words.ts';
 
 const columnName = z.string().trim().min(1);
 

@@ -1,16 +1,19 @@
 /** Which field a column's name means: the field's own name, a synonym, or a name that resembles one of these. */
 import { editDistance } from '../base/closest.ts';
+import { amountWords } from './amount-words.ts';
 import {
+  BILL_NOUNS,
   COMPANY_PARTS,
   CUSTOMER_PARTS,
   FIELDS,
   type Field,
-  ORDER_PARTS,
+  ORDER_NOUNS,
   PERSON_PARTS,
   SHARED,
   SYNONYMS,
   VAGUE_NAMES,
 } from './fields.ts';
+import { plainWords, withoutSmall } from './words.ts';
 
 export interface Recognised {
   readonly field: Field;
@@ -20,19 +23,25 @@ export interface Recognised {
 
 /** The field of a header: by its exact name, a synonym, or a similar name of at least five letters. */
 export function recognise(name: string): Recognised | undefined {
-  const words = plainWords(name.replace(/#\s*$/, ' number')).replace(NUMBER_END, ' nr');
-  return named(words) ?? amountIn(words) ?? amountIn(plainWords(name.replace(CODE, ''))) ?? similar(words);
+  const words = plainWords(name.replace(/#\s*$/, ' number').replace(/^\s*#(?=.)/, 'number '));
+  return (
+    named(words) ?? amountIn(words) ?? amountIn(name.replace(CODE, '')) ?? similar(words.replace(NUMBER_END, ' nr'))
+  );
 }
 
 function named(words: string): Recognised | undefined {
-  return KNOWN.get(words) ?? ofCustomer(words) ?? ofOrder(words);
+  for (const form of new Set([words, withoutSmall(words), withoutSmall(words.replace(NUMBER_END, ' nr'))])) {
+    const known = KNOWN.get(form) ?? ofCustomer(form) ?? orderNumber(form) ?? ofOrder(form);
+    if (known) return known;
+  }
+  return undefined;
 }
 
 /** `Buyer e-mail` and `telefono del cliente` */
 function ofCustomer(words: string): Recognised | undefined {
   for (const [parts, confidence] of CUSTOMER_NAMES) {
     for (const part of parts) {
-      const { field } = KNOWN.get(withoutFirst(part, words) ?? withoutLast(part, words) ?? '') ?? {};
+      const { field } = KNOWN.get(without(part, words) ?? '') ?? {};
       const [reference] = SHARED.find(([, creation]) => creation === field) ?? [];
       if (reference) return { field: reference, how: 'synonym', confidence };
     }
@@ -40,34 +49,34 @@ function ofCustomer(words: string): Recognised | undefined {
   return undefined;
 }
 
-/** `Order total`, `Deal - Stage` and `Invoice No.` */
+/** `Order No.`, `id pedido`; an invoice has a number for people, and may have an id for programs too: `Invoice No.` */
+function orderNumber(words: string): Recognised | undefined {
+  for (const [nouns, confidence] of NUMBERED) {
+    const isNumber = (rest: string | undefined) => NUMBER_WORDS.has(rest ?? '') || LABEL_WORDS.has(rest ?? '');
+    const rest = nouns.map((noun) => without(noun, words)).find(isNumber);
+    if (rest)
+      return {
+        field: 'order_id',
+        how: 'synonym',
+        confidence: confidence - (rest === 'id' ? 0.0005 : LABEL_WORDS.has(rest) ? 0.001 : 0),
+      };
+  }
+  return undefined;
+}
+
+/** `Order total`, `Deal - Stage` and `total de la commande` */
 function ofOrder(words: string): Recognised | undefined {
-  for (const part of ORDER_PARTS) {
-    const rest = withoutFirst(part, words);
-    if (rest === undefined) continue;
-    // An invoice has a number for people, and may have an id for programs too.
-    if (NUMBER_WORDS.has(rest))
-      return { field: 'order_id', how: 'synonym', confidence: CONFIDENCE.vague - (rest === 'id' ? 0.0005 : 0) };
-    const known = KNOWN.get(rest);
+  for (const part of [...ORDER_NOUNS, ...BILL_NOUNS]) {
+    const known = KNOWN.get(without(part, words) ?? '');
     if (known && ['amount', 'description', 'status'].includes(known.field))
       return { ...known, how: 'synonym', confidence: Math.min(known.confidence, CONFIDENCE.synonym) };
   }
   return undefined;
 }
 
-/** `amount (EUR)`, `Betrag in €`, `gross amount` and `Bruttobetrag` are amounts. */
-function amountIn(words: string): Recognised | undefined {
-  const known = named(
-    words
-      .replace(
-        /\b(in )?(eur|usd|gbp|chf|pln|sek|euro|dollar|gross|net|ttc|ht|inkl mwst|inkl moms|incl vat)\b|\b(brutto|netto)/g,
-        '',
-      )
-      .replace(/ +/g, ' ')
-      .replace(/ in$/, '') // of "in €"
-      .trim(),
-  );
-  // Net or gross: not the exact name.
+/** Net or gross: not the exact name. */
+function amountIn(name: string): Recognised | undefined {
+  const known = named(amountWords(name));
   return known?.field === 'amount'
     ? { ...known, how: 'synonym', confidence: Math.min(known.confidence, CONFIDENCE.synonym) }
     : undefined;
@@ -85,11 +94,9 @@ function similar(words: string): Recognised | undefined {
   return isTie ? undefined : best;
 }
 
-function withoutFirst(part: string, words: string): string | undefined {
-  return words.startsWith(`${part} `) ? words.slice(part.length + 1) : undefined;
-}
-
-function withoutLast(part: string, words: string): string | undefined {
+/** The words before or after the part. */
+function without(part: string, words: string): string | undefined {
+  if (words.startsWith(`${part} `)) return words.slice(part.length + 1);
   return words.endsWith(` ${part}`) ? words.slice(0, -part.length - 1) : undefined;
 }
 
@@ -103,27 +110,22 @@ const CUSTOMER_NAMES = [
   [PERSON_PARTS, CONFIDENCE.vague],
   [COMPANY_PARTS, CONFIDENCE.company],
 ] as const;
+const NUMBERED = [
+  [ORDER_NOUNS, CONFIDENCE.synonym],
+  [BILL_NOUNS, CONFIDENCE.vague],
+] as const;
 /** "Nr." alone does not say whose number it is. */
-export const NUMBER_WORDS: ReadonlySet<string> = new Set(['nr', 'no', 'num', 'nummer', 'number', 'numero', 'id']);
+export const NUMBER_WORDS: ReadonlySet<string> = new Set([
+  ...['nr', 'no', 'num', 'n', 'nummer', 'number', 'numero', 'numer', 'numarasi', 'id'],
+]);
 
-/** `Bestellnr.` and `Ordernr` */
-const NUMBER_END = /(?<=\p{L}{3})nr$/u;
+const LABEL_WORDS: ReadonlySet<string> = new Set(['ref', 'reference', 'referencia', 'code', 'codigo', 'kod']);
+
+/** `Bestellnr.` and `Fakturanummer` */
+const NUMBER_END = /(?<=\p{L}{3})(?:nr|nummer)$/u;
 
 /** `Total (ARS)` */
 const CODE = /\([A-Z]{3}\)/;
-
-/** `KundenName`, `Kunden_name` and `kunden-name ` become the same words; accents and punctuation are ignored. */
-export function plainWords(name: string): string {
-  return name
-    .slice(0, 200)
-    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll('ß', 'ss')
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
-}
 
 const KNOWN: ReadonlyMap<string, Recognised> = new Map([
   ...FIELDS.flatMap((field) =>
@@ -153,10 +155,11 @@ function likeness(one: string, other: string): number {
   return 1 - editDistance(one, other) / longest;
 }
 
-/** They have no misspelling: "customer po" is no "customer no". */
+/** They have no misspelling: "customer po" is no "customer no", and "amount 2" is no "amount". */
 function shortWords(words: string): string {
   return words
     .split(' ')
-    .filter((word) => word.length <= SHORT_WORD)
+    .map((word) => (word.length <= SHORT_WORD ? word : word.replace(/\D/g, '')))
+    .filter(Boolean)
     .join(' ');
 }

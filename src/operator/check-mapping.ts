@@ -8,6 +8,7 @@ import { listIn } from '../client/call/decode.ts';
 import { idOf, isJsonObject } from '../client/call/dialect.ts';
 import type { JsonObject } from '../client/call/json.ts';
 import type { Account } from '../engine/account/account.ts';
+import { isMarkedDeleted } from '../engine/account/look-up.ts';
 import type { ContactField } from '../settings/contact-fields.ts';
 import type { MapRule } from '../settings/contact-map.ts';
 import { contactTemplate } from '../settings/contact-template.ts';
@@ -74,6 +75,7 @@ export async function checkMapping(sync: ContactsSync, account: Account, reading
   let read = 0;
   for await (const record of firstContacts(sync, account, reading)) {
     read += 1;
+    if (isMarkedDeleted(record)) continue;
     (mapping.selects(record) ? selected : leftOut).push(record);
     for (const one of neverSet) if (textOf(record, one) !== '') neverSet.delete(one);
     if (selected.length === CONTACTS || read === MOST_READ) break;

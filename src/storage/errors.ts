@@ -88,8 +88,10 @@ const CROWDED: Problem = {
   remedy: 'Raise its max_connections, or run fewer processes.',
 };
 
+/** Postgres' state for a write to a server that is not, or no longer, the primary. */
+export const READ_ONLY = '25006';
 /** Postgres' states: 57P01-57P03 it is going down or coming up, class 08 the connection is broken, 25P03 it gave a transaction up. */
-const LOST_STATES = /^(57P0[123]|08\w{3}|25P03)$/;
+const LOST_STATES = new RegExp(`^(57P0[123]|08\\w{3}|25P03|${READ_ONLY})$`);
 const LOST_WORDS =
   /^Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect/;
 const BROKEN_STREAM = ['ECONNRESET', 'EPIPE'];

@@ -5,11 +5,11 @@ import type { InSpan } from '../base/trace-span.ts';
 import { endLostConnections } from './lost-connections.ts';
 import { tracedPool } from './traced-pool.ts';
 
-/**
- * A host that is lost closes no connection. After half a minute without a sign of it, or a minute without a statement in a
- * transaction, Postgres ends its transactions, whose locks other hosts wait for.
- */
 const SESSION = {
+  // Postgres' planner overestimates our statements, and compiling one of them costs a second.
+  jit: 'off',
+  // A host that is lost closes no connection. After half a minute without a sign of it, or a minute without a statement in a
+  // transaction, Postgres ends its transactions, whose locks other hosts wait for.
   tcp_keepalives_idle: '10s',
   tcp_keepalives_interval: '5s',
   tcp_keepalives_count: '4',

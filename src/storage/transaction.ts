@@ -1,6 +1,7 @@
 /** Runs work in one transaction: all of it is committed, or none. */
 import type pg from 'pg';
-import { LockstepError } from '../base/errors.ts';
+import { codeOf, LockstepError } from '../base/errors.ts';
+import { READ_ONLY } from './errors.ts';
 
 /** Where several statements can be committed together: the pool, or one connection inside a transaction. */
 export type Transactional = pg.Pool | pg.PoolClient;
@@ -25,6 +26,8 @@ export async function inTransaction<T>(pool: pg.Pool, work: (db: pg.PoolClient) 
     }
     return result;
   } catch (error) {
+    // After a failover, a connection may lead to the former primary, which only reads now.
+    if (codeOf(error) === READ_ONLY) broken = error as Error; // safe: a database error
     await db.query('rollback').catch((cause: Error) => {
       broken = cause; // the first error is the one to report; this connection is unusable
     });

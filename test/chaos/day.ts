@@ -64,7 +64,10 @@ export async function liveThrough(seed: number, minutes: number, how: DayHow = {
   closers.push(() => service.close());
   await service.addNumberedCustomers(CUSTOMERS);
   const ofHook = randomFrom(seed + 1_000_003); // its calls come at any time
-  const receiver = await startWebhookReceiver(SECRET, () => ({ status: ofHook.chance(0.05) ? 503 : 204 }));
+  let isEvening = false;
+  const receiver = await startWebhookReceiver(SECRET, () => ({
+    status: !isEvening && ofHook.chance(0.05) ? 503 : 204,
+  }));
   closers.push(() => receiver.close());
   const redis = failsOver
     ? await redisThatFailsOver(service.dataDir)
@@ -184,11 +187,15 @@ export async function liveThrough(seed: number, minutes: number, how: DayHow = {
   }
 
   // Evening: no more faults, and everything runs to its end.
+  isEvening = true;
   service.front.passTo((await service.anotherService({})).url);
   await Promise.all(background);
   for (const name of ['people', 'mirror']) await succeeds(() => run('syncs', 'pause', name), problems);
   const unfinished = async () => (await run('runs', '--limit', '1000', '--all')).json?.runs?.filter(isUnfinished);
   await expect.poll(unfinished, { timeout: EVENING_MS, interval: 2_000 }).toEqual([]);
+  await succeeds(() => run('deliveries', 'replay', '--target', 'hook', '--verdict', 'waiting'), problems);
+  const waiting = async () => (await run('deliveries', '--verdict', 'waiting')).json?.deliveries;
+  await expect.poll(waiting, { timeout: EVENING_MS, interval: 2_000 }).toEqual([]);
   const ending = workers.splice(0);
   for (const worker of ending) worker.signal('SIGTERM');
   for (const { ended } of ending) expect((await ended).code).toBe(0);

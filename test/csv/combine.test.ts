@@ -214,3 +214,20 @@ test('sums are exact', () => {
     }),
   );
 });
+
+test.each([
+  ['all lines of each order have the same amount', '1,a@x.de,Lamp,60\n1,a@x.de,Desk,60\n2,b@x.de,Desk,40\n', 'sum', 1],
+  ['the lines of an order differ', '1,a@x.de,Lamp,60\n1,a@x.de,Desk,60\n2,b@x.de,A,40\n2,b@x.de,B,1\n', 'sum', 0],
+  ['no order has several lines', '1,a@x.de,Lamp,60\n2,b@x.de,Desk,40\n', 'sum', 0],
+  ['the first line counts', '1,a@x.de,Lamp,60\n1,a@x.de,Desk,60\n', 'first', 0],
+] as const)(
+  'amounts that may be those of whole orders are added with a note if %s',
+  async (_, rows, combineLines, count) => {
+    const { overview } = await loaded(`Order No,Email,Product,Total\n${rows}`, { combineLines });
+    expect(overview.notes([])).toEqual(
+      [
+        'in each order of several lines, all lines have the same amount, and the amounts are added: lines 2-3 have 60 each. If that is the amount of the whole order, let the first line count when you load the file (`--combine-lines first`)',
+      ].slice(0, count),
+    );
+  },
+);

@@ -57,6 +57,49 @@ describe('a customer', () => {
   });
 });
 
+describe('a contact that people rename', () => {
+  let harness: ContactsHarness;
+  let tiny: TinyService;
+  beforeAll(async () => {
+    tiny = await startTinyService();
+    const account = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 200ms }';
+    harness = await openContactsHarness({ account, serviceUrl: tiny.url });
+  });
+  afterAll(async () => {
+    await harness?.close();
+    await tiny?.close();
+  });
+
+  test.each([
+    ['phones', false],
+    ['phones and names', true],
+  ])('stays the person of its customer where the service shows %s in a form of its own', async (_, isCut) => {
+    await harness.reset();
+    const shown = (customer: Record<string, unknown>) => ({
+      ...customer,
+      phone_number: String(customer.phone_number).replace('+49 ', '0'),
+      full_name: String(customer.full_name).slice(0, isCut ? 5 : undefined),
+    });
+    const service = tiny.begin({
+      contacts: [{ first_name: 'Ann', last_name: 'Lee', phone: '+49 30 5550000' }],
+      onImport(contact) {
+        service.add({ full_name: 'Ann Lee', phone_number: contact.phone, contact_id: contact.id });
+        return { body: '' };
+      },
+      onList: (path) =>
+        path.includes('customers')
+          ? { body: { status: 'success', content: service.customers.map(shown), message: 'OK' } }
+          : undefined,
+    });
+    const sync = async () => harness.tally(await harness.runSync());
+    expect(await sync()).toEqual({ in: 1, created: 1 });
+    Object.assign(service.contacts[0] ?? {}, { first_name: 'Anja', last_name: 'Og' });
+    expect(await sync()).toEqual({ in: 1, updated: 1 });
+    expect(service.customers).toMatchObject([{ full_name: 'Anja Og' }]);
+    expect(await sync()).toEqual({ in: 1, unchanged: 1 });
+  });
+});
+
 describe('an order', () => {
   let harness: BookHarness;
   beforeAll(async () => {

@@ -132,6 +132,7 @@ describe('a list of customers that lacks what it had, at a service that shows no
     expect(run).toMatchObject({ status: 'paused', errorCode: 'SERVICE_WENT_BACK' });
     expect(run.error).toMatch(/no longer shows 3 of 6 customers .* an incomplete list\. Nothing was written\./);
     expect(run.error).toContain(`If it shows them again: \`lockstep runs resume ${run.id}\``);
+    expect(run.error).toContain('then creates customers for their contacts again.');
     isShort = false;
     expect(await resumeRun(harness.database.pool, run.id)).toBe(true);
     await (await harness.workspace.work()).attend(await readRun(harness.database.pool, run.id));

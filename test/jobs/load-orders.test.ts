@@ -76,7 +76,7 @@ describe('a loaded file', () => {
     expect(reasons).toEqual([undefined, 'DUP_IN_FILE', 'ORDER_ID_REPEATED', 'ORDER_ID_REPEATED', undefined]);
     expect((await readRun(harness.database.pool, run.id)).notes).toEqual([
       'lines with the order_id and content of an earlier line are not sent, because they seem to be the same order: line 3. ' +
-        'If they are items of one order, its amount lacks theirs: combine the lines when you load the file (`--combine-lines sum`)',
+        'If they are items of one order, and each line has the amount of its item, combine the lines when you load the file (`--combine-lines sum`)',
     ]);
     expect([...(await harness.orderCommits()).keys()].sort()).toEqual(['A', 'C']);
   });

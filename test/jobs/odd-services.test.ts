@@ -46,6 +46,20 @@ async function verdicts(run: Run): Promise<readonly string[]> {
   });
 }
 
+test('a contact that the list shows as deleted makes no customer, and does not empty the one that it has', async () => {
+  const service = serviceWith({ contacts: [ann, { ...ben, deleted_at: '2026-01-01' }, { isDeleted: 'yes' }] });
+  const run = await harness.runSync();
+  expect(await harness.tally(run)).toEqual({ in: 1, created: 1 });
+  expect(service.customers.map(({ full_name }) => full_name)).toEqual(['Ann Lee']);
+  expect((await readRun(harness.database.pool, run.id)).notes.join()).toContain(
+    'marked as deleted: they were left out',
+  );
+  Object.assign(service.contacts[0] ?? {}, { first_name: 'Deleted', last_name: '', email: null, deleted: true });
+  Object.assign(service.contacts[1] ?? {}, { deleted_at: null });
+  expect(await harness.tally(await harness.runSync())).toEqual({ in: 1, created: 1 });
+  expect(service.customers.map(({ full_name }) => full_name)).toEqual(['Ann Lee', 'Ben Lee']);
+});
+
 describe('a service that renames the fields of its customers', () => {
   const there = [{ full_name: 'Ann Lee', email: 'ann@example.com' }];
 
@@ -138,6 +152,35 @@ test('a service whose contacts have names that Lockstep does not know is sent no
   expect(run.error).toMatch(
     /lists contacts without .* but "reach\.at" holds an e-mail address\. Set accounts\.\w+\.dialect\.members\.contacts\.email to reach\.at/,
   );
+});
+
+describe('a service whose contacts have their names in an object that Lockstep does not know,', () => {
+  const without = { first_name: undefined, last_name: undefined };
+  const within = ({ first_name, last_name, ...others }: Record<string, unknown>) => ({
+    ...others,
+    person: { givenName: first_name, familyName: last_name },
+  });
+
+  test('is sent nothing, and the error says which', async () => {
+    const service = serviceWith({ contacts: [ann, ben].map(within) });
+    const run = await harness.runSync();
+    expect([run.status, run.errorCode, service.customers]).toEqual(['failed', 'SERVICE_UNREADABLE', []]);
+    expect(run.error).toMatch(
+      /but "person\.givenName" holds a name\. Set accounts\.\w+\.dialect\.members\.contacts\.first_name to person\.givenName,/,
+    );
+  });
+
+  test.each([
+    ['one of them has a name', [within(ann), ben]],
+    [
+      'the object has the name of their owner',
+      [ann, ben].map((one) => ({ ...one, ...without, owner: { first_name: 'Zoe' } })),
+    ],
+    ['none has a name at all', [ann, ben].map((one) => ({ ...one, ...without }))],
+  ])('is served where %s', async (_, contacts) => {
+    serviceWith({ contacts });
+    expect(await harness.tally(await harness.runSync())).toEqual({ in: 2, created: 2 });
+  });
 });
 
 describe('a service that refuses to import', () => {

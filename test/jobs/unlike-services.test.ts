@@ -4,6 +4,7 @@
  * draws many more of them.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { isRefusable } from '../support/drawn-habit.ts';
 import { type Drawn, drawService, type Paging, type PastEnd, plainService } from '../support/drawn-service.ts';
 import { byLength } from '../support/property-runs.ts';
 import { type Checked, checkServices, type Step } from '../support/random-check.ts';
@@ -145,6 +146,8 @@ describe('a service', () => {
 
   test.each(SEEDS)('drawn by the seed %i is handled', (seed) => {
     const one = checked.find(({ drawn }) => drawn.seed === seed);
-    expect([one?.status, one?.why]).toEqual(['handled', []]);
+    // With all steps, a list that has only the newest records lacks some, and its load is rightly refused.
+    if (one?.status === 'refused' && isRefusable(one.drawn)) expect(one.why.join()).toContain('LIST_PARTIAL');
+    else expect([one?.status, one?.why]).toEqual(['handled', []]);
   });
 });

@@ -47,6 +47,7 @@ test.each([
   ['going down', withCode('57P01'), 'DATABASE_LOST'],
   ['coming up', withCode('57P03'), 'DATABASE_LOST'],
   ['a broken connection', withCode('08006'), 'DATABASE_LOST'],
+  ['a server that is not the primary any more', withCode('25006'), 'DATABASE_LOST'],
   ['wrapped', new Error('the run failed', { cause: withCode('57P02') }), 'DATABASE_LOST'],
   ['among several', new AggregateError([new Error('no'), withCode('57P01')]), 'DATABASE_LOST'],
   ['a full disk', withCode('53100'), 'DATABASE_FULL'],

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/storage/open.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
@@ -20,6 +21,16 @@ test('postgres://…: opens it, with a pool of the given size, and shows it with
   expect(database.pool.options.max).toBe(3);
   expect(database.describe).toBe(`the Postgres ${url.replace('hush', '***')}`);
   await database.close();
+});
+
+test('no connection compiles its statements, which costs seconds where Postgres comes with a compiler', async () => {
+  const database = await openDatabase({ url: urlOf(fresh.connection.database), dataDir });
+  const bare = new pg.Client(fresh.connection);
+  await bare.connect();
+  const { rows: usual } = await bare.query('show jit');
+  const { rows } = await database.pool.query('show jit');
+  await Promise.all([database.close(), bare.end()]);
+  expect([usual, rows]).toEqual([[{ jit: 'on' }], [{ jit: 'off' }]]);
 });
 
 test('a bigint is a number where a number can hold it, and text where it cannot', async () => {

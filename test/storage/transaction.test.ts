@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { makePool } from '../../src/storage/pool.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
@@ -29,6 +30,16 @@ test('rolls back when the work throws, and throws its error', async () => {
   });
   await expect(work).rejects.toThrow('on second thought');
   expect(await things()).toEqual([]);
+});
+
+test('a connection to a server that only reads now, as after a failover, is not used again', async () => {
+  const pool = makePool({ ...fresh.connection, max: 1 });
+  onTestFinished(() => pool.end());
+  await pool.query('set default_transaction_read_only = on');
+  const insert = () => inTransaction(pool, (db) => db.query('insert into things values (1)'));
+  await expect(insert()).rejects.toThrow('read-only transaction');
+  await insert();
+  expect(await things()).toEqual([1]);
 });
 
 test('reports work that ignores a failed statement, because nothing was kept', async () => {

@@ -107,6 +107,11 @@ export const FILE_REASONS = {
     meaning: 'No column names the tasks or the items of the links.',
     remedy: 'Call them task_id and item_id in the file, or choose them with `--map`.',
   },
+  CSV_NO_ORDER_COLUMN: {
+    meaning: 'Lines seem to be items of one order, and no column has a name of its number.',
+    sentence: '{problem}',
+    remedy: `Choose the column of the order_id, or that no column has it (\`--map order_id=\`), ${CHOOSE}`,
+  },
   CSV_NO_ROWS: {
     meaning: 'The file has a header and no rows.',
     remedy: 'If it should have rows, export it again and use that file.',

@@ -4,15 +4,11 @@
  */
 import type { Kind } from '../../contract/kinds.ts';
 import { MEMBER_NAMES, REFERENCES } from '../../contract/member-names.ts';
-import { type Dialect, idFieldOf, isJsonArray, isJsonObject } from './dialect.ts';
+import { type Dialect, isJsonArray, isJsonObject } from './dialect.ts';
+import { flat, ID_FORM, lastStepOf } from './flat-record.ts';
 import { type Json, type JsonObject, textOf } from './json.ts';
+import { type Described, formOf, type Member, plain } from './record-form.ts';
 
-/** Cards are in pipelines; no list has them. */
-type Described = Kind | 'cards';
-
-/** Members that hold the fields of a record in JSON:API and its relatives, and in GraphQL; the name of its kind is one, too. */
-const WRAPPERS = ['attributes', 'fields', 'properties', 'data', 'node'];
-const wrappersOf = (kind: Described) => [...WRAPPERS, kind.slice(0, -1)];
 const PHONE_IN = ['value', 'number', 'phone'];
 /** Members with the id of another record, in an object that names it. */
 const ID_OF_OTHER = ['id', '_id', 'uuid', 'customer id', 'client id', 'contact id'].map(plain);
@@ -103,12 +99,6 @@ function memberOf(value: Json | undefined, name: string): Json | undefined {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-interface Member {
-  readonly name: string;
-  /** Its position among the names of the field; 0 for the contract's own name. */
-  readonly rank: number;
-}
-
 /** A wrong customer or label would make an order look as if it did not exist. */
 function isDisputed(record: JsonObject, field: string, members: readonly Member[]): boolean {
   if (members.length < 2 || (field !== 'client_id' && field !== 'order_id')) return false;
@@ -173,127 +163,6 @@ function referenceIn(value: Json, name: string): Json | undefined {
   return plain(name).endsWith('id') || ID_FORM.test(id) ? id : undefined;
 }
 
-const ID_FORM = /^(\d+|[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}|[\da-f]{24}|[\da-z]{26})$/i;
-
-/** `17` of `https://host/customers/17`. */
-function lastStepOf(address: string): string {
-  return address
-    .replace(/[?#{].*$/, '')
-    .replace(/\/+$/, '')
-    .replace(/^.*\//, '');
-}
-
 function isText(value: Json | undefined): boolean {
   return value !== undefined && value !== null && typeof value !== 'boolean' && textOf(value) !== '';
-}
-
-/** A record whose fields are one object deeper, flat: its `attributes`, its `relationships` and what it has itself. */
-function unwrapped(record: JsonObject, kind: Described): JsonObject {
-  const wrapper = wrappersOf(kind).find((name) => isJsonObject(record[name]));
-  const inner = wrapper === undefined ? undefined : record[wrapper];
-  if (!isJsonObject(inner)) return record;
-  const beside = Object.keys(record).filter((name) => name !== wrapper);
-  if (fieldsIn(beside, kind).size > 0) return record;
-  const { [wrapper ?? '']: _, relationships, ...rest } = record;
-  return { ...relatedTo(relationships), ...unwrapped(inner, kind), ...rest };
-}
-
-function relatedTo(relationships: Json | undefined): JsonObject {
-  if (!isJsonObject(relationships)) return {};
-  const related = Object.entries(relationships).map(([name, to]) => [name, isJsonObject(to) ? to.data : null]);
-  return Object.fromEntries(related.filter(([, to]) => isJsonObject(to)));
-}
-
-/** HAL: the ids of a record, and of the records that it belongs to, may be only in its links. */
-function unlinked(record: JsonObject, kind: Described, dialect: Dialect): JsonObject {
-  const links = record._links;
-  if (!isJsonObject(links)) return record;
-  const linked = Object.entries(links).flatMap(([name, link]): [string, Json][] => {
-    const id = isJsonObject(link) && typeof link.href === 'string' ? lastStepOf(link.href) : '';
-    return ID_FORM.test(id) && !Object.hasOwn(record, name) ? [[name, name === 'self' ? id : { id }]] : [];
-  });
-  const { self, ...others } = Object.fromEntries(linked);
-  const hasId = kind === 'cards' || idFieldOf(record, kind, dialect) !== undefined;
-  return { ...others, ...(self !== undefined && !hasId && { id: self }), ...record };
-}
-
-/** What the names of a record's members say about it. Most records of a list have the same names. */
-interface Form {
-  readonly names: readonly string[];
-  /** Whether a member may hold other fields, or links. */
-  readonly mayBeNested: boolean;
-  /** The members that may have each field, the best name first. */
-  readonly fields: ReadonlyMap<string, readonly Member[]>;
-}
-
-/** By kind of records: the form of the last record, and of others by their names. */
-const LAST_FORMS = new Map<Described, Form>();
-const FORMS = new Map<string, Form>();
-const MOST_FORMS = 1_000;
-
-/** The record with its fields side by side, and which members have them. */
-function flat(read: JsonObject, kind: Described, dialect: Dialect): Pick<Form, 'fields'> & { record: JsonObject } {
-  const form = formOf(read, kind);
-  if (!form.mayBeNested) return { record: read, fields: form.fields };
-  const record = unlinked(unwrapped(read, kind), kind, dialect);
-  return { record, fields: formOf(record, kind).fields };
-}
-
-function formOf(record: JsonObject, kind: Described): Form {
-  const last = LAST_FORMS.get(kind);
-  if (last !== undefined && hasNames(record, last.names)) return last;
-  const names = Object.keys(record);
-  const key = JSON.stringify([kind, ...names]);
-  const form = FORMS.get(key) ?? { names, mayBeNested: mayBeNested(names, kind), fields: fieldsIn(names, kind) };
-  if (FORMS.size === MOST_FORMS) FORMS.clear();
-  FORMS.set(key, form);
-  LAST_FORMS.set(kind, form);
-  return form;
-}
-
-function hasNames(record: JsonObject, names: readonly string[]): boolean {
-  let at = 0;
-  // Records are JSON: they inherit no members.
-  for (const name in record) if (name !== names[at++]) return false;
-  return at === names.length;
-}
-
-function mayBeNested(names: readonly string[], kind: Described): boolean {
-  return ['_links', ...wrappersOf(kind)].some((name) => names.includes(name));
-}
-
-function fieldsIn(names: readonly string[], kind: Described): ReadonlyMap<string, readonly Member[]> {
-  const known = fieldsOf(kind);
-  const found = new Map<string, Member[]>();
-  for (const name of names) {
-    const { field, rank } = known.get(plain(name)) ?? {};
-    if (field === undefined || rank === undefined) continue;
-    found.set(field, [...(found.get(field) ?? []), { name, rank }]);
-  }
-  for (const [field, members] of found)
-    members.sort((a, b) => a.rank - b.rank || Number(b.name === field) - Number(a.name === field));
-  return found;
-}
-
-type FieldName = Pick<Member, 'rank'> & { readonly field: string };
-
-/** By kind: the fields by their plain names. */
-const FIELDS = new Map<Described, ReadonlyMap<string, FieldName>>();
-
-function fieldsOf(kind: Described): ReadonlyMap<string, FieldName> {
-  const known = FIELDS.get(kind);
-  if (known !== undefined) return known;
-  const names: Readonly<Record<string, readonly string[]>> = MEMBER_NAMES[kind];
-  const fields = new Map<string, FieldName>();
-  for (const [field, others] of Object.entries(names)) {
-    for (const [at, name] of others.entries()) fields.set(plain(name), { field, rank: at + 1 });
-  }
-  for (const field of Object.keys(names)) fields.set(plain(field), { field, rank: 0 });
-  FIELDS.set(kind, fields);
-  return fields;
-}
-
-/** `order_id`, `orderId` and `Order-ID` are the same name. */
-function plain(name: string): string {
-  return name.replace(/[_\- ]/g, '').toLowerCase();
 }

@@ -88,82 +88,117 @@ export function pageQuery(
 }
 
 /** @throws LockstepError LIST_ENDLESS, ID_NOT_UNIQUE; whatever `read` and `keep` throw */
-export async function scan<R extends ScannedRecord>(source: ScanSource<R>): Promise<ScanReport> {
-  const { maxRecords = MAX_RECORDS, rowsPerPage } = source;
-  const reasons = new Set<string>();
-  const answers = new Answers<R>();
-  let pages = 0;
-  let seen = 0;
-  let misfits = 0;
+export function scan<R extends ScannedRecord>(source: ScanSource<R>): Promise<ScanReport> {
+  return new Scan(source).run();
+}
+
+/** What a pass has found. */
+interface Found {
+  newInPass: number;
+  /** In no pass before. */
+  newInAll: number;
+}
+
+class Scan<R extends ScannedRecord> {
+  readonly #source: ScanSource<R>;
+  readonly #reasons = new Set<string>();
+  readonly #answers = new Answers<R>();
+  readonly #continuing: { readonly read: ReadPage<R>; readonly answers: Answers<R>; readonly size: number };
+  readonly #checked: ReturnType<typeof checkedKeep<R, [pass: number]>>;
+  #paging = PAGES;
+  #read: Read<R>;
+  #pages = 0;
+  #seen = 0;
+  #misfits = 0;
   /** Passes begun, those that were given up included. */
-  let begun = 0;
+  #begun = 0;
   /** The number of records on the largest page. */
-  let largest = 0;
-  let previous: number | undefined;
-  const readCounted: ReadPage<R> = async (...asked) => {
-    pages++;
-    const page = await source.read(...asked);
-    largest = Math.max(largest, page.records.length);
-    return page;
-  };
-  const continuing = { read: readCounted, answers, size: rowsPerPage };
-  let paging = PAGES;
-  let readAsPaged = readerOf(continuing, paging);
-  const use = (other: Paging): void => {
-    paging = other;
-    readAsPaged = readerOf(continuing, other);
-  };
-  const checked = checkedKeep<R, [pass: number]>(
-    rereadConflicts<R>((page, size) => readAsPaged(page, size)),
-    source.keep,
-  );
-  const { read } = checked;
-  for (let pass = 1; pass <= MAX_PASSES; pass++) {
-    const total = { newInPass: 0, newInAll: 0 };
-    const begin = () => {
-      answers.begin();
-      total.newInPass = 0;
-      begun++;
+  #largest = 0;
+
+  constructor(source: ScanSource<R>) {
+    this.#source = source;
+    const read: ReadPage<R> = async (...asked) => {
+      this.#pages++;
+      const page = await source.read(...asked);
+      this.#largest = Math.max(this.#largest, page.records.length);
+      return page;
     };
-    const keep = async (records: readonly R[]) => {
-      const kept = await checked.keep(records, begun);
-      total.newInPass += kept.newInPass;
-      total.newInAll += kept.newInAll;
-      if (total.newInPass > maxRecords) throw endless(maxRecords);
-      return kept;
-    };
-    // The order of records may depend on the request, so each pass reads other windows.
-    const size = pass === 1 || paging.kind !== 'sized' ? rowsPerPage : largest - Math.floor((largest * (pass - 1)) / 8);
-    const saysMore = (records: readonly R[]) => answers.next(records) !== undefined;
-    const view: PassSource<R> = { read, keep, rowsPerPage: size, saysMore };
-    begin();
-    let result = await onePass(paging, view);
-    while (result.status === 'misfit') {
-      reasons.add(result.reason);
-      if (result.readAs === undefined && misfits++ < MAX_MISFITS) {
-        use(PAGES);
-        use(await detectPaging(read, rowsPerPage, (first) => findContinuation(continuing, first)));
-      } else {
-        use({ ...paging, kind: 'fixed' }); // works with any page size, and proves less
-      }
-      begin();
-      result = await onePass(paging, view);
-    }
-    seen += total.newInAll;
-    const lack = answers.lack(total.newInPass);
-    if (result.status !== 'complete') reasons.add(result.reason);
-    const report = { reasons: [...reasons, ...(lack === undefined ? [] : [lack])], seen, pages, passes: pass };
-    if (lack === undefined) {
-      if (result.status === 'complete') return { proof: 'proven', ...report, reasons: [] };
-      if (answers.confirm(total.newInPass)) return { proof: 'weak', ...report };
-    }
-    if (result.status === 'incomplete') return { proof: 'unproven', ...report };
-    if (previous === total.newInPass && total.newInAll === 0 && !(result.status === 'again' && result.isMoved))
-      return { proof: lack === undefined ? 'weak' : 'unproven', ...report };
-    previous = total.newInPass;
+    this.#continuing = { read, answers: this.#answers, size: source.rowsPerPage };
+    this.#read = readerOf(this.#continuing, PAGES);
+    const conflicts = rereadConflicts<R>((page, size) => this.#read(page, size));
+    this.#checked = checkedKeep<R, [pass: number]>(conflicts, source.keep);
   }
-  reasons.add(`${MAX_PASSES} passes did not agree`);
-  return { proof: 'unproven', reasons: [...reasons], seen, pages, passes: MAX_PASSES };
+
+  async run(): Promise<ScanReport> {
+    let previous: number | undefined;
+    for (let pass = 1; pass <= MAX_PASSES; pass++) {
+      const found: Found = { newInPass: 0, newInAll: 0 };
+      const result = await this.#pass(pass, found);
+      const { newInPass, newInAll } = found;
+      this.#seen += newInAll;
+      if (result.status !== 'complete') this.#reasons.add(result.reason);
+      const lack = this.#answers.lack(newInPass);
+      const report = (proof: Proof) => this.#report(proof, pass, lack);
+      if (lack === undefined && result.status === 'complete') return { ...report('proven'), reasons: [] };
+      if (lack === undefined && this.#answers.confirm(newInPass)) return report('weak');
+      if (result.status === 'incomplete') return report('unproven');
+      const isMoved = result.status === 'again' && result.isMoved;
+      if (previous === newInPass && newInAll === 0 && !isMoved) return report(lack === undefined ? 'weak' : 'unproven');
+      previous = newInPass;
+    }
+    this.#reasons.add(`${MAX_PASSES} passes did not agree`);
+    return this.#report('unproven', MAX_PASSES);
+  }
+
+  #report(proof: Proof, passes: number, lack?: string): ScanReport {
+    const reasons = [...this.#reasons, ...(lack === undefined ? [] : [lack])];
+    return { proof, reasons, seen: this.#seen, pages: this.#pages, passes };
+  }
+
+  /** Passes until the pages are as it reads them. */
+  async #pass(pass: number, found: Found): Promise<Exclude<PassResult, { readonly status: 'misfit' }>> {
+    const source = this.#sourceOf(pass, found);
+    for (;;) {
+      this.#answers.begin();
+      found.newInPass = 0;
+      this.#begun++;
+      const result = await onePass(this.#paging, source);
+      if (result.status !== 'misfit') return result;
+      this.#reasons.add(result.reason);
+      if (result.readAs !== undefined || this.#misfits++ >= MAX_MISFITS)
+        this.#use({ ...this.#paging, kind: 'fixed' }); // works with any page size, and proves less
+      else await this.#detectAgain();
+    }
+  }
+
+  #sourceOf(pass: number, found: Found): PassSource<R> {
+    const { maxRecords = MAX_RECORDS, rowsPerPage } = this.#source;
+    // The order of records may depend on the request, so each pass reads other windows.
+    const isOther = pass > 1 && this.#paging.kind === 'sized';
+    return {
+      read: this.#checked.read,
+      keep: async (records) => {
+        const kept = await this.#checked.keep(records, this.#begun);
+        found.newInPass += kept.newInPass;
+        found.newInAll += kept.newInAll;
+        if (found.newInPass > maxRecords) throw endless(maxRecords);
+        return kept;
+      },
+      rowsPerPage: isOther ? this.#largest - Math.floor((this.#largest * (pass - 1)) / 8) : rowsPerPage,
+      saysMore: (records) => this.#answers.next(records) !== undefined,
+    };
+  }
+
+  async #detectAgain(): Promise<void> {
+    this.#use(PAGES);
+    const continuationOf = (first: readonly R[]) => findContinuation(this.#continuing, first);
+    this.#use(await detectPaging(this.#checked.read, this.#source.rowsPerPage, continuationOf));
+  }
+
+  #use(paging: Paging): void {
+    this.#paging = paging;
+    this.#read = readerOf(this.#continuing, paging);
+  }
 }
 
 /** Reads pages as they are counted here, from 0; a page that the service does not have is empty. */

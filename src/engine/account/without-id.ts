@@ -7,6 +7,8 @@ import type { Account } from './account.ts';
 import { RunFailed } from './failure.ts';
 
 const MOST_SHOWN = 40;
+/** So much of a record that people recognise it. */
+const MOST_OF_RECORD = 120;
 
 /** The error for a record whose id member has an unknown name, and for what is no record. */
 export function withoutId(kind: Kind, record: Json, account: Account): RunFailed {
@@ -18,9 +20,11 @@ export function withoutId(kind: Kind, record: Json, account: Account): RunFailed
         'service: Lockstep leaves out no part of a list.',
     );
   }
+  const what = singular(kind);
   return new RunFailed(
     'RECORD_WITHOUT_ID',
-    `${kind === 'orders' ? 'An' : 'A'} ${singular(kind)} has no id; ${whyNoId(record, kind, account.dialect)}. ` +
-      `Set accounts.${account.name}.dialect.idField.${kind} to the name of the id member.`,
+    `${kind === 'orders' ? 'An' : 'A'} ${what} has no id; ${whyNoId(record, kind, account.dialect)}. ` +
+      `Set accounts.${account.name}.dialect.idField.${kind} to the name of the id member. If only this ${what} has no id, fix or ` +
+      `delete it at the service; it begins with ${JSON.stringify(record).slice(0, MOST_OF_RECORD)}`,
   );
 }

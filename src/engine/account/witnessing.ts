@@ -269,11 +269,13 @@ async function wentBack(
   resource: WitnessedKind,
   { missing, known }: Gone,
 ): Promise<RunPaused> {
+  const again =
+    resource === 'customers' ? ' The next sync of contacts then creates customers for their contacts again.' : '';
   return new RunPaused(
     'SERVICE_WENT_BACK',
     `The service of account "${account.name}" no longer shows ${formatCount(missing)} of ${formatCount(known)} ${resource} that were checked. ` +
       `It may have been restored from a backup, be another tenant, or have answered an incomplete list. ${await sentSoFar(pool, run.id)} ` +
       `If it shows them again: \`lockstep runs resume ${run.id}\`. If it is the same tenant, and they are deleted: ` +
-      `\`lockstep accounts rebind ${account.name}\`. If it is a different tenant: \`lockstep accounts fresh ${account.name}\`.`,
+      `\`lockstep accounts rebind ${account.name}\`.${again} If it is a different tenant: \`lockstep accounts fresh ${account.name}\`.`,
   );
 }

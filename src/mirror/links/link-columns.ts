@@ -3,7 +3,7 @@
 import type { LockstepError } from '../../base/errors.ts';
 import { ambiguous, listColumns, UnclearFile } from '../../csv/column-errors.ts';
 import { columnIndex, type Header, refuseDuplicates } from '../../csv/column-names.ts';
-import { plainWords } from '../../csv/recognise.ts';
+import { plainWords } from '../../csv/words.ts';
 
 export const LINK_FIELDS = ['task_id', 'item_id'] as const;
 export type LinkField = (typeof LINK_FIELDS)[number];

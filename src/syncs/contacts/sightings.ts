@@ -21,9 +21,10 @@ const NAMED = 'name ';
 export class ContactSightings implements Sightings {
   /** All contacts of the scan. */
   readonly contacts = new SeenIds();
-  /** Contacts that the filter of the sync leaves out. For the decision they do not exist; their links stay. */
+  /** Contacts that the filter of the sync leaves out, or that are deleted. For the decision they do not exist; their links stay. */
   readonly #leftOut = new SeenIds();
   #leftOutLinked = 0;
+  deleted = 0;
   /** Customers of unchanged contacts, by what their links know of them. */
   readonly #linked = new SeenIds();
   #listed = 0;
@@ -46,9 +47,9 @@ export class ContactSightings implements Sightings {
     return this.#linked.size - this.#listed;
   }
 
-  /** How many contacts the filter leaves out, and how many of these are linked with a customer. */
+  /** How many contacts the filter leaves out, and how many of these are linked with a customer. Others are deleted. */
   get leftOut(): ContactsLeftOut {
-    return { contacts: this.#leftOut.size, linked: this.#leftOutLinked };
+    return { contacts: this.#leftOut.size - this.deleted, linked: this.#leftOutLinked };
   }
 
   hasContact = (id: string): boolean => this.contacts.has(id) && !this.#leftOut.has(id);
@@ -63,9 +64,10 @@ export class ContactSightings implements Sightings {
     for (const key of this.#keysOf(contact)) this.#rowKeys.add(key);
   }
 
-  noteLeftOut(contact: string, isLinked: boolean): void {
-    this.#leftOut.note(contact, 0);
-    if (isLinked) this.#leftOutLinked++;
+  noteLeftOut({ id, isDeleted }: { readonly id: string; readonly isDeleted: boolean }, isLinked: boolean): void {
+    this.#leftOut.note(id, 0);
+    if (isDeleted) this.deleted++;
+    else if (isLinked) this.#leftOutLinked++;
   }
 
   /** A person has chosen this customer for a contact. */

@@ -5,6 +5,7 @@ import type { Json } from '../../client/call/json.ts';
 import type { Kept, ScannedRecord } from '../../client/lists/pass.ts';
 import type { CustomerFields } from '../../contract/records.ts';
 import type { Account } from '../../engine/account/account.ts';
+import { isMarkedDeleted } from '../../engine/account/look-up.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
 import { keepContacts } from '../../engine/ledger/matching/contact-inputs.ts';
 import { linksOf } from '../../engine/ledger/matching/contact-links.ts';
@@ -22,6 +23,8 @@ export interface ScannedContact extends ScannedRecord, Keys {
   readonly failures: readonly Cause[];
   /** False if the filter of the sync leaves it out. */
   readonly isSelected: boolean;
+  /** It says so of itself: some services list contacts that people have deleted. */
+  readonly isDeleted: boolean;
 }
 
 /** @throws RunFailed RECORD_WITHOUT_ID: a contact without an id cannot be tracked. */
@@ -32,8 +35,8 @@ export function toScannedContact(record: Json, account: Account, mapping = UNMAP
   const masked = maskedIn(fields);
   const failures =
     masked === undefined ? ofMapping : [{ code: 'MASKED', facts: { value: masked } } as const, ...ofMapping];
-  const isSelected = mapping.selects(record);
-  return { id, label: labelOf(fields), hash: fieldsHash(fields), fields, failures, isSelected, ...keysOf(fields) };
+  const state = { isSelected: mapping.selects(record), isDeleted: isMarkedDeleted(record) };
+  return { id, label: labelOf(fields), hash: fieldsHash(fields), fields, failures, ...state, ...keysOf(fields) };
 }
 
 export interface Staging {
@@ -75,8 +78,8 @@ export async function stageContacts(
   const inputs = fresh.filter(({ contact, n }) => {
     const link = links.get(contact.id);
     sightings.lastN = n;
-    if (!contact.isSelected) {
-      sightings.noteLeftOut(contact.id, link !== undefined);
+    if (contact.isDeleted || !contact.isSelected) {
+      sightings.noteLeftOut(contact, link !== undefined);
       return false;
     }
     if (link?.known && link.hash === contact.hash && contact.failures.length === 0) {

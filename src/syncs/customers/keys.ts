@@ -1,4 +1,5 @@
 /** The keys that recognise a customer, normalised. Records are in the contract's names (client/call/contract-record.ts). */
+import { domainToUnicode } from 'node:url';
 import { MASK } from '../../base/masked.ts';
 import { flagOf } from '../../client/call/dialect.ts';
 import { type JsonObject, textOf } from '../../client/call/json.ts';
@@ -17,7 +18,7 @@ export function keysOf(customer: CustomerFields): Keys {
   return {
     email: normaliseEmail(customer.email),
     phone: normalisePhone(customer.phone_number),
-    name: normaliseText(customer.full_name),
+    name: normaliseText(firstNameFirst(customer.full_name)),
     org: normaliseText(customer.organization),
   };
 }
@@ -63,8 +64,10 @@ export function maskedIn({ email, phone_number }: CustomerFields): string | unde
   return [email, phone_number].find((key) => key !== undefined && MASK.test(key));
 }
 
+/** A domain with umlauts, such as `bücher.example`, is the same in the form of the DNS, `xn--bcher-kva.example`. */
 function normaliseEmail(email: string | undefined): string | undefined {
-  const normal = email?.normalize('NFC').trim().toLowerCase() ?? '';
+  const written = email?.normalize('NFC').trim().toLowerCase() ?? '';
+  const normal = written.replace(/(?<=@)[^@]*xn--[^@]*$/, (domain) => domainToUnicode(domain) || domain);
   return normal.includes('@') ? normal : undefined;
 }
 
@@ -76,6 +79,11 @@ function normalisePhone(phone = ''): string | undefined {
   const international = phone.replace(/^(\s*(?:\+|00)[\s\d.-]*)\(0\)/, '$1');
   const digits = international.replace(/^\s*00/, '').replace(/\D/g, '');
   return digits.length >= 6 ? digits : undefined;
+}
+
+/** `Lee, Ann` is Ann Lee: some services show names in this form. */
+function firstNameFirst(name: string | undefined): string | undefined {
+  return name?.replace(/^([^,]+),([^,]+)$/, '$2 $1');
 }
 
 function normaliseText(text: string | undefined): string | undefined {

@@ -4,7 +4,7 @@ import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, LongInteger, storedForm } from '../../client/call/json.ts';
 import type { ScanReport } from '../../client/lists/scan.ts';
-import type { WholeKind } from '../../contract/kinds.ts';
+import type { Kind, WholeKind } from '../../contract/kinds.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off-lists.ts';
@@ -109,8 +109,8 @@ export async function readUnlisted(
   await exclusive.transaction((db) => keepCustomers(db, run.id, BASELINE, customers, { isListed: false }));
 }
 
-/** Records that say that they are deleted are left out of a list: no contact or order belongs to them. */
-export async function noteDeleted({ pool, run }: JobContext<unknown>, kind: WholeKind, deleted: number): Promise<void> {
+/** Records that say that they are deleted are left out of a list: nothing belongs to them, and nothing is made of them. */
+export async function noteDeleted({ pool, run }: JobContext<unknown>, kind: Kind, deleted: number): Promise<void> {
   if (deleted > 0)
     await addNote(pool, run.id, `the list of ${kind} has records that are marked as deleted: they were left out`);
 }

@@ -172,7 +172,7 @@ function sharedWords(found: Found): readonly string[] {
 function copiedWords(found: Found): readonly string[] {
   if (found.count === 0) return [];
   return [
-    `lines with the order_id and content of an earlier line are not sent, because they seem to be the same order: ${found.count === 1 ? 'line' : 'lines'} ${firstOf(found.first, found.count)}. If they are items of one order, its amount lacks theirs: combine the lines when you load the file (\`--combine-lines sum\`)`,
+    `lines with the order_id and content of an earlier line are not sent, because they seem to be the same order: ${found.count === 1 ? 'line' : 'lines'} ${firstOf(found.first, found.count)}. If they are items of one order, and each line has the amount of its item, combine the lines when you load the file (\`--combine-lines sum\`)`,
   ];
 }
 

@@ -194,6 +194,9 @@ describe('keys', () => {
     ['Ann@Example.COM', 'ann@example.com'],
     [' ann@example.com\n', 'ann@example.com'],
     ['ZOË@example.com'.normalize('NFD'), 'zoë@example.com'.normalize('NFC')],
+    ['Ann@XN--BCHER-KVA.example', 'ann@bücher.example'],
+    ['ann@BÜCHER.example', 'ann@bücher.example'],
+    ['ann@xn--.example', 'ann@xn--.example'],
     ['none', undefined],
     ['', undefined],
     [null, undefined],
@@ -230,6 +233,15 @@ describe('keys', () => {
   ];
   test.each(names)('the name %j %j is compared as %j', (first_name, last_name, key) => {
     expect(keysOf(personFieldsOf({ first_name, last_name })).name).toBe(key);
+  });
+
+  test.each([
+    ['LEE, Ann Mary', 'ann mary lee'],
+    ['Lee,Ann', 'ann lee'],
+    ['Lee, Ann, Dr.', 'lee, ann, dr.'],
+    ['Lee,', 'lee,'],
+  ])('the full name %j is compared as %j', (full_name, key) => {
+    expect(keysOf({ full_name }).name).toBe(key);
   });
 
   test('the organization is compared as names are', () => {

@@ -11,18 +11,22 @@ import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
 const KEYS = ['email', 'phone', 'name'];
 /** Links of earlier versions did not store their customer's keys: the contact's keys are the best evidence. */
 const WAS = `coalesce(s.known, ${CONTACT('s')})`;
+/** What the contact said when its customer was written. The service may show that in a form of its own. */
+const CONTACT_WAS = `coalesce(s.was, ${WAS})`;
 const REBOUND_AT = '(select rebound_at from ledger.scopes where id = $2)';
 
 /** The contact id of a customer does not count as evidence: ids are small integers at every service. */
-const IS_SAME = `coalesce(num_nonnulls(${KEYS.map((key) => `${WAS}->>'${key}'`).join(', ')}) = 0
-  or ${KEYS.map((key) => `${WAS}->>'${key}' = k.${key}`).join(' or ')}, false)`;
-const COMPARABLE = (of: 's' | 'k') =>
-  `(${KEYS.map((key) => `(${WAS}->>'${key}' is not null and ${of}.${key} is not null)::int`).join(' + ')})`;
+const AGREES = (was: string, of: 's' | 'k') =>
+  KEYS.map((key) => `coalesce(${was}->>'${key}' = ${of}.${key}, false)`).join(' or ');
+const IS_SAME = `(num_nonnulls(${KEYS.map((key) => `${WAS}->>'${key}'`).join(', ')}) = 0 or ${AGREES(WAS, 'k')})`;
+const COMPARABLE = (was: string, of: 's' | 'k') =>
+  `(${KEYS.map((key) => `(${was}->>'${key}' is not null and ${of}.${key} is not null)::int`).join(' + ')})`;
 /** A new mapping may change several keys of the same contact. */
-const IS_ANOTHER_CONTACT = `(not s.is_remapped and ${COMPARABLE('s')} >= 2 and not coalesce(${KEYS.map((key) => `${WAS}->>'${key}' = s.${key}`).join(' or ')}, false))`;
+const IS_ANOTHER_CONTACT = `(not s.is_remapped and ${COMPARABLE(CONTACT_WAS, 's')} >= 2
+  and not (${AGREES(CONTACT_WAS, 's')} or ${AGREES(WAS, 's')}))`;
 
 /** A name or an e-mail alone may have been corrected at the service. */
-const IS_ANOTHER_CUSTOMER = `(s.known is not null and not ${IS_SAME} and ${COMPARABLE('k')} >= 2)`;
+const IS_ANOTHER_CUSTOMER = `(s.known is not null and not ${IS_SAME} and ${COMPARABLE(WAS, 'k')} >= 2)`;
 
 const LINKED = `deciding s join ledger.records k on k.run_id = $1 and k.kind = 'customer' and k.record_id = s.record_id
   where s.is_linked`;
@@ -61,8 +65,9 @@ export async function checkLinks(db: Queryable, run: Run, unchanged: number): Pr
   if (example && isMoreThanChance(others, all)) return { status: 'links disagree', others, all, example };
   await db.query(
     `with stranger as (
-       select s.n, not ${IS_SAME} as is_other, jsonb_build_object('customer', k.record_id, 'was', ${WORDS(WAS)},
-           'is', case when ${IS_SAME} then ${WORDS(CONTACT('s'))} else ${WORDS(LINKED_CUSTOMER('k'))} end) as facts
+       select s.n, not ${IS_SAME} as is_other, jsonb_build_object('customer', k.record_id) || case when ${IS_SAME}
+           then jsonb_build_object('was', ${WORDS(CONTACT_WAS)}, 'is', ${WORDS(CONTACT('s'))})
+           else jsonb_build_object('was', ${WORDS(WAS)}, 'is', ${WORDS(LINKED_CUSTOMER('k'))}) end as facts
        from ${LINKED} and (s.action = 'update' and (not ${IS_SAME} or ${IS_ANOTHER_CONTACT})
          or s.verdict = 'unchanged' and ${IS_ANOTHER_CUSTOMER})
      )

@@ -50,12 +50,17 @@ export async function linksOf(
   return found.rows.map(({ known, ...link }) => ({ ...link, known: known ?? undefined }));
 }
 
-/** Ends a contact sync: stores in the links the contacts whose customers were updated. */
+/**
+ * Ends a contact sync: stores in the links the contacts whose customers were updated, and these customers as the read-back showed
+ * them, because a service may show names and phones in a form of its own.
+ */
 export async function linkUpdated(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `update ledger.links l set hash = i.hash, run_id = $1, contact = ${CONTACT('i')},
-       known = ${object(KEYS.map((key) => `'${key}', i.${key}`))} || ${object([`'contact', l.known->>'contact'`])}
+       known = case when k.record_id is not null then ${LINKED_CUSTOMER('k')}
+         else ${object(KEYS.map((key) => `'${key}', i.${key}`))} || ${object([`'contact', l.known->>'contact'`])} end
      from ledger.verdicts v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
+       left join ledger.records k on k.run_id = $1 and k.kind = 'customer' and k.record_id = v.record_id and k.last_pass > 0
      where v.run_id = $1 and v.verdict = 'updated' and v.reason is null
        and l.scope = $2 and l.kind = $3 and l.source_id = i.source_id`,
     [run.id, run.scope, CONTACT_LINK],

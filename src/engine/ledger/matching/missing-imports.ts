@@ -22,7 +22,9 @@ export async function missingImports(
   const isUnnamed = ['o.source_id = k.contact_id', 'o.email = k.email', 'k.email is null and o.phone = k.phone']
     .map((same) => `not exists (select from ledger.inputs o where o.run_id = $1 and ${same})`)
     .join(' and ');
-  const isMissing = ['k.contact_id = i.source_id', 'k.email = i.email', 'k.phone = i.phone']
+  // A phone names the customer only if one of the two has no e-mail, as in the matching: the e-mail may have been edited.
+  const byPhone = ['i', 'k'].map((one) => `${one}.email is null and k.phone = i.phone`);
+  const isMissing = ['k.contact_id = i.source_id', 'k.email = i.email', ...byPhone]
     .map((same) => `not exists (select from shown k where ${same})`)
     .join(' and ');
   const missing = await db.query<{ id: string; hash: string }>(

@@ -144,7 +144,7 @@ async function link({ id, scope }: Run, worlds: readonly World[], isWhole: boole
       const known = { ...inWorld(w, one.customer ?? one), ...(one.tellsContact && { contact: `${w}.${i}` }) };
       const was =
         one.is === 'its customer is another' ? { ...known, email: 'x@was', name: 'was', phone: '000' } : known;
-      const contact = isWhole ? null : own;
+      const contact = isWhole && one.is !== 'changed' ? null : own; // a changed contact is a row in any case
       const hash = one.is === 'changed' ? 'before' : 'h';
       return [{ source_id: `${w}.${i}`, record_id: `linked ${w}.${i}`, hash, known: was, contact }];
     }),
@@ -159,7 +159,15 @@ async function link({ id, scope }: Run, worlds: readonly World[], isWhole: boole
 
 function scanned(w: number, i: number, { is, tellsContact: _, customer: __, ...keyed }: Contact): ScannedContact[] {
   if (is === 'gone') return [];
-  const own = { id: `${w}.${i}`, label: `${w}.${i}`, hash: 'h', fields: {}, failures: [], isSelected: true };
+  const own = {
+    id: `${w}.${i}`,
+    label: `${w}.${i}`,
+    hash: 'h',
+    fields: {},
+    failures: [],
+    isSelected: true,
+    isDeleted: false,
+  };
   return [{ ...own, ...inWorld(w, keyed) }];
 }
 

@@ -1,0 +1,73 @@
+/** What the name of a column with amounts says: the whole amount, a part of it, the price of one piece, or a quantity. */
+import { plainWords } from './words.ts';
+
+const TAX = 'tax|taxes|vat|gst|mwst|ust|moms|iva|tva|btw|kdv|dph';
+/** `Total c/ IVA`, `Order Total (inc tax)` and `Prix TTC` */
+const WITH_TAX = new RegExp(
+  `\\b(?:ttc|(?:inc|incl|including|inkl|with|c|con) (?:${TAX})|(?:${TAX}) (?:inc|incl|included|incluido|inclus))\\b`,
+  'g',
+);
+const MEANT = /\b(in )?(eur|usd|gbp|chf|pln|sek|euro|dollar|gross|net|brut|bruto|ht)\b|\b(brutto|netto)/g;
+
+/** `amount (EUR)`, `Betrag in €`, `gross amount`, `Bruttobetrag` and `Total c/ IVA`, without what is not the name of an amount. */
+export function amountWords(name: string): string {
+  return plainWords(name)
+    .replace(WITH_TAX, '')
+    .replace(MEANT, '')
+    .replace(/ +/g, ' ')
+    .replace(/ in$/, '') // of "in €"
+    .trim();
+}
+
+const TAXED = new RegExp(`brutto|${WITH_TAX.source}`);
+const UNTAXED = new RegExp(`netto|\\bht\\b|\\b(?:ex|excl|without|s|sin|sem) (?:${TAX})\\b`);
+/** Amounts with taxes; not "gross" and "net", which are also before and after a discount. */
+export const isTaxed = (name: string) => TAXED.test(plainWords(name));
+export const isUntaxed = (name: string) => UNTAXED.test(plainWords(name));
+
+export const MONEY_WORDS = /amount|total|price|betrag|summe|preis|wert|umsatz|importe|precio|monto|montant|prix/;
+export const COUNT_WORDS = /quantit|qty|items|count|number|weight|menge|anzahl|cantidad/;
+
+const QUANTITY =
+  /^(?:adet|ilosc|antal|stuck|units|unidades)$|\b(?:quantity|qty|cantidad|quantidade|quantite|qte|quantita|aantal)\b|menge\b|anzahl\b|stuckzahl/;
+const PRICES: readonly string[] = ['price', 'item price', 'unit price', 'preis', 'einzelpreis', 'precio', 'prix'];
+
+/** `Qty`, `Quantity ordered` and `Bestellmenge` */
+export const isQuantity = (name: string) => QUANTITY.test(plainWords(name));
+/** The price of one piece where the file has quantities too. */
+export const isPrice = (name: string) => PRICES.includes(amountWords(name));
+
+const DISCOUNT = /discount|rabatt?\b|rabatte\b|coupon|voucher|descuento|desconto|remise|sconto|korting|indirim/;
+/** What is taken off. */
+export const isDiscount = (name: string) => DISCOUNT.test(plainWords(name));
+
+const ADDED = new RegExp(
+  `\\b(?:${TAX})\\b|steuer|impuesto|imposto|shipping|postage|versand|envio|livraison|frete|spedizione`,
+);
+/** Taxes, and what the delivery costs. */
+export const isAdded = (name: string) => ADDED.test(plainWords(name));
+
+const FEE = /\bfees?\b|commission|comision|comissao|\bcargos?\b|gebuhr|provision|kommission|\bfrais\b/;
+/** What a marketplace keeps. */
+export const isFee = (name: string) => FEE.test(plainWords(name));
+
+/** Parts of an amount, what is left of it, prices of one piece, and measures. */
+const PART = new RegExp(
+  [
+    'net|sub ?tot|sous total|zwischen|\\bht\\b|imponibile|\\b(?:ex|excl|excluding|without|exkl|s|sin|sem|bez) ',
+    `\\b(?:${TAX})\\b|steuer|impuesto|imposto|impot|promotion|${DISCOUNT.source}`,
+    `${FEE.source}|shipping|versand|freight|\\bfrete?\\b|envio|livraison|spedizione|kargo`,
+    'refund|balance|\\bdue\\b|saldo|profit|margin|\\bcost of\\b|rounding',
+    '\\bunit|piece|\\brate\\b|\\bper\\b|einzel|birim|(?<!total )price|preis\\b|prix|precio|preco|prezzo|\\bcena\\b|\\bpris\\b|prijs',
+    'weight|gewicht|\\bpeso\\b|poids|\\bkg\\b',
+  ].join('|'),
+);
+const WHOLE = /total|totaal|gesamt|summ[ae]?\b|suma\b|toplam|razem/;
+
+/** A column that may have the whole amount, for an example that can be pasted; undefined if each seems to have less. */
+export function likelyAmount(names: readonly string[]): string | undefined {
+  const words = (name: string) => plainWords(name).replace(WITH_TAX, '');
+  const whole = names.filter((name) => !PART.test(words(name)));
+  const isOf = (form: RegExp) => whole.find((name) => form.test(words(name)));
+  return isOf(WHOLE) ?? isOf(MONEY_WORDS) ?? whole[0];
+}

@@ -1,0 +1,21 @@
+/** The words of a column's name. */
+
+/** `KundenName`, `Kunden_name` and `kunden-name ` become the same words; accents and punctuation are ignored. */
+export function plainWords(name: string): string {
+  return name
+    .slice(0, 200)
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
+
+/** `Número de pedido`, `Gesamtsumme der Bestellung` and `e-mail de l’acheteur` without the words between the others. */
+export function withoutSmall(words: string): string {
+  return words.replace(SMALL_WORDS, '').replace(/ +/g, ' ').trim();
+}
+
+const SMALL_WORDS = /\b(?:de|del|la|le|les|l|d|du|des|do|da|di|dell?a?|der|van|the|of)\b/g;
