@@ -15,7 +15,6 @@ const SESSION = {
   tcp_keepalives_count: '4',
   tcp_user_timeout: '30s',
   idle_in_transaction_session_timeout: '60s',
-  jit: 'off', // To compile a statement takes longer here than to run it.
 };
 /** How soon a connection on which nothing arrives is tried: the database may be lost, too. */
 const KEEP_ALIVE_MS = 10_000;

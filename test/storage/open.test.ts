@@ -40,10 +40,6 @@ test('a bigint is a number where a number can hold it, and text where it cannot'
   expect(rows).toEqual([{ n: 1, most: 9007199254740991, more: '9007199254740992', list: [1, null] }]);
 });
 
-test('no statement is compiled, which takes longer than to run it', async () => {
-  expect((await fresh.pool.query('show jit')).rows).toEqual([{ jit: 'off' }]);
-});
-
 test.each([
   ['no server listens', 'postgres://me:hush@127.0.0.1:1/db', 'DATABASE_UNREACHABLE', /ECONNREFUSED.*host and the port/],
   ['no such host', 'postgres://me:hush@host.invalid/db', 'DATABASE_UNREACHABLE', /host\.invalid/],
