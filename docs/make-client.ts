@@ -22,6 +22,8 @@ console.log(report.status, report.counts);
 await workspace.close();
 \`\`\`
 
+If an account uses the embedded service, the program serves it on port 4100. To choose another port, set \`port\`; 0 takes any free one.
+
 ## The client
 
 \`\`\`ts

@@ -1,4 +1,5 @@
 /** The log on stderr, one line per entry: text on a terminal, otherwise JSON. Text has times once `info` is logged. */
+import { format } from 'node:util';
 import pino, { type Logger } from 'pino';
 import { z } from 'zod';
 import { formatTime } from '../operator/format.ts';
@@ -36,6 +37,15 @@ export function createLog(stderr: Screen, { isVerbose, clear }: { isVerbose: boo
 /** Logs what happens, not only warnings: for a process that runs for long. */
 export function logEvents(log: Logger): void {
   if (!log.isLevelEnabled('info')) log.level = 'info';
+}
+
+/** Logs what libraries write to the console, such as a warning about a server, until the function it returns is called. */
+export function logConsole(log: Logger): () => void {
+  const { warn } = console;
+  console.warn = (...said: unknown[]) => log.warn(format(...said));
+  return () => {
+    console.warn = warn;
+  };
 }
 
 /** A failure that repeats, as in an outage, is logged once a minute, and then with how often it came in between. */

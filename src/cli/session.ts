@@ -91,12 +91,12 @@ export type Work<Args extends readonly unknown[]> = (
 /** A commander action: opens a session, does the work, keeps its exit code, and closes the session whatever happens. */
 export type Perform = <Args extends readonly unknown[]>(work: Work<Args>) => (...args: Args) => Promise<void>;
 
-/** Adds these options to a command. */
+/** Adds these options to a command that has none of them: one of an alert has those of the process that reported it. */
 export function completing(options: Readonly<Record<string, string | undefined>>) {
   const added = Object.entries(options)
     .map(([option, file]) => (file === undefined ? '' : ` --${option} ${shellWord(file)}`))
     .join('');
-  return (command: string): string => `lockstep ${command.endsWith(added) ? command : `${command}${added}`}`;
+  return (command: string): string => `lockstep ${/ --(config|data) /.test(command) ? command : `${command}${added}`}`;
 }
 
 export function openSession(around: Surroundings, options: GlobalOptions): Session {

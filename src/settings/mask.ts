@@ -19,6 +19,8 @@ export function maskSettings({
   alerts,
   console,
   health,
+  retention: { rowsMs, runsMs, deliveriesMs, inboxMs },
+  presets,
 }: Settings) {
   return {
     service: { url: service.url ?? 'embedded' },
@@ -30,17 +32,22 @@ export function maskSettings({
     alerts: mapValues(alerts, ({ name, ...channel }: ChannelSettings) => maskFields(channel)),
     console: maskConsole(console),
     health: health ? { listen: addressText(health) } : {},
+    retention: mapValues({ rows: rowsMs, runs: runsMs, deliveries: deliveriesMs, inbox: inboxMs }, ageText),
+    ...(presets !== undefined && { presets }),
   };
 }
+
+const ageText = (ms: number | undefined) => (ms === undefined ? 'forever' : formatDuration(ms));
 
 function addressText({ host, port }: ListenAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-function maskConsole({ users, tokens, trustProxy, ...address }: Settings['console']) {
+function maskConsole({ url, users, tokens, trustProxy, ...address }: Settings['console']) {
   const { [OPERATOR]: operator, ...others } = users;
   return {
     listen: addressText(address),
+    ...(url !== undefined && { url }),
     ...(operator && { password: maskSecret(operator.password) }),
     users: mapValues(others, maskFields),
     tokens: mapValues(tokens, maskFields),

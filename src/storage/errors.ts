@@ -30,6 +30,12 @@ const CHECK_URL = 'Check the user and the password in DATABASE_URL (database.url
 function openProblem(error: unknown, onRefusal: string): { code: string; remedy: string } {
   const code = codeOf(error);
   const said = messageOf(error);
+  if (said.endsWith('no encryption') || said.includes('does not support SSL')) {
+    return {
+      code: 'DATABASE_UNREACHABLE',
+      remedy: 'Set sslmode=verify-full or sslmode=disable in DATABASE_URL to what it accepts.',
+    };
+  }
   if (code === '28P01' || code === '28000' || said.startsWith('SASL')) {
     return { code: 'DATABASE_LOGIN_REFUSED', remedy: onRefusal };
   }
@@ -40,12 +46,13 @@ function openProblem(error: unknown, onRefusal: string): { code: string; remedy:
     };
   }
   if (code === '42501') {
-    return { code: 'DATABASE_LOGIN_REFUSED', remedy: 'Grant this user the right to connect and to create schemas.' };
+    return { code: 'DATABASE_LOGIN_REFUSED', remedy: 'Grant this user the right to connect.' };
   }
-  if (/SSL|TLS|certificate/i.test(said)) {
+  if (/certificate/i.test(said)) {
     return {
       code: 'DATABASE_UNREACHABLE',
-      remedy: 'Set sslmode=disable, require or verify-full in DATABASE_URL to what it offers.',
+      remedy:
+        'Set NODE_EXTRA_CA_CERTS to the file of the certificate authority that signed its certificate, and use the host name of the certificate in DATABASE_URL.',
     };
   }
   return {

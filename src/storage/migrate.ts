@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import type pg from 'pg';
-import { codeOf, LockstepError } from '../base/errors.ts';
+import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import type { Queryable } from './queryable.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -17,6 +17,7 @@ export interface Migration {
 
 /** Postgres' code for a table that does not exist. */
 const NO_TABLE = '42P01';
+const NO_PERMISSION = '42501';
 const LOCK_KEY = 0x10c5; // any constant: it only has to be the same in every Lockstep process
 
 /** The migrations in a folder of `.sql` files, in the order of their names. */
@@ -33,9 +34,18 @@ export async function readMigrations(folder: URL): Promise<readonly Migration[]>
 
 /**
  * Runs the migrations of `room` (also the name of its schema, which is created) that have not run yet.
- * @throws LockstepError SCHEMA_NEWER if a later version of Lockstep has migrated the tables
+ * @throws LockstepError SCHEMA_NEWER if a later version of Lockstep has migrated the tables, DATABASE_FORBIDDEN
  */
 export async function migrate(pool: pg.Pool, room: string, migrations: readonly Migration[]): Promise<void> {
+  await migrateAsUser(pool, room, migrations).catch((cause: unknown) => {
+    if (codeOf(cause) !== NO_PERMISSION) throw cause;
+    const remedy = 'Make the user in DATABASE_URL (database.url) the owner of the database and of its tables';
+    const message = `The tables cannot be created or updated: ${messageOf(cause)}. ${remedy}`;
+    throw new LockstepError('DATABASE_FORBIDDEN', message, { cause, exitCode: 2 });
+  });
+}
+
+async function migrateAsUser(pool: pg.Pool, room: string, migrations: readonly Migration[]): Promise<void> {
   // Most starts find nothing to do: they need no lock, and wait for no other start.
   if (await hasRun(pool, room, migrations)) return;
   await inTransaction(pool, async (db) => {

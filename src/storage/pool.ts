@@ -19,14 +19,18 @@ const SESSION = {
 /** How soon a connection on which nothing arrives is tried: the database may be lost, too. */
 const KEEP_ALIVE_MS = 10_000;
 
+export interface PoolOptions extends pg.PoolConfig {
+  /** Settings of Postgres for each connection. Not in `options`, which poolers refuse. */
+  readonly session?: Readonly<Record<string, string>>;
+}
+
 /** Makes a pool; the caller ends it. Lost connections are logged, and the next query gets a new one. */
-export function makePool(connection: pg.PoolConfig, log?: Logger, inSpan?: InSpan): pg.Pool {
-  const settings = Object.entries(SESSION).map(([name, value]) => `set ${name} = '${value}'`);
+export function makePool({ session, ...connection }: PoolOptions, log?: Logger, inSpan?: InSpan): pg.Pool {
+  const settings = Object.entries({ ...SESSION, ...session }).map(([name, value]) => `set ${name} = '${value}'`);
   const config = {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     ...connection,
-    // Not in `options`, which poolers refuse.
     onConnect: (db: pg.ClientBase) => db.query(settings.join('; ')),
     types: { getTypeParser },
   };

@@ -78,6 +78,19 @@ describe('lockstep alerts', () => {
     expect((await lockstep(['deliveries', 'enable', 'alerts.nope'])).stderr).toContain('No channel named "nope"');
   });
 
+  test('shows a command of an alert with the settings file of the process that reported it', async () => {
+    const suspended = {
+      ...FAILED_RUN,
+      subject: 'other',
+      sync: 'other',
+      why: 'failed: `lockstep accounts resume acme`',
+    };
+    const complete = (args: string) => `lockstep ${args} --config /etc/s.yaml`;
+    await reportChanges(database.pool, [suspended], { channels: settingsOf(SETTINGS).alerts, complete });
+    const { stdout } = await lockstep(['alerts']);
+    expect(stdout).toContain('`lockstep accounts resume acme --config /etc/s.yaml`');
+  });
+
   test('says so if there is no channel', async () => {
     const { stdout } = await lockstep(['alerts'], {}, 'accounts: { acme: {} }');
     expect(stdout).toContain('no channel under alerts, so nothing is reported');

@@ -101,6 +101,10 @@ test('says what is wrong with a request', async () => {
     status: 404,
     json: { error: { code: 'SETTINGS_NAME_UNKNOWN' } },
   });
+  expect(await call('/accounts/other/budget')).toMatchObject({
+    status: 404,
+    json: { error: { code: 'SETTINGS_NAME_UNKNOWN' } },
+  });
   expect(await call('/runs?verdict=bad')).toMatchObject({
     status: 400,
     json: {

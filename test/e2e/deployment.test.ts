@@ -30,6 +30,12 @@ const probes = new Set<string>(
 );
 const variables = ['DATABASE_URL', 'REDIS_URL', ...[...settings.matchAll(/env: (\w+)/g)].map(([, name]) => name)];
 
+test('the unit allows the system calls of Node, and ends no process for another one', () => {
+  const unit = read('config/deploy/lockstep.service');
+  expect(unit).toMatch(/^SystemCallFilter=@system-service @pkey$/m); // with @system-service alone, Node 20 is killed at once
+  expect(unit).toMatch(/^SystemCallErrorNumber=EPERM$/m);
+});
+
 test('every manifest for Kubernetes has only members that Kubernetes knows, each of its type', () => {
   const { source: _, kinds, ...schemas } = JSON.parse(read('test/vendors/kubernetes.json'));
   const ajv = new Ajv2019({ allowUnionTypes: true, allErrors: true }).addSchema(schemas, 'kubernetes');

@@ -210,6 +210,8 @@ test('writes a template that can be loaded once it has rows, and replaces no fil
   await writeFile(file, `${header}T-1,Desk,5,new,1,,,,,,\n`);
   expect((await load('new.csv')).json.counts).toMatchObject({ in: 1, created: 1 });
   expect((await said('orders', 'template', '-')).text).toBe(header);
+  const { stdout, json } = await harness.here('orders', 'template', '-');
+  expect([stdout.split('\n')[0], json.file]).toEqual([header.trimEnd(), null]);
 });
 
 test.each([

@@ -1,7 +1,11 @@
 /** What `lockstep start` logs: services that stop working and work again, and runs, once each. */
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { downServices } from '../../src/engine/ledger/scopes/down-services.ts';
 import type { Needs } from '../support/harness/needs.ts';
+import { describeWithRedis } from '../support/redis.ts';
+import { AT_ONCE, startOwnRedis } from '../support/redis-server.ts';
 import { startLockstep } from './cli-process.ts';
 import { openCommandHarness } from './commands.ts';
 
@@ -75,4 +79,23 @@ test('logs once that a run awaits approval', async () => {
     [30, 'run started'],
     [30, 'run awaits approval'],
   ]);
+});
+
+describeWithRedis('with a Redis that may remove keys', () => {
+  test('logs one JSON object per line, also where a library warns', async () => {
+    const { around } = await opened();
+    const dir = path.join(around.cwd, 'redis');
+    await mkdir(dir);
+    const redis = await startOwnRedis(dir, [...AT_ONCE, '--maxmemory-policy', 'allkeys-lru']);
+    if (!redis) throw new Error('no Redis is installed');
+    onTestFinished(redis.close);
+    const env = { ...around.env, REDIS_URL: redis.url };
+    const running = startLockstep(['start', '--config', 'lockstep.yaml'], { ...around, env });
+    await running.logs('Eviction policy'); // of BullMQ
+    running.signal('SIGTERM');
+    const { stderr } = await running.ended;
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines.filter((line) => !line.startsWith('{'))).toEqual([]);
+    expect(lines.filter((line) => line.includes('set its maxmemory-policy to noeviction'))).toHaveLength(1);
+  });
 });

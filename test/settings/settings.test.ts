@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
 import { closest, editDistance } from '../../src/base/closest.ts';
 import { formatDuration, parseDurationMs } from '../../src/settings/durations.ts';
+import { maskSettings } from '../../src/settings/mask.ts';
+import { settingsFile } from '../../src/settings/schema.ts';
 import { accountNamed, budgetLimits, syncNamed, targetNamed } from '../../src/settings/settings.ts';
 import { settingsOf } from './problems-in.ts';
 
@@ -149,4 +152,18 @@ function words(pair: string): [string, string] {
 test('reads a file of an earlier version, in which the type of a sync is called its job', () => {
   const text = (name: string) => `accounts: { demo: {} }\nsyncs: { night: { ${name}: contacts, account: demo } }`;
   expect(settingsOf(text('job')).syncs).toEqual(settingsOf(text('type')).syncs);
+});
+
+test('printed settings have every section and every setting of a section, and mean the same', () => {
+  const text = `
+accounts: { demo: {} }
+retention: { rows: 90d, runs: 400d, deliveries: 7d, inbox: forever }
+presets: /etc/presets
+console: { url: https://lockstep.example.com, users: { anna: { password: { env: A }, role: viewer } } }
+health: { listen: 127.0.0.1:4040 }`;
+  const settings = settingsOf(text);
+  const printed = maskSettings(settings);
+  expect(Object.keys(printed).sort()).toEqual(Object.keys(settingsFile.shape).sort());
+  const again = settingsOf(stringify(printed));
+  expect(again).toEqual({ ...settings, warnings: again.warnings });
 });

@@ -60,7 +60,9 @@ test.each([
   ['a wrong password', withCode('28P01'), 'DATABASE_LOGIN_REFUSED'],
   ['a password that is missing', new Error('SASL: client password must be a string'), 'DATABASE_LOGIN_REFUSED'],
   ['no right to it', withCode('42501'), 'DATABASE_LOGIN_REFUSED'],
-  ['another idea of TLS', new Error('The server does not support SSL connections'), 'DATABASE_UNREACHABLE'],
-])('cannot open with %s', (_, error, code) => {
-  expect(cannotOpen(error, WHERE)).toMatchObject({ code, exitCode: 2 });
+  ['no TLS there', new Error('The server does not support SSL connections'), 'DATABASE_UNREACHABLE', 'sslmode=disable'],
+  ['TLS only', withCode('28000', 'no pg_hba.conf entry for …, no encryption'), 'DATABASE_UNREACHABLE', 'verify-full'],
+  ['a private authority', new Error('unable to verify the first certificate'), 'DATABASE_UNREACHABLE', 'NODE_EXTRA_CA'],
+])('cannot open with %s', (_, error, code, remedy = '') => {
+  expect(cannotOpen(error, WHERE)).toMatchObject({ code, exitCode: 2, message: expect.stringContaining(remedy) });
 });

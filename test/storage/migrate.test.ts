@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { migrate, readMigrations } from '../../src/storage/migrate.ts';
+import { makePool } from '../../src/storage/pool.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
 let db: FreshDatabase;
@@ -32,6 +34,19 @@ test('a start with nothing to migrate does not wait for another start', async ()
   await starting.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
   await migrate(db.pool, 'done', [{ name: '001-schema', sql: 'select 1 / 0' }]);
   await starting.query('rollback');
+});
+
+test('a user who may not create tables gets told what it needs', async () => {
+  const user = `visitor_${randomBytes(8).toString('hex')}`;
+  await db.pool.query(`create role ${user} login`);
+  onTestFinished(async () => void (await db.pool.query(`drop role ${user}`)));
+  const pool = makePool({ ...db.connection, user });
+  onTestFinished(() => pool.end());
+  await expect(migrate(pool, 'room', [first])).rejects.toMatchObject({
+    code: 'DATABASE_FORBIDDEN',
+    exitCode: 2,
+    message: expect.stringMatching(/permission denied .*owner of the database/),
+  });
 });
 
 test('a failing migration leaves nothing behind', async () => {

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ListenAddress, listenAddress } from '../../settings/fields.ts';
 import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
-import { logEvents } from '../log.ts';
+import { logConsole, logEvents } from '../log.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
 import { laterVersion } from '../workspace/later-version.ts';
@@ -65,6 +65,11 @@ function readAddress(text: string): ListenAddress {
 }
 
 async function start(session: Session, options: StartOptions): Promise<void> {
+  const restoreConsole = logConsole(session.log);
+  await run(session, options).finally(restoreConsole);
+}
+
+async function run(session: Session, options: StartOptions): Promise<void> {
   const settings = await session.settings();
   const roles = new Set<Role>(options.roles ?? [...defaultRoles(settings), 'console']);
   const isChosen = options.roles !== undefined;

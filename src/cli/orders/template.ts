@@ -13,9 +13,12 @@ const TEMPLATE_COLUMNS = FIELDS.filter((field) => !SHARED.some(([, creation]) =>
 export async function writeTemplate(session: Session, name: string = DEFAULT_FILE, how: Replacing = {}): Promise<void> {
   const { out, cwd } = session;
   await exportLines(session, name, header(), how);
-  if (name === TO_STDOUT) return;
-  out.say(`Wrote ${name} with the columns ${TEMPLATE_COLUMNS.join(', ')}. Columns that are not needed can be deleted.`);
-  out.result({ file: path.resolve(cwd, name), columns: TEMPLATE_COLUMNS });
+  const isFile = name !== TO_STDOUT;
+  if (isFile)
+    out.say(
+      `Wrote ${name} with the columns ${TEMPLATE_COLUMNS.join(', ')}. Columns that are not needed can be deleted.`,
+    );
+  out.result({ file: isFile ? path.resolve(cwd, name) : null, columns: TEMPLATE_COLUMNS });
 }
 
 async function* header(): AsyncGenerator<string> {

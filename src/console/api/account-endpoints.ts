@@ -43,9 +43,10 @@ export const accountEndpoints: readonly Endpoint[] = [
       step: z.coerce.number().int().min(1).max(WEEK_MINUTES).prefault(1).describe('How many minutes one entry covers.'),
     }),
     answer: z.object({ budget: z.array(z.looseObject({ calls: z.number(), limited: z.number() })) }),
-    async work({ pool }, { params, query: { minutes, step } }) {
-      const history = await budgetHistory(pool, [params.account], { minutes, stepMinutes: step });
-      return { budget: history.get(params.account) ?? [] };
+    async work({ pool, settings }, { params: { account }, query: { minutes, step } }) {
+      accountNamed(settings(), account);
+      const history = await budgetHistory(pool, [account], { minutes, stepMinutes: step });
+      return { budget: history.get(account) ?? [] };
     },
   }),
   defineEndpoint({

@@ -55,7 +55,7 @@ export function openBackend({ redis, database }: Pick<QueueNeeds, 'redis' | 'dat
   const pool = makePool({
     ...database,
     max: MAX_CONCURRENCY_ON_POSTGRES + 3, // one of them listens
-    options: [database.options, `-c search_path=${DEFAULT_SCHEMA}`].filter(Boolean).join(' '),
+    session: { search_path: DEFAULT_SCHEMA },
   });
   let isMigrated = false;
   const migrate = async (): Promise<void> => {

@@ -23,10 +23,11 @@ const BUDGET_SILENCE_MS = 2_000;
 const QUEUE_SILENCE_MS = 20_000;
 const REFRESH_MS = 5_000;
 const MAX_RETRY_MS = 1_000;
+const KEEPS_ALL = 'noeviction';
 
-/** @throws LockstepError REDIS_UNREACHABLE and REDIS_KIND, exit code 2 */
+/** @throws LockstepError REDIS_UNREACHABLE, REDIS_FORBIDDEN and REDIS_KIND, exit code 2 */
 export async function openRedis(
-  { url, sentinelPassword }: Settings['redis'] & { readonly url: Hidden },
+  { url, prefix, sentinelPassword }: Settings['redis'] & { readonly url: Hidden },
   env: Environment,
   log: Logger,
 ): Promise<RedisConnections> {
@@ -70,12 +71,27 @@ export async function openRedis(
         { exitCode: 2 },
       );
     }
+    await budget.eval("return redis.call('exists', KEYS[1])", 1, `{${prefix}}:lockstep:meta`);
+    const policy = /^maxmemory_policy:(\S+)/m.exec(await budget.info('memory'))?.[1] ?? KEEPS_ALL;
+    if (policy !== KEEPS_ALL) {
+      log.warn(
+        `Redis at ${url} may remove jobs and budgets when its memory is full (maxmemory-policy ${policy}); set its maxmemory-policy to ${KEEPS_ALL}`,
+      );
+    }
   } catch (error) {
     await close();
     if (error instanceof LockstepError) throw error;
+    const reason = why ?? messageOf(error);
+    if (reason.startsWith('NOPERM')) {
+      throw new LockstepError(
+        'REDIS_FORBIDDEN',
+        `Redis at ${url} refuses what Lockstep needs (${reason}). Give its user the rights ~{${prefix}* +@all -@dangerous +info.`,
+        { exitCode: 2, cause: error },
+      );
+    }
     throw new LockstepError(
       'REDIS_UNREACHABLE',
-      `Redis at ${url} cannot be reached (${why ?? messageOf(error)}). Start it, fix redis.url or REDIS_URL, or set redis.url to none.`,
+      `Redis at ${url} cannot be reached (${reason}). Start it, fix redis.url or REDIS_URL, or set redis.url to none.`,
       { exitCode: 2, cause: error },
     );
   }

@@ -23,6 +23,14 @@ describe('the queue on Postgres', () => {
   queueSuite(open);
   sharedQueueSuite(open);
 
+  test('sends no setting of a connection at its start, where poolers refuse it', async () => {
+    const { options, close } = openBackend({ redis: undefined, database: database.connection });
+    const pool = options.connection as pg.Pool; // safe: the backend on Postgres
+    expect(pool.options).not.toHaveProperty('options');
+    expect((await pool.query('show search_path')).rows).toEqual([{ search_path: 'bullmq' }]);
+    await close();
+  });
+
   describe('in an outage', () => {
     const lines: { msg: string; time: number; err?: { message: string } }[] = [];
     const listening = pino({ base: undefined }, { write: (line) => void lines.push(JSON.parse(line)) });

@@ -12,7 +12,8 @@ import { describeWithRedis } from '../../support/redis.ts';
 import { ask, startCluster, startReplicated } from '../../support/redis-nodes.ts';
 import { AT_ONCE, startOwnRedis } from '../../support/redis-server.ts';
 
-const log = pino({ level: 'silent' });
+const lines: { readonly msg: string }[] = [];
+const log = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) });
 const PREFIX = 'test';
 const KEYS = ['one', 'two', 'three', 'four'];
 const TOKEN = { lane: 'batch', want: 1, cost: 1, pace: { ratePerSecond: 100, burst: 1 } } as const;
@@ -114,6 +115,31 @@ describeWithRedis('Redis on several nodes', ({ url: single }) => {
     const replicated = await startReplicated(await folder());
     onTestFinished(replicated.close);
     await away(`${replicated.url}-2`).toMatchObject(said(/No such master with that name/));
+  });
+
+  test('a user needs the rights that the error names, and a Redis that may remove keys is reported', async () => {
+    const redis = await startOwnRedis(await folder(), AT_ONCE);
+    if (!redis) throw new Error('no Redis is installed');
+    onTestFinished(redis.close);
+    const url = redis.url.replace('://', '://some:pw@');
+    const grant = (...rights: string[]) => ask(redis.url, 'acl', 'setuser', 'some', 'reset', 'on', '>pw', ...rights);
+    for (const rights of [
+      ['~*', '+@all', '-@scripting'],
+      ['~other*', '+@all'],
+      [`~{${PREFIX}*`, '+@all', '-info'],
+    ]) {
+      await grant(...rights);
+      await expect(open(url), rights.join(' ')).rejects.toMatchObject({
+        code: 'REDIS_FORBIDDEN',
+        message: expect.stringContaining(`~{${PREFIX}* +@all -@dangerous +info.`),
+      });
+    }
+    await grant(`~{${PREFIX}*`, '+@all', '-@dangerous', '+info');
+    await use(await open(url));
+    expect(lines.filter(({ msg }) => msg.includes('noeviction'))).toEqual([]);
+    await ask(redis.url, 'config', 'set', 'maxmemory-policy', 'allkeys-lru');
+    await open(url);
+    expect(lines.filter(({ msg }) => msg.includes('noeviction'))).toHaveLength(1);
   });
 
   test('passwords in the URL are used, decoded', async () => {
