@@ -5,7 +5,7 @@
 import type { z } from 'zod';
 import { retryAfterMs } from '../../../client/http/retry-after.ts';
 import type { TargetFailure } from '../../../contract/target.ts';
-import { answerOf, excerpt, type Head } from '../calls/call-answers.ts';
+import { answerOf, dateOf, excerpt, type Head } from '../calls/call-answers.ts';
 import type { Missing } from './item-target.ts';
 
 export interface Reply extends Head {
@@ -79,6 +79,11 @@ export function limited(detail: string, waitMs: number | undefined): TargetFailu
 export function waitOf({ headers }: Pick<Head, 'headers'>, nowMs: number): number | undefined {
   const retryAfter = headers['retry-after'];
   return retryAfter === undefined ? undefined : retryAfterMs({ retryAfter, date: headers.date }, nowMs);
+}
+
+/** How long it is until a time that the vendor names: by the clock in its answer, because that of this machine may be wrong. */
+export function untilTime(atMs: number, { headers }: Pick<Head, 'headers'>, nowMs: number): number {
+  return atMs - (dateOf(headers)?.getTime() ?? nowMs);
 }
 
 /** A 2xx with an unexpected body. */
