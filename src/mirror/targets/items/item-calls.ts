@@ -154,8 +154,15 @@ async function askWith<T>(
   // An empty answer may be complete; a page of HTML with a 200 is not the vendor's answer.
   const isReadable = reply.body !== undefined || reply.text.trim() === '';
   const read = schema.safeParse(reply.body);
-  if (!isReadable || !read.success) return unreadable(reply, call);
+  if (!read.success) return unreadable(reply, call, lackOf(read.error));
+  if (!isReadable) return unreadable(reply, call);
   return { status: 'ok', value: { value: read.data, headers: reply.headers } };
+}
+
+/** What the answer lacks, if the schema says so in words of its own. */
+function lackOf({ issues }: z.ZodError): string {
+  const own = issues.find(({ code }) => code === 'custom');
+  return own === undefined ? '' : `: ${own.message}`;
 }
 
 interface Judged {

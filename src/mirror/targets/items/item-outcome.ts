@@ -86,9 +86,10 @@ export function untilTime(atMs: number, { headers }: Pick<Head, 'headers'>, nowM
   return atMs - (dateOf(headers)?.getTime() ?? nowMs);
 }
 
-/** A 2xx with an unexpected body. */
-export function unreadable(reply: Reply, call: string): TargetFailure {
-  const looks = /^\s*</.test(reply.text) ? 'markup (a login or error page?)' : 'not the expected JSON';
+/** A 2xx with an unexpected body. `why`: what it lacks. */
+export function unreadable(reply: Reply, call: string, why = ''): TargetFailure {
+  const isMarkup = /^\s*</.test(reply.text);
+  const looks = isMarkup ? 'markup (a login or error page?)' : `not the expected JSON${why}`;
   return {
     status: 'later',
     reason: 'UNREADABLE',
