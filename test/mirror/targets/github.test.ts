@@ -119,6 +119,14 @@ test('no issue is created by the former name of a repository, and a person is to
   expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'MOVED', detail });
 });
 
+test('issues behind the last page that GitHub shows do not keep the others from being read together', async () => {
+  const ids = [1, 2, 3].map(() => harness.put(true));
+  const far = [9_901, 12_000, 12_001, 12_002].map((number) => `octo/shop#${number}`);
+  const items = await target.readItems?.read([...far, ...ids], context());
+  expect(items).toMatchObject(ids.map((itemId) => ({ itemId })));
+  expect(harness.vendor.requests.map(({ query }) => query.get('page'))).toEqual(['1']);
+});
+
 test('issues are found on pages that missing numbers have moved up, and others are left to single reads', async () => {
   for (let count = 0; count < 450; count++) harness.put(true);
   harness.issues.splice(20, 220);
