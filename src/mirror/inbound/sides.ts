@@ -23,7 +23,8 @@ export interface Sides {
   readonly lastSeen: boolean | undefined;
   /**
    * States that it may have been sent since then by deliveries whose arrival is unknown: deliveries that were tried
-   * without an answer, given up, or superseded when they may have been on their way.
+   * without an answer, given up, or superseded when they may have been on their way. While the task was gone, its item may
+   * have been closed, by Lockstep or by a person who was told so: that says nothing about a task that has come back.
    */
   readonly maybeTold: readonly boolean[];
 }
@@ -85,7 +86,9 @@ export async function readSides(
        case when told.ended_at is null or r.seen_at > told.ended_at then r.seen_completed else told.is_completed end as "lastSeen",
        array(select distinct (d.task->'isCompleted')::text = 'true' from ledger.deliveries d where ${OF_TASK}
            and (d.state <> 'ended' or (d.verdict in ('superseded', 'dead') and (r.seen_at is null or d.ended_at > r.seen_at)))
-           and d.sequence > coalesce(told.sequence, 0)) as "maybeTold"
+           and d.sequence > coalesce(told.sequence, 0)
+         union select true from ledger.deliveries d where ${OF_TASK}
+           and (d.task->'isGone')::text = 'true' and d.sequence >= coalesce(told.sequence, 0)) as "maybeTold"
      from (select 1) one
      left join ledger.tasks t on t.scope = $3 and t.sync = $4 and t.kind = $5 and t.task_id = $6
      left join ledger.item_reports r on r.target = $1 and r.item_id = $2

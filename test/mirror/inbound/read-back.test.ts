@@ -247,3 +247,27 @@ test('a delivery writes the state of the task where changes at the target are no
   await harness.sync();
   expect([states(), await harness.isCompleted(1)]).toEqual([['closed'], true]);
 });
+
+test.each(['leave', 'close', 'comment'])(
+  'an item whose task comes back is opened again, and does not complete it: whenGone: %s',
+  async (whenGone) => {
+    const issueKeys = `whenGone: ${whenGone}`;
+    harness = await openReportsHarness({
+      targets: '[issues]',
+      options: '{ poll: [issues] }',
+      isHooked: false,
+      issueKeys,
+    });
+    await harness.linkedTasks(2);
+    await harness.sync();
+    const { pool } = harness.database;
+    const { rows } = await pool.query('delete from service.tasks where id = 1 returning tenant_id, fields');
+    for (const _ of [1, 2, 3]) await harness.sync();
+    if (whenGone !== 'close') harness.changeIssue(1, 'closed'); // by a person who was told that the task is gone
+    expect(states()).toEqual(['closed', 'open']);
+    const again = 'insert into service.tasks (tenant_id, id, fields) overriding system value values ($1, 1, $2)';
+    await pool.query(again, [rows[0].tenant_id, rows[0].fields]);
+    for (const _ of [1, 2]) await harness.sync();
+    expect([states(), await harness.isCompleted(1)]).toEqual([['open', 'open'], false]);
+  },
+);

@@ -119,6 +119,14 @@ test('no issue is created by the former name of a repository, and a person is to
   expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'MOVED', detail });
 });
 
+test('issues behind the last page that GitHub shows do not keep the others from being read together', async () => {
+  const ids = [1, 2, 3].map(() => harness.put(true));
+  const far = [9_901, 12_000, 12_001, 12_002].map((number) => `octo/shop#${number}`);
+  const items = await target.readItems?.read([...far, ...ids], context());
+  expect(items).toMatchObject(ids.map((itemId) => ({ itemId })));
+  expect(harness.vendor.requests.map(({ query }) => query.get('page'))).toEqual(['1']);
+});
+
 test('issues are found on pages that missing numbers have moved up, and others are left to single reads', async () => {
   for (let count = 0; count < 450; count++) harness.put(true);
   harness.issues.splice(20, 220);
@@ -176,12 +184,30 @@ test.each([
   // https://github.com/cli/cli/issues/4801: GitHub limits new content so.
   ['422 of too much new content', 422, {}, 'was submitted too quickly', 60_000],
 ])('a limit told by %s stops the target for its time', async (_, status, headers, message, retryAfterMs) => {
+  harness.vendor.serverTime = SEEN_AT;
   const invalid = { message: 'Validation Failed', errors: [{ resource: 'Issue', code: 'custom', message }] };
   harness.vendor.next({ status, headers, body: status === 422 ? invalid : { message } });
   const outcome = await deliver(true, harness.put(false));
   expect(outcome).toMatchObject({ status: 'later', reason: 'LIMITED', isLimited: true, retryAfterMs });
   expect(needs.budget.limits429).toEqual([retryAfterMs]);
 });
+
+test.each([-3, 3])(
+  'a limit until a time lasts as long as GitHub says if this clock is %i hours ahead',
+  async (hours) => {
+    const now = () => new Date(SEEN_AT.getTime() + hours * 3_600_000);
+    const target = openGithub(githubSettings(), { ...needs, now });
+    harness.vendor.serverTime = SEEN_AT;
+    harness.vendor.next({
+      status: 403,
+      headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset },
+      body: {},
+    });
+    const delivery = deliveryOf({ isCompleted: true }, { itemId: harness.put(false) });
+    expect(await target.deliver(delivery, context())).toMatchObject({ reason: 'LIMITED', retryAfterMs: 90_000 });
+    await target.close();
+  },
+);
 
 // "Wait for at least one minute … if your request continues to fail … wait for an exponentially increasing amount of time."
 test('the pause of a secondary limit without a time doubles while the limit lasts, and not for calls in flight', async () => {

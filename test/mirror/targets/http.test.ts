@@ -250,6 +250,19 @@ test.each(['{ "id": "../admin" }', '{ "id": ".." }', '{ "id": ["x"] }', '{ "id":
   },
 );
 
+test.each<[string, Reply[], string | undefined]>([
+  ['no state at "/dueComplete" (targets.our-trello.items.read.record and state.at)', [{ body: {} }], '5f2b6c1e0f'],
+  ['no list at "/cards" (targets.our-trello.items.find.list)', [{ body: [] }], undefined],
+  ['no id at "/id" (targets.our-trello.items.create.newId)', [{ body: { cards: [] } }, { body: {} }], undefined],
+])('an answer that lacks what a pointer leads to names the pointer: %s', async (lack, answers, itemId) => {
+  replies.push(...answers);
+  const outcome = await open(exampleAt('our-trello')).deliver(deliveryOf({}, { itemId }), context());
+  expect(outcome).toMatchObject({
+    reason: 'UNREADABLE',
+    detail: expect.stringContaining(`expected JSON: it has ${lack}`),
+  });
+});
+
 test('a new item whose id is a number beyond 2^53 keeps all its digits', async () => {
   replies.push({ body: { cards: [] } }, { body: '{ "id": 12345678901234567891 }' }, { body: { dueComplete: false } });
   expect(await deliver(exampleAt('our-trello'))).toMatchObject({ status: 'delivered', itemId: '12345678901234567891' });

@@ -179,10 +179,21 @@ test.each([
   [400, { 'retry-after': '5' }, 5_000],
   [400, RESETS, 40_000],
 ])('a limit is a limit with HTTP %i and %j', async (status, headers, retryAfterMs) => {
+  harness.vendor.serverTime = SEEN_AT;
   harness.vendor.next({ ...graphqlError('Rate limit exceeded', 'RATELIMITED', 'ratelimited', status), headers });
   const outcome = await deliver(true, harness.put(false));
   expect(outcome).toMatchObject({ status: 'later', reason: 'LIMITED', isLimited: true, retryAfterMs });
   expect(needs.budget.limits429).toEqual([retryAfterMs]);
+});
+
+test.each([-3, 3])('a limit lasts as long as Linear says if this clock is %i hours ahead', async (hours) => {
+  const now = () => new Date(SEEN_AT.getTime() + hours * 3_600_000);
+  const target = openLinear(linearSettings(), { ...needs, now });
+  harness.vendor.serverTime = SEEN_AT;
+  harness.vendor.next({ ...graphqlError('Rate limit exceeded', 'RATELIMITED', 'ratelimited', 400), headers: RESETS });
+  const delivery = deliveryOf({ isCompleted: true }, { itemId: harness.put(false) });
+  expect(await target.deliver(delivery, context())).toMatchObject({ reason: 'LIMITED', retryAfterMs: 40_000 });
+  await target.close();
 });
 
 test.each([

@@ -140,6 +140,51 @@ test('one refusal of a good token, however young, costs another token and not th
   expect(issuer.issued).toHaveLength(2);
 });
 
+test.each([1, 180])(
+  'a token that was issued while the clock was %i minutes ahead is replaced as soon as it is refused',
+  async (minutes) => {
+    const issuer = await startIssuer();
+    issuer.refresh = 'refresh-0';
+    const api = await startApi(() => issuer.issued.slice(-1));
+    const clock = clockAt(START + minutes * 60_000);
+    const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now);
+    expect(await read(target)).toMatchObject({ status: 'found' });
+    clock.set(START);
+    issuer.issued.push('the token of another program');
+    for (const _ of [1, 2]) expect(await read(target)).toMatchObject({ status: 'found' });
+    expect(issuer.issued).toHaveLength(3);
+  },
+);
+
+test.each(['invalid_grant', 'bad_refresh_token'])(
+  'a vendor that refuses a token with %s and the status 200 disables the target',
+  async (error) => {
+    const issuer = await startIssuer();
+    issuer.refresh = 'refresh-0';
+    const api = await startApi(() => issuer.issued);
+    issuer.next({ body: { error, error_description: 'The refresh token is revoked.' } });
+    expect(await read(processOf(api, clientAt(issuer, 'refresh-0'), () => new Date(START)))).toMatchObject({
+      status: 'disabled',
+      reason: 'TOKEN_REFUSED',
+      detail: expect.stringContaining(`issues no token: HTTP 200: ${error} (The refresh token is revoked.); authorise`),
+    });
+  },
+);
+
+test.each([
+  [400, 'temporarily_unavailable'],
+  [403, 'server_error'],
+  [200, 'slow_down'],
+])('a failure of the vendor itself, told by HTTP %i and %s, passes', async (status, error) => {
+  const issuer = await startIssuer();
+  const api = await startApi(() => issuer.issued);
+  const target = processOf(api, clientAt(issuer), () => new Date(START));
+  issuer.next({ status, body: { error } });
+  const detail = `Atlassian issues no token: HTTP ${status}: ${error}`;
+  expect(await read(target)).toMatchObject({ status: 'later', reason: 'SERVER_ERROR', detail });
+  expect(await read(target)).toMatchObject({ status: 'found' });
+});
+
 test('asks for a new token when a target is enabled right after its tokens were refused', async () => {
   const issuer = await startIssuer();
   let isAllowed = false;

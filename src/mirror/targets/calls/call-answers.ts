@@ -41,6 +41,12 @@ export function excerpt(text: string): string {
   return shortened(line, MAX_EXCERPT_LENGTH);
 }
 
+/** The vendor's time in an answer. */
+export function dateOf({ date }: AnswerHeaders): Date | undefined {
+  const ms = Date.parse(date ?? '');
+  return Number.isNaN(ms) ? undefined : new Date(ms);
+}
+
 /** As a dead letter stores it; `text` contains no secrets. */
 export function answerOf(httpStatus: number, text: string): TargetAnswer {
   const shown = excerpt(text);

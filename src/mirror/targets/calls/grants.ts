@@ -7,9 +7,10 @@ import { z } from 'zod';
 import type { TargetFailure } from '../../../contract/target.ts';
 import type { SettingsOf, TargetSettings } from '../../../settings/schema-target.ts';
 import { githubVendor } from '../github/github-answers.ts';
-import { connect, dateOf, type TargetNeeds } from '../items/item-calls.ts';
+import { connect, type TargetNeeds } from '../items/item-calls.ts';
 import { type Reply, tokenRefused, type VendorAnswers } from '../items/item-outcome.ts';
 import type { Asked } from '../items/item-target.ts';
+import { dateOf } from './call-answers.ts';
 import type { TargetCaller } from './caller.ts';
 import type { Grant, IssuedToken, TokenSource } from './token-source.ts';
 
@@ -155,8 +156,12 @@ const oauthToken = z.object({
   refresh_token: z.string().min(1).optional().catch(undefined),
 });
 
+const errorCode = z.object({ error: z.string() }).transform(({ error }) => error);
+/** Such an error says nothing about the client. */
+const PASSING = /slow_down|server_error|unavailable|rate_?limit|internal|timeout/i;
+
 const oauthError = z
-  .object({ error: z.string(), error_description: z.string().optional() })
+  .object({ error: z.string().min(1), error_description: z.string().optional() })
   .transform(({ error, error_description }) => (error_description ? `${error} (${error_description})` : error));
 
 /** With a refresh token for the user who gave it; otherwise for the client itself. `needs`: its caller is at the address of the tokens. */
@@ -174,7 +179,7 @@ function oauthGrant(
     name,
     tokenRemedy: remedy,
     message: oauthError,
-    judge: (reply) => notIssued(vendor, reply),
+    judge: (reply) => notIssued(vendor, reply, PASSING.test(errorCode.safeParse(reply.body).data ?? '')),
   };
   const given = async () => {
     const { secret, refreshToken } = client;
@@ -211,17 +216,20 @@ function oauthGrant(
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** RFC 6749, 5.2: a refused client or refresh token is a 400 or a 401. GitHub answers 403 to an app that is suspended. */
+/**
+ * RFC 6749, 5.2: a refused client or refresh token is a 400 or a 401; some vendors say so with a 200. GitHub answers 403 to an app
+ * that is suspended. `isPassing`: the vendor has a failure of its own.
+ */
 function notIssued(
   { name, message, tokenRemedy }: VendorAnswers,
   { httpStatus, body }: Reply,
+  isPassing = false,
 ): TargetFailure | undefined {
-  if (![400, 401, 403].includes(httpStatus)) return undefined;
   const said = message.safeParse(body).data;
-  return tokenRefused(
-    tokenRemedy,
-    `${name} issues no token: HTTP ${httpStatus}${said === undefined ? '' : `: ${said}`}`,
-  );
+  const isRefusal = [400, 401, 403].includes(httpStatus) || (httpStatus < 300 && said !== undefined);
+  if (!isRefusal) return undefined;
+  const detail = `${name} issues no token: HTTP ${httpStatus}${said === undefined ? '' : `: ${said}`}`;
+  return isPassing ? { status: 'later', reason: 'SERVER_ERROR', detail } : tokenRefused(tokenRemedy, detail);
 }
 
 /** A vendor that refuses to issue a token refuses everything. Its answer is not kept, because it may hold a token. */

@@ -72,6 +72,12 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
     return !isRefused && expiresAt.getTime() - now().getTime() > Math.min(EARLY_MS, lifeMs / 2);
   }
 
+  /** A token from the future was issued while the clock was ahead: its age is unknown, and it counts as old. */
+  function ageOf({ issuedAt }: Stored): number {
+    const ms = now().getTime() - issuedAt.getTime();
+    return ms < 0 ? YOUNG_MS : ms;
+  }
+
   async function readKept(from: KeptSecrets, secret: string): Promise<Stored | undefined> {
     const found = await from.read('token');
     const text = found && unsealed(found.sealed, secret, 'token');
@@ -141,7 +147,7 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
     async renew(refused) {
       const isNewer = (other: Stored) => other.token !== refused && isFresh(other);
       if (known !== undefined && isNewer(known)) return known.token;
-      const ageMs = known === undefined ? YOUNG_MS : now().getTime() - known.issuedAt.getTime();
+      const ageMs = known === undefined ? YOUNG_MS : ageOf(known);
       if (ageMs < NEW_MS) {
         return { status: 'later', reason: 'TOKEN_REFUSED', detail: 'the vendor does not accept its new token yet' };
       }

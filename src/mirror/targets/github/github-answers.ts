@@ -1,7 +1,7 @@
 /** How GitHub is called, and what its answers mean: for issues, hooks and tokens. */
 import { z } from 'zod';
 import type { TargetFailure } from '../../../contract/target.ts';
-import { limited, type Reply, waitOf } from '../items/item-outcome.ts';
+import { limited, type Reply, untilTime, waitOf } from '../items/item-outcome.ts';
 
 const explanation = z.union([
   z.string(),
@@ -71,7 +71,7 @@ function limitOf(reply: Reply, said: string, nowMs: number): { readonly ms: numb
   if (wait !== undefined) return { ms: wait };
   const reset = Number(headers['x-ratelimit-reset']);
   if (headers['x-ratelimit-remaining'] === '0' && Number.isFinite(reset)) {
-    return { ms: Math.max(reset * 1000 - nowMs, 1000) };
+    return { ms: Math.max(untilTime(reset * 1000, reply, nowMs), 1000) };
   }
   const isLimit = httpStatus === 429 || /rate limit|abuse detection/i.test(said);
   return isLimit ? { ms: undefined } : undefined;

@@ -172,6 +172,8 @@ function hasNext(page: readonly unknown[], { link }: AnswerHeaders): boolean {
   return link === undefined ? page.length >= PER_PAGE : /rel="next"/.test(link);
 }
 
+/** GitHub refuses later pages with a 422, so issues there are read one by one: https://github.com/josegonzalez/python-github-backup/issues/429 */
+const LAST_PAGE = 99;
 /** A page with fewer wanted issues costs more than it saves. */
 const FEWEST_ON_A_PAGE = 3;
 
@@ -187,6 +189,7 @@ async function readIssues(calls: Calls, itemIds: readonly string[]): Promise<Ask
     for (const number of left) {
       page = Math.min(page, Math.ceil(number / PER_PAGE));
       if (page < 1) break;
+      if (page > LAST_PAGE) continue;
       if ([...left].filter((each) => number - each < PER_PAGE).length < FEWEST_ON_A_PAGE) continue;
       const query = new URLSearchParams({ ...OLDEST_FIRST, page: String(page) });
       const asked = await calls.ask({ method: 'GET', path: `/repos/${repository}/issues?${query}` }, z.array(issue));

@@ -73,12 +73,12 @@ function sendTarget(
 function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAnswers, needs: ItemNeeds): Target {
   const { name, columns, timeoutMs } = settings;
   const { noun, state, create, find } = items;
+  const where = `targets.${name}.items`;
   const naming = httpNaming(items);
-  const filler = <Key extends 'read' | 'complete' | 'reopen'>(key: Key) =>
-    requestFiller(items[key], `targets.${name}.items.${key}`);
+  const filler = <Key extends 'read' | 'complete' | 'reopen'>(key: Key) => requestFiller(items[key], `${where}.${key}`);
   const [read, complete, reopen] = [filler('read'), filler('complete'), filler('reopen')];
-  const creation = create && { ...create, fill: requestFiller(create, `targets.${name}.items.create`) };
-  const search = find && { ...find, fill: requestFiller(find, `targets.${name}.items.find`) };
+  const creation = create && { ...create, fill: requestFiller(create, `${where}.create`) };
+  const search = find && { ...find, fill: requestFiller(find, `${where}.find`) };
 
   /** An item by its record; undefined if the record does not show the state. */
   function itemOf(record: unknown, itemId: string): HttpItem | undefined {
@@ -98,7 +98,7 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
       const { record } = items.read;
       const answer = reading((body) => {
         return isAbsent(body, record) ? { item: undefined } : some(itemOf(valueAt(body, record), itemId));
-      });
+      }, `it has no state at "${record}${state.at}" (${where}.read.record and state.at)`);
       const asked = await calls.ask(request.value, answer);
       if (asked.status !== 'ok') return asked;
       const { item } = asked.value;
@@ -124,7 +124,7 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
         if (found === undefined) return { item: undefined };
         const id = idAt(found, search.itemId);
         return id === undefined ? undefined : some(itemOf(found, id));
-      });
+      }, `it has no list at "${search.list}" (${where}.find.list), or its item with the marker has no id or no state (find.itemId, state.at)`);
       return mapAsked(calls.ask(request.value, answer), ({ item }) => item);
     },
     async add(delivery) {
@@ -133,7 +133,10 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
       if (request.status !== 'ok') return request;
       return calls.ask(
         request.value,
-        reading((body) => idAt(body, creation.newId)),
+        reading(
+          (body) => idAt(body, creation.newId),
+          `it has no id at "${creation.newId}" (${where}.create.newId) of the form that items.id describes`,
+        ),
       );
     },
   });
@@ -178,12 +181,12 @@ function searchFinding(asked: Asked<unknown>, name: string): Finding {
     : failed(what, asked, `check the url and targets.${name}.items.find.path`);
 }
 
-/** What `read` finds in an answer; if it finds nothing, the answer is unreadable. */
-function reading<T>(read: (body: unknown) => T | undefined) {
+/** What `read` finds in an answer; if it finds nothing, the answer is unreadable, and `lack` says why. */
+function reading<T>(read: (body: unknown) => T | undefined, lack: string) {
   return z.unknown().transform((body, context): T => {
     const found = read(body);
     if (found !== undefined) return found;
-    context.addIssue({ code: 'custom', message: 'not the expected answer' });
+    context.addIssue({ code: 'custom', message: lack });
     return z.NEVER;
   });
 }

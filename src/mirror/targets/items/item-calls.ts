@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { CallContext, DeliveryOutcome, TargetFailure } from '../../../contract/target.ts';
 import type { SecretRef } from '../../../settings/fields.ts';
-import { type AnswerHeaders, answerOf, type Head } from '../calls/call-answers.ts';
+import { type AnswerHeaders, answerOf, dateOf, type Head } from '../calls/call-answers.ts';
 import type { TargetCaller, TargetRequest } from '../calls/caller.ts';
 import { jsonOf } from '../calls/json.ts';
 import type { KeptSecrets } from '../calls/kept-secrets.ts';
@@ -140,7 +140,7 @@ async function askWith<T>(
   const secrets = [token, ...given, ...(headers.authorization ?? '').split(' ')].filter(
     ({ length }) => length >= MIN_TOKEN_LENGTH,
   );
-  const call = `${method} ${path.replace(/\?.*$/, '')} of ${vendor.name}`;
+  const call = `${`${method} ${path.replace(/\?.*$/, '')}`.trim()} of ${vendor.name}`;
   const written = json ?? (body === undefined ? undefined : JSON.stringify(body));
   const type: TargetRequest['headers'] = written === undefined ? {} : { 'content-type': 'application/json' };
   const all = { accept: 'application/json', ...headers, ...type, ...own };
@@ -154,8 +154,15 @@ async function askWith<T>(
   // An empty answer may be complete; a page of HTML with a 200 is not the vendor's answer.
   const isReadable = reply.body !== undefined || reply.text.trim() === '';
   const read = schema.safeParse(reply.body);
-  if (!isReadable || !read.success) return unreadable(reply, call);
+  if (!read.success) return unreadable(reply, call, lackOf(read.error));
+  if (!isReadable) return unreadable(reply, call);
   return { status: 'ok', value: { value: read.data, headers: reply.headers } };
+}
+
+/** What the answer lacks, if the schema says so in words of its own. */
+function lackOf({ issues }: z.ZodError): string {
+  const own = issues.find(({ code }) => code === 'custom');
+  return own === undefined ? '' : `: ${own.message}`;
 }
 
 interface Judged {
@@ -212,12 +219,6 @@ export async function sendEvent(
   if (failure !== undefined) return failure;
   if (readsBody && reply.body === undefined) return unreadable(reply, call);
   return { status: 'delivered', answer: answerOf(reply.httpStatus, reply.text) };
-}
-
-/** The vendor's time in an answer. */
-export function dateOf({ date }: AnswerHeaders): Date | undefined {
-  const ms = Date.parse(date ?? '');
-  return Number.isNaN(ms) ? undefined : new Date(ms);
 }
 
 /** A time in whole seconds, `2026-03-01T12:00:00Z`: the one form that every vendor reads. */

@@ -5,7 +5,7 @@
 import type { z } from 'zod';
 import { retryAfterMs } from '../../../client/http/retry-after.ts';
 import type { TargetFailure } from '../../../contract/target.ts';
-import { answerOf, excerpt, type Head } from '../calls/call-answers.ts';
+import { answerOf, dateOf, excerpt, type Head } from '../calls/call-answers.ts';
 import type { Missing } from './item-target.ts';
 
 export interface Reply extends Head {
@@ -81,9 +81,15 @@ export function waitOf({ headers }: Pick<Head, 'headers'>, nowMs: number): numbe
   return retryAfter === undefined ? undefined : retryAfterMs({ retryAfter, date: headers.date }, nowMs);
 }
 
-/** A 2xx with an unexpected body. */
-export function unreadable(reply: Reply, call: string): TargetFailure {
-  const looks = /^\s*</.test(reply.text) ? 'markup (a login or error page?)' : 'not the expected JSON';
+/** How long it is until a time that the vendor names: by the clock in its answer, because that of this machine may be wrong. */
+export function untilTime(atMs: number, { headers }: Pick<Head, 'headers'>, nowMs: number): number {
+  return atMs - (dateOf(headers)?.getTime() ?? nowMs);
+}
+
+/** A 2xx with an unexpected body. `why`: what it lacks. */
+export function unreadable(reply: Reply, call: string, why = ''): TargetFailure {
+  const isMarkup = /^\s*</.test(reply.text);
+  const looks = isMarkup ? 'markup (a login or error page?)' : `not the expected JSON${why}`;
   return {
     status: 'later',
     reason: 'UNREADABLE',

@@ -1,6 +1,7 @@
 /** Jira's search. Source: developer.atlassian.com/cloud/jira/platform/rest/v3 (issue search). */
 import { z } from 'zod';
-import { type Calls, dateOf } from '../items/item-calls.ts';
+import { dateOf } from '../calls/call-answers.ts';
+import type { Calls } from '../items/item-calls.ts';
 import type { Page, Pages } from '../items/item-pages.ts';
 import type { Asked } from '../items/item-target.ts';
 import { textsOf } from '../items/item-text.ts';

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { TargetFailure } from '../../../contract/target.ts';
 import type { Calls } from '../items/item-calls.ts';
-import { limited, type Reply, tokenRefused, waitOf } from '../items/item-outcome.ts';
+import { limited, type Reply, tokenRefused, untilTime, waitOf } from '../items/item-outcome.ts';
 import type { Asked, Missing } from '../items/item-target.ts';
 import { orUnread } from '../items/unread-item.ts';
 
@@ -169,11 +169,12 @@ export function judge(reply: Reply, nowMs: number, tokenRemedy: string): TargetF
   return { status: 'refused', reason: 'REJECTED', detail };
 }
 
-function untilReset({ headers }: Reply, nowMs: number): number | undefined {
-  const resets = QUOTAS.filter((quota) => headers[`${quota}-remaining`] === '0')
-    .map((quota) => Number(headers[`${quota}-reset`]))
-    .filter((at) => at > nowMs);
-  return resets.length === 0 ? undefined : Math.max(...resets) - nowMs;
+function untilReset(reply: Reply, nowMs: number): number | undefined {
+  const { headers } = reply;
+  const waits = QUOTAS.filter((quota) => headers[`${quota}-remaining`] === '0')
+    .map((quota) => untilTime(Number(headers[`${quota}-reset`]), reply, nowMs))
+    .filter((ms) => ms > 0);
+  return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
 function explain({ message, extensions }: z.output<typeof errorsAnswer>['errors'][number]): string {
