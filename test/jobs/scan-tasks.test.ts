@@ -121,6 +121,33 @@ describe('a sync of tasks', () => {
     expect((await harness.scan()).changes).toEqual(['task 7 gone v2']);
   });
 
+  test('calls nothing gone while the list is empty, and says so', async () => {
+    await harness.addTasks(25);
+    await harness.scan();
+    let isEmpty = true;
+    harness.front.set(async (request, pass) => {
+      if (!isEmpty || !/\/(getall|getTaskById)$/.test(request.path)) return pass();
+      return {
+        status: 200,
+        body: { status: true, message: '', content: request.path.endsWith('/getall') ? [] : null },
+      };
+    });
+    const said =
+      'the list of tasks is empty, and 25 tasks were in it before: none of them is treated as gone until the list shows a task again';
+    for (const _scan of [1, 2, 3]) {
+      const { changes, run } = await harness.scan();
+      expect([changes, run.notes.filter((note) => note === said)]).toEqual([[], [said]]);
+    }
+    isEmpty = false;
+    expect((await harness.scan()).changes).toEqual([]);
+    for (let id = 3; id <= 25; id++) await harness.remove('task', id);
+    await harness.scan();
+    expect((await harness.scan()).changes).toHaveLength(23);
+    for (const id of [1, 2]) await harness.remove('task', id);
+    await harness.scan();
+    expect((await harness.scan()).changes).toEqual(['task 1 gone v2', 'task 2 gone v2']);
+  });
+
   test('reports a task that is back after it was gone', async () => {
     await harness.addTasks(3);
     await harness.scan();

@@ -90,4 +90,11 @@ export const MUTANTS: readonly Mutant[] = [
     to: 'if (stateBefore(sides, isCompleted) !== isCompleted) return true;',
     test: 'test/mirror/inbound/read-back.test.ts',
   },
+  {
+    removes: 'the end of transactions whose host is lost',
+    file: 'src/storage/pool.ts',
+    from: "  idle_in_transaction_session_timeout: '60s',\n",
+    to: '',
+    test: 'test/storage/lost-connections.test.ts',
+  },
 ];

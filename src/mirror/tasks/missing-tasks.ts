@@ -34,16 +34,20 @@ export async function missingFrom(
   return missing;
 }
 
+/** So many tasks are gone even if the scan has seen no task. */
+export const FEW_TASKS = 2;
+
 /**
  * Reads tasks by their ids, and first a task that the scan has just seen. If none of those is found either, reading by id does
- * not work at this service, and the result is undefined. If the scan has seen no task, nothing is read.
+ * not work at this service, and the result is undefined. So it is if the scan has seen no task and many are missing: a service
+ * that shows an empty list by mistake may not find them either.
  */
 export async function lookUpTasks(
   context: JobContext<unknown>,
   ids: readonly string[],
   witnesses: readonly string[],
 ): Promise<ReadonlyMap<string, LookedUp> | undefined> {
-  if (witnesses.length > 0 && !(await isAnyFound(context, witnesses))) return undefined;
+  if (witnesses.length === 0 ? ids.length > FEW_TASKS : !(await isAnyFound(context, witnesses))) return undefined;
   const found = new Map<string, LookedUp>();
   for (let at = 0; at < ids.length; at += AT_ONCE) {
     const some = ids.slice(at, at + AT_ONCE);

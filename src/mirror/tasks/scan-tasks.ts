@@ -1,4 +1,5 @@
 /** Scans the list of tasks of a sync, and stores what has changed in it. */
+import { formatCount } from '../../base/counts.ts';
 import { isJsonObject } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
@@ -6,7 +7,7 @@ import type { LookedUp } from '../../engine/account/look-up.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import { missedAtLeast } from '../../engine/ledger/tasks/task-versions.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
-import { lookUpTasks, missingFrom } from './missing-tasks.ts';
+import { FEW_TASKS, lookUpTasks, missingFrom } from './missing-tasks.ts';
 import type { TasksOptions } from './options.ts';
 import { stateOf, taskListReader } from './read-lists.ts';
 import { type ListScanned, lookUpsFor, type ScannedTask, type Seen, scanTaskList } from './scan-list.ts';
@@ -84,6 +85,8 @@ export async function scanTasks(
   });
   await recordProgress(pool, run.id, { scan: list.proof });
   await addNote(pool, run.id, `the scan of tasks is ${list.proof}: ${list.reason}`);
+  if (list.seen.size === 0 && list.missing.length > FEW_TASKS)
+    await addNote(pool, run.id, emptyList(list.missing.length));
   if (unsaid > 0) await addNote(pool, run.id, 'some tasks have no completion flag, and count as open');
   const late = lookedUp.size === 0 ? await missedBefore(context, list) : [];
   if (late.length > 0) await lookUp(late, list.seen);
@@ -92,6 +95,10 @@ export async function scanTasks(
     missing: list.missing.filter((id) => !list.seen.has(id)),
     isAbsent: (id) => lookedUp.get(id)?.status === 'not-found',
   };
+}
+
+function emptyList(count: number): string {
+  return `the list of tasks is empty, and ${formatCount(count)} tasks were in it before: none of them is treated as gone until the list shows a task again`;
 }
 
 const LIKE_DONE = /done|clos|complet|finish|resolv|check/i;

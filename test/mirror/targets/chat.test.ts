@@ -218,6 +218,10 @@ test.each<[Reply, object]>([
     { status: 'disabled', reason: 'GONE' },
   ],
   [{ status: 503 }, { status: 'later', reason: 'SERVER_ERROR' }],
+  [
+    { status: 308 },
+    { status: 'refused', reason: 'MOVED', detail: expect.stringContaining('308; this redirect is not') },
+  ],
   [{ status: 302 }, { status: 'later', reason: 'REDIRECTED', detail: expect.not.stringContaining('repository') }],
 ])('the answer %j is %j', async (reply, expected) => {
   replies.push(reply);

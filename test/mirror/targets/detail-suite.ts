@@ -264,6 +264,13 @@ export function detailSuite<Harness extends DetailedVendor>(
       },
     );
 
+    test('that is deleted leaves nothing to do for a task that is gone', async () => {
+      const itemId = `${harness.put(false)}99`;
+      const outcome = await send({ whenGone: 'close' }, deliveryOf({ isGone: true }, { itemId, event: 'gone' }));
+      const detail = expect.stringMatching(/if it is deleted, nothing is left to do$/);
+      expect(outcome).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING', detail });
+    });
+
     test('gets one comment when it is linked, however often its task is delivered', async () => {
       const comment = 'See https://crm.example.com/tasks/{{ task.id }}';
       const itemId = await created({ comment });

@@ -94,6 +94,37 @@ test('a refresh token that the ledger did not take is stored with the next call'
   expect(issuer.issued).toHaveLength(2);
 });
 
+test('a refresh token that the ledger did not take is kept if the clock was set back before', async () => {
+  const issuer = await startIssuer();
+  issuer.refresh = 'refresh-0';
+  const api = await startApi(() => issuer.issued.slice(-1));
+  const kept = keptSecretsOf(database.pool, 'outside');
+  let failures = 0;
+  const failing = {
+    ...kept,
+    alone: (async (work) =>
+      kept.alone((inside) =>
+        work({
+          ...inside,
+          write: async (...given) => {
+            if (failures-- > 0) throw new Error('the ledger restarts');
+            await inside.write(...given);
+          },
+        }),
+      )) as typeof kept.alone,
+  };
+  const clock = clockAt(START + 3 * HOUR_MS);
+  const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now, failing);
+  expect(await read(target)).toMatchObject({ status: 'found' });
+  issuer.issued.push('the token of another program');
+  for (const hours of [0, 1]) {
+    clock.set(START + hours * HOUR_MS);
+    failures = 1;
+    await expect(read(target)).rejects.toThrow('the ledger restarts');
+  }
+  expect(await read(target)).toMatchObject({ status: 'found' });
+});
+
 test('no answer of a vendor that issues tokens shows a secret', async () => {
   const issuer = await startIssuer();
   issuer.refresh = 'canary-refresh-77aa';

@@ -203,6 +203,19 @@ test.each<[number, Partial<DeliveryOutcome> & Record<string, unknown>]>([
 });
 
 test.each([
+  [400, -3, 'the clock of this machine is 180 minutes ahead of that of the receiver: set it right'],
+  [401, 3, 'the clock of this machine is 180 minutes behind that of the receiver: set it right'],
+  [401, 0, 'targets.hook.secret'],
+])(
+  'a receiver that answers %i, with a clock that is %i hours ahead, may refuse our time',
+  async (status, hours, end) => {
+    const date = new Date(Date.now() + hours * 3_600_000).toUTCString();
+    const outcome = await outcomeOf({ status, headers: { date } });
+    expect(outcome).toMatchObject({ reason: 'NOT_ACCEPTED', detail: expect.stringMatching(new RegExp(`${end}$`)) });
+  },
+);
+
+test.each([
   [429, { 'retry-after': '120' }, 120_000, true],
   [429, { 'retry-after': 'Sun, 01 Mar 2026 12:01:30 GMT', date: 'Sun, 01 Mar 2026 12:00:00 GMT' }, 90_000, true],
   [503, { 'retry-after': '30' }, 30_000, undefined],

@@ -64,7 +64,7 @@ type Stored = z.output<typeof stored>;
 export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): TokenSource {
   let known: Stored | undefined;
   /** Issued, but the ledger has not stored it: its refresh token is the only one that the vendor still accepts. */
-  let unsaved: { readonly token: Stored; readonly secret: string } | undefined;
+  let unsaved: { readonly token: Stored; readonly secret: string; readonly replaces: string | undefined } | undefined;
   let asking: Promise<string | TargetFailure> | undefined;
 
   function isFresh({ issuedAt, expiresAt, isRefused }: Stored): boolean {
@@ -82,19 +82,23 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
     const found = await from.read('token');
     const text = found && unsealed(found.sealed, secret, 'token');
     const before = text === undefined ? undefined : stored.safeParse(jsonOf(text)).data;
-    const isNewest = unsaved?.secret === secret && !(before && before.issuedAt >= unsaved.token.issuedAt);
-    return isNewest ? unsaved?.token : before;
+    const isReplaced = unsaved?.secret === secret && (before === undefined || before.token === unsaved.replaces);
+    return isReplaced ? unsaved?.token : before;
   }
 
   async function issue(
     secret: string,
-    usedToken: string | undefined,
-    isReplacement: boolean,
+    before: Stored | undefined,
+    wasRefused: boolean,
   ): Promise<Stored | TargetFailure> {
-    const issued = await grant.issue(secret, usedToken);
+    const refreshToken = before?.refreshToken;
+    const issued = await grant.issue(secret, refreshToken);
     if (issued.status !== 'ok') return issued;
-    const token = { refreshToken: usedToken, ...issued.value, issuedAt: now(), isReplacement, isRefused: false };
-    unsaved = { token, secret };
+    const isReplacement = wasRefused || before?.isRefused === true;
+    const token = { refreshToken, ...issued.value, issuedAt: now(), isReplacement, isRefused: false };
+    // If it replaces a token that was not stored, the ledger still has the one before that.
+    const replaces = unsaved !== undefined && unsaved.token === before ? unsaved.replaces : before?.token;
+    unsaved = { token, secret, replaces };
     return token;
   }
 
@@ -105,9 +109,7 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
     const held = await kept.alone(async (own) => {
       const before = await readKept(own, secret);
       const isKept = before !== undefined && isGood(before);
-      const token = isKept
-        ? before
-        : await issue(secret, before?.refreshToken, isReplacement || before?.isRefused === true);
+      const token = isKept ? before : await issue(secret, before, isReplacement);
       if ('status' in token || token !== unsaved?.token) return token;
       await save(own, token, secret);
       return token;

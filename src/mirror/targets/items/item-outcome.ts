@@ -103,7 +103,7 @@ export function tokenRefused(remedy: string, detail: string): TargetFailure {
 }
 
 const NOT_FOLLOWED =
-  'this redirect is not followed: set the address, or the new name of what has moved, in the settings';
+  'this redirect is not followed: set the new address, or the new name of what has moved, in the settings';
 
 function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: number): TargetFailure {
   const { httpStatus } = reply;
@@ -117,14 +117,9 @@ function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: nu
     return { status: 'later', reason: 'SERVER_ERROR', detail, ...(wait !== undefined && { retryAfterMs: wait }) };
   }
   if (httpStatus === 409) return { status: 'later', reason: 'CONFLICT', detail };
-  if (httpStatus === 301 || httpStatus === 308) {
-    return {
-      status: 'refused',
-      reason: 'MOVED',
-      detail: `${detail}; link it by its new name, or set the target's url`,
-    };
-  }
-  if (httpStatus < 400) return { status: 'later', reason: 'REDIRECTED', detail: `${detail}; ${NOT_FOLLOWED}` };
+  const redirected = `${detail}; ${NOT_FOLLOWED}`;
+  if (httpStatus === 301 || httpStatus === 308) return { status: 'refused', reason: 'MOVED', detail: redirected };
+  if (httpStatus < 400) return { status: 'later', reason: 'REDIRECTED', detail: redirected };
   return { status: 'refused', reason: 'REJECTED', detail };
 }
 

@@ -240,13 +240,15 @@ function withLink<Item extends ItemState>(
 /** An item that is not shown may still exist. So no other one is created until a person says that it is gone. */
 function itemMissing<Item extends ItemState>(
   { noun, howToLink, settings }: ItemSystem<Item>,
-  { account, task }: Delivery,
+  delivery: Delivery,
   { detail }: Missing,
 ): DeliveryOutcome {
+  const { account, task } = delivery;
   const remove = `lockstep links remove --target ${settings.name} --account ${account} --task ${task.kind}:${task.id}`;
   const other = settings.create
     ? 'and replay: then another one is created'
     : `and link the task with another one (${howToLink}), then replay`;
-  const remedy = `the ${noun} is deleted, or the token may not see it: give the token access, and replay; if it is deleted, run \`${remove}\`, ${other}`;
+  const ifDeleted = isGone(delivery) ? 'nothing is left to do' : `run \`${remove}\`, ${other}`;
+  const remedy = `the ${noun} is deleted, or the token may not see it: give the token access, and replay; if it is deleted, ${ifDeleted}`;
   return { status: 'refused', reason: 'ITEM_MISSING', detail: `${detail}; ${remedy}` };
 }

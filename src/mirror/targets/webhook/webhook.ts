@@ -10,8 +10,11 @@ import { refused, signatureHeaders, signingKey, verifyStandardWebhook } from '..
 import { withHeaders } from '../calls/with-headers.ts';
 import { reach } from '../check-address.ts';
 import { sendEvent, type TargetNeeds } from '../items/item-calls.ts';
-import { type VendorAnswers, waitOf } from '../items/item-outcome.ts';
+import { type Reply, untilTime, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
 import { type Content, contents } from './webhook-content.ts';
+
+/** Less is no reason for a refusal: Standard Webhooks allows five minutes. */
+const CLOCK_NOTED_MS = 4 * 60_000;
 
 interface Secrets {
   readonly keys: readonly Buffer[];
@@ -106,7 +109,7 @@ function answersOf(where: string): VendorAnswers {
       const { httpStatus } = reply;
       if (httpStatus >= 200 && httpStatus < 300) return { status: 'ok' };
       if (httpStatus === 408 || httpStatus === 429 || httpStatus >= 500) return undefined;
-      const detail = `the receiver answers HTTP ${httpStatus}${remedyOf(httpStatus, where)}`;
+      const detail = `the receiver answers HTTP ${httpStatus}${remedyOf(httpStatus, where)}${clockNote(reply, nowMs)}`;
       if (httpStatus === 410) return { status: 'disabled', reason: 'GONE', detail };
       const wait = waitOf(reply, nowMs);
       const reason = httpStatus < 400 ? 'REDIRECTED' : 'NOT_ACCEPTED';
@@ -122,6 +125,14 @@ function remedyOf(httpStatus: number, where: string): string {
   if (httpStatus === 404 || httpStatus === 405) return `: check ${where}.url`;
   if (httpStatus === 410) return `: it accepts no more deliveries; set ${where}.url to its new address, or remove it`;
   return '';
+}
+
+/** Receivers refuse a signed time that is not their own. */
+function clockNote(reply: Reply, nowMs: number): string {
+  const aheadMs = untilTime(nowMs, reply, nowMs);
+  if (![400, 401, 403].includes(reply.httpStatus) || Math.abs(aheadMs) < CLOCK_NOTED_MS) return '';
+  const minutes = Math.round(Math.abs(aheadMs) / 60_000);
+  return `; the clock of this machine is ${minutes} minutes ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the receiver: set it right`;
 }
 
 function readItems({ body }: HookRequest): HookVerdict {
