@@ -1,8 +1,10 @@
 /** Reasons for the state of a task change on its way to a target, and of a report from a target. */
 import { REMEDIES, type Reasons } from './reason.ts';
 
-const REPLAY =
-  'then deliver it again: [?delivery `lockstep deliveries replay --id {delivery}`][!delivery `lockstep deliveries replay --target {target} --verdict dead`].';
+const replay = (verdict: 'dead' | 'skipped') =>
+  `then deliver it again: [?delivery \`lockstep deliveries replay --id {delivery}\`][!delivery \`lockstep deliveries replay --target {target} --verdict ${verdict}\`].`;
+const REPLAY = replay('dead');
+const REPLAY_SKIPPED = replay('skipped');
 const ENABLE = 'then enable the target: `lockstep deliveries enable {target}`.';
 
 export const MIRROR_REASONS = {
@@ -201,8 +203,7 @@ export const MIRROR_REASONS = {
   },
   NOT_LINKED: {
     meaning: 'The task is linked with no item, and the target creates none.',
-    remedy:
-      'Link it (`lockstep links import FILE --target {target} --account {account}`), or set create: true for the target.',
+    remedy: `Link it (\`lockstep links import FILE --target {target} --account {account}\`), or set create: true for the target, ${REPLAY_SKIPPED}`,
   },
   NOT_SHOWN_YET: {
     meaning:
@@ -230,12 +231,11 @@ export const MIRROR_REASONS = {
   RECORD_WITHOUT_ID: { meaning: 'The list has a record without an id.', remedy: REMEDIES.DOCTOR },
   LINK_AMBIGUOUS: {
     meaning: 'The text of the task names several items.',
-    remedy: `Link the task with one of them (\`lockstep links import FILE --target {target} --account {account}\`), ${REPLAY}`,
+    remedy: `Link the task with one of them (\`lockstep links import FILE --target {target} --account {account}\`), ${REPLAY_SKIPPED}`,
   },
   LINK_TAKEN: {
     meaning: 'The text of the task names an item that is linked with another task.',
-    remedy:
-      'Name the item in the text of one task only, or run `lockstep links import FILE --target {target} --account {account} --replace`.',
+    remedy: `Name the item in the text of one task only, or run \`lockstep links import FILE --target {target} --account {account} --replace\`, ${REPLAY_SKIPPED}`,
   },
   SECRET_MISSING: { meaning: 'The target’s secret is not set.', remedy: 'Set it where the settings read it from.' },
   SECRET_INVALID: { meaning: 'The target’s secret cannot be used.', remedy: REMEDIES.AT_ITS_SOURCE },

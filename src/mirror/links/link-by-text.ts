@@ -40,7 +40,7 @@ export function createLinker({ db, target: name }: { readonly db: Queryable; rea
     if (before.linked[0] !== undefined) return taken(itemId, before.linked[0].source);
     const outcome = await target.deliver({ ...delivery, itemId }, how);
     if (outcome.status === 'refused' && outcome.reason === 'ITEM_MISSING') {
-      const detail = `The text of ${source} names ${itemId}, which is deleted, or which the token may not see: correct the text, or give the token access, then replay`;
+      const detail = `The text of ${source} names the item ${itemId}, which is deleted, or which the token may not see: correct the text, or give the token access, then replay`;
       return { ...outcome, detail };
     }
     // Other outcomes do not show whether the item exists.
@@ -149,6 +149,6 @@ function ambiguous({ id, task }: Delivery, named: readonly string[]): DeliveryOu
 
 function taken(itemId: string, other: string): DeliveryOutcome {
   const remedy = 'name the item in the text of one task only, or link it with `lockstep links import --replace`';
-  const detail = `The text names ${itemId}, which is already linked with ${other}; ${remedy}`;
+  const detail = `The text names the item ${itemId}, which is already linked with ${other}; ${remedy}`;
   return { status: 'skipped', reason: 'LINK_TAKEN', detail };
 }

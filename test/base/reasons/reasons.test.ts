@@ -91,6 +91,15 @@ test('does not treat a fact as a template', () => {
   expect(sentenceFor('EXISTS', { order: odd }, HINTS)).toBe(`Order ${odd} exists with this content.`);
 });
 
+test.each(['NOT_LINKED', 'LINK_AMBIGUOUS', 'LINK_TAKEN'])(
+  'the remedy of %s sends skipped deliveries again, because that is its verdict',
+  (reason) => {
+    const command = '`lockstep deliveries replay --target issues --verdict skipped`.';
+    expect(remedyFor(reason, { target: 'issues' })).toMatch(new RegExp(`${command}$`));
+    expect(remedyFor(reason, { delivery: 'msg_1' })).toMatch(/`lockstep deliveries replay --id msg_1`\.$/);
+  },
+);
+
 test('every sentence and remedy is readable with any facts missing', () => {
   for (const reasons of Object.values(REASON_AREAS)) {
     for (const code of Object.keys(reasons)) {

@@ -71,7 +71,7 @@ test.each(['delivered', 'already'] as const)('keeps an item that the text names 
 
 test('an item that is named and not found is not kept, and the text is to be corrected', async () => {
   const missing = issues(() => ({ status: 'refused', reason: 'ITEM_MISSING', detail: 'it is deleted' }));
-  const detail = expect.stringMatching(/^The text of task:12 names ABC-7, .*correct the text/);
+  const detail = expect.stringMatching(/^The text of task:12 names the item ABC-7, .*correct the text/);
   expect(await linker(missing, naming('ABC-7'), HOW)).toEqual({ status: 'refused', reason: 'ITEM_MISSING', detail });
   expect(await links()).toEqual([]);
 });
