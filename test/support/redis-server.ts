@@ -11,7 +11,7 @@ export interface TestRedis {
 const PROGRAMS = ['redis-server', 'valkey-server'];
 /** Runs a program until our end of its stdin closes: with `close`, or with this process, even when it is killed. */
 const UNTIL_WE_END = 'command -v "$1" || exit 127; "$@" </dev/null & read -r line; kill -9 $!; wait';
-const START_MS = 10_000;
+const START_MS = 20_000;
 
 /** Undefined if there is no Redis. `dir` is a folder for its files. */
 export async function startRedis(dir: string): Promise<TestRedis | undefined> {
@@ -32,8 +32,13 @@ export async function startOwnRedis(
   options: readonly string[],
   port?: number,
 ): Promise<TestRedis | undefined> {
+  const start = async (program: string) => startProgram([program, ...options], dir, port ?? (await freePort()));
   for (const program of PROGRAMS) {
-    const started = await startProgram([program, ...options], dir, port ?? (await freePort()));
+    // Another program may have taken the free port meanwhile.
+    const started = await start(program).catch((error: unknown) => {
+      if (port !== undefined) throw error;
+      return start(program);
+    });
     if (started) return started;
   }
   return undefined;
@@ -59,7 +64,10 @@ async function startProgram(
   });
   const deadline = Date.now() + START_MS;
   while (!hasEnded && !(await answersPing(port))) {
-    if (Date.now() > deadline) throw new Error(`${program} does not answer on port ${port}`);
+    if (Date.now() > deadline) {
+      child.stdin.end();
+      throw new Error(`${program} does not answer on port ${port}`);
+    }
     await sleep(20);
   }
   if (hasEnded) return undefined;
