@@ -58,6 +58,11 @@ test('every reason in the table is used in the code', () => {
 
 const remedies = Object.values(REASON_AREAS).flatMap((reasons): [string, Reason][] => Object.entries(reasons));
 
+test('the page of reasons has whole sentences, although it has no facts to fill in', () => {
+  const unfilled = remedies.filter(([, { remedy = '' }]) => /\{/.test(remedy.replace(/`[^`]*`|\[[^\]]*\]/g, '')));
+  expect(unfilled).toEqual([]);
+});
+
 test('a remedy that changes how a load treats its rows has --again, without which the same file is not loaded again', () => {
   const commands = remedies.flatMap(([code, { remedy = '' }]) =>
     (remedy.match(/`[^`]*--(existing|create-customers)[^`]*`/g) ?? []).map((command) => `${code} ${command}`),
