@@ -71,12 +71,13 @@ test('a remedy that changes how a load treats its rows has --again, without whic
   expect(commands.filter((command) => !command.includes('--again'))).toEqual([]);
 });
 
-test('a remedy for a task with a wrong link replaces the link, because an import refuses such a task', () => {
+test('a remedy for a task with a wrong link replaces the link, because an import refuses such a task, and replays the dead letter', () => {
   const wrong = remedies.filter(([code]) =>
     ['ITEM_ID_INVALID', 'ITEM_MISSING', 'MOVED', 'NOT_AN_ISSUE'].includes(code),
   );
   expect(wrong.length).toBe(4);
-  for (const [, { remedy = '' }] of wrong) expect(remedy).toMatch(/`lockstep links import FILE [^`]*--replace`/);
+  for (const [, { remedy = '' }] of wrong)
+    expect(remedy).toMatch(/`lockstep links import FILE [^`]*--replace`.*lockstep deliveries replay/);
 });
 
 function sourceOf(folder: string, except?: string): string {
