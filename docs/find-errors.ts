@@ -22,7 +22,8 @@ const PREFIXES: Readonly<Record<string, string>> = { ListProblem: 'LIST_', Stopp
 /** Makers that say the exit code themselves. */
 const USAGE_MAKERS: ReadonlySet<string> = new Set(['UnclearFile', 'refuse', 'embeddedError', 'wrongUse']);
 /** A value that a message shows: its name, without what reads or masks it. */
-const NAMED = /^(?:(?:messageOf|reasonOf|quote|maskUrl)\()?(?:this\.#?)?(?:\w+\.)*?(\w+?)(?:\.(?:id|name|length))?\)?$/;
+const NAMED =
+  /^(?:(?:messageOf|reasonOf|quote|maskUrl)\()?(?:this\.#?)?(?:\w+\.)*?([a-zA-Z]\w*?)(?:\.(?:id|name|length))?\)?$/;
 const CODE = /^[A-Z]{2,}(_[A-Z0-9]+)*$/;
 
 /** A syntax node as parsers of JavaScript give it (ESTree); null where a member has none. */
@@ -154,13 +155,18 @@ class Texts {
     switch (expression.type) {
       case 'Literal':
         return typeof expression.value === 'string' ? expression.value : '…';
-      case 'BinaryExpression':
+      case 'BinaryExpression': {
         if (expression.operator !== '+') return '…'; // a number
-        return [expression.left, expression.right].map((side) => this.#part(nodeIn(side))).join('');
+        const both = [expression.left, expression.right].map((side) => this.#part(nodeIn(side))).join('');
+        return /[a-z]/.test(both) ? both : '…'; // a sum has no words
+      }
       case 'TemplateLiteral': {
         const values = nodesOf(expression.expressions).map((value) => this.#part(value));
         const texts = nodesOf(expression.quasis).map(({ value }) => String(Object(value).cooked));
-        return texts.map((text, i) => text + (values[i] ?? '')).join('');
+        return texts
+          .map((text, i) => text + (values[i] ?? ''))
+          .join('')
+          .replace(/…+/g, '…');
       }
       case 'CallExpression': {
         const [command] = nodesOf(expression.arguments);
@@ -186,6 +192,7 @@ class Texts {
     if (expression === undefined) return '…';
     const known = this.alternatives(expression);
     if (known.length === 1 && known[0] !== '…') return known[0] ?? '…';
+    if (known.includes('')) return '…'; // a part that may be left out
     const name = NAMED.exec(this.#words(expression))?.[1];
     return name === undefined ? '…' : name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
   }

@@ -5,7 +5,7 @@ export function storable(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
 }
 
-/** At most so many UTF-16 units, the last one an ellipsis if some were left out. No character is cut in half. */
+/** At most this many UTF-16 units; the last one is an ellipsis if some were left out. No character is cut in half. */
 export function shortened(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;

@@ -199,7 +199,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
         try {
           await takeOver(await loadSettings({ configFile: options.config, env, cwd }));
         } catch (error) {
-          log.error(`the settings were not taken over, and the earlier ones stay in use. ${messageOf(error)}`);
+          log.error(`the changed settings cannot be used, so the earlier ones stay in use. ${messageOf(error)}`);
         }
       };
       const listening = listenForReload(around.signals, reload);

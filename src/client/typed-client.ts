@@ -60,7 +60,7 @@ export type OutcomeOf<N extends OperationName> =
   | NotSent
   | Unknown;
 
-/** Never rejects for a failure of the network or the service: that is an outcome. Nothing is retried. */
+/** Never rejects for a failure of the network or the service: that is an outcome. Retries nothing, except what `client.ts` repeats. */
 type Method<N extends OperationName> =
   Partial<InputOf<N>> extends InputOf<N>
     ? (input?: InputOf<N>) => Promise<OutcomeOf<N>>

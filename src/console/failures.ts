@@ -48,7 +48,7 @@ export function failureOf(error: unknown, database: string): Failure {
     const said = listIssues(error.issues)
       .map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))
       .join('; ');
-    return { httpStatus: 400, code: 'REQUEST_INVALID', message: `The request does not fit: ${said}` };
+    return { httpStatus: 400, code: 'REQUEST_INVALID', message: `The request is not valid: ${said}` };
   }
   if (error instanceof LockstepError) {
     const { code } = error;
@@ -64,10 +64,10 @@ export function failureOf(error: unknown, database: string): Failure {
     return {
       httpStatus: 400,
       code: 'REQUEST_INVALID',
-      message: 'The request does not fit: its body is not valid JSON',
+      message: 'The request is not valid: its body is not JSON',
     };
   if (statusCode !== undefined && statusCode < 500)
-    return { httpStatus: statusCode, code: 'REQUEST_INVALID', message: message ?? 'The request does not fit.' };
+    return { httpStatus: statusCode, code: 'REQUEST_INVALID', message: message ?? 'The request is not valid.' };
   return {
     httpStatus: 500,
     code: 'UNEXPECTED',

@@ -104,7 +104,7 @@ const ASSETS: readonly AssetName[] = ['console.css', 'records.css', 'htmx.js', '
 type FrameAround = Pick<Frame, 'person' | 'hasSession' | 'hint'> &
   Pick<Shown, 'tab' | 'assets'> & { readonly reload?: number };
 
-/** A page of its own. `reload`: reads it again after so many seconds, also without scripts. */
+/** A page of its own. `reload`: reads it again after this many seconds, also without scripts. */
 export function renderFrame(
   title: string,
   content: Child,

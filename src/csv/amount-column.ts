@@ -88,8 +88,8 @@ function refuseQuantity(amount: MappedColumn, amounts: readonly string[], firstC
 }
 
 /**
- * What makes another amount when a third one is added, such as the taxes, is not the whole amount of the order. With a discount
- * it makes what the order would cost without it.
+ * An amount that adds up to another one with a third, such as the taxes, is not the whole amount of the order. With a discount it
+ * adds up to what the order would cost without the discount.
  */
 function refusePart(amount: MappedColumn, amounts: readonly string[], firstCells: FirstCells): void {
   const { names, line } = firstCells.header;
@@ -105,7 +105,7 @@ function refusePart(amount: MappedColumn, amounts: readonly string[], firstCells
     if (part === undefined) continue;
     throw new UnclearFile(
       'CSV_NO_AMOUNT_COLUMN',
-      `Line ${line}: "${short(amount.name)}" may not be the whole amount of the order, because it and "${short(part.name)}" make "${short(name)}".`,
+      `Line ${line}: "${short(amount.name)}" may not be the whole amount of the order, because it and "${short(part.name)}" add up to "${short(name)}".`,
       `If it is, add ${mapOption('amount', amount.name)}; otherwise add ${mapOption('amount', name)}.`,
     );
   }
@@ -125,7 +125,7 @@ function refuseRest({ name, index }: MappedColumn, amounts: readonly string[], f
   if (!whole) return;
   throw new UnclearFile(
     'CSV_NO_AMOUNT_COLUMN',
-    `Line ${line}: "${short(name)}" may be what is left after "${short(fee.one)}", because "${short(whole.one)}" has more.`,
+    `Line ${line}: "${short(name)}" may be what is left after "${short(fee.one)}", because "${short(whole.one)}" has larger amounts.`,
     `If it is the amount of the order, add ${mapOption('amount', name)}; otherwise name the column that has it, with --map amount=Column.`,
   );
 }
@@ -143,7 +143,7 @@ function refuseCents(amount: MappedColumn, amounts: readonly string[], firstCell
   if (whole === undefined) return;
   throw new UnclearFile(
     'CSV_NO_AMOUNT_COLUMN',
-    `Line ${line}: "${short(amount.name)}" may have the amounts in cents, because "${short(whole)}" has the hundredth part of each.`,
+    `Line ${line}: "${short(amount.name)}" may have the amounts in cents, because "${short(whole)}" has a hundredth of each.`,
     `If it has, add ${mapOption('amount', whole)}; otherwise add ${mapOption('amount', amount.name)}.`,
   );
 }

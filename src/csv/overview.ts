@@ -215,7 +215,7 @@ class Reversals {
     this.#examples.push(`line ${row.line} (${cells.join(', ')})`);
   }
 
-  /** `ofAll`: says that it is about so many of the orders. */
+  /** `ofAll`: puts a count in words, such as "3 of the 5 orders read from the file". */
   note(ofAll: (count: number) => string): readonly string[] {
     if (this.#count === 0) return [];
     const { refunded, cancelled, status } = this.#columns;

@@ -44,7 +44,7 @@ export class TextNotes {
   #entityNote(): readonly string[] {
     if (this.#escaped === '') return [];
     return [
-      `texts have codes of web pages, such as &amp; for &, and are loaded unchanged: ${this.#escaped}. If that is wrong, export the file again without them`,
+      `texts have HTML codes, such as &amp; for &, and are loaded unchanged: ${this.#escaped}. If that is wrong, export the file again without them`,
     ];
   }
 }

@@ -89,7 +89,7 @@ function explainSyntax(code: string, message: string): string {
   return `not valid YAML: ${withoutSource(message)}`;
 }
 
-/** The parser's messages quote the text behind a colon, and the text may be a secret. */
+/** The parser's messages quote the text after a colon, and the text may be a secret. */
 function withoutSource(message: string): string {
   return message.split(/[:\n]/, 1)[0] ?? message;
 }

@@ -1,4 +1,4 @@
-/** The settings of how long the ledger keeps what: `retention`. Ages in milliseconds; undefined: kept without end. */
+/** How long the ledger keeps each kind of data: `retention`. Ages in milliseconds; undefined: kept without end. */
 import { z } from 'zod';
 import { formatDuration, parseDurationMs } from './durations.ts';
 import { textAs } from './fields.ts';
@@ -35,7 +35,7 @@ export const retention = z
       .describe('Identities of received calls, by which repeated calls are found. Default: 30d.'),
   })
   .prefault({})
-  .describe('How long the ledger keeps what; the role worker deletes what is older, once an hour.')
+  .describe('How long the ledger keeps each kind of data; the role worker deletes older data once an hour.')
   .transform(({ rows, runs, deliveries, inbox }) => ({
     rowsMs: rows,
     runsMs: runs,

@@ -7,7 +7,7 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 
 const LOOK_MS = 10_000;
-/** A connection that is in use for so long is asked for. */
+/** The server is asked about a connection that is in use for this long. */
 const LONG_MS = 30_000;
 const CONNECT_MS = 5_000;
 

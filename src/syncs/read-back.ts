@@ -32,7 +32,7 @@ export interface ReadBackOf {
 
 /** A read starts this long after it is due. */
 const MARGIN_MS = 20;
-/** After so many ids in a row that lead to no record, the service's ids or its look-up mean something else. */
+/** After this many ids in a row that lead to no record, the service's ids or its look-up mean something else. */
 const MOST_IN_VAIN = 20;
 
 /** What follows; undefined if everything is settled. @throws Stop; RunPaused IDENTITY_UNCLEAR if known records are others now */

@@ -89,7 +89,7 @@ test('names a command that can be pasted, if a person has suspended the account'
   expect((await lockstep('accounts', '--json')).json.accounts).toMatchObject([
     { name: 'demo', suspension: { message: expect.stringContaining('it moves') } },
   ]);
-  expect((await lockstep('accounts')).stdout).toMatch(/^Account demo is suspended since .*: it moves\.$/m);
+  expect((await lockstep('accounts')).stdout).toMatch(/^Account demo has been suspended since .*: it moves\.$/m);
   expect((await lockstep('accounts', 'resume', 'demo')).code).toBe(0);
   expect((await lockstep('accounts', '--json')).json.accounts).toMatchObject([{ suspension: null }]);
 });

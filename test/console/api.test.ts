@@ -112,10 +112,10 @@ test('says what is wrong with a request', async () => {
     },
   });
   expect((await call('/runs/run-1/rows?after=x')).json.error.message).toBe(
-    'The request does not fit: after: expected a number, got text that is not a number',
+    'The request is not valid: after: expected a number, got text that is not a number',
   );
   const notJson = await fetch(`${web.url}/api/v1/runs/x/resume`, { method: 'POST', headers: JSON_BODY, body: '{bad' });
-  expect([notJson.status, await notJson.text()]).toEqual([400, expect.stringContaining('its body is not valid JSON')]);
+  expect([notJson.status, await notJson.text()]).toEqual([400, expect.stringContaining('its body is not JSON')]);
   expect((await call('/accounts/acme/calls/contacts.create', { id: 'x' })).json.error.message).toContain(
     'id: expected a UUID',
   );

@@ -25,12 +25,12 @@ test('amounts of less than a cent are compared exactly', async () => {
   await expect(loaded(text)).resolves.toBeDefined();
 });
 
-test('an amount that makes another one together with the taxes may not be the whole amount', async () => {
+test('an amount that adds up to another one with the taxes may not be the whole amount', async () => {
   const text = 'Order No,Customer,Amount,VAT,Gross\n1,Ann Lee,100.00,19.00,119.00\n2,Ben Fox,10.10,,10.10\n';
   await expect(loaded(text)).rejects.toMatchObject({
     code: 'CSV_NO_AMOUNT_COLUMN',
     message:
-      'Line 1: "Amount" may not be the whole amount of the order, because it and "VAT" make "Gross". ' +
+      'Line 1: "Amount" may not be the whole amount of the order, because it and "VAT" add up to "Gross". ' +
       'If it is, add --map amount=Amount; otherwise add --map amount=Gross.',
   });
   expect((await loaded(text, { map })).rows).toMatchObject([{ values: { amount: '100' } }, {}]);

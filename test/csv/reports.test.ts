@@ -65,10 +65,10 @@ test.each(['-', '--', '–', 'N/A', 'n.a.', '?', '...'])('%s is neither an order
   ]);
 });
 
-test('a note shows a text with codes of web pages', async () => {
+test('a note shows a text with HTML codes', async () => {
   const notes = async (name: string) => (await loaded(`Order No,Customer,Total\n1,${name},5\n`)).overview.notes([]);
   expect(await notes('M&uuml;ller &amp; Co')).toEqual([
-    'texts have codes of web pages, such as &amp; for &, and are loaded unchanged: line 2 (M&uuml;ller &amp; Co). If that is wrong, export the file again without them',
+    'texts have HTML codes, such as &amp; for &, and are loaded unchanged: line 2 (M&uuml;ller &amp; Co). If that is wrong, export the file again without them',
   ]);
   expect(await notes('Lee & Co; A&B')).toEqual([]);
 });

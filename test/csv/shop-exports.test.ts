@@ -67,7 +67,7 @@ test('a name beside an e-mail is the customer, whatever was ordered', async () =
 test('what a marketplace pays out is not the amount of the order', async () => {
   const header = '# de venta;Ingresos por productos (ARS);Cargo por venta (ARS);Total (ARS);Comprador';
   await expect(loaded(`${header}\n20001;1000.00;-150.00;850.00;Ana\n`)).rejects.toThrow(
-    'Line 1: "Total (ARS)" may be what is left after "Cargo por venta (ARS)", because "Ingresos por productos (ARS)" has more. ' +
+    'Line 1: "Total (ARS)" may be what is left after "Cargo por venta (ARS)", because "Ingresos por productos (ARS)" has larger amounts. ' +
       'If it is the amount of the order, add --map "amount=Total (ARS)"; otherwise name the column that has it, with --map amount=Column.',
   );
   expect(await firstOf(header, '20001;1000.00;0.00;1000.00;Ana')).toEqual(['20001', '1000', 'Ana']);

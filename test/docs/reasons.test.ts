@@ -58,6 +58,11 @@ test('every reason in the table is used in the code', () => {
 
 const remedies = Object.values(REASON_AREAS).flatMap((reasons): [string, Reason][] => Object.entries(reasons));
 
+test('the page of reasons has whole sentences, although it has no facts to fill in', () => {
+  const unfilled = remedies.filter(([, { remedy = '' }]) => /\{/.test(remedy.replace(/`[^`]*`|\[[^\]]*\]/g, '')));
+  expect(unfilled).toEqual([]);
+});
+
 test('a remedy that changes how a load treats its rows has --again, without which the same file is not loaded again', () => {
   const commands = remedies.flatMap(([code, { remedy = '' }]) =>
     (remedy.match(/`[^`]*--(existing|create-customers)[^`]*`/g) ?? []).map((command) => `${code} ${command}`),
@@ -66,12 +71,13 @@ test('a remedy that changes how a load treats its rows has --again, without whic
   expect(commands.filter((command) => !command.includes('--again'))).toEqual([]);
 });
 
-test('a remedy for a task with a wrong link replaces the link, because an import refuses such a task', () => {
+test('a remedy for a task with a wrong link replaces the link, because an import refuses such a task, and replays the dead letter', () => {
   const wrong = remedies.filter(([code]) =>
     ['ITEM_ID_INVALID', 'ITEM_MISSING', 'MOVED', 'NOT_AN_ISSUE'].includes(code),
   );
   expect(wrong.length).toBe(4);
-  for (const [, { remedy = '' }] of wrong) expect(remedy).toMatch(/`lockstep links import FILE [^`]*--replace`/);
+  for (const [, { remedy = '' }] of wrong)
+    expect(remedy).toMatch(/`lockstep links import FILE [^`]*--replace`.*lockstep deliveries replay/);
 });
 
 function sourceOf(folder: string, except?: string): string {

@@ -46,7 +46,7 @@ test('settings with problems are refused with all of them, and the earlier ones 
   const { text, running, write, pool } = await started();
   await write(text.replace('requests: 5000', 'requests: -1').replace('job: contacts', 'job: contacts, optionz: {}'));
   running.signal('SIGHUP');
-  const { level, msg } = JSON.parse(await running.logs('not taken over'));
+  const { level, msg } = JSON.parse(await running.logs('cannot be used'));
   expect(level).toBe(50);
   expect(msg).toMatch(/requests/);
   expect(msg).toMatch(/optionz/);

@@ -50,7 +50,7 @@ describe('a sync that runs repeatedly', () => {
     const second = await syncTo({ in: 3, unchanged: 3 }, 0);
     expect(second.notes).toEqual([
       expect.stringMatching(
-        /^1 imported contact is gone from the list, and nothing is done about the customer: contact 2 \(customer \d\)$/,
+        /^1 imported contact is gone from the list, and its customer stays unchanged: contact 2 \(customer \d\)$/,
       ),
     ]);
     expect((await syncTo({ in: 3, unchanged: 3 }, 0)).notes).toEqual([]);

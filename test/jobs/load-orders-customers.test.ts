@@ -1,5 +1,6 @@
 /** Loads that create the customers they miss: each customer once, even when other runs need it at the same time. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { remedyFor } from '../../src/base/reasons/reasons.ts';
 import { approveRun } from '../../src/engine/ledger/approval.ts';
 import { endRun, pauseRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
 import { type NewRun, type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
@@ -132,6 +133,7 @@ describe('while its customers are created, the run that creates them', () => {
     await pauseRun(harness.database.pool, creator.id, { code: 'SHAPE_CHANGED', message: 'it looks odd' });
     const paused = await ended(harness.database, load.id);
     expect([paused.status, paused.errorCode]).toEqual(['paused', 'CUSTOMERS_PAUSED']);
+    expect(remedyFor('CUSTOMERS_PAUSED', { run: load.id })).toContain(`\`lockstep runs resume ${load.id}\``);
     expect(await resumeRun(harness.database.pool, load.id)).toBe(true);
     await (await harness.workspace.work()).attend(await readRun(harness.database.pool, creator.id));
     expect(await harness.tally(await resumeLoad(load))).toEqual({ in: 40, created: 40 });

@@ -125,7 +125,7 @@ test('a load that waits for a run that awaits approval leads to its plan, not to
   const waits = { run: sync.id, sinceMs: 0 };
   const look = () => whileWaiting(pool, begun.run, { step: 'creating', isCleared: true, waits });
   await pauseRun(pool, sync.id, { code: 'AWAITS_CONFIRMATION', message: 'The run would write 2 contacts' });
-  await expect(look()).rejects.toThrow(`approve it or do not: \`lockstep runs show ${sync.id}\``);
+  await expect(look()).rejects.toThrow(`approve or decline it: \`lockstep runs show ${sync.id}\``);
   await pool.query(`update ledger.runs set error_code = 'X' where id = $1`, [sync.id]);
   await expect(look()).rejects.toThrow(`Resume that run first: \`lockstep runs resume ${sync.id}\``);
 });

@@ -24,7 +24,7 @@ export const CELL_REASONS = {
     remedy: 'Choose the decimal sign of the file: a point (`--decimal .`) or a comma (`--decimal ,`).',
   },
   AMOUNT_CUT_OFF: {
-    meaning: 'The file ends in the amount, without a line end, and all other amounts have two decimals.',
+    meaning: 'The file ends in the amount, and all other amounts have two decimals, so the amount may be cut off.',
     sentence: 'may be cut off: the file ends in it, and all other amounts have two decimals.',
     remedy: 'Export or copy the file again. If the amount is right, end its line.',
   },
@@ -139,7 +139,7 @@ export const CELL_REASONS = {
   LINE_UNREADABLE: {
     meaning: 'A line next to the order cannot be read, and may be one of its lines, whose amounts are added.',
     sentence: 'Line {other} cannot be read, and may be a line of this order, whose amounts are added.',
-    remedy: 'Correct line {other}, or remove it if it is not a line of an order.',
+    remedy: 'Correct [line {other}][!other that line], or remove it if it is not a line of an order.',
   },
   TOTALS_ROW: {
     meaning: 'The row looks like a totals row.',
@@ -178,7 +178,7 @@ export const CELL_REASONS = {
   },
   ORDER_ID_REPEATED: {
     meaning:
-      'Another line of the file has the same order_id with other content, and no other customer, so neither is sent.',
+      'Another line of the file has the same order_id with other content, and names no different customer, so neither is sent.',
     sentence: 'Line {other} has the same order_id with other content.',
     remedy:
       'Keep one, or give this one its own order_id.[!combining  If they are lines of one order, load the file with ' +

@@ -30,7 +30,7 @@ export const FILE_REASONS = {
       'The load of the file would write more than is allowed without approval, and waits until a person approves it.',
     sentence: 'Run {load}, which loads it, waits for approval[: {said}]',
     remedy:
-      'Approve it with `lockstep runs resume {load}`, or drop it with `lockstep runs cancel {load}`; the next run of the sync then moves the file.',
+      'Approve it with `lockstep runs resume {load}`, or decline it with `lockstep runs cancel {load}`; the next run of the sync then moves the file.',
   },
   LOAD_CANCELLED: {
     meaning: 'The load of the file was cancelled.',

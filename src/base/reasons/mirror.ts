@@ -165,8 +165,7 @@ export const MIRROR_REASONS = {
   },
   ITEM_ID_INVALID: {
     meaning: 'The link names no item of this target.',
-    remedy:
-      'Import the link again with a valid id: `lockstep links import FILE --target {target} --account {account} --replace`.',
+    remedy: `Import the link again with a valid id (\`lockstep links import FILE --target {target} --account {account} --replace\`), ${REPLAY}`,
   },
   ITEM_MISSING: {
     meaning:
@@ -179,8 +178,7 @@ export const MIRROR_REASONS = {
   },
   NOT_AN_ISSUE: {
     meaning: 'The linked item is a pull request.',
-    remedy:
-      'Link the task with an issue: `lockstep links import FILE --target {target} --account {account} --replace`.',
+    remedy: `Link the task with an issue (\`lockstep links import FILE --target {target} --account {account} --replace\`), ${REPLAY}`,
   },
   TOO_MANY_ITEMS: {
     meaning: 'The project has too many changed items to find out whether the task already has one.',
@@ -215,8 +213,7 @@ export const MIRROR_REASONS = {
   },
   CREATED_NOT_SHOWN: {
     meaning: 'The account accepted a new task, and its list does not show it.',
-    remedy:
-      'Look for it there, and link it by hand: `lockstep links import FILE --target {target} --account {account}`.',
+    remedy: `Look for it there, link it by hand (\`lockstep links import FILE --target {target} --account {account}\`), ${REPLAY}`,
   },
   CREATED_TWICE: {
     meaning: 'The account has several copies of the task.',

@@ -52,7 +52,7 @@ export const REMEDIES = {
   /** Works on the rows of a run again that are not done. `again`: the command for the state that the run is in, in words. */
   AGAIN: '[?again `lockstep {again}`][!again `lockstep runs retry {run}`]',
   APPROVE:
-    'See what it would write with `lockstep runs export {run} --out plan.csv`. Approve it with [?plan `lockstep runs resume {run} --plan {plan}`][!plan `lockstep runs resume {run}`], or drop it with `lockstep runs cancel {run}`.',
+    'See what it would write with `lockstep runs export {run} --out plan.csv`. Approve it with [?plan `lockstep runs resume {run} --plan {plan}`][!plan `lockstep runs resume {run}`], or decline it with `lockstep runs cancel {run}`.',
   DOCTOR: 'Run `lockstep doctor --account {account}`.',
   AT_ITS_SOURCE: 'Correct it where the settings read it from.',
   IN_SETTINGS: 'Correct it in the settings.',

@@ -68,7 +68,7 @@ export const ROW_REASONS = {
     sentence:
       'The {what}[ {customer}] is not in the list of {what}s, and the list does not show everything. Nothing was created.',
     remedy:
-      'Look for it at the service. Then decide with `lockstep review`; or have the list completed, and run the sync again or load the file again (`--again`).',
+      'Look for it at the service. Then decide with `lockstep review`; or, once the list shows everything, run the sync again or load the file again (`--again`).',
   },
   DUPLICATE: {
     meaning: 'The service has more than one record of this row.',

@@ -38,7 +38,8 @@ export const RUN_REASONS = {
   ID_NOT_UNIQUE: { meaning: 'Several records of a list have the same id.', remedy: REMEDIES.DOCTOR },
   CUSTOMERS_PAUSED: {
     meaning: 'The run that creates customers for the load is paused.',
-    remedy: 'Resume that run; `lockstep runs --status paused` lists it.',
+    remedy:
+      'Fix the cause, then resume the load, which resumes that run too: [?load `lockstep runs resume {load}`][!load `lockstep runs resume {run}`].',
   },
   CUSTOMERS_FAILED: {
     meaning: 'The run that creates customers for the load failed.',

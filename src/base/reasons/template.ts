@@ -9,7 +9,7 @@ export interface Filling {
   said(cause: Cause): string;
 }
 
-/** Names at most so many items of a list. */
+/** Names at most this many items of a list. */
 const MOST_NAMED = 10;
 const PART = /\[(?:([?!])(\w+) ?)?([^\]]*)\]/g;
 const NAME = /\{(\w+)(?: or)?\}/g;

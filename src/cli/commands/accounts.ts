@@ -40,7 +40,7 @@ export function define(accounts: Command, perform: Perform): void {
     .description(
       'Confirms that an account whose address, key or records have changed is the same tenant as before: it keeps its ' +
         'links and its history. Use it after a service has moved to another address, after a key was changed, and after ' +
-        'the service was restored from a backup. The next contact sync drops links with customers that are gone or that ' +
+        'the service was restored from a backup. The next contact sync removes links with customers that are gone or that ' +
         'are other people now, and matches their contacts again.',
     )
     .argument('<account>', 'name of the account in the settings')
@@ -88,7 +88,7 @@ async function list({ out, openLedger }: Session): Promise<void> {
   const names = accounts.map(({ name }) => name);
   const suspended = await suspendedAccounts(pool, names);
   for (const [name, { since, message }] of suspended)
-    out.say(`Account ${name} is suspended since ${formatTime(since)}: ${message}`);
+    out.say(`Account ${name} has been suspended since ${formatTime(since)}: ${message}`);
   out.result({
     accounts: accounts.map((account) => ({ ...account, suspension: suspended.get(account.name) ?? null })),
   });

@@ -52,7 +52,7 @@ export function define(orders: Command, perform: Perform): void {
       `which column fills a field, by header or number, or no column if empty; ${FIELDS.join(', ')}`,
       columnsOf(FIELDS, { mayBeNone: true }),
     )
-    .option('--preset <name>', 'read the file by this preset instead of the recognised one; none: by no preset')
+    .option('--preset <name>', 'read the file with this preset instead of the recognised one; none: without a preset')
     .addOption(
       new Option(
         '--combine-lines <how>',

@@ -99,7 +99,7 @@ function marked(number: string): string {
   return WHOLE.test(number) && !Number.isSafeInteger(Number(number)) ? `"${MARK}${number}"` : number;
 }
 
-/** The index behind the quote that ends a string. */
+/** The index after the quote that ends a string. */
 function stringEnd(text: string, from: number): number {
   for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 1)) {
     let escapes = 0;

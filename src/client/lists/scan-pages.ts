@@ -10,7 +10,7 @@ export interface Page<R> {
   readonly beside?: Beside | undefined;
 }
 
-/** Whether an answer with so many records says that it is not the whole list. */
+/** Whether an answer with this many records says that it is not the whole list. */
 export function isPart(records: number, { next, total = 0, pages = 1, page = 1 }: Beside = {}): boolean {
   const isPages = pages !== records; // some services call the number of rows of a page so
   return next !== undefined || total > records || (isPages && pages > Math.max(1, page));
@@ -66,7 +66,7 @@ export class Answers<R> {
     this.#openEnd = why;
   }
 
-  /** Why a pass that found so many records is not complete; undefined if nothing speaks against it. */
+  /** Why a pass that found this many records is not complete; undefined if nothing speaks against it. */
   lack(found: number): string | undefined {
     if (this.#openEnd !== undefined) return this.#openEnd;
     // Records that were added or removed during the pass may be in a total and not in the pages.

@@ -146,7 +146,7 @@ function Used({ history, range }: { readonly history: readonly BudgetMinute[]; r
         {plural(calls ?? 0, 'call')}; the service said “slow down” {plural(limited ?? 0, 'time')}.
       </p>
       <OverTime
-        columns={['Calls a second', 'Allowed a second', 'Calls waiting', 'Limits met']}
+        columns={['Calls a second', 'Allowed a second', 'Calls waiting', 'Answers “slow down”']}
         rows={history.map(({ at, calls, perSecond, waitedMs, limited }) => ({
           at,
           values: [calls / seconds, perSecond, waitedMs / 1_000 / seconds, limited],

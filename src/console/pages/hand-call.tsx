@@ -133,8 +133,8 @@ function Unknown({ call, sent, settings }: UnknownProps) {
   if (isTooEarly(settings, call, 'unknown')) {
     return (
       <p class="notice warn">
-        The service may still apply it. Look from <Time at={lookFrom(settings, call)} exact /> on: by then it has
-        applied it or dropped it, by the setting <code>budget.settle</code> of the account.
+        The service may still apply it. Look for it after <Time at={lookFrom(settings, call)} exact />: by then the
+        service has applied or dropped it, if <code>budget.settle</code> of the account is right.
       </p>
     );
   }

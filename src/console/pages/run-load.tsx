@@ -8,7 +8,7 @@ import { Section } from '../parts/parts.tsx';
 
 /** What a person may approve before the rest. */
 const FIRST = 10;
-/** A plan with so many writes is approved by typing their number. */
+/** A plan with at least this many writes is approved by typing their number. */
 const MANY_WRITES = 1_000;
 
 export function isLarge(plan: RunPlan): boolean {

@@ -51,7 +51,7 @@ function NowWords({ run, report, left }: Omit<PhasesOf, 'throughput'>) {
       <span class="wait">{report.stateWords}</span>
     ) : run.failingSince === undefined ? null : (
       <span class="wait">
-        the service is unavailable since <Time at={run.failingSince} exact />
+        the service has been unavailable since <Time at={run.failingSince} exact />
       </span>
     );
   return (

@@ -57,7 +57,7 @@ export interface Witnessing {
 
 /** Maximum records looked up by id. */
 const MOST_LOOKED_UP = 8;
-/** A list that is empty by mistake is not empty again after so long. */
+/** A list that is empty by mistake is no longer empty after this time. */
 const EMPTY_AGAIN_MS = 2_000;
 /** People may remove this many records at any time. */
 const FEW = 2;

@@ -136,6 +136,6 @@ export async function prepareSetWork(
   if (has?.records) await db.query(`analyze ledger.records (${JOINED_RECORD})`);
 }
 
-/** From so many new rows of a table on, statements about them need statistics. */
+/** With this many new rows in a table, statements about them need statistics. */
 export const MANY = 1_000;
 const JOINED_RECORD = 'run_id, record_id, email, phone, name, org, client_id, label, first_pass, last_pass';

@@ -82,7 +82,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     await attend(await readRun(pool, runId));
   }
 
-  /** Queues jobs for a run that has so many claims. */
+  /** Queues jobs for a run that has this many claims. */
   async function enqueue(run: Run, claims = 0): Promise<void> {
     const job = run.phase === undefined ? undefined : jobs.get(run.phase);
     if (!job || run.status !== 'running' || claims >= mostOf(job)) return;

@@ -22,7 +22,7 @@ export const TTL_MS = 30_000;
 const LONGEST_PAUSE_MS = 60_000;
 /** How often the ledger is read for what other processes have recorded about the target. */
 const STANDING_MS = 500;
-/** After so many attempts, which take five minutes, a failure is no chance. */
+/** After this many attempts, which take five minutes, a failure is not by chance. */
 const LASTING_ATTEMPTS = 3;
 
 export interface DeliverySourceNeeds {

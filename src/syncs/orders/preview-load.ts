@@ -41,7 +41,7 @@ export interface FirstCheck {
   readonly invalid: readonly Extract<CheckedRow, { status: 'invalid' }>[];
 }
 
-/** A load checks all rows; before that, so many are checked. */
+/** A load checks all rows; before that, this many are checked. */
 const CHECKED_FIRST = 1_000;
 
 type Previewed = LoadIdentity & Pick<FileLoad, 'choices' | 'presetsDir' | 'spoolDir' | 'signal'>;

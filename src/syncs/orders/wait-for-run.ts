@@ -46,7 +46,7 @@ function standsStill(run: Run, other: Run, words: string): RunPaused {
   const then = `Then: \`lockstep runs resume ${run.id}\` (\`lockstep start\` does that by itself).`;
   if (awaitsApproval(other)) {
     // Resuming it would approve it, before a person has seen what it writes.
-    const message = `It waits for ${why}. See what that run writes, and approve it or do not: \`lockstep runs show ${other.id}\`. ${then}`;
+    const message = `It waits for ${why}. See what that run would write, and approve or decline it: \`lockstep runs show ${other.id}\`. ${then}`;
     return new RunPaused(WAITS_FOR_RUN, message);
   }
   const message = `It waits for ${why}. Resume that run first: \`lockstep runs resume ${other.id}\`. ${then}`;

@@ -203,8 +203,8 @@ test.each<[number, Partial<DeliveryOutcome> & Record<string, unknown>]>([
 });
 
 test.each([
-  [400, -3, 'the clock of this machine is 180 minutes ahead of that of the receiver: set it right'],
-  [401, 3, 'the clock of this machine is 180 minutes behind that of the receiver: set it right'],
+  [400, -3, 'the clock of this machine is 180 minutes ahead of that of the receiver: correct the one that is wrong'],
+  [401, 3, 'the clock of this machine is 180 minutes behind that of the receiver: correct the one that is wrong'],
   [401, 0, 'targets.hook.secret'],
 ])(
   'a receiver that answers %i, with a clock that is %i hours ahead, may refuse our time',

@@ -38,7 +38,8 @@ export async function noteGone(
   }
   if (gone === 0) return undefined;
   const what = plural(gone, 'imported contact is', 'imported contacts are');
-  return `${what} gone from the list, and nothing is done about the customer${gone === 1 ? '' : 's'}: ${firstOf(examples, gone)}`;
+  const stay = gone === 1 ? 'its customer stays' : 'their customers stay';
+  return `${what} gone from the list, and ${stay} unchanged: ${firstOf(examples, gone)}`;
 }
 
 async function forgetContacts(db: Queryable, run: Run, links: readonly Pick<Link, 'contact'>[]): Promise<void> {

@@ -8,7 +8,7 @@ import { WAITS_FOR } from '../schedules.ts';
 
 /** How long an ended run counts as the latest of its sync or file. */
 const LATEST_DAYS = 7;
-/** A sync that found at least so many rows before should not find none. */
+/** A sync that found at least this many rows before should not find none. */
 const MANY_ROWS = 10;
 
 /** SQL: of each sync and loaded file, the latest run that is done, and the latest that failed. */

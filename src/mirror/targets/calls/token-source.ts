@@ -34,11 +34,11 @@ export interface Grant {
   ): Promise<{ readonly status: 'ok'; readonly value: IssuedToken } | TargetFailure>;
 }
 
-/** A token is replaced so long before it expires: a call may wait for the budget. */
+/** A token is replaced this long before it expires, because a call may wait for the budget. */
 const EARLY_MS = 5 * 60_000;
-/** A refused token that replaced a refused one so recently is not replaced: the vendor refuses the app and not the token. */
+/** A refused token that replaced another refused one less than this ago is not replaced: the vendor refuses the app and not the token. */
 const YOUNG_MS = 60_000;
-/** Vendors may take so long until all of their servers know a new token. */
+/** It may take this long until all servers of a vendor know a new token. */
 const NEW_MS = 5_000;
 
 const NO_TOKEN: TokenSource = { read: async () => '', renew: async () => undefined };

@@ -11,7 +11,7 @@ export interface GatheringNeeds<Item, Result> {
   readonly quietMs: number;
   /** or after this time, */
   readonly longestMs: number;
-  /** or when there are so many. */
+  /** or when there are this many. */
   readonly most: number;
   /** The signal aborts when that of any item does. */
   send(items: readonly Item[], signal: AbortSignal): Promise<Result>;

@@ -154,7 +154,7 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     headersOf: bearer,
     itemsBy,
     container: 'such address for new items',
-    // The ledger counts from its record of the call, which may have been sent and applied so much later.
+    // The ledger counts from its record of the call, which may have been sent and applied as late as this.
     settleMs: find === undefined ? 0 : find.settleMs + PATIENCE_MS + timeoutMs,
     ...(search && { admin: { check: async (calls) => [searchFinding(await itemsBy(calls).find(SAMPLE), name)] } }),
   });

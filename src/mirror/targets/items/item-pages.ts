@@ -72,7 +72,7 @@ export async function readWhole<Item>(
   return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
 }
 
-/** After so many pages of changes a reading ends as soon as it has come further than its beginning. */
+/** After this many pages of changes, a read ends once it has passed the time from which it reads. */
 const ENOUGH_PAGES = 20;
 
 interface Changed {
@@ -132,7 +132,7 @@ export async function readChanges<Item extends Changed>(
 
 /** Items that are looked for in a list are looked for together, because the list is read from its beginning each time. */
 export const MOST_TOGETHER = 2_000;
-/** A page of a list is read for at least so many wanted items on average. */
+/** At most one page of a list is read for this many wanted items. */
 const READS_PER_PAGE = 10;
 
 /**

@@ -210,7 +210,7 @@ async function align<Item extends ItemState>(
     return { status: 'already', detail: `${itemId} is ${from}, which is ${describeWanted(wanted)}` };
   }
   if (isSure && !item.isAlwaysOpen && (await mayOverwrite?.(item)) === false) {
-    const detail = `${itemId} is ${from}: it was changed there after it was last seen: its state stays, and the change is applied to the task`;
+    const detail = `${itemId} is ${from}: it was changed there after Lockstep last saw it, so its state stays and the change is applied to the task`;
     return { status: 'already', detail };
   }
   const written = await items.write(item, wanted, delivery);

@@ -14,7 +14,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const COMPLETED_WITHIN_MS = 88 * DAY_MS;
 /** After this the list of completed tasks is read again from its beginning. */
 const COMPLETED_KEPT_MS = 10 * 60_000;
-/** Queries reach so much further in both directions: this machine's clock may be wrong, and the end of the list may lag behind. */
+/** Queries reach this much further in both directions: this machine's clock may be wrong, and the end of the list may lag behind. */
 const OVERLAP_MS = DAY_MS;
 
 const completedTask = z.object({ id, description: z.string().nullish() });

@@ -132,7 +132,7 @@ function clockNote(reply: Reply, nowMs: number): string {
   const aheadMs = untilTime(nowMs, reply, nowMs);
   if (![400, 401, 403].includes(reply.httpStatus) || Math.abs(aheadMs) < CLOCK_NOTED_MS) return '';
   const minutes = Math.round(Math.abs(aheadMs) / 60_000);
-  return `; the clock of this machine is ${minutes} minutes ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the receiver: set it right`;
+  return `; the clock of this machine is ${minutes} minutes ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the receiver: correct the one that is wrong`;
 }
 
 function readItems({ body }: HookRequest): HookVerdict {
