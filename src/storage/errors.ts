@@ -10,6 +10,12 @@ export function cannotOpen(error: unknown, where: string, onRefusal = CHECK_URL)
   return new LockstepError(code, `Cannot use ${where}: ${messageOf(error)}. ${remedy}`, { cause: error, exitCode: 2 });
 }
 
+/** A pooler that gives each transaction any session of Postgres (exit code 2). `where`: `Database.describe`. */
+export function poolerInTheWay(where: string): LockstepError {
+  const message = `Cannot use ${where}: a pooler in front of it gives one session of Postgres to several connections. Set pool_mode = session in PgBouncer, or put the address of Postgres itself into DATABASE_URL (database.url).`;
+  return new LockstepError('DATABASE_POOLER', message, { exitCode: 2 });
+}
+
 /**
  * A clear error if `error` says that the database was lost or is out of resources (exit code 3), otherwise undefined.
  * `where`: `Database.describe`, which tells its network errors from those of other servers. `isCommand`: whether a person

@@ -1,14 +1,14 @@
 /** Opens the database that holds the ledger and the service: the embedded Postgres or one of the user's own. */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
+import pg from 'pg';
 import type { Logger } from 'pino';
-import { codeOf } from '../base/errors.ts';
+import { codeOf, LockstepError } from '../base/errors.ts';
 import { type Repeated, repeat } from '../base/repeat.ts';
 import type { InSpan } from '../base/trace-span.ts';
 import { maskedUrl } from './address.ts';
 import { type EmbeddedPostgres, startEmbedded } from './embedded/embedded.ts';
-import { cannotOpen } from './errors.ts';
+import { cannotOpen, poolerInTheWay } from './errors.ts';
 import { makePool } from './pool.ts';
 
 export interface DatabaseOptions {
@@ -44,7 +44,7 @@ const REVIVE_MS = 1_000;
 
 /**
  * Opens the database and ensures that it answers. Throws (exit code 2) EMBEDDED_…, DATABASE_URL_INVALID,
- * DATABASE_UNREACHABLE, DATABASE_LOGIN_REFUSED, DATABASE_MISSING.
+ * DATABASE_UNREACHABLE, DATABASE_LOGIN_REFUSED, DATABASE_MISSING, DATABASE_POOLER.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { server, embedded, describe } = await find(options);
@@ -75,9 +75,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   };
   try {
     await untilAnswering(pool);
+    if (!embedded && (await sharesSessions(pool, connection))) throw poolerInTheWay(describe);
     return database;
   } catch (error) {
     await database.close();
+    if (error instanceof LockstepError) throw error;
     throw cannotOpen(error, describe, embedded && forgottenPassword(options.dataDir));
   }
 }
@@ -118,5 +120,23 @@ async function untilAnswering(pool: pg.Pool): Promise<void> {
       if (codeOf(error) !== STARTING_UP || Date.now() > deadline) throw error;
       await sleep(250);
     }
+  }
+}
+
+/**
+ * Whether a pooler between us and Postgres gives the same session of Postgres to two connections: then a LISTEN, or a lock of a
+ * session, of one of them is the other one's.
+ */
+async function sharesSessions(pool: pg.Pool, connection: pg.PoolConfig): Promise<boolean> {
+  const own = 'select pg_backend_pid() as pid';
+  const other = new pg.Client(connection);
+  other.on('error', () => undefined); // the query fails as well
+  const first = await pool.query(own); // the pool keeps this connection open
+  try {
+    await other.connect();
+    const second = await other.query(own);
+    return first.rows[0].pid === second.rows[0].pid;
+  } finally {
+    await other.end();
   }
 }

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/storage/open.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
+import { startPooler } from '../support/pooler.ts';
 
 let fresh: FreshDatabase;
 beforeAll(async () => {
@@ -50,6 +51,15 @@ test.each([
   expect(error).toMatchObject({ code, exitCode: 2, message: expect.stringMatching(words) });
   expect(error.message).toContain(':***@');
   expect(`${error.message}${error.stack}`).not.toContain('hush');
+});
+
+test('a pooler that gives each transaction any session is refused: a lock of a session would be another one’s', async () => {
+  const pooler = await startPooler(String(fresh.connection.host));
+  const url = `postgres://tests:hush@127.0.0.1:${pooler.port}/${fresh.connection.database}`;
+  const error = await openDatabase({ url, dataDir }).catch((thrown) => thrown);
+  await pooler.close();
+  expect(error).toMatchObject({ code: 'DATABASE_POOLER', exitCode: 2 });
+  expect(error.message).toMatch(/:\*\*\*@127.*pool_mode = session/);
 });
 
 test.each([
