@@ -1,5 +1,6 @@
 /** Formats numbers and times for people. */
 import { plural } from '../base/counts.ts';
+import { ended } from '../base/texts.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -64,7 +65,7 @@ export function formatTime(at: Date): string {
 /** `the file is empty` as `The file is empty.` */
 export function asSentence(words: string): string {
   const isName = /^(\w+\.\w|[\w-]+: )/.test(words); // such as contacts.getall, or a target
-  return `${isName ? words.charAt(0) : words.charAt(0).toUpperCase()}${words.slice(1)}${words.endsWith('.') ? '' : '.'}`;
+  return ended(`${isName ? words.charAt(0) : words.charAt(0).toUpperCase()}${words.slice(1)}`);
 }
 
 /** Says that rows of a run were deleted because of their age; no line if none were. */

@@ -17,7 +17,7 @@ export function poolerInTheWay(where: string): LockstepError {
 }
 
 /**
- * A clear error if `error` says that the database was lost or is out of resources (exit code 3), otherwise undefined.
+ * A clear error if `error` says that the database was lost, is out of resources or is broken (exit code 3), otherwise undefined.
  * `where`: `Database.describe`, which tells its network errors from those of other servers. `isCommand`: whether a person
  * starts it again; a page resumes by itself.
  */
@@ -93,11 +93,18 @@ const CROWDED: Problem = {
   what: 'There is no connection left at',
   remedy: 'Raise its max_connections, or run fewer processes.',
 };
+const BROKEN: Problem = {
+  code: 'DATABASE_BROKEN',
+  what: 'Something is broken in',
+  remedy: 'See the log of Postgres for the cause. If data is damaged, restore a backup.',
+};
 
 /** Postgres' state for a write to a server that is not, or no longer, the primary. */
 export const READ_ONLY = '25006';
 /** Postgres' states: 57P01-57P03 it is going down or coming up, class 08 the connection is broken, 25P03 it gave a transaction up. */
 const LOST_STATES = new RegExp(`^(57P0[123]|08\\w{3}|25P03|${READ_ONLY})$`);
+/** 53200 it has no memory, class 58 the system failed, class XX it is damaged or has a defect. */
+const BROKEN_STATES = /^(53200|58\w{3}|XX\w{3})$/;
 const LOST_WORDS =
   /^Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect/;
 const BROKEN_STREAM = ['ECONNRESET', 'EPIPE'];
@@ -107,6 +114,7 @@ function runtimeProblem(error: unknown, where: string): Problem | undefined {
   const code = codeOf(error) ?? '';
   if (code === '53100') return FULL;
   if (code === '53300') return CROWDED;
+  if (BROKEN_STATES.test(code)) return BROKEN;
   if (LOST_STATES.test(code) || LOST_WORDS.test(messageOf(error))) return LOST;
   if (BROKEN_STREAM.includes(code)) return LOST;
   return NO_CONNECTION.includes(code) && isAbout(error, where) ? LOST : undefined;

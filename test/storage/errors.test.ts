@@ -51,6 +51,8 @@ test.each([
   ['wrapped', new Error('the run failed', { cause: withCode('57P02') }), 'DATABASE_LOST'],
   ['among several', new AggregateError([new Error('no'), withCode('57P01')]), 'DATABASE_LOST'],
   ['a full disk', withCode('53100'), 'DATABASE_FULL'],
+  ['a damaged block', withCode('XX001'), 'DATABASE_BROKEN'],
+  ['a disk that fails', withCode('58030'), 'DATABASE_BROKEN'],
   ['too many connections', withCode('53300'), 'DATABASE_CROWDED'],
 ])('describes %s', (_, error, code) => {
   expect(describeDatabaseError(error, WHERE)?.code).toBe(code);

@@ -51,6 +51,7 @@ export const RUN_REASONS = {
     remedy: 'Load it again with the same command.',
   },
   SEND_FAILED: { meaning: 'Sending a row failed because of a defect in Lockstep.', remedy: REMEDIES.DEFECT },
+  DATABASE_FAILED: { meaning: 'Postgres failed for minutes.', remedy: `Do what the message says, ${RESUME}` },
   JOB_BROKE_OFF: { meaning: 'The run failed because of a defect in Lockstep.', remedy: REMEDIES.DEFECT },
   CANCELLED: {
     meaning: 'A person cancelled the run.',

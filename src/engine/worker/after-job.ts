@@ -5,7 +5,9 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { type LockstepError, messageOf } from '../../base/errors.ts';
+import { ended } from '../../base/texts.ts';
 import { formatDuration } from '../../settings/durations.ts';
+import { describeDatabaseError } from '../../storage/errors.ts';
 import { KeyRefused, OperationForbidden, RetryLater, RunPaused, type Stop } from '../account/failure.ts';
 import { endRun, pauseRun } from '../ledger/run-status.ts';
 import { addNote, markFailing, movePhase, type Run } from '../ledger/runs.ts';
@@ -99,7 +101,9 @@ export function createAfterJob(needs: AfterJobNeeds): (run: Run, performed: Perf
   function onDefect(run: Run, error: unknown): Promise<Processed> {
     log.error({ err: error, run: run.id }, 'a job was interrupted by an error');
     const patienceMs = Math.min(needs.patienceMs(run.account), DEFECT_PATIENCE_MS);
-    return onFailure(run, messageOf(error), { code: 'JOB_BROKE_OFF', inMs: DEFECT_MS, patienceMs });
+    const failure = describeDatabaseError(error, 'the database', false);
+    const code = failure ? 'DATABASE_FAILED' : 'JOB_BROKE_OFF';
+    return onFailure(run, messageOf(failure ?? error), { code, inMs: DEFECT_MS, patienceMs });
   }
 
   /** Retries with growing pauses during an outage, and fails the run once it has lasted too long. */
@@ -112,7 +116,7 @@ export function createAfterJob(needs: AfterJobNeeds): (run: Run, performed: Perf
     const lastedMs = await markFailing(pool, run.id, true);
     if (lastedMs > patienceMs) {
       const tried = `Tried for ${formatDuration(inWholeUnits(lastedMs))}; resume with: \`lockstep runs resume ${run.id}\``;
-      await failRun(run, { code, message: `${message}. ${tried}` });
+      await failRun(run, { code, message: `${ended(message)} ${tried}` });
       return { status: 'over' };
     }
     return { status: 'again', inMs: Math.max(inMs, Math.min(LONGEST_PAUSE_MS, lastedMs * OUTAGE_SHARE)) };

@@ -1,7 +1,7 @@
 /** A message about a problem, as the outbox keeps it and channels send it, and its text. */
 
 import { z } from 'zod';
-import { shortened } from '../../base/texts.ts';
+import { ended, shortened } from '../../base/texts.ts';
 import { ALERT_EVENTS, type AlertEvent } from '../../settings/schema-alert.ts';
 import type { Problem } from './problem.ts';
 
@@ -107,8 +107,7 @@ function timeWords(iso: string): string {
 }
 
 function sentence(text: string): string {
-  const upper = `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-  return /[.!?]$/.test(upper) ? upper : `${upper}.`;
+  return ended(`${text.charAt(0).toUpperCase()}${text.slice(1)}`);
 }
 
 /**

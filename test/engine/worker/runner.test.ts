@@ -194,6 +194,13 @@ describe('a job that cannot continue', () => {
     expect(await ended(run)).toMatchObject({ status: 'done', failingSince: undefined });
   });
 
+  test('because Postgres fails is no defect of Lockstep', async () => {
+    const damaged = Object.assign(new Error('invalid page in block 3'), { code: 'XX001' });
+    const run = await carried([inTurn(damaged)], { patienceMs: () => -1 });
+    expect(run).toMatchObject({ status: 'failed', errorCode: 'DATABASE_FAILED' });
+    expect(run.error).toMatch(/broken in the database: invalid page.*restore a backup\. Tried for/);
+  });
+
   test('because of a repeated defect fails', async () => {
     const run = await carried([inTurn(new TypeError('a defect'))], { patienceMs: () => -1 });
     expect(run).toMatchObject({
