@@ -61,14 +61,18 @@ async function start(): Promise<Stores> {
   return { postgres: postgres.connection, redisUrl: redis?.url ?? null, programs, close };
 }
 
-/** Removes the folders of runs that were killed: they may be in memory. */
+/** Removes the folders of this user's runs that were killed: they may be in memory. */
 async function removeAbandoned(): Promise<void> {
   for (const name of await fs.readdir(os.tmpdir())) {
     const pid = /^lockstep-(?:test|programs)-(\d+)-/.exec(name)?.[1];
     if (pid !== undefined && !isAlive(Number(pid))) {
-      await fs.rm(path.join(os.tmpdir(), name), { recursive: true, force: true });
+      await fs.rm(path.join(os.tmpdir(), name), { recursive: true, force: true }).catch(unlessOfAnotherUser);
     }
   }
+}
+
+function unlessOfAnotherUser(error: unknown): void {
+  if (!['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
 }
 
 function isAlive(pid: number): boolean {
