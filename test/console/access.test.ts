@@ -111,6 +111,13 @@ test('shows nothing without signing in, and returns to the page that was asked f
   expect((await fetch(`${web.url}/api/v1/runs`)).status).toBe(401);
 });
 
+test('a program gets the downloads of pages with its token', async () => {
+  const download = (headers: Record<string, string>) => fetch(`${web.url}/links.csv`, { headers, redirect: 'manual' });
+  const [withToken, without] = await Promise.all([download({ authorization: `Bearer ${TOKEN}` }), download({})]);
+  expect([withToken.status, withToken.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+  expect(without.status).toBe(303);
+});
+
 test('an address with a NUL character is refused', async () => {
   const cookie = await signIn('operator');
   const pages = await Promise.all(['/runs/%00', '/runs?sync=%00'].map((path) => get(path, cookie)));

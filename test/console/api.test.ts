@@ -95,6 +95,25 @@ test('acts on runs and syncs, and lists what was done', async () => {
   expect([first.actions.length, second.actions[0]?.action, second.next]).toEqual([3, 'run', null]);
 });
 
+test('shows the settings without their secrets, and the jobs of the workers', async () => {
+  const { settings, warnings, problem } = (await call('/settings')).json;
+  expect(Object.keys(settings.syncs)).toEqual(['nightly']);
+  expect([warnings, problem]).toEqual([[expect.stringContaining('accounts.acme.apiKey is missing')], null]);
+  expect(settings.accounts.acme.apiKey).toEqual({ env: 'KEY' });
+  const { states } = (await call('/queue')).json;
+  expect(states.map(({ state }: { state: string }) => state)).toEqual(['active', 'prioritized', 'delayed']);
+});
+
+test('decides about all rows of a reason, if they are those that were read, and replays deliveries by a filter', async () => {
+  const { rows, mark } = (await call('/review/group?choice=later&reason=NONE')).json;
+  expect(rows).toBe(0);
+  const group = { choice: 'later', reason: 'NONE' };
+  expect((await call('/review/group', { ...group, mark: 'x' })).json.error.code).toBe('REVIEW_CHANGED');
+  expect((await call('/review/group', { ...group, mark })).json.said).toBe('0 rows are kept for later.');
+  expect((await call('/deliveries/replay', { verdict: 'dead' })).json.refused).toBe('NOTHING_ENDED');
+  expect((await call('/deliveries/replay', {})).json.error.message).toContain('expected a filter');
+});
+
 test('says what is wrong with a request', async () => {
   expect(await call('/runs/run-1')).toMatchObject({ status: 404, json: { error: { code: 'RUN_UNKNOWN' } } });
   expect(await call('/syncs/other/run', {})).toMatchObject({

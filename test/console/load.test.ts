@@ -376,46 +376,6 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
-  test('is sent to the API, read, planned and approved there', async () => {
-    const api = async (path: string, body?: string | object) => {
-      const isText = typeof body === 'string';
-      const answer = await fetch(`${web.url}/api/v1${path}`, {
-        ...(body !== undefined && { method: 'POST', body: isText ? body : JSON.stringify(body) }),
-        headers: { 'content-type': isText ? 'text/csv' : 'application/json' },
-      });
-      return (await answer.json()) as Readonly<Record<string, unknown>>; // safe: it answers objects
-    };
-    const { id } = await api('/uploads?account=test&name=may.csv', ordersCsv(2));
-    expect(await api(`/uploads/${id}`)).toMatchObject({
-      status: 'here',
-      name: 'may.csv',
-      fields: { order_id: 'order_id', client_id: 'client_id' },
-      problem: null,
-    });
-    expect(await api('/uploads')).toMatchObject({ uploads: [{ id, status: 'here' }] });
-    const { run } = await api(`/uploads/${id}/load`, {});
-    expect(await api('/uploads')).toEqual({ uploads: [] });
-    const isPlanned = async () => (await api(`/runs/${run}`)).state;
-    await expect.poll(isPlanned).toBe('awaiting-approval');
-    expect(await api(`/runs/${run}/resume`, { plan: 'another' })).toMatchObject({ error: { code: 'PLAN_REPLACED' } });
-    const { plan } = await api(`/runs/${run}`);
-    await api(`/runs/${run}/resume`, { plan });
-    await expect.poll(async () => (await harness.orders()).length).toBe(2);
-    expect(await api('/uploads?account=test', '')).toMatchObject({ error: { code: 'UPLOAD_EMPTY' } });
-    expect(await api('/uploads?account=other', 'a,b')).toMatchObject({ error: { code: 'SETTINGS_NAME_UNKNOWN' } });
-    const { database, dataDir } = harness;
-    const small = await openConsole({ database, dataDir, maxUploadBytes: 1024 * 1024 });
-    const large = {
-      method: 'POST',
-      headers: { 'content-type': 'text/csv' },
-      body: Buffer.alloc(1024 * 1024 + 1, 'a,b\n'),
-    };
-    const refused = await fetch(`${small.url}/api/v1/uploads?account=acme`, large);
-    expect(await refused.json()).toMatchObject({ error: { code: 'UPLOAD_TOO_LARGE' } });
-    await small.close();
-    expect((await uploaded()).filter((name) => name.endsWith('.csv'))).toEqual([]);
-  });
-
   test('has sound pages with hostile cells: light, dark, and on a phone', async () => {
     const { page, wrong, close } = await openPage(browser);
     const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;

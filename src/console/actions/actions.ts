@@ -197,13 +197,13 @@ export function actOnAccount(
 }
 
 /** Does what only operators may do, and keeps it with who did it. @throws LockstepError CONSOLE_NOT_ALLOWED */
-export async function keeping(
+export async function keeping<Result extends Done>(
   { pool }: Pick<ActionNeeds, 'pool'>,
   { person, via }: Taking,
   action: string,
   about: string,
-  work: () => Promise<Done>,
-): Promise<Done> {
+  work: () => Promise<Result>,
+): Promise<Result> {
   const keep = ({ refused, about: known = about, action: done = action }: Partial<Done>) =>
     keepAction(pool, { who: person.name, via, action: done, about: known, refused });
   const allowed = async () => {

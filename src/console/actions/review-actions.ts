@@ -108,7 +108,8 @@ export function undoItem(needs: ActionNeeds, taking: Taking, id: string, entry: 
   );
 }
 
-export type GroupChoice = 'ignore' | 'later';
+export const GROUP_CHOICES = ['ignore', 'later'] as const;
+export type GroupChoice = (typeof GROUP_CHOICES)[number];
 
 type GroupChosen = Pick<Chosen, 'note' | 'mark'> & { readonly choice: GroupChoice };
 

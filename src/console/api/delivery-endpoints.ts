@@ -1,6 +1,6 @@
 /** The operations of the API about deliveries and targets. */
 import { z } from 'zod';
-import { countDeliveries, listDeliveries } from '../../mirror/outbox/deliveries.ts';
+import { countDeliveries, DELIVERY_STATES, listDeliveries } from '../../mirror/outbox/deliveries.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';
 import { outboxNames, readDelivery } from '../../operator/deliveries.ts';
 import { targetNamed } from '../../settings/settings.ts';
@@ -8,9 +8,10 @@ import { enableTarget, replayDeliveries, sendTest } from '../actions/delivery-ac
 import { checkNow } from '../pages/target.tsx';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { deliveryQuery, toDeliveryFilter } from './filters.ts';
-import { done, limit, next } from './shapes.ts';
+import { done, limit, next, time } from './shapes.ts';
 
 const ofDelivery = z.object({ id: z.string().describe('Id of the delivery, such as msg_4Zb0hTnV2m0b5mJt1gq0XxKp.') });
+const at = time.transform((text) => new Date(text));
 const delivery = z.looseObject({
   id: z.string(),
   target: z.string(),
@@ -78,6 +79,22 @@ export const deliveryEndpoints: readonly Endpoint[] = [
       const deliveries = found.slice(0, query.limit);
       return { deliveries, next: found.length > query.limit ? (deliveries.at(-1)?.id ?? null) : null };
     },
+  }),
+  defineEndpoint({
+    name: 'replay-deliveries',
+    summary: 'Send all ended deliveries again that match; at least one member is needed',
+    method: 'POST',
+    path: '/deliveries/replay',
+    body: z
+      .object({
+        target: z.string().optional(),
+        verdict: z.enum(DELIVERY_STATES).optional(),
+        since: at.optional().describe('Only those that were enqueued since.'),
+        until: at.optional().describe('Only those that were enqueued before.'),
+      })
+      .refine((filter) => Object.values(filter).some((value) => value !== undefined), 'expected a filter'),
+    answer: done,
+    work: (needs, { taking, body }) => replayDeliveries(needs, taking, body),
   }),
   defineEndpoint({
     name: 'delivery',

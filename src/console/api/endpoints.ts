@@ -1,7 +1,6 @@
 /** The operations of the API: they do what the pages do, with the same functions. */
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
-import { listActions } from '../../engine/ledger/console/console-actions.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
@@ -13,7 +12,6 @@ import { hintsFor } from '../../operator/hints.ts';
 import { problemSections } from '../../operator/problem-rows.ts';
 import { storyResult } from '../../operator/row-words.ts';
 import { reportRun } from '../../operator/run-report.ts';
-import { statusOf } from '../../operator/status.ts';
 import { listSyncs } from '../../operator/sync-list.ts';
 import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions/actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
@@ -24,9 +22,11 @@ import { deliveryEndpoints } from './delivery-endpoints.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { rowQuery, runQuery, toRowFilter, toRunFilter } from './filters.ts';
 import { linkEndpoints } from './link-endpoints.ts';
+import { planEndpoints } from './plan-endpoints.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 import { reviewEndpoints } from './review-endpoints.ts';
-import { done, limit, next, time } from './shapes.ts';
+import { done, limit, next } from './shapes.ts';
+import { systemEndpoints } from './system-endpoints.ts';
 import { uploadEndpoints } from './upload-endpoints.ts';
 
 const ofRun = z.object({ run: z.string().describe('Id of the run.') });
@@ -36,19 +36,7 @@ const report = z
   .describe('The report of a run, as `lockstep runs show --json` prints it.');
 
 export const endpoints: readonly Endpoint[] = [
-  defineEndpoint({
-    name: 'status',
-    summary: 'What needs a person, what runs, and what starts next',
-    method: 'GET',
-    path: '/status',
-    answer: z.looseObject({
-      needs: z.array(z.looseObject({ what: z.string(), why: z.string(), command: z.string() })),
-    }),
-    async work({ pool, settings }) {
-      const { paused, ...status } = await statusOf(pool, settings());
-      return { ...status, paused: [...paused.values()] };
-    },
-  }),
+  ...systemEndpoints,
   defineEndpoint({
     name: 'runs',
     summary: 'Runs, the newest first',
@@ -112,6 +100,7 @@ export const endpoints: readonly Endpoint[] = [
       return storyResult(story, hintsFor(hint, run));
     },
   }),
+  ...planEndpoints,
   defineEndpoint({
     name: 'act-on-run',
     summary: 'Cancel a run, resume (or approve) it, retry what failed, or acknowledge its problems',
@@ -184,25 +173,6 @@ export const endpoints: readonly Endpoint[] = [
   ...linkEndpoints,
   ...recordEndpoints,
   ...uploadEndpoints,
-  defineEndpoint({
-    name: 'activity',
-    summary: 'What people and programs did here, the newest first',
-    method: 'GET',
-    path: '/activity',
-    query: z.object({
-      limit,
-      after: z.coerce.number().int().optional().describe('The `next` of the page before.'),
-    }),
-    answer: z.object({
-      actions: z.array(z.looseObject({ id: z.number(), at: time, who: z.string(), action: z.string() })),
-      next,
-    }),
-    async work({ pool }, { query }) {
-      const found = await listActions(pool, { ...query, limit: query.limit + 1 });
-      const actions = found.slice(0, query.limit);
-      return { actions, next: found.length > query.limit ? String(actions.at(-1)?.id) : null };
-    },
-  }),
 ];
 
 async function reported({ pool, settings }: Pick<ConsoleNeeds, 'pool' | 'settings'>, run: Run) {

@@ -4,7 +4,15 @@ import { CHOICES } from '../../engine/ledger/decisions.ts';
 import { cursorOf, reviewPage } from '../../engine/ledger/views/review-items.ts';
 import { itemResult, longId } from '../../operator/review.ts';
 import { stateOf } from '../../operator/review-decisions.ts';
-import { decideItem, markOf, readReviewed, undoItem } from '../actions/review-actions.ts';
+import {
+  decideGroup,
+  decideItem,
+  GROUP_CHOICES,
+  markOf,
+  readGroup,
+  readReviewed,
+  undoItem,
+} from '../actions/review-actions.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { reviewQuery } from './filters.ts';
 import { done, limit, next } from './shapes.ts';
@@ -18,6 +26,9 @@ const item = z.looseObject({
   statement: z.string(),
   choices: z.array(z.enum(CHOICES)),
 });
+const note = z.string().max(1_000).optional().describe('Why, for others to read.');
+const group = reviewQuery.omit({ after: true });
+const groupChoice = z.enum(GROUP_CHOICES);
 const decision = z.looseObject({ id: z.string(), entry: z.number(), choice: z.enum(CHOICES), state: z.string() });
 
 export const reviewEndpoints: readonly Endpoint[] = [
@@ -80,7 +91,7 @@ export const reviewEndpoints: readonly Endpoint[] = [
       .object({
         choice: z.enum(CHOICES),
         record: z.string().min(1).max(200).optional().describe('The record to use; only with `use`.'),
-        note: z.string().max(1_000).optional().describe('Why, for others to read.'),
+        note,
         mark: z.string().describe('The `mark` of the item that was read.'),
       })
       .refine(({ choice, record }) => (choice === 'use') === (record !== undefined), {
@@ -89,6 +100,28 @@ export const reviewEndpoints: readonly Endpoint[] = [
       }),
     answer: done,
     work: (needs, { taking, params, body }) => decideItem(needs, taking, params.id, body),
+  }),
+  defineEndpoint({
+    name: 'review-group',
+    summary: 'How many rows of a reason one decision would be about',
+    method: 'GET',
+    path: '/review/group',
+    query: group.extend({ choice: groupChoice }),
+    answer: z.object({ rows: z.number(), mark: z.string().describe('Send it with the decision.') }),
+    async work({ pool }, { query: { choice, ...which } }) {
+      const { items, mark } = await readGroup(pool, which, choice);
+      return { rows: items.length, mark };
+    },
+  }),
+  defineEndpoint({
+    name: 'decide-group',
+    summary: 'Ignore all rows of a reason, or keep them for later. Refused if they are not the rows that were read',
+    method: 'POST',
+    path: '/review/group',
+    body: group.extend({ choice: groupChoice, note, mark: z.string().describe('The `mark` of review-group.') }),
+    answer: done,
+    work: (needs, { taking, body: { choice, note, mark, ...which } }) =>
+      decideGroup(needs, taking, which, { choice, note, mark }),
   }),
   defineEndpoint({
     name: 'undo-decision',

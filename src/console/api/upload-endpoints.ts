@@ -31,14 +31,13 @@ export const uploadEndpoints: readonly Endpoint[] = [
     answer: upload,
     async work(needs, { taking, query: { account, name }, file }) {
       const { uploads, maxBytes } = needs.loads;
-      let kept: Upload | undefined;
-      await keeping(needs, taking, 'upload-file', `${name} for ${account}`, async () => {
+      const { upload } = await keeping(needs, taking, 'upload-file', `${name} for ${account}`, async () => {
         accountNamed(needs.settings(), account);
         await uploads.sweep();
-        kept = await uploads.keep(await uploads.write(atMostBytes(file, maxBytes)), { name, account });
-        return { said: `${name} was uploaded.` };
+        const upload = await uploads.keep(await uploads.write(atMostBytes(file, maxBytes)), { name, account });
+        return { said: `${name} was uploaded.`, upload };
       });
-      return { ...kept, status: 'here' };
+      return { ...upload, status: 'here' };
     },
   }),
   defineEndpoint({

@@ -2,7 +2,14 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { CHOICES, type Choice } from '../../engine/ledger/decisions.ts';
-import { decideGroup, decideItem, nextAfter, readReviewed, undoItem } from '../actions/review-actions.ts';
+import {
+  decideGroup,
+  decideItem,
+  GROUP_CHOICES,
+  nextAfter,
+  readReviewed,
+  undoItem,
+} from '../actions/review-actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { groupAddress, itemAddress } from '../pages/review-parts.tsx';
 import { onForm, tell } from './forms.ts';
@@ -14,7 +21,7 @@ const text = z.string().optional();
 const decided = z.object({ choice: z.string(), record: text, note, mark: z.string() });
 const undone = z.object({ entry: z.coerce.number().int() });
 const bulk = z.object({
-  choice: z.enum(['ignore', 'later']),
+  choice: z.enum(GROUP_CHOICES),
   reason: text,
   account: text,
   sync: text,

@@ -76,16 +76,19 @@ export interface BadOrders {
   /** The orders of `lines`, and of all lines. */
   readonly shown: number;
   readonly count: number;
+  /** The row at which the next orders begin; undefined after the last. */
+  readonly nextFrom: number | undefined;
 }
 
 /** The first orders that were never applied from row `from` on, in the order of the file. */
 export async function badOrders(
   pool: pg.Pool,
   run: string,
-  which: { readonly limit: number; readonly from: number },
+  { limit, from }: { readonly limit: number; readonly from: number },
 ): Promise<BadOrders> {
-  const { orders, count } = await firstRefused(pool, run, which);
-  return { lines: orders.flatMap(badLines), shown: orders.length, count };
+  const { orders: found, count } = await firstRefused(pool, run, { limit: limit + 1, from });
+  const orders = found.slice(0, limit);
+  return { lines: orders.flatMap(badLines), shown: orders.length, count, nextFrom: found[limit]?.n };
 }
 
 function badLines({ lines, label, reason, facts }: RefusedOrder): readonly BadLine[] {

@@ -4,20 +4,16 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
 import { RESULT_KINDS } from '../../csv/result-files.ts';
-import { awaitsApproval } from '../../engine/ledger/approval.ts';
-import { readRun } from '../../engine/ledger/runs.ts';
-import { cancelRun } from '../../operator/run-actions.ts';
 import { accountNamed, type Settings } from '../../settings/settings.ts';
-import { refuseCorrected } from '../../syncs/orders/begin-load.ts';
-import { ordersOptions } from '../../syncs/orders/options.ts';
 import { requireOperator, requirePerson } from '../access/guard.ts';
-import { approveTyped, byWords, keeping } from '../actions/actions.ts';
+import { approveTyped, keeping } from '../actions/actions.ts';
 import { say } from '../forms/flash-message.ts';
 import { formOf, onForm, tell } from '../forms/forms.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { addressOf } from '../parts/parts.tsx';
-import { badFile, type Fixes, fixedFile } from './fixes.ts';
-import { formOfLoad, loadForm } from './load-form.ts';
+import { correctLoad } from './correct.ts';
+import type { Fixes } from './fixes.ts';
+import { loadForm } from './load-form.ts';
 import type { Loads } from './loads.ts';
 import { MAX_TEXT_BYTES, readParts } from './multipart.ts';
 import { nothingSent, UPLOAD_TIMEOUT_MS, type Upload } from './uploads.ts';
@@ -35,19 +31,19 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
   app.post('/load', { config: { bodyTimeoutMs: UPLOAD_TIMEOUT_MS } }, async (request, reply) => {
     const taking = { person: requirePerson(request), via: 'page' } as const;
     const given: Record<string, string> = {};
-    let upload: Upload | undefined;
     try {
-      await keeping(needs, taking, 'upload-file', 'a file', async () => {
+      const { upload } = await keeping(needs, taking, 'upload-file', 'a file', async () => {
         await loads.uploads.sweep();
-        upload = await take(request, loads, settings(), given);
+        const upload = await take(request, loads, settings(), given);
         const { name, account } = upload;
-        return { said: `${name} was uploaded.`, about: `${name} for ${account}` };
+        return { said: `${name} was uploaded.`, about: `${name} for ${account}`, upload };
       });
+      return reply.redirect(`/load/${upload.id}`, 303);
     } catch (error) {
       if (!(error instanceof LockstepError) || error.code === 'CONSOLE_NOT_ALLOWED') throw error;
       say(reply, { tone: 'bad', text: error.message });
+      return reply.redirect(addressOf('/load', { account: given.account }), 303);
     }
-    return reply.redirect(upload ? `/load/${upload.id}` : addressOf('/load', { account: given.account }), 303);
   });
 
   onForm(app, '/load/:upload', async ({ taking, params, given }) => {
@@ -66,22 +62,10 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
 
   onForm(app, '/runs/:run/fix', async ({ taking, params, request }) => {
     const { run: id } = ofRun.parse(params);
-    const fixes = fixesIn(formOf(request));
-    let page = '/load';
-    await keeping(needs, taking, 'correct-lines', id, async () => {
-      const run = await readRun(needs.pool, id);
-      const { account, options } = run;
-      const { name, load } = await badFile(needs.pool, id);
-      await refuseCorrected(needs.pool, id);
-      if (awaitsApproval(run)) await cancelRun(needs.pool, run, byWords(taking));
-      const written = await loads.uploads.write(fixedFile(needs.pool, id, fixes));
-      const upload = await loads.uploads.keep(written, { name, account, corrects: id });
-      const given = ordersOptions.parse(options);
-      const createCustomers = given.createCustomers || formOf(request).get('customers') === 'yes';
-      page = addressOf(`/load/${upload.id}`, formOfLoad(load, { ...given, createCustomers }));
-      return { said: `${name} was made.` };
-    });
-    return page;
+    const form = formOf(request);
+    const how = { fixes: fixesIn(form), createsCustomers: form.get('customers') === 'yes' };
+    const corrected = await correctLoad(needs, taking, id, how);
+    return addressOf(`/load/${corrected.upload.id}`, corrected.form);
   });
 
   app.get('/runs/:run/results/:kind', async (request, reply) => {

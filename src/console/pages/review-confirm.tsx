@@ -4,7 +4,7 @@ import { plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { longId } from '../../operator/review.ts';
 import { requireOperator } from '../access/guard.ts';
-import { readGroup } from '../actions/review-actions.ts';
+import { GROUP_CHOICES, readGroup } from '../actions/review-actions.ts';
 import { definePage } from '../page.ts';
 import { addressOf, Empty, Foreign } from '../parts/parts.tsx';
 import { itemAddress } from './review-parts.tsx';
@@ -25,7 +25,7 @@ const text = z.string().optional();
 export const reviewConfirm = definePage({
   path: '/review/confirm',
   params: z.object({}),
-  query: z.object({ choice: z.enum(['ignore', 'later']), reason: text, account: text, sync: text }),
+  query: z.object({ choice: z.enum(GROUP_CHOICES), reason: text, account: text, sync: text }),
   async show({ pool, person }, { query: { choice, ...group } }) {
     requireOperator(person);
     const { items, mark } = await readGroup(pool, group, choice);

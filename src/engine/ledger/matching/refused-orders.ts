@@ -6,6 +6,8 @@ import { readCursor } from '../read-cursor.ts';
 import { type FileLine, linesOf, type StoredCells } from './staged-orders.ts';
 
 export interface RefusedOrder {
+  /** Of its row. */
+  readonly n: number;
   readonly lines: readonly FileLine[];
   /** Null for an invalid row of an earlier version. */
   readonly label: string | null;
@@ -13,7 +15,7 @@ export interface RefusedOrder {
   readonly facts: Facts | null;
 }
 
-type Stored = Omit<RefusedOrder, 'lines'> & { readonly n: number; readonly cells: StoredCells };
+type Stored = Omit<RefusedOrder, 'lines'> & { readonly cells: StoredCells };
 
 const REFUSED = `ledger.verdicts where run_id = $1 and verdict in ('invalid', 'rejected')`;
 const REFUSED_ORDERS = `select v.n::float8 as n, i.cells, i.label, v.reason, v.facts
@@ -44,6 +46,6 @@ export async function firstRefused(
   return { orders: found.rows.map(toRefused), count: counted.rows[0]?.n ?? 0 };
 }
 
-function toRefused({ n, cells, ...order }: Stored): RefusedOrder {
-  return { ...order, lines: linesOf(n, cells) };
+function toRefused({ cells, ...order }: Stored): RefusedOrder {
+  return { ...order, lines: linesOf(order.n, cells) };
 }

@@ -1,0 +1,92 @@
+/** The operations of the API about the installation as a whole: what needs a person, what people did, settings and queue. */
+import { z } from 'zod';
+import { listActions } from '../../engine/ledger/console/console-actions.ts';
+import { QUEUE_STATES } from '../../engine/worker/queue.ts';
+import { statusOf } from '../../operator/status.ts';
+import { maskSettings } from '../../settings/mask.ts';
+import { defineEndpoint, type Endpoint } from './endpoint.ts';
+import { limit, next, time } from './shapes.ts';
+
+export const systemEndpoints: readonly Endpoint[] = [
+  defineEndpoint({
+    name: 'status',
+    summary: 'What needs a person, what runs, and what starts next',
+    method: 'GET',
+    path: '/status',
+    answer: z.looseObject({
+      needs: z.array(z.looseObject({ what: z.string(), why: z.string(), command: z.string() })),
+    }),
+    async work({ pool, settings }) {
+      const { paused, ...status } = await statusOf(pool, settings());
+      return { ...status, paused: [...paused.values()] };
+    },
+  }),
+  defineEndpoint({
+    name: 'settings',
+    summary: 'The settings in effect, without secrets, and what may be wrong with them',
+    method: 'GET',
+    path: '/settings',
+    answer: z.object({
+      file: z.string(),
+      problem: z.string().nullable().describe('Why the file cannot be taken now; only an operator is told.'),
+      warnings: z.array(z.string()),
+      settings: z.looseObject({}),
+    }),
+    async work({ settings, checkSettings }, { taking }) {
+      const inEffect = settings();
+      const { problem, warnings } = await checkSettings();
+      const hidden = 'An operator sees what is wrong.';
+      return {
+        file: inEffect.file,
+        problem: problem === undefined ? null : taking.person.role === 'operator' ? problem : hidden,
+        warnings,
+        settings: maskSettings(inEffect),
+      };
+    },
+  }),
+  defineEndpoint({
+    name: 'queue',
+    summary: 'The jobs that workers share, by state: each names a run that a worker continues',
+    method: 'GET',
+    path: '/queue',
+    query: z.object({ limit }),
+    answer: z.object({
+      states: z.array(
+        z.object({
+          state: z.enum(QUEUE_STATES),
+          count: z.number(),
+          jobs: z.array(z.looseObject({ run: z.string(), name: z.string(), addedAt: time })),
+        }),
+      ),
+    }),
+    async work({ queue }, { query }) {
+      const shared = queue();
+      const depth = await shared.depth();
+      const read = async (state: (typeof QUEUE_STATES)[number]) => ({
+        state,
+        count: depth[state] ?? 0,
+        jobs: await shared.jobs(state, query.limit),
+      });
+      return { states: await Promise.all(QUEUE_STATES.map(read)) };
+    },
+  }),
+  defineEndpoint({
+    name: 'activity',
+    summary: 'What people and programs did here, the newest first',
+    method: 'GET',
+    path: '/activity',
+    query: z.object({
+      limit,
+      after: z.coerce.number().int().optional().describe('The `next` of the page before.'),
+    }),
+    answer: z.object({
+      actions: z.array(z.looseObject({ id: z.number(), at: time, who: z.string(), action: z.string() })),
+      next,
+    }),
+    async work({ pool }, { query }) {
+      const found = await listActions(pool, { ...query, limit: query.limit + 1 });
+      const actions = found.slice(0, query.limit);
+      return { actions, next: found.length > query.limit ? String(actions.at(-1)?.id) : null };
+    },
+  }),
+];

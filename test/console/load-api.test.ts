@@ -1,0 +1,109 @@
+/** A file of orders that a program loads with the JSON API. */
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Console } from '../../src/console/server.ts';
+import { type OrdersHarness, ordersCsv } from '../support/harness/orders.ts';
+import { openLoadConsole } from './load-console.ts';
+import { openConsole } from './open-console.ts';
+
+let harness: OrdersHarness;
+let web: Console;
+beforeAll(async () => {
+  ({ harness, web } = await openLoadConsole());
+});
+beforeEach(async () => {
+  await harness.reset();
+  await harness.addNumberedCustomers(3);
+});
+afterAll(() => harness.close());
+
+/** Loosely typed: the assertions check the shape. */
+async function api(path: string, body?: string | object) {
+  const isText = typeof body === 'string';
+  const answer = await fetch(`${web.url}/api/v1${path}`, {
+    ...(body !== undefined && { method: 'POST', body: isText ? body : JSON.stringify(body) }),
+    headers: { 'content-type': isText ? 'text/csv' : 'application/json' },
+  });
+  return JSON.parse(await answer.text());
+}
+
+/** Returns the run, which awaits approval. */
+async function load(upload: string, form: object): Promise<string> {
+  const { run } = await api(`/uploads/${upload}/load`, form);
+  await expect.poll(async () => (await api(`/runs/${run}`)).state).toBe('awaiting-approval');
+  return run;
+}
+
+test('is sent, read, planned and approved', async () => {
+  const { id } = await api('/uploads?account=test&name=may.csv', ordersCsv(2));
+  expect(await api(`/uploads/${id}`)).toMatchObject({
+    status: 'here',
+    name: 'may.csv',
+    fields: { order_id: 'order_id', client_id: 'client_id' },
+    problem: null,
+  });
+  expect(await api('/uploads')).toMatchObject({ uploads: [{ id, status: 'here' }] });
+  const run = await load(id, {});
+  expect(await api('/uploads')).toEqual({ uploads: [] });
+  expect(await api(`/runs/${run}/resume`, { plan: 'another' })).toMatchObject({ error: { code: 'PLAN_REPLACED' } });
+  const first = await api(`/runs/${run}/plan?limit=1&kind=new`);
+  const second = await api(`/runs/${run}/plan?limit=1&kind=new&after=${first.next}`);
+  expect([first, second]).toMatchObject([
+    { plan: (await api(`/runs/${run}`)).plan, writes: [{ source: '2', action: 'create', customer: '2' }] },
+    { writes: [{ source: '3' }], next: null },
+  ]);
+  expect(first.writes[0].changes).toContainEqual({ field: 'amount', to: expect.anything() });
+  expect((await api(`/runs/${run}/plan?kind=updates`)).writes).toEqual([]);
+  await api(`/runs/${run}/resume`, { plan: first.plan });
+  await expect.poll(async () => (await harness.orders()).length).toBe(2);
+});
+
+test('is corrected: cells, a text in a column, and a line that is left out', async () => {
+  const csv = 'order_id,client_id,amount\nA-1,1,10\nA-2,2,12x\nA-3,,13\nA-4,3,y\n';
+  const { id } = await api('/uploads?account=test', csv);
+  const run = await load(id, {});
+  const first = await api(`/runs/${run}/refused?limit=2`);
+  expect(first).toMatchObject({
+    columns: ['order_id', 'client_id', 'amount'],
+    orders: 3,
+    lines: [
+      { line: 3, order: 'A-2', cells: ['A-2', '2', '12x'], column: 3, reason: 'AMOUNT_NOT_A_NUMBER' },
+      { line: 4, order: 'A-3' },
+    ],
+  });
+  expect(await api(`/runs/${run}/refused?after=${first.next}`)).toMatchObject({ lines: [{ line: 5 }], next: null });
+  const emptied = [1, 2, 3].map((column) => ({ line: 5, column, text: '' }));
+  const corrected = await api(`/runs/${run}/corrections`, {
+    cells: [{ line: 3, column: 3, text: '12' }, ...emptied],
+    replace: { column: 2, find: '', put: '2' },
+  });
+  expect(await api(`/runs/${run}`)).toMatchObject({ status: 'cancelled' });
+  const next = await load(corrected.upload, corrected.form);
+  await api(`/runs/${next}/resume`, {});
+  await expect.poll(async () => (await api(`/runs/${next}`)).status).toBe('done');
+  const orders = (await harness.orders()).map(({ order_id, client_id, amount }) => [order_id, client_id, amount]);
+  expect(orders.toSorted()).toEqual([
+    ['A-1', 1, 10],
+    ['A-2', 2, 12],
+    ['A-3', 2, 13],
+  ]);
+  expect(await api(`/runs/${run}/corrections`, {})).toMatchObject({ error: { code: 'LINES_CORRECTED' } });
+});
+
+test('is refused if it is empty, too large, or for an unknown account, and nothing of it stays', async () => {
+  expect(await api('/uploads?account=test', '')).toMatchObject({ error: { code: 'UPLOAD_EMPTY' } });
+  expect(await api('/uploads?account=other', 'a,b')).toMatchObject({ error: { code: 'SETTINGS_NAME_UNKNOWN' } });
+  const { database, dataDir } = harness;
+  const small = await openConsole({ database, dataDir, maxUploadBytes: 1024 * 1024 });
+  const large = {
+    method: 'POST',
+    headers: { 'content-type': 'text/csv' },
+    body: Buffer.alloc(1024 * 1024 + 1, 'a,b\n'),
+  };
+  const refused = await fetch(`${small.url}/api/v1/uploads?account=acme`, large);
+  expect(await refused.json()).toMatchObject({ error: { code: 'UPLOAD_TOO_LARGE' } });
+  await small.close();
+  const kept = await readdir(path.join(dataDir, 'uploads'));
+  expect(kept.filter((name) => name.endsWith('.csv'))).toEqual([]);
+});
