@@ -179,7 +179,7 @@ async function receive(
   try {
     const { begun, sha256 } = await receiveLoad(pool, {
       account,
-      source: { name: path.join(folder, file.name), handle: await openSeen(at, seen) },
+      source: async () => ({ name: path.join(folder, file.name), handle: await openSeen(at, seen) }),
       choices: { map: new Map(told), encoding },
       presetsDir: presets,
       options: { ...asked, confirm: false },

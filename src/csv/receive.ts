@@ -34,11 +34,14 @@ export interface ReceiveLimits {
   readonly maxReadMs: number;
 }
 
-/** A file that the caller has opened. `close` of the received file closes it. */
 export interface OpenedFile {
+  /** For messages. */
   readonly name: string;
   readonly handle: FileHandle;
 }
+
+/** A path, `-` for stdin, or what opens the file: it is closed even if it cannot be received. */
+export type FileSource = string | (() => Promise<OpenedFile>);
 
 export interface ReceiveOptions {
   /** The directory for the copy of stdin or a pipe, which is kept until `close`. */
@@ -67,7 +70,7 @@ export interface Received {
 }
 
 /** Throws CSV_NOT_FOUND, CSV_IS_DIRECTORY, CSV_UNREADABLE, CSV_EMPTY, CSV_BINARY, CSV_TOO_LARGE or CSV_GZIP_BROKEN. */
-export async function receive(source: string | OpenedFile, options: ReceiveOptions): Promise<Received> {
+export async function receive(source: FileSource, options: ReceiveOptions): Promise<Received> {
   const limits = { maxBytes: 2048 * MIB, maxUnpackedBytes: 4096 * MIB, maxReadMs: 600_000, ...options.limits };
   const opened = await openInput(source, limits, options);
   try {
@@ -102,13 +105,9 @@ interface Facts {
   readonly modifiedMs: number;
 }
 
-async function openInput(
-  source: string | OpenedFile,
-  limits: ReceiveLimits,
-  options: ReceiveOptions,
-): Promise<OpenInput> {
+async function openInput(source: FileSource, limits: ReceiveLimits, options: ReceiveOptions): Promise<OpenInput> {
   if (source === '-') return spool(options.stdin ?? process.stdin, 'stdin', limits, options);
-  const { name, handle } = typeof source === 'string' ? await openFile(source) : source;
+  const { name, handle } = await (typeof source === 'string' ? openFile(source) : source());
   const close = once(() => handle.close());
   try {
     const stat = await handle.stat();

@@ -1,7 +1,7 @@
 /** Imports links of tasks from a CSV, for the command line and the console. */
 import type pg from 'pg';
 import { LockstepError } from '../base/errors.ts';
-import { type OpenedFile, type Received, receive } from '../csv/receive.ts';
+import { type FileSource, type Received, receive } from '../csv/receive.ts';
 import { examineTable, type Table, tableRows } from '../csv/table.ts';
 import { scopeNamed } from '../engine/ledger/scopes/scopes.ts';
 import { type ImportedLinks, importLinks } from '../mirror/links/import-links.ts';
@@ -15,7 +15,7 @@ import { accountNamed, type Settings, targetNamed } from '../settings/settings.t
 const MOST_REFUSED = 100;
 
 export interface LinkFile {
-  readonly source: string | OpenedFile;
+  readonly source: FileSource;
   readonly target: string;
   readonly account: string;
   /** Columns of fields, by name or number; the others are recognised. */

@@ -56,7 +56,7 @@ test('reads a pipe that its caller has opened through its handle, and closes it'
   const pipe = path.join(dir, 'pipe');
   execFileSync('mkfifo', [pipe]);
   const [handle] = await Promise.all([fs.open(pipe, 'r'), fs.writeFile(pipe, CSV)]);
-  const file = await receive({ name: 'orders.csv', handle }, { spoolDir: dir });
+  const file = await receive(async () => ({ name: 'orders.csv', handle }), { spoolDir: dir });
   expect([file.sha256, handle.fd]).toEqual([sha256(CSV), -1]);
   await file.close();
 });
@@ -139,4 +139,11 @@ test('notices a file that changes during the second read, even with its old leng
 test('refuses a file that takes too long to read', async () => {
   const bomb = gzipSync(Buffer.alloc(9_000_000, '\n'));
   await expect(received(bomb, { limits: { maxReadMs: 0 } })).rejects.toMatchObject({ code: 'CSV_TOO_SLOW' });
+});
+
+test('a file that its caller opens is closed, if it cannot be received', async () => {
+  const handle = await fs.open(await fileOf(''), 'r');
+  const receiving = receive(async () => ({ name: 'orders.csv', handle }), { spoolDir: '/nonexistent' });
+  await expect(receiving).rejects.toMatchObject({ code: 'CSV_EMPTY' });
+  expect(handle.fd).toBe(-1);
 });

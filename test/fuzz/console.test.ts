@@ -1,4 +1,5 @@
-/** Requests to the console and its API: each gets an answer, and a refusal says what is wrong. */
+/** Requests to the console and its API: each gets an answer as it is described, and a refusal says what is wrong. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { LockstepError } from '../../src/base/errors.ts';
@@ -29,6 +30,26 @@ afterAll(async () => {
   await web.close();
   await database.close();
 });
+
+/** What is wrong with an answer of the API, by the document that the API gives of itself; null if nothing is. */
+async function problemsOf(method: string, path: string, answer: unknown): Promise<unknown> {
+  documented ??= new Ajv2020({ strict: false, validateFormats: false }).addSchema(
+    JSON.parse(await (await fetch(`${web.url}/api/v1/openapi.json`)).text()),
+    'api',
+  );
+  const at = [...endpoints]
+    .sort((a, b) => a.path.split('{').length - b.path.split('{').length) // a word comes before a parameter
+    .find((one) => one.method === method && matches(one.path, path));
+  const names = ['paths', at?.path ?? '', method.toLowerCase(), 'responses', '200', 'content', 'application/json'];
+  const pointer = names.map((name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1')));
+  documented.validate({ $ref: `api#/${pointer.join('/')}/schema` }, answer);
+  return documented.errors;
+}
+let documented: Ajv2020 | undefined;
+
+function matches(template: string, path: string): boolean {
+  return new RegExp(`^/api/v1${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path.replace(/\?.*/, ''));
+}
 
 interface Request {
   readonly method: string;
@@ -101,8 +122,11 @@ fuzz('answers every request to the console, and says what is wrong with it', {
     });
     const text = await answer.text();
     expect(answer.status, text).toBeLessThan(500);
+    const isApi = path.startsWith('/api/');
+    if (answer.status === 200 && isApi)
+      return expect(await problemsOf(method, path, JSON.parse(text)), text).toBeNull();
     if (answer.status < 400) return;
-    if (!path.startsWith('/api/')) return expect(text.trim()).not.toBe('');
+    if (!isApi) return expect(text.trim()).not.toBe('');
     const { error } = JSON.parse(text);
     expect(error.code).toMatch(/^[A-Z][A-Z_]+$/);
     expectMessage(error.message.replaceAll(/"[^"]*"|received (?:undefined|NaN)/g, ''));

@@ -56,7 +56,7 @@ export function importLinksFrom(
     const signal = new AbortController().signal;
     const imported = await importLinkFile(pool, settings(), {
       ...form,
-      source: await open(),
+      source: open,
       hasHeader: true,
       spoolDir,
       signal,

@@ -15,6 +15,7 @@ export const next = z.string().nullable().describe('`after` of the next page; nu
 export const done = z.object({
   said: z.string().describe('What was done, or why not.'),
   run: z.string().optional().describe('The run to look at next.'),
+  action: z.string().optional().describe('What was done, if it differs: `approve-run`, `decline-run`.'),
   refused: z.string().optional().describe('A code, if it was not done, or only in part; `said` has the reason.'),
 });
 

@@ -63,7 +63,7 @@ export function createLoads(needs: LoadsNeeds): Loads {
     const { begun, rows, lines, warnings, notes } = await receiveLoad(pool, {
       ...common,
       account: await openAccount(upload.account),
-      source: await uploads.open(upload),
+      source: () => uploads.open(upload),
       choices: choicesOf(form),
       presetsDir: settings().presets,
       options: { existing: form.existing, createCustomers: form.customers === 'yes', confirm: true },
@@ -98,10 +98,10 @@ export function createLoads(needs: LoadsNeeds): Loads {
     async preview(upload, form) {
       const account = await openAccount(upload.account);
       const given = { ...common, account, choices: choicesOf(form), presetsDir: settings().presets };
-      return previewLoad(pool, await uploads.open(upload), given);
+      return previewLoad(pool, () => uploads.open(upload), given);
     },
     async firstLines(upload, form) {
-      return firstLinesOf(await uploads.open(upload), { ...common, choices: choicesOf(form) });
+      return firstLinesOf(() => uploads.open(upload), { ...common, choices: choicesOf(form) });
     },
     async begin(upload, form, taking) {
       if (upload.checked || states.get(upload.id)?.status === 'checking') return;

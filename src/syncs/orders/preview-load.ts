@@ -5,7 +5,7 @@ import { UnclearFile } from '../../csv/column-errors.ts';
 import { decodeSample, detectEncoding, type Encoding } from '../../csv/encoding.ts';
 import type { MappedColumn } from '../../csv/mapped-column.ts';
 import { readPresets } from '../../csv/presets.ts';
-import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
+import { type FileSource, type Received, receive } from '../../csv/receive.ts';
 import { checkedRows, examineSheet, type Sheet, validatorOf } from '../../csv/sheet.ts';
 import { examineTable, type Table } from '../../csv/table.ts';
 import type { CheckedRow } from '../../csv/validate.ts';
@@ -46,9 +46,9 @@ const CHECKED_FIRST = 1_000;
 
 type Previewed = LoadIdentity & Pick<FileLoad, 'choices' | 'presetsDir' | 'spoolDir' | 'signal'>;
 
-/** Closes the file. @throws LockstepError like receiving a file, and like reading it as a table */
-export async function previewLoad(pool: pg.Pool, opened: OpenedFile, load: Previewed): Promise<Preview> {
-  const received = await receive(opened, { spoolDir: load.spoolDir, signal: load.signal });
+/** @throws LockstepError like receiving a file, and like reading it as a table */
+export async function previewLoad(pool: pg.Pool, source: FileSource, load: Previewed): Promise<Preview> {
+  const received = await receive(source, { spoolDir: load.spoolDir, signal: load.signal });
   try {
     const { firstRows, ...table } = examineTable(received, load.choices);
     const recalled = await rememberedColumns(pool, load.account.scope);
@@ -84,12 +84,12 @@ async function checkFirst(received: Received, sheet: Sheet): Promise<FirstCheck>
   return { rows, invalid };
 }
 
-/** The first lines of a file that is not a table as it is read now. Closes the file. @throws LockstepError like receiving a file */
+/** The first lines of a file that is not a table as it is read now. @throws LockstepError like receiving a file */
 export async function firstLinesOf(
-  opened: OpenedFile,
+  source: FileSource,
   { choices, spoolDir, signal }: Pick<Previewed, 'choices' | 'spoolDir' | 'signal'>,
 ): Promise<readonly string[]> {
-  const received = await receive(opened, { spoolDir, signal });
+  const received = await receive(source, { spoolDir, signal });
   try {
     return linesOf(received, detectEncoding(received, choices.encoding).encoding);
   } finally {

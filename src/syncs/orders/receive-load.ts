@@ -11,7 +11,7 @@ import { LockstepError } from '../../base/errors.ts';
 import { storable } from '../../base/texts.ts';
 import { Overview } from '../../csv/overview.ts';
 import { readPresets } from '../../csv/presets.ts';
-import { type OpenedFile, type Received, receive } from '../../csv/receive.ts';
+import { type FileSource, type Received, receive } from '../../csv/receive.ts';
 import { checkedRows, examineSheet, type Sheet, type SheetChoices, validatorOf } from '../../csv/sheet.ts';
 import type { CheckedRow, Problem } from '../../csv/validate.ts';
 import { prepareSetWork } from '../../engine/ledger/match-index.ts';
@@ -32,7 +32,7 @@ import { noteReceiving, type StagedRow, stageRows } from './staging.ts';
 
 export interface FileLoad extends Specified {
   /** A path, or `-` for stdin; or an open file, which is closed at the end. */
-  readonly source: string | OpenedFile;
+  readonly source: FileSource;
   readonly choices: Omit<SheetChoices, 'presets' | 'recall'>;
   /** The directory with the user's own presets. */
   readonly presetsDir?: string;

@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { previewLoad } from '../../../src/syncs/orders/preview-load.ts';
@@ -9,9 +8,8 @@ test('the first thousand rows of a file are checked, however they are read', asy
   const database = await freshLedger();
   onTestFinished(() => database.close());
   const file = await fileOf(`order_id,client_id,amount\n${'A-1,1,viel\n'.repeat(5_000)}`);
-  const opened = { name: 'orders.csv', handle: await open(file) };
   const account = { name: 'acme', scope: 'acme', service: 'http://127.0.0.1:9' };
-  const preview = await previewLoad(database.pool, opened, {
+  const preview = await previewLoad(database.pool, file, {
     account,
     choices: {},
     signal: new AbortController().signal,

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { importLinkFile } from '../../src/operator/link-import.ts';
+import { parseSettings } from '../../src/settings/parse.ts';
+import { SETTINGS } from '../console/open-console.ts';
+import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
+
+test('links of an unknown account or target are refused before their file is opened, which nobody would close', async () => {
+  const { pool, close } = await freshLedger();
+  const parsed = parseSettings({ text: SETTINGS, file: 'lockstep.yaml', env: {} });
+  if (parsed.status !== 'valid') throw new Error('the settings are valid');
+  const imported = (names: { account: string; target: string }) =>
+    importLinkFile(pool, parsed.settings, {
+      ...names,
+      source: async () => Promise.reject(new Error('opened')),
+      hasHeader: true,
+      isReplacing: false,
+      isDryRun: true,
+      spoolDir: '/nonexistent',
+      signal: new AbortController().signal,
+    });
+  const refusal = { code: 'SETTINGS_NAME_UNKNOWN' };
+  await expect(imported({ account: 'other', target: 'issues' })).rejects.toMatchObject(refusal);
+  await expect(imported({ account: 'acme', target: 'other' })).rejects.toMatchObject(refusal);
+  await close();
+});
