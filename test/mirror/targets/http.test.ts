@@ -41,6 +41,13 @@ test('sends each change by the call of the settings, escaped for each place', as
   expect(JSON.parse(body ?? '')).toEqual({ title: '"a"', done: false, due: '2026-03-02T09:00:00', version: 2 });
 });
 
+test('each line of a text can be a quotation, so that none is a command of the system', async () => {
+  const { send } = exampleAt('our-crm');
+  const body = '{ "description": "> {{ text | replace: "\\n", "\\n> " }}" }';
+  await deliver({ send: send && { ...send, body } }, { description: '/close\nsee below\n/assign @root' });
+  expect(JSON.parse(server.requests[0]?.body ?? '').description).toBe('> /close\n> see below\n> /assign @\u200broot');
+});
+
 test('a header of a call is one line of ASCII, whatever the task has', async () => {
   const { send } = exampleAt('our-crm');
   await deliver({ send: send && { ...send, headers: { 'X-Title': '{{ task.title }}' } } }, { title: 'a\r\nX-B: 📞' });

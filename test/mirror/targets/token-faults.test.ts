@@ -159,6 +159,32 @@ test('a token that the vendor does not know yet is tried again before the target
   expect(issuer.issued).toHaveLength(1);
 });
 
+test('a token that is still valid is used while the vendor issues no other, and the vendor is asked again after a while', async () => {
+  const issuer = await startIssuer();
+  const api = await startApi(() => issuer.issued);
+  const clock = clockAt(START);
+  const target = processOf(api, clientAt(issuer), clock.now);
+  expect(await read(target)).toMatchObject({ status: 'found' });
+  clock.set(START + HOUR_MS - 4 * 60_000);
+  issuer.next({ status: 503, body: {} });
+  for (const _ of [1, 2]) expect(await read(target)).toMatchObject({ status: 'found' });
+  expect(issuer.issued).toEqual(['access-token-1']);
+  clock.set(START + HOUR_MS - 3 * 60_000);
+  expect(await read(target)).toMatchObject({ status: 'found' });
+  expect(issuer.issued).toHaveLength(2);
+});
+
+test('a token that expires before a call with it could end is not used', async () => {
+  const issuer = await startIssuer();
+  const api = await startApi(() => issuer.issued);
+  const clock = clockAt(START);
+  const target = processOf(api, clientAt(issuer), clock.now);
+  expect(await read(target)).toMatchObject({ status: 'found' });
+  clock.set(START + HOUR_MS - 30_000);
+  issuer.next({ status: 503, body: {} });
+  expect(await read(target)).toMatchObject({ status: 'later', reason: 'SERVER_ERROR' });
+});
+
 test('one refusal of a good token, however young, costs another token and not the target', async () => {
   const issuer = await startIssuer();
   const api = await startApi(() => issuer.issued);

@@ -38,6 +38,10 @@ export interface Grant {
 const EARLY_MS = 5 * 60_000;
 /** A refused token that replaced another refused one less than this ago is not replaced: the vendor refuses the app and not the token. */
 const YOUNG_MS = 60_000;
+/** While a vendor issues no token, one that is valid for longer than this is used: a call with it ends before. */
+const VALID_MS = 60_000;
+/** How soon it is asked again then. */
+const AGAIN_MS = 30_000;
 /** It may take this long until all servers of a vendor know a new token. */
 const NEW_MS = 5_000;
 
@@ -66,10 +70,16 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
   /** Issued, but the ledger has not stored it: its refresh token is the only one that the vendor still accepts. */
   let unsaved: { readonly token: Stored; readonly secret: string; readonly replaces: string | undefined } | undefined;
   let asking: Promise<string | TargetFailure> | undefined;
+  /** When the vendor last failed to issue a token that was not needed yet. */
+  let failedAtMs = Number.NEGATIVE_INFINITY;
 
   function isFresh({ issuedAt, expiresAt, isRefused }: Stored): boolean {
     const lifeMs = expiresAt.getTime() - issuedAt.getTime();
     return !isRefused && expiresAt.getTime() - now().getTime() > Math.min(EARLY_MS, lifeMs / 2);
+  }
+
+  function isValid({ expiresAt, isRefused }: Stored): boolean {
+    return !isRefused && expiresAt.getTime() - now().getTime() > VALID_MS;
   }
 
   /** A token from the future was issued while the clock was ahead: its age is unknown, and it counts as old. */
@@ -110,6 +120,10 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
       const before = await readKept(own, secret);
       const isKept = before !== undefined && isGood(before);
       const token = isKept ? before : await issue(secret, before, isReplacement);
+      if ('status' in token && token.status === 'later' && !isReplacement && before && isValid(before)) {
+        failedAtMs = now().getTime();
+        return before;
+      }
       if ('status' in token || token !== unsaved?.token) return token;
       await save(own, token, secret);
       return token;
@@ -144,7 +158,8 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
 
   return {
     async read() {
-      return known !== undefined && isFresh(known) ? known.token : once(isFresh);
+      const isLeft = (token: Stored) => isValid(token) && Math.abs(now().getTime() - failedAtMs) < AGAIN_MS;
+      return known !== undefined && (isFresh(known) || isLeft(known)) ? known.token : once(isFresh);
     },
     async renew(refused) {
       const isNewer = (other: Stored) => other.token !== refused && isFresh(other);
