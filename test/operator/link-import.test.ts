@@ -4,7 +4,7 @@ import { parseSettings } from '../../src/settings/parse.ts';
 import { SETTINGS } from '../console/open-console.ts';
 import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
 
-test('links of an unknown account or target are refused before their file is opened, which nobody would close', async () => {
+test('links of an unknown account or target are refused before their file is opened, so that it is not left open', async () => {
   const { pool, close } = await freshLedger();
   const parsed = parseSettings({ text: SETTINGS, file: 'lockstep.yaml', env: {} });
   if (parsed.status !== 'valid') throw new Error('the settings are valid');
