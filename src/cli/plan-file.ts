@@ -17,7 +17,7 @@ import { WRONG_USE, wrongUse } from './errors.ts';
 import { exportLines, fileToWrite, type Replacing, TO_STDOUT } from './export-file.ts';
 import type { Session } from './session.ts';
 import { thisPerson } from './this-person.ts';
-import type { Workspace } from './workspace/open-workspace.ts';
+import type { Workspace } from './workspace/workspace.ts';
 
 const VERSION = 1;
 

@@ -17,7 +17,7 @@ import { createOutput, type Output } from './print/output.ts';
 import type { Screen, TextStream } from './print/screen.ts';
 import { listenForReload, listenForStop, type SignalSource } from './signals.ts';
 import type { StoreOptions } from './workspace/open-store.ts';
-import type { Workspace, WorkspaceOptions } from './workspace/open-workspace.ts';
+import type { Workspace, WorkspaceOptions } from './workspace/workspace.ts';
 
 /** The process in which a command runs, with escaping streams. */
 export interface Surroundings extends Omit<Process, 'stdout' | 'stderr'> {

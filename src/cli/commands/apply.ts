@@ -17,7 +17,7 @@ import { type GivenPlan, readPlan } from '../plan-file.ts';
 import type { Perform, Session } from '../session.ts';
 import { thisPerson } from '../this-person.ts';
 import { STOP_WORDS, workAndReport } from '../work-on-run.ts';
-import type { Workspace } from '../workspace/open-workspace.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 
 interface ApplyOptions {
   readonly results?: string;

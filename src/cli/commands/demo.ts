@@ -18,7 +18,7 @@ import { exampleLines, readTraits, tryNextLines, workspaceLines } from '../demo/
 import { figures } from '../print/run-summary.ts';
 import { completing, type Perform, type Session } from '../session.ts';
 import { aborted } from '../signals.ts';
-import type { Workspace } from '../workspace/open-workspace.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 
 const CONTACTS = 2_000;
 const ORDERS = 400;

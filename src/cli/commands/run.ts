@@ -15,8 +15,8 @@ import { planPath, savedPlan } from '../plan-file.ts';
 import { problemLines } from '../print/problem-lines.ts';
 import type { Perform, Session } from '../session.ts';
 import { leaveToWorker, STOP_WORDS, workAndReport } from '../work-on-run.ts';
-import type { Workspace } from '../workspace/open-workspace.ts';
 import type { StartHow } from '../workspace/start-sync.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 
 interface RunOptions extends Replacing {
   readonly dryRun?: boolean;

@@ -64,8 +64,9 @@ async function check(session: Session, name: string | undefined): Promise<ExitCo
   const settings = await session.settings();
   const names = name === undefined ? Object.keys(settings.targets) : [targetNamed(settings, name).name];
   const signal = session.untilStopped('Stopping.');
-  const { database, openTarget: open } = await session.openWorkspace();
-  const checked = await checkTargets(names, { pool: database.pool, open, signal });
+  const workspace = await session.openWorkspace();
+  const open = (target: string) => workspace.openTarget(target);
+  const checked = await checkTargets(names, { pool: workspace.database.pool, open, signal });
   if (names.length === 0) out.say(`${settings.file} has no targets.`);
   for (const { target, findings } of checked) {
     out.say(styled('strong', target));
