@@ -6,16 +6,19 @@ import type { FastifyInstance } from 'fastify';
 
 const require = createRequire(import.meta.url);
 
+/** In the order in which later rules win. */
+const STYLE = 'base frame forms notices lists figures charts pages phone load changes records'.split(' ');
+const own = (name: string) => new URL(`web/${name}`, import.meta.url);
+
 const FILES = {
-  'console.css': { type: 'text/css', file: new URL('web/console.css', import.meta.url) },
-  'console.js': { type: 'text/javascript', file: new URL('web/console.js', import.meta.url) },
-  'records.css': { type: 'text/css', file: new URL('web/records.css', import.meta.url) },
-  'board.js': { type: 'text/javascript', file: new URL('web/board.js', import.meta.url) },
-  'icon.svg': { type: 'image/svg+xml', file: new URL('web/icon.svg', import.meta.url) },
-  'htmx.js': { type: 'text/javascript', file: require.resolve('htmx.org/dist/htmx.min.js') },
-  'chart.js': { type: 'text/javascript', file: new URL('web/chart.js', import.meta.url) },
-  'uplot.js': { type: 'text/javascript', file: require.resolve('uplot/dist/uPlot.iife.min.js') },
-  'uplot.css': { type: 'text/css', file: require.resolve('uplot/dist/uPlot.min.css') },
+  'console.css': { type: 'text/css', files: STYLE.map((name) => own(`style/${name}.css`)) },
+  'console.js': { type: 'text/javascript', files: [own('console.js')] },
+  'board.js': { type: 'text/javascript', files: [own('board.js')] },
+  'icon.svg': { type: 'image/svg+xml', files: [own('icon.svg')] },
+  'htmx.js': { type: 'text/javascript', files: [require.resolve('htmx.org/dist/htmx.min.js')] },
+  'chart.js': { type: 'text/javascript', files: [own('chart.js')] },
+  'uplot.js': { type: 'text/javascript', files: [require.resolve('uplot/dist/uPlot.iife.min.js')] },
+  'uplot.css': { type: 'text/css', files: [require.resolve('uplot/dist/uPlot.min.css')] },
 } as const;
 
 export type AssetName = keyof typeof FILES;
@@ -25,7 +28,7 @@ const read = new Map<AssetName, { readonly content: Buffer; readonly version: st
 function assetOf(name: AssetName) {
   const known = read.get(name);
   if (known) return known;
-  const content = readFileSync(FILES[name].file);
+  const content = Buffer.concat(FILES[name].files.map((file) => readFileSync(file)));
   const version = createHash('sha256').update(content).digest('base64url').slice(0, 10);
   const asset = { content, version };
   read.set(name, asset);

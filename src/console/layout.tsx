@@ -99,7 +99,7 @@ export function renderBody(
   return { html, mark: createHash('sha256').update(html).digest('base64url').slice(0, 16) };
 }
 
-const ASSETS: readonly AssetName[] = ['console.css', 'records.css', 'htmx.js', 'console.js'];
+const ASSETS: readonly AssetName[] = ['console.css', 'htmx.js', 'console.js'];
 
 type FrameAround = Pick<Frame, 'person' | 'hasSession' | 'hint'> &
   Pick<Shown, 'tab' | 'assets'> & { readonly reload?: number };
