@@ -51,6 +51,7 @@ function openProblem(error: unknown, onRefusal: string): { code: string; remedy:
       remedy: 'Create it with createdb, or correct its name in DATABASE_URL (database.url).',
     };
   }
+  if (code === '53300') return CROWDED;
   if (code === '42501') {
     return { code: 'DATABASE_LOGIN_REFUSED', remedy: 'Grant this user the right to connect.' };
   }

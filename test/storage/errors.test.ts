@@ -60,6 +60,7 @@ test.each([
 
 test.each([
   ['a wrong password', withCode('28P01'), 'DATABASE_LOGIN_REFUSED'],
+  ['too many connections', withCode('53300'), 'DATABASE_CROWDED'],
   ['a password that is missing', new Error('SASL: client password must be a string'), 'DATABASE_LOGIN_REFUSED'],
   ['no right to it', withCode('42501'), 'DATABASE_LOGIN_REFUSED'],
   ['no TLS there', new Error('The server does not support SSL connections'), 'DATABASE_UNREACHABLE', 'sslmode=disable'],
