@@ -268,6 +268,37 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
+  test('leads to its corrected lines: the file that is not loaded yet, and the load that has them after a second correction', async () => {
+    const run = await harness.load('order_id,client_id,amount\nA-1,1,11x\nA-2,1,12x\n');
+    const { page, wrong, close } = await openPage(browser);
+    const correct = async () => {
+      await page.getByRole('link', { name: /^Correct the/ }).click();
+      await page
+        .getByRole('textbox', { name: /^amount, line/ })
+        .first()
+        .fill('11');
+      await page.getByRole('button', { name: 'Make the new file' }).click();
+    };
+    await page.goto(`${web.url}/runs/${run.id}`);
+    await correct();
+    await page.goto(`${web.url}/runs/${run.id}`);
+    expect(await page.textContent('main')).toContain('has the corrected lines of this file, and is not loaded yet.');
+    await page.getByRole('link', { name: /corrected\.csv$/ }).click();
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('heading', { name: 'The plan' }).waitFor();
+    await correct();
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('heading', { name: 'The plan' }).waitFor();
+    const last = new URL(page.url()).pathname.replace('/runs/', '');
+    await page.goto(`${web.url}/runs/${run.id}`);
+    expect(await page.locator('.notice').allTextContents()).toEqual([
+      `Run ${last} has the corrected lines of this file.`,
+    ]);
+    expect(await page.getByText(/^Correct the/).count()).toBe(0);
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
   test('is corrected by a person whose session ends meanwhile, and who signs in again', async () => {
     const { database } = harness;
     const run = await harness.load('order_id,customer_email,amount\nA-1,new@example.org,10\nA-2,new@example.org,12x\n');
