@@ -232,6 +232,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
           checkSettings: () => checkSettings(settings, env),
           startSync,
           budgets: accounts.budgets,
+          accounts,
           openAccount: accounts.open,
           examine: (account, options) => examineAccount({ pool, settings, accounts }, account, options),
           queue: theQueue,

@@ -25,6 +25,7 @@ const PAGES: readonly (readonly [command: RegExp, page: (name: string) => string
   ],
   [/^deliveries replay --id (\S+)/, (delivery) => `/deliveries/${delivery}`],
   [/^links (?:import|remove) --target (\S+)/, (target) => addressOf('/links', { target })],
+  [/^accounts (?:rebind|fresh) (\S+)/, (account) => `/accounts/${account}`],
   [/^doctor --account (\S+)/, (account) => `/accounts/${account}`],
 ];
 
