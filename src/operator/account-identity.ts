@@ -17,7 +17,7 @@ import { accountNamed, type Settings } from '../settings/settings.ts';
 import { inTransaction } from '../storage/transaction.ts';
 
 /** Why a run waits until a person has decided. */
-export const UNCONFIRMED = ['IDENTITY_CHANGED', 'IDENTITY_UNCLEAR', 'SERVICE_WENT_BACK'] as const;
+export const UNCONFIRMED: readonly string[] = ['IDENTITY_CHANGED', 'IDENTITY_UNCLEAR', 'SERVICE_WENT_BACK'];
 
 export interface IdentityNeeds {
   readonly pool: pg.Pool;
