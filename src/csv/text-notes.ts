@@ -37,7 +37,7 @@ export class TextNotes {
         `texts were decoded wrongly before the file was written, and are loaded unchanged: ${this.#decoded}. If that is wrong, export it again as UTF-8`,
       ];
     return [
-      `the file is not UTF-8 and is read as ${this.#guess}: ${this.#decoded}. If that is wrong, choose its encoding (--encoding), or export it again as UTF-8`,
+      `the file is not UTF-8 and is read as ${this.#guess}: ${this.#decoded}. If that is wrong, choose its encoding (\`--encoding\`), or export it again as UTF-8`,
     ];
   }
 

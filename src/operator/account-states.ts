@@ -1,10 +1,12 @@
 /** What an operator reads about accounts: which tenant each one is, whether it may be called, and what its settings say. */
 import { autoDialect, type Dialect } from '../client/call/dialect.ts';
+import { runsWhere } from '../engine/ledger/runs.ts';
 import { downServices } from '../engine/ledger/scopes/down-services.ts';
 import { type ListedAccount, listAccounts } from '../engine/ledger/scopes/scopes.ts';
 import { type Suspension, suspensionOf } from '../engine/ledger/scopes/suspensions.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
+import { UNCONFIRMED } from './account-identity.ts';
 import { budgetWords } from './run-report.ts';
 
 export interface AccountState {
@@ -17,9 +19,13 @@ export interface AccountState {
   readonly identity: Pick<ListedAccount, 'scope' | 'tenant' | 'origins' | 'boundAt'> | null;
   readonly suspended: Pick<Suspension, 'code' | 'message' | 'since'> | null;
   readonly down: { readonly message: string; readonly since: Date } | null;
+  /** The last run that waits until a person has confirmed which tenant the account is. */
+  readonly unconfirmed: { readonly run: string; readonly message: string } | null;
   /** What the settings say about the dialect, by path; everything else is detected. */
   readonly dialect: Readonly<Record<string, string>>;
 }
+
+const WAITS = `scope = $1 and status = 'paused' and error_code = any($2)`;
 
 /** The accounts of the settings, then those that were used before. */
 export async function accountStates(db: Queryable, { accounts }: Settings): Promise<readonly AccountState[]> {
@@ -30,6 +36,7 @@ export async function accountStates(db: Queryable, { accounts }: Settings): Prom
       const settings = accounts[account];
       const identity = known.find(({ name }) => name === account);
       const suspension = await suspensionOf(db, identity?.scope ?? account);
+      const [waiting] = (await runsWhere(db, WAITS, [identity?.scope ?? account, UNCONFIRMED])).toReversed();
       const service = down.find((one) => one.account === account);
       return {
         account,
@@ -38,6 +45,7 @@ export async function accountStates(db: Queryable, { accounts }: Settings): Prom
         identity: identity ?? null,
         suspended: suspension ?? null,
         down: service ? { message: service.message, since: service.since } : null,
+        unconfirmed: waiting ? { run: waiting.id, message: waiting.error ?? '' } : null,
         dialect: settings ? chosen(settings.dialect, autoDialect) : {},
       };
     }),

@@ -17,6 +17,7 @@ import { type TargetState, targetStates } from '../mirror/outbox/target-states.t
 import { failureOf, type Undelivered, undelivered } from '../mirror/outbox/undelivered.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
+import { UNCONFIRMED } from './account-identity.ts';
 import { type ChannelState, channelStates } from './alerts/channel-states.ts';
 import { outboxName } from './alerts/channels/channel.ts';
 import type { Problem } from './alerts/problem.ts';
@@ -148,7 +149,8 @@ async function ofRun(
     }
     case 'paused': {
       const again = `orders load ${shellWord(run.title)} --account ${shellWord(run.account)}`;
-      const command = isHalfRead(run) ? again : `runs resume ${run.id}`;
+      const resume = UNCONFIRMED.includes(run.errorCode ?? '') ? about.command : `runs resume ${run.id}`;
+      const command = isHalfRead(run) ? again : resume;
       const why = stateWords(state, run, audit);
       return [lasting({ ...about, event: 'run-paused', why, since: run.attendedAt, command, detail })];
     }

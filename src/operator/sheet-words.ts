@@ -14,8 +14,8 @@ import { formatShare } from './format.ts';
 const DELIMITER_WORDS: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
 const PARTS = { email: 'e-mail', name: 'name' } as const;
 const HOW: Readonly<Record<Exclude<MappedColumn['how'], 'fuzzy'>, string>> = {
-  told: 'as you said',
-  remembered: 'as you said before',
+  told: 'as chosen',
+  remembered: 'as chosen before',
   preset: 'by the preset',
   exact: 'has the name of the field',
   synonym: 'a common name for it',
@@ -56,9 +56,10 @@ export function combineWords({ amount, description }: CombineLines): string {
   return `neighbouring lines with the same order_id become one order: ${amounts}, ${texts}`;
 }
 
-/** `Checked 4 rows and combined them into 3 orders`. `rows`: an order of several lines is one; `lines`: the rows of the file. */
+/** `Checked 4 lines and combined them into 3 orders`. `rows`: an order of several lines is one. */
 export function checkedWords({ rows, lines = rows }: { readonly rows: number; readonly lines?: number | undefined }) {
-  return `Checked ${plural(lines, 'row')}${lines === rows ? '' : ` and combined them into ${plural(rows, 'order')}`}`;
+  if (lines === rows) return `Checked ${plural(rows, 'row')}`;
+  return `Checked ${plural(lines, 'line')} and combined them into ${plural(rows, 'order')}`;
 }
 
 /** `only orders where "Status" is Paid and "Currency" is EUR` */

@@ -44,9 +44,9 @@ test('names the preset and why, the columns that were told, the lines that are c
   expect(lines).toMatch(
     /preset shopify-orders \(Shopify orders\), because the header has Name, Email, .*--preset none/,
   );
-  expect(lines).toMatch(/order_id +← "Id" \(as you said; 1 of 1 cell fits\)/);
+  expect(lines).toMatch(/order_id +← "Id" \(as chosen; 1 of 1 cell fits\)/);
   expect(lines).toMatch(/amount +← "Total" \(by the preset; 1 of 1 cell fits\)/);
-  expect(lines).toContain('no column, as you said: description');
+  expect(lines).toContain('no column, as chosen: description');
   expect(lines).toContain('become one order: the first amount counts, descriptions are joined');
   expect(lines).toContain('at most 10 orders, because of --limit 10');
 });

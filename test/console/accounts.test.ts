@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Console } from '../../src/console/server.ts';
 import { listActions } from '../../src/engine/ledger/console/console-actions.ts';
+import { readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { addBudgetUse, budgetHistory } from '../../src/engine/ledger/scopes/budget-minutes.ts';
 import { suspensionOf } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { lastExamination } from '../../src/operator/examination.ts';
@@ -88,6 +89,41 @@ describe.runIf(CHROMIUM)('an account', () => {
     await page.getByRole('button', { name: 'Resume the account' }).click();
     expect(await page.textContent('[role=status]')).toBe('test is resumed: its runs continue.');
     expect(await suspensionOf(pool, 'test')).toBe(undefined);
+    await close();
+  });
+
+  test('whose key or address has changed is confirmed by a person, as the same tenant or as another one, without scripts', async () => {
+    const { pool } = harness.database;
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    await harness.workspace.accounts.open('test');
+    const pause = async () => {
+      const sync = { sync: 'nightly', type: 'contacts', account: 'test', resource: 'nightly', phase: 'scan-contacts' };
+      const { run } = await startRun(pool, { ...sync, options: {}, lane: 'batch', dryRun: false });
+      await pool.query(
+        `update ledger.runs set status = 'paused', error_code = 'IDENTITY_CHANGED', error = $2 where id = $1`,
+        [
+          run.id,
+          'Account "test" may be a different tenant now. If it is the same tenant: `lockstep accounts rebind test`.',
+        ],
+      );
+      await pool.query(`update ledger.identities set fingerprint = md5(fingerprint)`);
+      await page.goto(`${web.url}/accounts`);
+      expect(await page.locator('.card').textContent()).toMatch(/to be confirmed.*may be a different tenant now/s);
+      expect(await page.getByText('no problem').count()).toBe(0);
+      return async () => (await readRun(pool, run.id)).status;
+    };
+    const statusOfFirst = await pause();
+    await page.goto(`${web.url}/accounts/test`);
+    await page.getByRole('button', { name: 'It is the same tenant' }).click();
+    expect(await page.textContent('[role=status]')).toMatch(/is the same tenant as before\. 1 paused run continues\./);
+    expect(await page.getByText('to be confirmed').count()).toBe(0);
+    expect(await statusOfFirst()).toBe('running');
+    await pool.query(`update ledger.runs set status = 'cancelled', phase = null, ended_at = now()`);
+    const statusOfSecond = await pause();
+    await page.getByLabel('its links and history are left behind').check();
+    await page.getByRole('button', { name: 'It is another tenant' }).click();
+    expect(await page.textContent('[role=status]')).toMatch(/another tenant, test~2, .* 1 unfinished run cancelled\./);
+    expect(await statusOfSecond()).toBe('cancelled');
     await close();
   });
 });

@@ -88,7 +88,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByRole('link', { name: 'x.csv' }).click(); // as it was read last
     const chosen = 'orders load x.csv --account test --map client_id=Wer --existing update';
     expect(await page.textContent('footer')).toContain(chosen);
-    expect(await page.textContent('.load-columns')).toContain('as you said; 4 of 4 cells fit');
+    expect(await page.textContent('.load-columns')).toContain('as chosen; 4 of 4 cells fit');
     expect(await page.textContent('main')).toMatch(/1 of the first 4 rows is not valid.*5.*"viel" is not a number/s);
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
@@ -204,7 +204,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByLabel('An order that exists already').selectOption('fail');
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('button', { name: /^Approve/ }).click();
-    await page.getByRole('link', { name: 'Correct the 6 rows' }).click();
+    await page.getByRole('link', { name: 'Correct 6 rows' }).click();
     expect(await page.locator('[aria-invalid]').first().getAttribute('aria-label')).toBe('amount, line 5');
     await page.getByLabel('amount, line 5').fill('12');
     await page.getByLabel('#4, line 7').fill('');
@@ -240,7 +240,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     const run = await harness.load('order_id,client_id,amount\nA-1,1,10\nA-2,1,12x\n');
     const { page, close } = await openPage(browser);
     await page.goto(`${web.url}/runs/${run.id}`);
-    await page.getByRole('link', { name: 'Correct the 1 row' }).waitFor();
+    await page.getByRole('link', { name: 'Correct 1 row' }).waitFor();
     expect(await page.getByText('Retry what failed').count()).toBe(0);
     expect(await page.textContent('main')).not.toContain('missing customers'); // no row lacks one
     expect(await page.locator('.headline .chip').getAttribute('class')).toBe('chip warn');
@@ -251,7 +251,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     const run = await harness.load('order_id,customer_email,amount\nA-1,new@example.org,10\nA-2,new@example.org,12x\n');
     const { page, close } = await openPage(browser);
     await page.goto(`${web.url}/runs/${run.id}`);
-    expect(await page.textContent('main')).toMatch(/and create missing customers\./); // no option of a command
+    expect(await page.textContent('main')).toMatch(/or create missing customers\./); // no option of a command
     await page.goto(`${web.url}/runs/${run.id}/rows/3`);
     await page.getByRole('link', { name: 'Correct it' }).click();
     expect(await page.locator('tbody th').allTextContents()).toEqual(['3']);
@@ -263,8 +263,43 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await page.getByLabel('Create missing customers').isChecked()).toBe(true);
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    const note = page.locator('.notes').getByText('Created customers in run');
+    await note.getByRole('link').click();
+    expect(await page.textContent('h1')).toContain('customers for');
     await page.goto(`${web.url}/runs/${run.id}/rows/2`);
     expect(await page.textContent('main')).toMatch(/Run run-\S+ has the corrected lines/);
+    await close();
+  });
+
+  test('leads to its corrected lines: the file that is not loaded yet, and the load that has them after a second correction', async () => {
+    const run = await harness.load('order_id,client_id,amount\nA-1,1,11x\nA-2,1,12x\n');
+    const { page, wrong, close } = await openPage(browser);
+    const correct = async () => {
+      await page.getByRole('link', { name: /^Correct \d/ }).click();
+      await page
+        .getByRole('textbox', { name: /^amount, line/ })
+        .first()
+        .fill('11');
+      await page.getByRole('button', { name: 'Make the new file' }).click();
+    };
+    await page.goto(`${web.url}/runs/${run.id}`);
+    await correct();
+    await page.goto(`${web.url}/runs/${run.id}`);
+    expect(await page.textContent('main')).toContain('has the corrected lines of this file, and is not loaded yet.');
+    await page.getByRole('link', { name: /corrected\.csv$/ }).click();
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('heading', { name: 'The plan' }).waitFor();
+    await correct();
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('heading', { name: 'The plan' }).waitFor();
+    const last = new URL(page.url()).pathname.replace('/runs/', '');
+    await page.goto(`${web.url}/runs/${run.id}`);
+    expect(await page.locator('.notice').allTextContents()).toEqual([
+      `Run ${last} has the corrected lines of this file.`,
+    ]);
+    expect(await page.getByText(/^Correct \d/).count()).toBe(0);
+    expect(wrong).toEqual([]);
     await close();
   });
 
@@ -354,7 +389,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await page.textContent('main')).toContain('only orders where "status" is Paid');
     await page.getByRole('button', { name: 'Check and plan' }).click();
     expect(await page.textContent('main')).toMatch(
-      /Checked 2 rows and combined them into 1 order\..*leaves out 1 of 2 orders/s,
+      /Checked 2 lines and combined them into 1 order\..*leaves out 1 of 2 orders/s,
     );
     await page.getByRole('link', { name: 'See the plan' }).click();
     const isPlanned = () => page.reload().then(() => page.textContent('main'));

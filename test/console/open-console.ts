@@ -23,6 +23,7 @@ export interface ConsoleOptions
       ConsoleNeeds,
       | 'examine'
       | 'hint'
+      | 'accounts'
       | 'openAccount'
       | 'queue'
       | 'names'
@@ -56,6 +57,10 @@ export async function openConsole({ database, text = SETTINGS, env = {}, ...need
       return startRun(pool, { sync, type, account, resource: sync, options: {}, phase: 'scan-contacts', ...how });
     },
     budgets: () => new Map(),
+    accounts: {
+      inspect: async (name) => Promise.reject(new Error(`no account ${name} here`)),
+      identify: async (name) => Promise.reject(new Error(`no account ${name} here`)),
+    },
     openAccount: async (name) => Promise.reject(new Error(`no account ${name} here`)),
     examine: async (name) => Promise.reject(new Error(`no account ${name} here`)),
     queue: () => ({ depth: async () => ({}), jobs: async () => [] }),

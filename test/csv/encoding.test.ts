@@ -105,7 +105,7 @@ test('lines that end as on an old Mac show its encoding, which stays a guess', a
   expect(sheet).toMatchObject({ encoding: { encoding: 'macintosh' }, format: { lineEnd: 'CR' } });
   expect(rows).toMatchObject([{ values: { customer_name: 'Jürg' } }]);
   expect(overview.notes([])[0]).toBe(
-    'the file is not UTF-8 and is read as macintosh: line 2 (Jürg). If that is wrong, choose its encoding (--encoding), or export it again as UTF-8',
+    'the file is not UTF-8 and is read as macintosh: line 2 (Jürg). If that is wrong, choose its encoding (`--encoding`), or export it again as UTF-8',
   );
 });
 

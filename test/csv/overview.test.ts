@@ -22,7 +22,7 @@ const notesOf = async (text: string | Uint8Array) => (await loaded(text)).overvi
 test('a note shows a text of a file whose encoding is a guess, and a text that was decoded wrongly before', async () => {
   const names = (name: string) => `order_id,customer_name,amount\nA-1,Ann,5\nA-2,${name},5\n`;
   expect(await notesOf(Buffer.from(names('M\xfcler'), 'latin1'))).toEqual([
-    'the file is not UTF-8 and is read as windows-1252: line 3 (Müler). If that is wrong, choose its encoding (--encoding), or export it again as UTF-8',
+    'the file is not UTF-8 and is read as windows-1252: line 3 (Müler). If that is wrong, choose its encoding (`--encoding`), or export it again as UTF-8',
   ]);
   expect(await notesOf(names('JÃ¶rg'))).toEqual([
     'texts were decoded wrongly before the file was written, and are loaded unchanged: line 3 (JÃ¶rg). If that is wrong, export it again as UTF-8',

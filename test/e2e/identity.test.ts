@@ -163,7 +163,7 @@ describe('an account with another key', () => {
       const refused = await at.run('accounts', command, 'acme');
       expect([refused.code, refused.json.error.code]).toEqual([3, 'KEY_REFUSED']);
       expect(refused.json.error.message).toContain('401');
-      expect(refused.json.error.message).toContain(`run this again: lockstep accounts ${command} acme`);
+      expect(refused.json.error.message).toContain(`run this again: \`lockstep accounts ${command} acme`);
       await at.settle({ acme: { url: 'http://127.0.0.1:9' } });
       expect((await at.run('accounts', command, 'acme')).json.error.code).toBe('KEY_NOT_TRIED');
       expect([await known(), (await at.run('accounts')).json.accounts]).toEqual(before);

@@ -96,7 +96,7 @@ test('lines of one order are refused with the option that combines them, and com
   expect(apart.text).toMatch(
     /ORDER_ID_REPEATED[\s\S]*Lines 2-3: Line 5 [\s\S]*nly neighbouring lines[\s\S]*sort the file/,
   );
-  expect(apart.text).toContain('Checked 4 rows and combined them into 3 orders');
+  expect(apart.text).toContain('Checked 4 lines and combined them into 3 orders');
   await harness.file('lines.csv', LINES.replace('A,1,9\n', ''));
   const { code, json } = await load('lines.csv', '--combine-lines', 'sum');
   expect([code, json.counts]).toMatchObject([0, { in: 2, created: 2 }]);
@@ -109,7 +109,7 @@ test('--map field= is remembered for the header, as other columns are', async ()
   await load('first.csv', '--map', 'description=');
   await harness.file('second.csv', csvOf(header, ['B,2,6,private too']));
   const { text } = await said('orders', 'load', 'second.csv', '--account', 'test', '--yes');
-  expect(text).toContain('no column, as you said: description');
+  expect(text).toContain('no column, as chosen: description');
   expect((await ordersBy()).get('B')).not.toMatchObject({ description: expect.any(String) });
   await harness.file('third.csv', csvOf(header, ['C,3,7,public']));
   await load('third.csv', '--map', 'description=Notes');

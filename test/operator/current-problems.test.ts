@@ -136,6 +136,9 @@ describe('a run', () => {
     expect(await one()).toMatchObject({ event: 'run-paused', command: `runs resume ${run.id}`, isPassing: false });
     await resumeRun(pool, run.id);
     expect(await keys()).toEqual([]);
+    await pauseRun(pool, run.id, { code: 'IDENTITY_CHANGED', message: 'may be a different tenant' });
+    expect(await one()).toMatchObject({ command: `runs show ${run.id}` }); // to resume it alone would pause it again
+    await resumeRun(pool, run.id);
     await pauseRun(pool, run.id, { code: 'AWAITS_CONFIRMATION', message: 'It would write 90 of 100 contacts.' });
     expect(await keys()).toEqual(['awaits-approval:nightly:acme']);
   });

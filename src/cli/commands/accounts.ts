@@ -1,28 +1,16 @@
 /** `lockstep accounts …`: shows which tenant each account is, and settles it after an address or key changed. */
 import type { Command } from 'commander';
 import { plural } from '../../base/counts.ts';
-import { LockstepError } from '../../base/errors.ts';
-import { refusalOf } from '../../engine/account/failure.ts';
-import { tryKey } from '../../engine/account/key-check.ts';
-import { cancelledBy, endRun } from '../../engine/ledger/run-status.ts';
-import { listPaused } from '../../engine/ledger/runs.ts';
-import {
-  listAccounts,
-  moveToFreshScope,
-  rebindAccount,
-  scopeNamed,
-  unfinishedOf,
-} from '../../engine/ledger/scopes/scopes.ts';
+import { listAccounts, scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import {
   resumeAccount,
   suspendByHand,
   suspendedAccounts,
   suspensionOf,
 } from '../../engine/ledger/scopes/suspensions.ts';
+import { confirmSameTenant, declareOtherTenant, type IdentityNeeds } from '../../operator/account-identity.ts';
 import { formatTime } from '../../operator/format.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import { inTransaction } from '../../storage/transaction.ts';
-import { FAILED, wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { thisPerson } from '../this-person.ts';
 
@@ -96,35 +84,21 @@ async function list({ out, openLedger }: Session): Promise<void> {
 
 async function rebind(session: Session, name: string): Promise<void> {
   const { out, hint } = session;
-  const { pool, identity } = await identified(session, name, 'rebind');
-  const scope = await inTransaction(pool, (db) => rebindAccount(db, name, identity));
-  if (scope === undefined) throw neverUsed(name);
-  out.say(`Account ${name} is ${scope} at ${identity.origin}, with its current key.`);
-  const paused = await listPaused(pool, scope, ['IDENTITY_CHANGED', 'IDENTITY_UNCLEAR', 'SERVICE_WENT_BACK']);
+  const { tenant, address, paused } = await confirmSameTenant(await identityNeeds(session, name), name);
+  out.say(`Account ${name} is ${tenant} at ${address}, with its current key.`);
   out.say(...paused.map((id) => `Resume the paused run: ${hint(`runs resume ${id}`)}`));
-  out.result({ account: name, tenant: scope, address: identity.origin, paused });
+  out.result({ account: name, tenant, address, paused });
 }
 
 async function fresh(session: Session, name: string): Promise<void> {
   const { out } = session;
-  const { pool, identity } = await identified(session, name, 'fresh');
-  const before = await scopeNamed(pool, name);
-  const moved = await inTransaction(pool, (db) => moveToFreshScope(db, name, identity));
-  if (moved.status === 'never-used') throw neverUsed(name);
-  if (moved.status === 'known') {
-    throw wrongUse(
-      `Account "${name}" has the address and key of "${moved.scope}", which is known. Confirm that it is that tenant with: ` +
-        `\`lockstep accounts rebind ${name}\``,
-      'ACCOUNT_KNOWN',
-    );
-  }
-  const cancelled = await unfinishedOf(pool, before);
-  for (const id of cancelled) await endRun(pool, id, 'cancelled', cancelledBy(thisPerson()));
-  out.say(`Account ${name} is ${moved.scope} at ${identity.origin}: it starts without links and history.`);
+  const needs = await identityNeeds(session, name);
+  const { tenant, address, before, cancelled } = await declareOtherTenant(needs, name, thisPerson());
+  out.say(`Account ${name} is ${tenant} at ${address}: it starts without links and history.`);
   if (cancelled.length > 0) {
     out.say(`${plural(cancelled.length, 'unfinished run')} of ${before} cancelled: ${cancelled.join(', ')}.`);
   }
-  out.result({ account: name, tenant: moved.scope, address: identity.origin, cancelled });
+  out.result({ account: name, tenant, address, cancelled });
 }
 
 async function suspend(session: Session, name: string, { reason }: { reason?: string }): Promise<void> {
@@ -153,24 +127,9 @@ async function resume(session: Session, name: string): Promise<void> {
   out.result({ account: name, resumed });
 }
 
-/** The address and key of the account, once a read has shown that the service accepts the key. @throws LockstepError KEY_REFUSED, KEY_NOT_TRIED */
-async function identified(session: Session, name: string, command: string) {
-  accountNamed(await session.settings(), name); // reports a misspelt name before a database is opened
+async function identityNeeds(session: Session, name: string): Promise<IdentityNeeds> {
+  const settings = await session.settings();
+  accountNamed(settings, name); // reports a misspelt name before a database is opened
   const { accounts, database } = await session.openWorkspace();
-  const account = await accounts.inspect(name);
-  const key = await tryKey(account);
-  const again = `run this again: ${session.hint(`accounts ${command} ${name}`)}`;
-  if (key.status === 'refused') {
-    const message = `${refusalOf(account, key.failure)} Nothing was changed. Correct the key (${account.keySource}), then ${again}`;
-    throw new LockstepError('KEY_REFUSED', message, { exitCode: FAILED });
-  }
-  if (key.status === 'unclear') {
-    const message = `The service at ${account.baseUrl} did not say whether it accepts the API key of account "${name}". Nothing was changed. When the service answers, ${again}`;
-    throw new LockstepError('KEY_NOT_TRIED', message, { exitCode: FAILED });
-  }
-  return { pool: database.pool, identity: await accounts.identify(name) };
-}
-
-function neverUsed(name: string) {
-  return wrongUse(`Account "${name}" was never used, so there is nothing to change.`, 'ACCOUNT_UNUSED');
+  return { pool: database.pool, settings: () => settings, accounts };
 }

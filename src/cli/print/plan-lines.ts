@@ -21,7 +21,8 @@ export async function planLines(
 ): Promise<readonly string[]> {
   const plan = await planOf(db, run, settings);
   const { creates, updates, customers, calls, leastMs, counts } = plan;
-  const took = leastMs === undefined || leastMs < 1_000 ? '' : `, at least ${formatTook(leastMs)} under the budget`;
+  const took =
+    leastMs === undefined || leastMs < 1_000 ? '' : `; with this budget they take at least ${formatTook(leastMs)}`;
   const planned = [
     ...(customers > 0 ? [`${plural(customers, 'customer')} to create first`] : []),
     ...(creates > 0 ? [`${plural(creates, 'order')} to create`] : []),

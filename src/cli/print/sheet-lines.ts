@@ -27,7 +27,7 @@ export function sheetLines(sheet: Sheet, { name, sizeBytes, isGzip, sha256 }: Re
     `  ${encoding.encoding}, delimiter ${by}, quote ${format.quote}, line end ${format.lineEnd}, ${header}; ${decimalWords(sheet)}`,
     ...(preset ? [`  preset ${presetWords(preset)}; --preset none turns it off`] : []),
     ...mapping.columns.map((column) => `  ${column.field.padEnd(width)}  ← ${matchOf(column, sheet.columns)}`),
-    ...(mapping.none.length === 0 ? [] : [`  no column, as you said: ${mapping.none.join(', ')}`]),
+    ...(mapping.none.length === 0 ? [] : [`  no column, as chosen: ${mapping.none.join(', ')}`]),
     ...unusedLines(mapping.unmapped),
     ...(combine ? [`  ${combineWords(combine)}`] : []),
     ...(where.length > 0 ? [`  ${whereWords(where)}`] : []),

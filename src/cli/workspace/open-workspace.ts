@@ -180,6 +180,7 @@ class OpenWorkspace implements Workspace {
         checkSettings: () => checkSettings(this.settings, env),
         startSync: this.startSync,
         budgets: accounts.budgets,
+        accounts,
         openAccount: accounts.open,
         examine: (account, options) => examineAccount({ pool, settings: this.settings, accounts }, account, options),
         queue: () => this.#theQueue(),

@@ -1,5 +1,4 @@
 /** What people do through the console. Each action is allowed to operators only, and is kept with who did it and when. */
-import type pg from 'pg';
 import { formatCount, plural } from '../../base/counts.ts';
 import { codeOf } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
@@ -9,15 +8,14 @@ import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { pauseSync, unpauseSync } from '../../engine/ledger/schedules.ts';
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { probeSoon, resumeAccount, suspendByHand, suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
+import { confirmSameTenant, declareOtherTenant, type IdentityNeeds } from '../../operator/account-identity.ts';
 import { acknowledgeProblems, cancelRun, reopenRun, retryLoad } from '../../operator/run-actions.ts';
 import { planOf, writesOf } from '../../operator/run-plan.ts';
-import { accountNamed, type Settings, syncNamed } from '../../settings/settings.ts';
+import { accountNamed, syncNamed } from '../../settings/settings.ts';
 import { requireOperator } from '../access/guard.ts';
 import type { Person } from '../access/people.ts';
 
-export interface ActionNeeds {
-  readonly pool: pg.Pool;
-  readonly settings: () => Settings;
+export interface ActionNeeds extends IdentityNeeds {
   /** Starts a run of a sync, or returns the unfinished run that blocks it. */
   readonly startSync: (
     name: string,
@@ -57,7 +55,7 @@ export const RUN_ACTIONS = ['cancel', 'resume', 'retry', 'acknowledge'] as const
 export type RunAction = (typeof RUN_ACTIONS)[number];
 export const SYNC_ACTIONS = ['run', 'dry-run', 'pause', 'resume'] as const;
 export type SyncAction = (typeof SYNC_ACTIONS)[number];
-export const ACCOUNT_ACTIONS = ['try-key', 'suspend', 'resume'] as const;
+export const ACCOUNT_ACTIONS = ['try-key', 'suspend', 'resume', 'rebind', 'fresh'] as const;
 export type AccountAction = (typeof ACCOUNT_ACTIONS)[number];
 
 const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
@@ -121,6 +119,19 @@ const ON_ACCOUNTS: Readonly<Record<AccountAction, Perform>> = {
     if (await resumeAccount(pool, await scopeNamed(pool, account)))
       return { said: `${account} is resumed: its runs continue.` };
     return { said: `${account} was not suspended by a person; nothing has changed.`, refused: 'NOT_SUSPENDED' };
+  },
+  async rebind(needs, account, { by }) {
+    const { pool, hint } = needs;
+    const { address, paused } = await confirmSameTenant(needs, account);
+    for (const id of paused) await reopenRun(pool, await readRun(pool, id), { by }, hint);
+    const runs =
+      paused.length === 0 ? '' : ` ${plural(paused.length, 'paused run continues', 'paused runs continue')}.`;
+    return { said: `${account} at ${address} is the same tenant as before.${runs}` };
+  },
+  async fresh(needs, account, { by }) {
+    const { tenant, address, cancelled } = await declareOtherTenant(needs, account, by);
+    const runs = cancelled.length === 0 ? '' : ` ${plural(cancelled.length, 'unfinished run')} cancelled.`;
+    return { said: `${account} at ${address} is another tenant, ${tenant}, without links and history.${runs}` };
   },
 };
 

@@ -15,7 +15,7 @@ const WEEK_MINUTES = 7 * 24 * 60;
 export const accountEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'accounts',
-    summary: 'Accounts: tenant, budget, suspended, service down, dialect',
+    summary: 'Accounts: tenant and whether a person has to confirm it, budget, suspended, service down, dialect',
     method: 'GET',
     path: '/accounts',
     answer: z.object({ accounts: z.array(z.looseObject({ account: z.string() })) }),
@@ -73,7 +73,8 @@ export const accountEndpoints: readonly Endpoint[] = [
   }),
   defineEndpoint({
     name: 'act-on-account',
-    summary: 'Have the refused key of an account tried at once, suspend the account, or resume it',
+    summary:
+      'Have the refused key of an account tried at once, suspend the account or resume it, or say that it is the same tenant as before (rebind) or another one (fresh)',
     method: 'POST',
     path: '/accounts/{account}/{action}',
     params: ofAccount.extend({ action: z.enum(ACCOUNT_ACTIONS) }),

@@ -5,25 +5,31 @@ import { formatRate } from '../../operator/format.ts';
 import { budgetLimits } from '../../settings/settings.ts';
 import type { PageContext } from '../page.ts';
 import { Act, Chip, Foreign, Time } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 
 const WELL = { tone: 'good', children: 'no problem' } as const;
 /** Whether it works is not known. */
 const UNUSED = { tone: 'dim', children: 'not used yet' } as const;
 
-export function AccountChips({ state: { url, identity, suspended, down } }: { readonly state: AccountState }) {
+export function AccountChips({
+  state: { url, identity, suspended, down, unconfirmed },
+}: {
+  readonly state: AccountState;
+}) {
   return (
     <>
       {url === null && <Chip tone="dim">not in the settings</Chip>}
       {suspended && <Chip tone={suspended.code === 'KEY_REFUSED' ? 'bad' : 'warn'}>suspended</Chip>}
       {down && <Chip tone="bad">service down</Chip>}
-      {url !== null && !suspended && !down && <Chip {...(identity ? WELL : UNUSED)} />}
+      {unconfirmed && <Chip tone="warn">to be confirmed</Chip>}
+      {url !== null && !suspended && !down && !unconfirmed && <Chip {...(identity ? WELL : UNUSED)} />}
     </>
   );
 }
 
 /** Why the account is not called, and what ends that. */
 export function AccountProblems({
-  state: { account, suspended, down },
+  state: { account, suspended, down, unconfirmed },
   context: { person },
 }: {
   readonly state: AccountState;
@@ -48,6 +54,23 @@ export function AccountProblems({
         </>
       )}
       {suspended?.code === 'ACCOUNT_SUSPENDED' && canAct && <Act path={`${path}/resume`} label="Resume the account" />}
+      {unconfirmed && (
+        <p>
+          <Words text={unconfirmed.message} /> <a href={`/runs/${unconfirmed.run}`}>See the paused run</a>
+        </p>
+      )}
+      {unconfirmed && canAct && (
+        <div class="acts">
+          <Act path={`${path}/rebind`} label="It is the same tenant: continue its runs" />
+          <form class="acts" method="post" action={`${path}/fresh`}>
+            <button type="submit">It is another tenant</button>
+            <label class="check">
+              <input id={`fresh-${account}`} type="checkbox" required />
+              its links and history are left behind, and its unfinished runs are cancelled
+            </label>
+          </form>
+        </div>
+      )}
     </>
   );
 }

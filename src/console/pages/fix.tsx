@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { namelessColumn } from '../../csv/column-names.ts';
+import { correctionOf } from '../../engine/ledger/matching/corrections.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { correctionOf } from '../../syncs/orders/begin-load.ts';
 import { requireOperator } from '../access/guard.ts';
 import { type BadOrders, badFile, badOrders, cellKey, isPlanDropped, MOST_COLUMNS } from '../loads/fixes.ts';
 import { definePage } from '../page.ts';
@@ -65,7 +65,7 @@ export const fix = definePage({
           </p>
           <form class="load" method="post" action={`/runs/${run.id}/fix`}>
             <Lines {...bad} columns={columns} />
-            <Replace columns={columns} title={isPlanDropped(run) ? 'all lines' : `all ${plural(bad.count, 'order')}`} />
+            <Replace columns={columns} />
             {bad.lines.some(({ reason }) => reason === 'CUSTOMER_UNKNOWN') && run.options.createCustomers !== true && (
               <label class="check">
                 <input type="checkbox" name="customers" value="yes" />
@@ -172,9 +172,9 @@ function Cell({ text, name, label, isWrong }: CellProps) {
   );
 }
 
-function Replace({ columns, title }: { readonly columns: readonly string[]; readonly title: string }) {
+function Replace({ columns }: { readonly columns: readonly string[] }) {
   return (
-    <Section title={`Replace in ${title}`}>
+    <Section title="Replace in all lines of the new file">
       <div class="filters">
         <label>
           Column

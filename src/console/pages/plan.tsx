@@ -58,7 +58,9 @@ export function Plan({ run, plan, samples: [created, updated] = [[], []] }: Plan
         {writesOf(plan) > 0 && (
           <Fact name="Calls">
             about {formatCount(calls)}
-            {leastMs !== undefined && leastMs >= 1_000 && `, at least ${formatTook(leastMs)} under the budget`}
+            {leastMs !== undefined &&
+              leastMs >= 1_000 &&
+              `; with this budget they take at least ${formatTook(leastMs)}`}
           </Fact>
         )}
       </dl>

@@ -54,7 +54,7 @@ export function Results({ run, report, canCorrect }: { run: Run; report: RunRepo
         refused > 0 &&
         (isCorrectable(run) ? (
           <a id="fix" class="button" href={`/runs/${run.id}/fix`}>
-            Correct the {plural(refused, 'row')}
+            Correct {plural(refused, 'row')}
           </a>
         ) : (
           <span class="dim">When the load has ended, you can correct the rows that were not accepted here</span>
@@ -76,7 +76,7 @@ export function Results({ run, report, canCorrect }: { run: Run; report: RunRepo
           .map(([kind, count]) => (
             <li>
               <a href={`/runs/${run.id}/results/${kind}`}>
-                {kind} ({formatCount(count)})
+                {kind === 'unknown' && run.endedAt === undefined ? 'not confirmed yet' : kind} ({formatCount(count)})
               </a>
             </li>
           ))}

@@ -4,8 +4,9 @@ import type { Suspension } from '../../engine/ledger/scopes/suspensions.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import { isHalfRead } from '../../operator/run-state.ts';
+import type { Waiting } from '../loads/uploads.ts';
 import type { PageContext } from '../page.ts';
-import { Command, Foreign, Time } from '../parts/parts.tsx';
+import { addressOf, Command, Foreign, Time } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { type stuckTargets, WaitsForTargets } from './target-parts.tsx';
 
@@ -33,10 +34,12 @@ interface NoticeProps {
   readonly stuck: Awaited<ReturnType<typeof stuckTargets>>;
   /** The load that has its corrected lines. */
   readonly correction: string | undefined;
+  /** The file with its corrected lines, which is not loaded yet. */
+  readonly corrected: Waiting | undefined;
   readonly hint: PageContext['hint'];
 }
 
-export function StateNotice({ run, report, suspended, stuck, correction, hint }: NoticeProps) {
+export function StateNotice({ run, report, suspended, stuck, correction, corrected, hint }: NoticeProps) {
   const other = run.status === 'running' || run.status === 'paused' ? waitsFor(run) : undefined;
   const isForgotten = report.state === 'queued' && Date.now() - run.createdAt.getTime() > TAKEN_WITHIN_MS;
   const isIdle = report.state === 'interrupted' || isForgotten;
@@ -69,6 +72,14 @@ export function StateNotice({ run, report, suspended, stuck, correction, hint }:
       {correction !== undefined && (
         <p class="notice">
           Run <a href={`/runs/${correction}`}>{correction}</a> has the corrected lines of this file.
+        </p>
+      )}
+      {corrected && (
+        <p class="notice warn">
+          <a href={addressOf(`/load/${corrected.upload.id}`, corrected.form)}>
+            <Foreign text={corrected.upload.name} most={120} />
+          </a>{' '}
+          has the corrected lines of this file, and is not loaded yet.
         </p>
       )}
       {report.state === 'paused' && isHalfRead(run) && (

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
 import { listActions } from '../../engine/ledger/console/console-actions.ts';
+import { correctionOf } from '../../engine/ledger/matching/corrections.ts';
 import { DECIDED_PROBLEMS, PROBLEMS, type RowsLeft, rowsLeft, VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { type BudgetMinute, budgetBetween } from '../../engine/ledger/scopes/budget-minutes.ts';
@@ -16,7 +17,7 @@ import { planOf, type RunPlan } from '../../operator/run-plan.ts';
 import { type RunReport, reportRun } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';
 import { leftOutWords, SCAN_WORDS } from '../../operator/run-words.ts';
-import { correctionOf, readLoad } from '../../syncs/orders/begin-load.ts';
+import { readLoad } from '../../syncs/orders/begin-load.ts';
 import { sharedRead } from '../live/shared-reads.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Speed } from '../parts/charts.tsx';
@@ -60,6 +61,8 @@ export const run = definePage({
     const suspended = shown.endedAt === undefined ? suspension : undefined;
     const isLoad = load !== undefined;
     const isAsking = report.state === 'awaiting-approval';
+    const waiting = isLoad && canAct && correction === undefined ? await context.loads.uploads.waiting() : [];
+    const corrected = waiting.find(({ upload }) => upload.corrects === shown.id);
     const isReplaced = report.state === 'not-approved' && correction !== undefined; // that load has all its lines
     const [plan, samples] = isAsking
       ? await Promise.all([planOf(pool, shown, settings), samplesOf(context, shown)])
@@ -73,7 +76,7 @@ export const run = definePage({
       body: (
         <>
           <Headline run={shown} plan={isLoad ? plan : undefined} {...{ report, canAct, correction }} />
-          <StateNotice run={shown} {...{ report, suspended, stuck, correction, hint }} />
+          <StateNotice run={shown} {...{ report, suspended, stuck, correction, corrected, hint }} />
           <Phases run={{ ...shown, rowsSettled }} report={report} left={left} throughput={throughput} />
           {plan && samples && <Plan run={shown} plan={plan} samples={samples} />}
           {plan && isLoad && canAct && <ApproveFirst run={shown} plan={plan} />}

@@ -5,8 +5,8 @@ import { shortened } from '../../base/texts.ts';
 import { visible } from '../../base/visible.ts';
 import { addressOf, Time } from './parts.tsx';
 
-/** A time in a sentence, unless it is quoted, as a cell of a file is. */
-const INSTANT = /(?<!["\w])(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)(?!["\w])/;
+/** A time or a run in a sentence, unless it is quoted, as a cell of a file is. */
+const NAMED = /(?<!["\w])(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z|run-\d{6}-\d{4}-[\da-f]{6})(?!["\w])/;
 /** The option of a command that does what the sentence says before it: pages have a field for it. */
 const OPTION = / \(`--[^`]*`\)/g;
 /** The page that does what a command does. */
@@ -25,6 +25,7 @@ const PAGES: readonly (readonly [command: RegExp, page: (name: string) => string
   ],
   [/^deliveries replay --id (\S+)/, (delivery) => `/deliveries/${delivery}`],
   [/^links (?:import|remove) --target (\S+)/, (target) => addressOf('/links', { target })],
+  [/^accounts (?:rebind|fresh) (\S+)/, (account) => `/accounts/${account}`],
   [/^doctor --account (\S+)/, (account) => `/accounts/${account}`],
 ];
 
@@ -38,13 +39,14 @@ export function Words({ text: told, most }: { readonly text: string; readonly mo
   return (
     <bdi class="foreign">
       {parts.map((part, i) =>
-        i % 2 === 1 ? <CommandWords text={part} isWhole={i < parts.length - 1} /> : part.split(INSTANT).map(withTimes),
+        i % 2 === 1 ? <CommandWords text={part} isWhole={i < parts.length - 1} /> : part.split(NAMED).map(withNamed),
       )}
     </bdi>
   );
 }
 
-function withTimes(part: string, i: number) {
+function withNamed(part: string, i: number) {
+  if (i % 2 === 1 && part.startsWith('run-')) return <a href={`/runs/${part}`}>{part}</a>;
   return i % 2 === 1 && !Number.isNaN(Date.parse(part)) ? <Time at={part} exact /> : visible(part);
 }
 

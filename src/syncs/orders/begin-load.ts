@@ -9,6 +9,7 @@ import { LockstepError } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import { type AppliedPlan, bindToPlan, NOT_APPROVED } from '../../engine/ledger/approval.ts';
 import { isGone, thisWorker } from '../../engine/ledger/claims.ts';
+import { correctionOf, SILENT_S } from '../../engine/ledger/matching/corrections.ts';
 import { copyStaged } from '../../engine/ledger/matching/staged-orders.ts';
 import { type Run, readRun, startRun } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
@@ -57,8 +58,6 @@ export interface Load {
   readonly sample: readonly number[];
 }
 
-/** If a receiver on another machine has staged nothing for this long, it counts as dead. */
-const SILENT_S = 60;
 const RECEIVER_ID = randomBytes(4).toString('hex');
 
 /**
@@ -141,21 +140,6 @@ export async function isBeingReceived(db: Queryable, runId: string): Promise<boo
   );
   const [load] = found.rows;
   return load !== undefined && !isGone(load.receiver);
-}
-
-/**
- * The load that has the corrected lines of a load; undefined if there is none, or a person did not approve it. A load that its
- * process left half received does not count.
- */
-export async function correctionOf(db: Queryable, runId: string): Promise<string | undefined> {
-  const found = await db.query<{ id: string }>(
-    `select u.id from ledger.loads l join ledger.runs u on u.id = l.run_id
-     where l.form->>'corrects' = $1 and u.error_code is distinct from $2
-       and (l.is_received or l.received_at + $3 * interval '1 s' > clock_timestamp())
-     order by u.created_at limit 1`,
-    [runId, NOT_APPROVED, SILENT_S],
-  );
-  return found.rows[0]?.id;
 }
 
 /** @throws LockstepError LINES_CORRECTED */

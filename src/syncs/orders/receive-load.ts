@@ -164,7 +164,7 @@ async function stageAll(
 function sharedWords(found: Found): readonly string[] {
   if (found.count === 0) return [];
   return [
-    `orders of different customers have the same order_id (${firstOf(found.first, found.count)}), and each is loaded as an order of its own`,
+    `orders of different customers have the same order_id (${firstOf(found.first, found.count)}), and each counts as an order of its own`,
   ];
 }
 

@@ -1,6 +1,6 @@
 /** Runs and schedules that may need a person. */
 import type { Queryable } from '../../../storage/queryable.ts';
-import { NOT_APPROVED } from '../approval.ts';
+import { CORRECTION_OF } from '../matching/corrections.ts';
 import { IS_IN_LATER_LOAD } from '../review-sql.ts';
 import type { Verdict } from '../rows.ts';
 import { type Run, runsWhere } from '../runs.ts';
@@ -19,9 +19,7 @@ const LATEST = `select distinct on (sync, scope, status) id, sync, scope, status
   order by sync, scope, status, created_at desc`;
 
 /** SQL: the counts of run `u`; of a load whose refused lines were loaded again, corrected, without these. */
-const UNCORRECTED = `(case when exists (select from ledger.loads l join ledger.runs c on c.id = l.run_id
-    where l.form->>'corrects' is not null and l.form->>'corrects' = u.id and l.is_received and c.error_code is distinct from '${NOT_APPROVED}')
-  then u.counts - array['invalid', 'rejected'] else u.counts end)`;
+const UNCORRECTED = `(case when ${CORRECTION_OF('u.id')} is null then u.counts else u.counts - array['invalid', 'rejected'] end)`;
 
 /**
  * The unfinished runs, and of each sync and loaded file: the latest ended run, if it failed, and the latest run that is done, if

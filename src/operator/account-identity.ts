@@ -1,0 +1,94 @@
+/** What a person decides about an account whose address, key or records have changed: it is the same tenant as before, or another one. */
+import type pg from 'pg';
+import { LockstepError } from '../base/errors.ts';
+import type { Accounts } from '../engine/account/accounts.ts';
+import { refusalOf } from '../engine/account/failure.ts';
+import { tryKey } from '../engine/account/key-check.ts';
+import { cancelledBy, endRun } from '../engine/ledger/run-status.ts';
+import { listPaused } from '../engine/ledger/runs.ts';
+import {
+  type Identity,
+  moveToFreshScope,
+  rebindAccount,
+  scopeNamed,
+  unfinishedOf,
+} from '../engine/ledger/scopes/scopes.ts';
+import { accountNamed, type Settings } from '../settings/settings.ts';
+import { inTransaction } from '../storage/transaction.ts';
+
+/** Why a run waits until a person has decided. */
+export const UNCONFIRMED: readonly string[] = ['IDENTITY_CHANGED', 'IDENTITY_UNCLEAR', 'SERVICE_WENT_BACK'];
+
+export interface IdentityNeeds {
+  readonly pool: pg.Pool;
+  readonly settings: () => Settings;
+  readonly accounts: Pick<Accounts, 'inspect' | 'identify'>;
+}
+
+export interface Confirmed {
+  readonly tenant: string;
+  readonly address: string;
+}
+
+/** `paused`: the runs that can be resumed. @throws LockstepError KEY_REFUSED, KEY_NOT_TRIED, ACCOUNT_UNUSED, SETTINGS_NAME_UNKNOWN */
+export async function confirmSameTenant(
+  needs: IdentityNeeds,
+  name: string,
+): Promise<Confirmed & { readonly paused: readonly string[] }> {
+  const { pool } = needs;
+  const identity = await identified(needs, name, 'rebind');
+  const tenant = await inTransaction(pool, (db) => rebindAccount(db, name, identity));
+  if (tenant === undefined) throw neverUsed(name);
+  return { tenant, address: identity.origin, paused: await listPaused(pool, tenant, UNCONFIRMED) };
+}
+
+/** Its unfinished runs are cancelled. @throws LockstepError ACCOUNT_KNOWN, and like confirmSameTenant */
+export async function declareOtherTenant(
+  needs: IdentityNeeds,
+  name: string,
+  by: string,
+): Promise<Confirmed & { readonly before: string; readonly cancelled: readonly string[] }> {
+  const { pool } = needs;
+  const identity = await identified(needs, name, 'fresh');
+  const before = await scopeNamed(pool, name);
+  const moved = await inTransaction(pool, (db) => moveToFreshScope(db, name, identity));
+  if (moved.status === 'never-used') throw neverUsed(name);
+  if (moved.status === 'known') {
+    throw new LockstepError(
+      'ACCOUNT_KNOWN',
+      `Account "${name}" has the address and key of "${moved.scope}", which is known. Confirm that it is that tenant with: ` +
+        `\`lockstep accounts rebind ${name}\``,
+      { exitCode: 2 },
+    );
+  }
+  const cancelled = await unfinishedOf(pool, before);
+  for (const id of cancelled) await endRun(pool, id, 'cancelled', cancelledBy(by));
+  return { tenant: moved.scope, address: identity.origin, before, cancelled };
+}
+
+/** The address and key of the account, once a read has shown that the service accepts the key. */
+async function identified({ settings, accounts }: IdentityNeeds, name: string, command: string): Promise<Identity> {
+  accountNamed(settings(), name);
+  const account = await accounts.inspect(name);
+  try {
+    const key = await tryKey(account);
+    const again = `run this again: \`lockstep accounts ${command} ${name}\``;
+    if (key.status === 'refused') {
+      const message = `${refusalOf(account, key.failure)} Nothing was changed. Correct the key (${account.keySource}), then ${again}`;
+      throw new LockstepError('KEY_REFUSED', message);
+    }
+    if (key.status === 'unclear') {
+      const message = `The service at ${account.baseUrl} did not say whether it accepts the API key of account "${name}". Nothing was changed. When the service answers, ${again}`;
+      throw new LockstepError('KEY_NOT_TRIED', message);
+    }
+  } finally {
+    await account.close();
+  }
+  return accounts.identify(name);
+}
+
+function neverUsed(name: string): LockstepError {
+  return new LockstepError('ACCOUNT_UNUSED', `Account "${name}" was never used, so there is nothing to change.`, {
+    exitCode: 2,
+  });
+}
