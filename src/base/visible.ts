@@ -1,4 +1,4 @@
-/** Escapes characters in foreign text that a terminal would interpret or not show, for messages, names and logs. */
+/** Escapes or removes characters in foreign text that a terminal would interpret or not show, for messages, names and logs. */
 
 /** Control characters, line separators, and the marks that reverse the direction of text. */
 const UNSEEN = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
@@ -23,6 +23,13 @@ export function inOneLine(text: string): string {
 /** For a file's name: the result is itself usable as a file name. */
 export function visibleName(name: string): string {
   return name.replace(UNSEEN, encodeURIComponent);
+}
+
+/** Marks that web pages and phones put around names and numbers; without those that join letters of a script. */
+const MARKS = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+
+export function withoutMarks(text: string): string {
+  return text.replace(MARKS, '');
 }
 
 function escaped(letter: string): string {

@@ -9,6 +9,7 @@
 import { type AmountForm, parseAmount } from '../base/amount.ts';
 import type { CellCode } from '../base/reasons/cells.ts';
 import type { Facts } from '../base/reasons/reason.ts';
+import { withoutMarks } from '../base/visible.ts';
 import type { Field } from './fields.ts';
 
 export type CellProblem = {
@@ -128,14 +129,11 @@ export function isMasked(text: string): boolean {
   return text.includes('**');
 }
 
-/** Marks that web pages and phones put around names and numbers; without those that join letters of a script. */
-const MARKS = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
-
 /** A table of Notion links what it names: `Ann Lee (https://www.notion.so/…)`. */
 const LINK = /\s*\(https?:\/\/[^\s()]*\)/g;
 
 function name(cell: string): CellResult {
-  const text = cell.replace(MARKS, '').trim();
+  const text = withoutMarks(cell).trim();
   if (text === '') return invisible();
   return isMasked(text) ? error('CUSTOMER_MASKED') : shortText(text.includes('://') ? text.replace(LINK, '') : text);
 }
@@ -152,7 +150,7 @@ function email(text: string): CellResult {
 }
 
 function phone(cell: string): CellResult {
-  const text = cell.replace(MARKS, '').replace(TEXT_MARK, '');
+  const text = withoutMarks(cell).replace(TEXT_MARK, '');
   if (CUT_SHORT.test(text) || WITH_DECIMAL.test(text)) return error('PHONE_INVALID', { isNumber: true });
   if (isMasked(text)) return error('CUSTOMER_MASKED');
   return /\d{2}/.test(text.replace(/\D/g, '')) ? shortText(text) : error('PHONE_INVALID');

@@ -198,6 +198,31 @@ test.concurrent('a command whose audits are not answered ends, and the next one 
   expect([code, json.audit, json.violations.length]).toMatchObject([1, { open: 0, violations: LATE }, LATE]);
 });
 
+test.concurrent('the audit by another load recognises orders in another spelling, and reports what is ignored no longer', async ({
+  onTestFinished,
+}) => {
+  const harness = await openLateService('orders.create');
+  onTestFinished(() => harness.close());
+  await harness.addNumberedCustomers(3);
+  const inCapitals = (body: unknown) => String(body).replaceAll('"ord-', '"ORD-');
+  harness.front.set(async ({ path }, pass) => {
+    const { status = 200, body } = await pass();
+    return { status, body: path.endsWith('/orders/getall') ? inCapitals(body) : body };
+  });
+  await harness.file('orders.csv', ordersCsv(20).replaceAll('O-', 'ord-'));
+  const { code, json } = await harness.here(...LOAD);
+  expect([code, json.counts.created, await harness.auditOwedBy(json.run)]).toMatchObject([0, 20, { open: LATE }]);
+  await harness.commitLateAndLetTimePass();
+  await harness.file('others.csv', ordersCsv(3).replaceAll('O-', 'other-'));
+  const others = () => harness.here('orders', 'load', 'others.csv', '--account', 'test');
+  const audited = await others();
+  const found = audited.json.violations as { run: string; row: string; reason: string }[];
+  expect([audited.code, found.map(({ reason }) => reason)]).toEqual([1, Array(LATE).fill('DUPLICATE')]);
+  const rows = (await harness.here('review')).json.items.map(({ id }: { id: string }) => id);
+  expect((await harness.here('review', 'decide', ...rows, '--ignore')).code).toBe(0);
+  expect((await others()).code).toBe(0);
+});
+
 test.concurrent('a dry run reports what its reads show, and writes nothing at the service', async ({
   onTestFinished,
 }) => {

@@ -270,20 +270,27 @@ describe('a contact that the service will not take', () => {
   });
 });
 
-test('an update that the service accepts and does not store is reported, and sent again by the next run', async () => {
-  let isIgnoring = true;
-  const service = serviceWith({
-    onUpdate: () => (isIgnoring ? { body: { message: 'Validation failed: phone' } } : undefined),
-  });
-  await harness.runSync();
-  Object.assign(service.contacts[0] ?? {}, { phone: '+49 30 5551111' });
-  for (const _night of [1, 2])
-    expect(await verdicts(await harness.runSync())).toEqual(['review UPDATE_IGNORED', 'unchanged', 'unchanged']);
-  isIgnoring = false;
-  expect(await verdicts(await harness.runSync())).toEqual(['updated', 'unchanged', 'unchanged']);
-  expect(service.customers[0]).toMatchObject({ phone_number: '+49 30 5551111' });
-  expect(await verdicts(await harness.runSync())).toEqual(['unchanged', 'unchanged', 'unchanged']);
-});
+test.each([
+  ['a phone', { phone: '+49 30 5550000' }, { phone: '+49 30 5551111' }, { phone_number: '+49 30 5551111' }],
+  ['letters that are not Latin', { organization: 'Азбука' }, { organization: 'Буква' }, { organization: 'Буква' }],
+])(
+  'an update of %s that the service accepts and does not store is reported, and sent again',
+  async (_, was, is, shown) => {
+    let isIgnoring = true;
+    const service = serviceWith({
+      onUpdate: () => (isIgnoring ? { body: { message: 'Validation failed: phone' } } : undefined),
+    });
+    Object.assign(service.contacts[0] ?? {}, was);
+    await harness.runSync();
+    Object.assign(service.contacts[0] ?? {}, is);
+    for (const _night of [1, 2])
+      expect(await verdicts(await harness.runSync())).toEqual(['review UPDATE_IGNORED', 'unchanged', 'unchanged']);
+    isIgnoring = false;
+    expect(await verdicts(await harness.runSync())).toEqual(['updated', 'unchanged', 'unchanged']);
+    expect(service.customers[0]).toMatchObject(shown);
+    expect(await verdicts(await harness.runSync())).toEqual(['unchanged', 'unchanged', 'unchanged']);
+  },
+);
 
 describe('a customer that the service accepted', () => {
   test('and lost is for a person, who may have it imported again', async () => {

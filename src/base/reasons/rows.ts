@@ -1,7 +1,8 @@
 /** Reasons for the verdict on a row that a run decided or sent: contacts, customers and orders. */
 import { REMEDIES, type Reasons } from './reason.ts';
 
-const WITHOUT_PLAN = `Make a new plan, or write it without one: ${REMEDIES.AGAIN}.`;
+const WITHOUT_PLAN =
+  'Make a new plan, or write it without one: [?again `lockstep {again}`][!again run the sync again, or `lockstep runs retry {run}` for a load].';
 
 export const ROW_REASONS = {
   PLANNED: {

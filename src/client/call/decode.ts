@@ -171,9 +171,10 @@ function saysGood(value: Json | undefined): boolean {
 /** Why `listIn` finds no records: what is wrong with the likely candidates; undefined if there are none. */
 export function whyNoRecords(body: unknown, dialect: Dialect, kind: Kind): string | undefined {
   const meant = arraysIn(body).find(({ path, list }) => isCalledRecords(path, kind) && list.length > 0);
-  const first = contractRecord(meant?.list[0] ?? null, kind, dialect);
+  const answered = meant?.list[0] ?? null;
+  const first = contractRecord(answered, kind, dialect);
   const hasId = idOf(first, kind, dialect) !== undefined;
-  return meant === undefined || hasId ? undefined : `in the first record, ${whyNoId(first, kind, dialect)}`;
+  return meant === undefined || hasId ? undefined : `in the first record, ${whyNoId(first, kind, dialect, answered)}`;
 }
 
 /** What a list contains, judged by its first element. */

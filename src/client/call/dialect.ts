@@ -94,12 +94,15 @@ export function idFieldOf(record: unknown, kind: Kind, dialect: Dialect): string
   return name !== undefined && canonicalId(record[name]) !== undefined ? name : undefined;
 }
 
-/** Why `idOf` finds no id in a record, for a message: "its members are …", or what is wrong with the id. */
-export function whyNoId(record: unknown, kind: Kind, dialect: Dialect): string {
+/**
+ * Why `idOf` finds no id in a record, for a message: "its members are …", or what is wrong with the id. `answered`: the record
+ * before its fields got the contract's names.
+ */
+export function whyNoId(record: unknown, kind: Kind, dialect: Dialect, answered = record): string {
   if (!isJsonObject(record)) return 'it is not an object';
   const name = idMemberOf(record, kind, dialect);
   if (name !== undefined) return `its ${name} ${whyUnusable(record[name])}`;
-  const members = Object.keys(record).slice(0, MEMBERS_SHOWN).join(', ');
+  const members = Object.keys(Object(answered)).slice(0, MEMBERS_SHOWN).join(', ');
   return `its members are ${storable(members) || 'none'}`;
 }
 

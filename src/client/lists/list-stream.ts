@@ -219,7 +219,7 @@ export class ListReader {
       this.#list = undefined;
       if (list.isNumbered) return false; // an object like others, which may hold the list
       if (isJsonObject(first)) this.#addSpot(spot);
-      if (isCalledRecords(list.path, this.#kind)) this.#whyNoId ??= whyNoId(first, this.#kind, this.#dialect);
+      if (isCalledRecords(list.path, this.#kind)) this.#whyNoId ??= whyNoId(first, this.#kind, this.#dialect, read);
       if (!this.#outline.append(element)) throw this.#tooLarge();
       return false;
     }

@@ -169,13 +169,13 @@ export async function auditsOf(db: Queryable, runIds: readonly string[]): Promis
   return new Map(found.rows.map(({ run, ...audit }) => [run, audit]));
 }
 
-/** The violations that the reads of these runs, and of runs that work for them, found in rows of any run. */
+/** The violations that the reads of these runs, and of runs that work for them, found in rows of any run, and that no person has ignored. */
 export async function violationsFoundBy(db: Queryable, runIds: readonly string[]): Promise<readonly Violation[]> {
   const found = await db.query<Violation>(
     `select d.run_id as run, d.source_id as row, coalesce(d.label, d.source_id) as label, d.violation as reason,
        d.record_ids as ids, v.facts
      from ledger.audit_debts d join ledger.verdicts v on v.run_id = d.run_id and v.n = d.n
-     where d.violation is not null and d.paid_by in (select id from ledger.runs where id = any($1) or part_of = any($1))
+     where d.violation is not null and not ${IS_IGNORED} and d.paid_by in (select id from ledger.runs where id = any($1) or part_of = any($1))
      order by d.run_id, d.n`,
     [runIds],
   );

@@ -30,7 +30,8 @@ export async function ensureCluster(paths: Paths, binaries: string): Promise<voi
   await removeHalfMade(paths);
   const half = await fs.mkdtemp(`${paths.data}${HALF}`); // a name of its own: a killed starter's initdb may still be running
   const initdb = path.join(binaries, 'bin', 'initdb');
-  const kind = '-A reject -E UTF8 --locale=C --no-instructions'.split(' ');
+  const kind =
+    '-A reject -E UTF8 --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8 --no-instructions'.split(' ');
   await asNamedUser(paths, half, async (run) => {
     await run(initdb, ['-U', SUPERUSER, ...kind, '-D', reachable(paths, half)]);
     await secure(paths, binaries, half, run);

@@ -1,6 +1,7 @@
 /** The keys that recognise a customer, normalised. Records are in the contract's names (client/call/contract-record.ts). */
 import { domainToUnicode } from 'node:url';
 import { MASK } from '../../base/masked.ts';
+import { withoutMarks } from '../../base/visible.ts';
 import { flagOf } from '../../client/call/dialect.ts';
 import { type JsonObject, textOf } from '../../client/call/json.ts';
 import type { CustomerFields } from '../../contract/records.ts';
@@ -66,7 +67,10 @@ export function maskedIn({ email, phone_number }: CustomerFields): string | unde
 
 /** A domain with umlauts, such as `bücher.example`, is the same in the form of the DNS, `xn--bcher-kva.example`. */
 function normaliseEmail(email: string | undefined): string | undefined {
-  const written = email?.normalize('NFC').trim().toLowerCase() ?? '';
+  const written = withoutMarks(email ?? '')
+    .normalize('NFC')
+    .trim()
+    .toLowerCase();
   const normal = written.replace(/(?<=@)[^@]*xn--[^@]*$/, (domain) => domainToUnicode(domain) || domain);
   return normal.includes('@') ? normal : undefined;
 }
@@ -87,6 +91,10 @@ function firstNameFirst(name: string | undefined): string | undefined {
 }
 
 function normaliseText(text: string | undefined): string | undefined {
-  const normal = text?.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase() ?? '';
+  const normal = withoutMarks(text ?? '')
+    .normalize('NFKC')
+    .trim()
+    .replace(/\s+/g, ' ')
+    .toLowerCase();
   return normal === '' ? undefined : normal;
 }

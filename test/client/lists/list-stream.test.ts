@@ -157,7 +157,7 @@ test('says which setting helps where the answer has no list', () => {
 });
 
 test.each([
-  ['an unknown name', { Number: 7, first_name: 'Ann' }, 'its members are Number, first_name'],
+  ['an unknown name', { Number: 7, given_name: 'Ann' }, 'its members are Number, given_name: set'],
   ['a fraction', { id: 7.5 }, 'its id 7.5 is not a whole number'],
   ['a null beside another name', { id: null, contact_id: 7 }, 'its id is null'],
   ['empty beside another name', { Id: ' ', uuid: 'x' }, 'its Id is empty'],

@@ -16,3 +16,9 @@ test.each([
 ])('the phones %s and %s are not: the second has no country, or a zero without brackets', (one, other) => {
   expect(keysOf({ phone_number: other }).phone).not.toBe(keysOf({ phone_number: one }).phone);
 });
+
+test('marks that are not visible make no difference in an e-mail, a name or an organization, as in a file', () => {
+  const customer = { email: 'ann@example.com', full_name: 'שלום כהן', organization: 'Lee Ltd' };
+  const marked = { email: 'ann@example.com\u200b', full_name: '\u200fשלום כהן', organization: 'Lee\u2060 Ltd' };
+  expect(keysOf(marked)).toEqual(keysOf(customer));
+});

@@ -35,11 +35,11 @@ function factsOf(name: Member): string {
   return `jsonb_build_object('field', '${name}', 'is', k.fields->>'${name}', 'expected', s.fields->>'${name}')`;
 }
 
-/** A status may come back in another case, a description with other line ends and spaces. */
+/** A status may come back in another case, a description with other line ends and spaces; both in another Unicode form. */
 function said(of: 's' | 'k', name: Member): string {
   const value = `(${of}.fields->>'${name}')`;
-  if (name === 'status') return `lower(${value})`;
-  if (name === 'description') return `regexp_replace(trim(${value}), '\\s+', ' ', 'g')`;
+  if (name === 'status') return `lower(normalize(${value}))`;
+  if (name === 'description') return `trim(regexp_replace(normalize(${value}), '\\s+', ' ', 'g'))`;
   return value;
 }
 

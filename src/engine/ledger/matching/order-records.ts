@@ -117,6 +117,9 @@ export async function takeAsked(db: Queryable, { run, pass, isAudit }: KeepingOr
      ), near as materialized ( -- a spelling costs several times as much as the rest of this statement
        select k.client_id, k.label, ${spelling('k.label')} as spelling from ledger.order_keys k
        where k.scope = $3 and k.run_id = $1 and k.client_id in (select client_id from shown where not is_number)
+     ), owed as materialized (
+       select client_id, label from ledger.audit_debts d
+       where $5 and d.scope = $4 and d.resource = 'orders' and d.paid_at is null
      ), asked as materialized (
        select distinct on (record_id) * from (
          select s.record_id, 'number' as by, k.label, false as is_there from shown s join ledger.order_keys k
@@ -127,17 +130,19 @@ export async function takeAsked(db: Queryable, { run, pass, isAudit }: KeepingOr
            left join ledger.records e on e.run_id = $1 and e.kind = 'order' and e.last_pass = $2 and e.client_id = k.client_id
              and e.label = k.label
          where not s.is_number
-         union all select s.record_id, 'owed', d.label, false from shown s join ledger.audit_debts d
-           on d.scope = $4 and d.resource = 'orders' and d.paid_at is null and d.client_id = s.client_id and (d.label = s.label
+         union all select s.record_id, 'owed', d.label, false from shown s join owed d on d.client_id = s.client_id and (d.label = s.label
              or (s.is_number and d.label ~ '^0+[0-9]+$' and ltrim(d.label, '0') = s.label))
-         where $5) each
-       order by record_id, array_position(array['number', 'other spelling', 'owed'], by), is_there
+         union all select s.record_id, 'owed in other spelling', d.label, e.record_id is not null from shown s join owed d
+             on d.client_id = s.client_id and ${spelling('d.label')} = ${spelling('s.label')}
+           left join shown e on e.client_id = d.client_id and e.label = d.label
+         where not s.is_number) each
+       order by record_id, array_position(array['number', 'other spelling', 'owed', 'owed in other spelling'], by), is_there
      ), forgotten as (
        delete from ledger.records r using shown s where r.run_id = $1 and r.kind = 'order' and r.record_id = s.record_id
          and r.first_pass = 0 and s.record_id not in (select record_id from asked)
      )
      update ledger.records r set label = case when a.is_there then r.label else a.label end,
-       name = case by when 'other spelling' then r.label end, first_pass = case by when 'owed' then 0 else r.first_pass end
+       name = case by when 'other spelling' then r.label end, first_pass = case when by like 'owed%' then 0 else r.first_pass end
      from asked a where r.run_id = $1 and r.kind = 'order' and r.record_id = a.record_id
      returning r.label as asked, r.name as shown`,
     [run.id, pass, keyScopeOf(run), run.scope, isAudit],
