@@ -6,7 +6,8 @@ import { type RunReport, reportRun } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';
 import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
-import { Command, Counts, Empty, Foreign, State } from '../parts/parts.tsx';
+import { Command, Empty, Foreign } from '../parts/parts.tsx';
+import { Counts, State } from '../parts/run-counts.tsx';
 
 const WORDS = {
   cancel: {

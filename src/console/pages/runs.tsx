@@ -9,19 +9,8 @@ import { formatTook } from '../../operator/format.ts';
 import { type RunReport, reportRuns } from '../../operator/run-report.ts';
 import { runQuery, toRunFilter } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';
-import {
-  addressOf,
-  Counts,
-  CountsBar,
-  Days,
-  Empty,
-  Foreign,
-  More,
-  Select,
-  State,
-  Table,
-  Time,
-} from '../parts/parts.tsx';
+import { addressOf, Days, Empty, Foreign, More, Select, Table, Time } from '../parts/parts.tsx';
+import { Counts, CountsBar, State } from '../parts/run-counts.tsx';
 
 const PER_PAGE = 50;
 

@@ -4,7 +4,8 @@ import { pausedSyncs } from '../../engine/ledger/schedules.ts';
 import { scheduleWords } from '../../operator/schedule-words.ts';
 import { type ListedSync, listSyncs } from '../../operator/sync-list.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Chip, Command, Counts, Empty, Fact, Foreign, Section, State, Time } from '../parts/parts.tsx';
+import { Act, addressOf, Chip, Command, Empty, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
+import { Counts, State } from '../parts/run-counts.tsx';
 
 export const syncs = definePage({
   path: '/syncs',

@@ -1,13 +1,9 @@
 /** Small parts of pages. Text from elsewhere is escaped by the renderer, and shown by `Foreign`. */
 
 import type { Child } from 'hono/jsx';
-import { formatCount } from '../../base/counts.ts';
 import { shortened } from '../../base/texts.ts';
 import { inOneLine } from '../../base/visible.ts';
-import { PROBLEMS, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
-import type { RunReport } from '../../operator/run-report.ts';
-import type { RunState } from '../../operator/run-state.ts';
-import { styleOf, type Tone, verdictWords } from '../../operator/run-words.ts';
+import type { Tone } from '../../operator/run-words.ts';
 
 /**
  * UTC until the script shows the time of the viewer's zone; UTC stays in the tooltip, with seconds. `exact`: with seconds, on the
@@ -76,82 +72,6 @@ export function Command({ line }: { readonly line: string }) {
 
 export function Chip({ tone, children }: { readonly tone: Tone | 'busy'; readonly children: Child }) {
   return <span class={`chip ${tone}`}>{children}</span>;
-}
-
-/** A run's state, such as `running`. */
-export function State({
-  report,
-}: {
-  readonly report: Pick<RunReport, 'state' | 'stateWords' | 'audit' | 'counts' | 'scan'>;
-}) {
-  const { state, stateWords, audit } = report;
-  if (state !== 'auditing' || !audit?.dueAt) return <Chip tone={toneOf(report)}>{stateWords}</Chip>;
-  return (
-    <Chip tone={toneOf(report)}>
-      {audit.dueAt.getTime() > Date.now() ? 'auditing until' : 'audit due since'} <Time at={audit.dueAt} />
-    </Chip>
-  );
-}
-
-const BUSY: readonly RunState[] = ['receiving', 'running', 'auditing'];
-
-function toneOf(report: Parameters<typeof styleOf>[0]): Tone | 'busy' {
-  return BUSY.includes(report.state) ? 'busy' : styleOf(report);
-}
-
-type Counted = Pick<RunReport, 'counts' | 'status' | 'type' | 'dryRun' | 'unsettled'>;
-
-interface Part {
-  readonly name: Verdict | 'open';
-  readonly words: string;
-  readonly count: number;
-  readonly isProblem: boolean;
-}
-
-/** While a run is unfinished, a row without a verdict is no problem yet. */
-function partsOf(report: Counted): readonly Part[] {
-  const { counts, status, unsettled } = report;
-  const isUnfinished = status === 'running' || status === 'paused';
-  return VERDICTS.filter((verdict) => counts[verdict] > 0).map((verdict) =>
-    isUnfinished && verdict === 'unknown'
-      ? { name: 'open', words: 'open', count: counts[verdict], isProblem: false }
-      : {
-          name: verdict,
-          words: verdict === 'unknown' && unsettled?.sent === 0 ? 'never sent' : verdictWords(verdict, report),
-          count: counts[verdict],
-          isProblem: PROBLEMS.includes(verdict),
-        },
-  );
-}
-
-/** Rows by verdict as one bar; its parts and its words add up to all rows. */
-export function CountsBar({ report }: { readonly report: Counted }) {
-  let left = 0;
-  return (
-    <svg class="bar" role="presentation" aria-hidden="true">
-      {partsOf(report).map(({ name, count }) => {
-        const [x, share] = [left, (count / report.counts.in) * 100];
-        left += share;
-        return <rect class={`fill-${name}`} x={`${x}%`} width={`${share}%`} height="100%" />;
-      })}
-    </svg>
-  );
-}
-
-/** `1,790 created, 3 rejected`, each with the colour of the bar. */
-export function Counts({ report }: { readonly report: Counted }) {
-  const parts = partsOf(report);
-  if (parts.length === 0) return <span class="dim">no rows</span>;
-  return (
-    <span class="counts">
-      {parts.map(({ name, words, count, isProblem }) => (
-        <span class={isProblem ? 'problem' : undefined}>
-          <i class={`dot bg-${name}`} />
-          {formatCount(count)} {words}
-        </span>
-      ))}
-    </span>
-  );
 }
 
 /** Progress of work whose end is known, 0 to 1. */
