@@ -98,8 +98,6 @@ create table ledger.verdicts (
   at timestamptz not null default clock_timestamp(),
   primary key (run_id, n)
 );
--- What must not be sent again in later runs.
-create index verdicts_not_found on ledger.verdicts (run_id, n) where reason in ('NOT_RECOGNISED', 'NOT_IN_LIST');
 -- Verdicts that a later look, or a person who had the row tried again, has replaced.
 create table ledger.former_verdicts (
   run_id text not null,
@@ -140,10 +138,10 @@ insert into ledger.verdicts (run_id, n, verdict, reason, facts, record_id, at)
   from moved where state = 'settled' and verdict is not null;
 delete from ledger.claims;
 drop table ledger.rows_before;
-drop table ledger.snapshots;
+drop table if exists ledger.snapshots;
 
 -- What the lists of the service showed to a run: it can be read again, and no crash of the database need keep it.
-drop table ledger.records;
+drop table if exists ledger.records;
 create unlogged table ledger.records (
   run_id text not null,
   kind text not null check (kind in ('customer', 'order')),

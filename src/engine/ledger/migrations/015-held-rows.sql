@@ -41,4 +41,4 @@ create or replace function ledger.record_attempts(p_claim bigint, p_run text, p_
 -- Of an order: its label came as a number, so zeros before it are lost.
 alter table ledger.records add is_number boolean;
 -- Keys in other letters are looked up once for each read, in one join over all orders.
-drop index ledger.order_keys_by_letters;
+drop index if exists ledger.order_keys_by_letters;
