@@ -24,7 +24,7 @@ import { type Inspected, type InspectOptions, seen, withCredentials } from './in
 import { after, type NotSent, type NotSentReason, type Outcome, type StreamOutcome } from './outcome.ts';
 import { createPrefixes, type LearntPrefixes } from './prefix.ts';
 import { rateHintOf } from './rate-headers.ts';
-import { buildRequest, endpointOf, type Wire } from './request.ts';
+import { type Account, buildRequest, endpointOf, type Parameters, type Wire } from './request.ts';
 
 type Ended = Outcome | StreamOutcome | ConsumerFailed;
 
@@ -37,13 +37,7 @@ export interface CallEvent {
   readonly durationMs: number;
 }
 
-export interface ClientConfig {
-  /** The account's name in the settings, for messages. */
-  readonly account: string;
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  /** Sent as Authorization beside the API key; the contract shows it but does not say whether it is required. */
-  readonly authorization?: { readonly scheme: string; readonly token: string };
+export interface ClientConfig extends Account {
   readonly prefix: 'auto' | Prefix;
   /** For a whole call, including connecting; for a streamed list, for each pause without data. */
   readonly timeoutMs: number;
@@ -64,10 +58,7 @@ export interface ClientConfig {
   readonly knownPrefixes?: LearntPrefixes;
 }
 
-export interface CallOptions {
-  readonly path?: Readonly<Record<string, string | number>>;
-  readonly query?: Readonly<Record<string, string | number | boolean>>;
-  readonly body?: unknown;
+export interface CallOptions extends Parameters {
   readonly lane: Lane;
   /** Ends the wait for the budget and aborts a call that was sent. */
   readonly signal?: AbortSignal;
