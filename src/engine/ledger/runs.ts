@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { LockstepError } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
-import type { Queryable } from '../../storage/queryable.ts';
+import { type Queryable, type Stored, withoutNulls } from '../../storage/queryable.ts';
 
 export const RUN_STATUSES = ['running', 'paused', 'done', 'failed', 'cancelled'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
@@ -103,27 +103,27 @@ export async function startRun(
 ): Promise<{ status: 'started'; run: Run } | { status: 'busy'; run: Run }> {
   const { sync, type, account, resource, lane, dryRun, options, phase, partOf, title, scope = account } = run;
   for (;;) {
-    const started = await db.query(
+    const started = await db.query<Stored<Run>>(
       `insert into ledger.runs (id, sync, job, account, resource, lane, dry_run, options, status, phase, part_of,
          title, scope)
        values ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9, $10, $11, $12) on conflict do nothing returning ${COLUMNS}`,
       [newRunId(), sync, type, account, resource, lane, dryRun, options, phase, partOf, title, scope],
     );
-    if (started.rows[0]) return { status: 'started', run: toRun(started.rows[0]) };
-    const busy = await db.query(
+    if (started.rows[0]) return { status: 'started', run: withoutNulls(started.rows[0]) };
+    const busy = await db.query<Stored<Run>>(
       `select ${COLUMNS} from ledger.runs
        where status in ('running', 'paused') and not dry_run and (sync = $1 or (scope = $2 and resource = $3)) limit 1`,
       [sync, scope, resource],
     );
-    if (busy.rows[0]) return { status: 'busy', run: toRun(busy.rows[0]) }; // otherwise that run ended in between: try again
+    if (busy.rows[0]) return { status: 'busy', run: withoutNulls(busy.rows[0]) }; // otherwise that run ended in between: try again
   }
 }
 
 /** @throws LockstepError RUN_UNKNOWN */
 export async function readRun(db: Queryable, id: string): Promise<Run> {
-  const found = await db.query(`select ${COLUMNS} from ledger.runs where id = $1`, [id]);
+  const found = await db.query<Stored<Run>>(`select ${COLUMNS} from ledger.runs where id = $1`, [id]);
   if (!found.rows[0]) throw runUnknown(id);
-  return toRun(found.rows[0]);
+  return withoutNulls(found.rows[0]);
 }
 
 export function runUnknown(id: string): LockstepError {
@@ -138,10 +138,11 @@ export function runningRuns(db: Queryable): Promise<readonly Run[]> {
 
 /** Runs that fulfil an SQL condition, the oldest first. */
 export async function runsWhere(db: Queryable, condition: string, values: readonly unknown[] = []): Promise<Run[]> {
-  const found = await db.query(`select ${COLUMNS} from ledger.runs where ${condition} order by created_at`, [
-    ...values,
-  ]);
-  return found.rows.map(toRun);
+  const found = await db.query<Stored<Run>>(
+    `select ${COLUMNS} from ledger.runs where ${condition} order by created_at`,
+    [...values],
+  );
+  return found.rows.map(withoutNulls);
 }
 
 /** Paused runs of a scope that wait for one of these. */
@@ -229,11 +230,4 @@ export async function markFailing(db: Queryable, id: string, isFailing: boolean)
 function newRunId(): string {
   const stamp = new Date().toISOString().slice(2, 16).replace(/[-:]/g, '').replace('T', '-');
   return `run-${stamp}-${randomBytes(3).toString('hex')}`;
-}
-
-type RunRow = { [K in keyof Run]: Run[K] | null };
-
-function toRun(row: RunRow): Run {
-  // Safe: the columns are NOT NULL, except those whose null becomes undefined here.
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined])) as unknown as Run;
 }
