@@ -14,7 +14,7 @@ import type { Account } from '../src/engine/account/account.ts';
 import { RetryLater, RunFailed, RunPaused } from '../src/engine/account/failure.ts';
 import { waysOn } from '../src/engine/account/identity.ts';
 import { checkShape } from '../src/engine/account/list-shapes.ts';
-import { readCall } from '../src/engine/account/reads.ts';
+import { readCall, readsOf } from '../src/engine/account/reads.ts';
 import { openWitnesses } from '../src/engine/account/witnessing.ts';
 import { unsettledForMs } from '../src/engine/ledger/baseline-wait.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
@@ -36,7 +36,6 @@ import {
   addNote,
   movePhase,
   type Run,
-  type RunProgress,
   readRun,
   recordLeftOut,
   recordProgress,
@@ -142,7 +141,7 @@ async function writeOnlyShown(db: Queryable, run: Run): Promise<void> {
 }
 
 async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactMapping): Promise<ContactSightings> {
-  const { pool, run, account, options, signal } = context;
+  const { pool, run, account, options } = context;
   const witnesses = await openWitnesses(context, 'contacts');
   let rowsBefore = 0;
   const sightings = new ContactSightings(options.matchBy);
@@ -165,8 +164,7 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
     hasFailed: (error) => error instanceof RetryLater && error.isFailure,
     read: async (...asked) => {
       const query = pageQuery(account.dialect, ...asked);
-      const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
-      const answer = await readCall(account, 'contacts.getall', { lane: run.lane, signal, query, onCalls });
+      const answer = await readCall(account, 'contacts.getall', { ...readsOf(context), query });
       const found = listIn(answer.content, account.dialect, 'contacts', { of: 'content', isPage: true });
       if (!found) throw noList(account, answer.content);
       const { path, list } = found;

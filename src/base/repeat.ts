@@ -1,6 +1,6 @@
 /** Work that is repeated for as long as a process runs. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { elapsedMs } from './clock.ts';
+import { pause } from './pause.ts';
 
 export interface Repeated {
   /** Waits for the work in progress. Idempotent. */
@@ -22,7 +22,7 @@ export function repeat(work: (signal: AbortSignal) => Promise<unknown>, { pauseM
     while (!signal.aborted) {
       const startedMs = elapsedMs();
       await work(signal).catch(failed);
-      await delay(pauseMs(elapsedMs() - startedMs), undefined, { signal }).catch(() => undefined);
+      await pause(pauseMs(elapsedMs() - startedMs), signal);
     }
   })();
   return {

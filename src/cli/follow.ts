@@ -1,5 +1,5 @@
 /** Follows a run in the ledger, no matter which process works on it, and shows its progress. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from '../base/pause.ts';
 import { rowsLeft } from '../engine/ledger/rows.ts';
 import { runningPart } from '../engine/ledger/run-parts.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
@@ -48,7 +48,7 @@ export async function follow(
     const line = progressLine(looks, allowedPerSecond, out.columns);
     if (line !== undefined) show(line);
     const tookMs = performance.now() - atMs;
-    await delay(Math.max(LOOK_MS, tookMs / LOOK_SHARE), undefined, { signal }).catch(() => undefined);
+    await pause(Math.max(LOOK_MS, tookMs / LOOK_SHARE), signal);
   }
 }
 

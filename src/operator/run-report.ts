@@ -1,7 +1,7 @@
 /** The report of a run: the object that --json prints. */
 import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
 import { decidedRows } from '../engine/ledger/decisions.ts';
-import { type Counts, countRows, PROBLEMS, VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
+import { type Counts, countRows, countsOf, PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
 import { type Calls, callsWithParts } from '../engine/ledger/run-parts.ts';
 import type { LeftOut, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
 import { splitUnsettled, type Unsettled } from '../engine/ledger/views/row-groups.ts';
@@ -130,7 +130,7 @@ export interface Counted {
 
 /** The rows of these runs, by run. */
 export async function countedOf(db: Queryable, runs: readonly Run[]): Promise<ReadonlyMap<string, Counted>> {
-  const each = await Promise.all(runs.map(async (run) => ({ run, counts: await countsOf(db, run) })));
+  const each = await Promise.all(runs.map(async (run) => ({ run, counts: await countsOfRun(db, run) })));
   const inReview = each.filter(({ run, counts }) => counts.review > 0 && run.type !== 'tasks' && !run.dryRun);
   const decided = await decidedRows(
     db,
@@ -150,11 +150,9 @@ function workedMs(run: Run, state: RunState): number {
  * Rows by verdict. An ended run has its counts saved, because unchanged rows of older runs are deleted; for any other
  * run the rows are counted.
  */
-async function countsOf(db: Queryable, run: Run): Promise<Counts> {
+async function countsOfRun(db: Queryable, run: Run): Promise<Counts> {
   if (run.status === 'running' || run.status === 'paused') return countRows(db, run.id);
-  const byVerdict = Object.fromEntries(VERDICTS.map((verdict) => [verdict, run.counts?.[verdict] ?? 0]));
-  const total = Object.values(byVerdict).reduce((sum, n) => sum + n, 0);
-  return { in: total, ...byVerdict } as Counts; // safe: every verdict was put in above
+  return countsOf(run.counts);
 }
 
 /** Calls a second that the account of a run is allowed; undefined if the settings do not say, or if it is discovered. */

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { LockstepError } from '../base/errors.ts';
+import { type Stored, withoutNulls } from '../storage/queryable.ts';
 import { keyHash } from './authentication.ts';
 import type { SqlId } from './store/tenant-db.ts';
 
@@ -81,24 +82,12 @@ export async function createKey(
 }
 
 export async function listKeys(pool: pg.Pool, tenantId: number): Promise<KeyEntry[]> {
-  const { rows } = await pool.query<{
-    id: SqlId;
-    label: string | null;
-    fingerprint: string;
-    created_at: Date;
-    revoked_at: Date | null;
-  }>(
-    `select id, label, left(encode(key_hash, 'hex'), 12) as fingerprint, created_at, revoked_at
+  const { rows } = await pool.query<Stored<Omit<KeyEntry, 'id'>> & { readonly id: SqlId }>(
+    `select id, label, left(encode(key_hash, 'hex'), 12) as fingerprint, created_at as "createdAt", revoked_at as "revokedAt"
      from service.keys where tenant_id = $1 order by id`,
     [tenantId],
   );
-  return rows.map((row) => ({
-    id: Number(row.id),
-    label: row.label ?? undefined,
-    fingerprint: row.fingerprint,
-    createdAt: row.created_at,
-    revokedAt: row.revoked_at ?? undefined,
-  }));
+  return rows.map(({ id, ...row }) => ({ ...withoutNulls<Omit<KeyEntry, 'id'>>(row), id: Number(id) }));
 }
 
 /** Revokes a key within a second; false if the tenant has no such valid key. */

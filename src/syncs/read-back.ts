@@ -9,8 +9,9 @@ import type { WholeKind } from '../contract/kinds.ts';
 import { RunPaused } from '../engine/account/failure.ts';
 import { recogniseRecords, waysOn } from '../engine/account/identity.ts';
 import { isMarkedDeleted, lookUp } from '../engine/account/look-up.ts';
+import { readsOf } from '../engine/account/reads.ts';
 import { shownInPass, startOfRead } from '../engine/ledger/match-index.ts';
-import { addNote, type RunProgress, recordProgress } from '../engine/ledger/runs.ts';
+import { addNote } from '../engine/ledger/runs.ts';
 import { sentSoFar } from '../engine/ledger/sent-so-far.ts';
 import type { ReadBack, Settled } from '../engine/ledger/settling.ts';
 import type { Exclusive } from '../engine/worker/exclusive.ts';
@@ -98,16 +99,16 @@ export async function lookUpHidden(
 
 /** Those that exist; not all of them if the service cannot be asked. @throws if the run is stopped */
 async function lookUpAll(
-  { pool, run, account, signal, log }: JobContext<unknown>,
+  context: JobContext<unknown>,
   kind: ReadBackOf['kind'],
   ids: readonly string[],
 ): Promise<readonly JsonObject[]> {
-  const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
+  const { run, account, signal, log } = context;
   const found: JsonObject[] = [];
   let inVain = 0;
   for (const id of ids) {
     try {
-      const one = await lookUp(account, kind, id, { lane: run.lane, signal, onCalls });
+      const one = await lookUp(account, kind, id, readsOf(context));
       inVain = one.status === 'found' ? 0 : inVain + 1;
       if (one.status === 'found') found.push(one.record);
     } catch (error) {

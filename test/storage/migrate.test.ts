@@ -4,6 +4,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { budgetMigrations } from '../../src/client/budget/postgres-store.ts';
+import { ledgerMigrations } from '../../src/engine/ledger/migrations.ts';
+import { serviceMigrations } from '../../src/service/store/migrations.ts';
 import { migrate, readMigrations } from '../../src/storage/migrate.ts';
 import { makePool } from '../../src/storage/pool.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
@@ -73,4 +76,11 @@ test('migrations in a folder are its SQL files, in the order of their names', as
   expect(read.map(({ name }) => name)).toEqual(['001-things', '002-seed', '010-more']);
   expect(read[0]?.sql).toBe('of 001-things.sql');
   await rm(dir, { recursive: true });
+});
+
+test('each function of the database is in one migration, where a reader finds what it does now', async () => {
+  const rooms = await Promise.all([budgetMigrations(), ledgerMigrations(), serviceMigrations()]);
+  const created = rooms.flat().flatMap(({ sql }) => sql.match(/(?<=create (or replace )?function )[a-z_.]+/g) ?? []);
+  expect(created).toContain('ledger.claim_rows');
+  expect(created).toEqual([...new Set(created)]);
 });

@@ -1,6 +1,7 @@
 /** Notices that another process has updated Lockstep, while this one works with the earlier version. */
-import { setTimeout as delay } from 'node:timers/promises';
+
 import { LockstepError } from '../../base/errors.ts';
+import { pause } from '../../base/pause.ts';
 import { budgetMigrations } from '../../client/budget/postgres-store.ts';
 import { ledgerMigrations } from '../../engine/ledger/migrations.ts';
 import { serviceMigrations } from '../../service/store/migrations.ts';
@@ -23,7 +24,7 @@ export async function laterVersion(db: Queryable, signal: AbortSignal): Promise<
       if (error instanceof LockstepError) return error;
       // The database is away: all other parts of the process say so.
     }
-    await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    await pause(LOOK_MS, signal);
   }
   return undefined;
 }

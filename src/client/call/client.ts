@@ -24,7 +24,7 @@ import { type Inspected, type InspectOptions, seen, withCredentials } from './in
 import { after, type NotSent, type NotSentReason, type Outcome, type StreamOutcome } from './outcome.ts';
 import { createPrefixes, type LearntPrefixes } from './prefix.ts';
 import { rateHintOf } from './rate-headers.ts';
-import { buildRequest, endpointOf, type Wire } from './request.ts';
+import { type Account, buildRequest, endpointOf, type Parameters, type Wire } from './request.ts';
 
 type Ended = Outcome | StreamOutcome | ConsumerFailed;
 
@@ -37,13 +37,7 @@ export interface CallEvent {
   readonly durationMs: number;
 }
 
-export interface ClientConfig {
-  /** The account's name in the settings, for messages. */
-  readonly account: string;
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  /** Sent as Authorization beside the API key; the contract shows it but does not say whether it is required. */
-  readonly authorization?: { readonly scheme: string; readonly token: string };
+export interface ClientConfig extends Account {
   readonly prefix: 'auto' | Prefix;
   /** For a whole call, including connecting; for a streamed list, for each pause without data. */
   readonly timeoutMs: number;
@@ -64,10 +58,7 @@ export interface ClientConfig {
   readonly knownPrefixes?: LearntPrefixes;
 }
 
-export interface CallOptions {
-  readonly path?: Readonly<Record<string, string | number>>;
-  readonly query?: Readonly<Record<string, string | number | boolean>>;
-  readonly body?: unknown;
+export interface CallOptions extends Parameters {
   readonly lane: Lane;
   /** Ends the wait for the budget and aborts a call that was sent. */
   readonly signal?: AbortSignal;
@@ -117,7 +108,12 @@ interface Taking<T> {
   finish(exchanged: Exchanged, call: Call, durationMs: number): T | Promise<T>;
 }
 
-type Take<T> = (call: Call) => Taking<T>;
+/** One call, from the budget to its outcome. */
+interface Asked<T> {
+  readonly operation: OperationName;
+  readonly options: CallOptions & Pick<InspectOptions, 'maxBodyBytes'>;
+  take(call: Call): Taking<T>;
+}
 
 const SORTED: Taking<Outcome> = { finish: (exchanged, call) => classify(call, exchanged) };
 
@@ -133,59 +129,34 @@ export function createClient(config: ClientConfig): Client {
   let hasSlash = false;
 
   /** Calls under the known prefix and, if that has no such route, under the other. */
-  function callAnyPrefix<T extends Ended>(
-    operation: OperationName,
-    options: CallOptions,
-    take: Take<T>,
-  ): Promise<T | NotSent> {
+  async function callAnyPrefix<T extends Ended>(asked: Asked<T>): Promise<T | NotSent> {
+    const { operation } = asked;
     const prefix = prefixes.first(operation);
-    return callOnce(operation, options, { endpoint, dialect, prefix }, take).then((first) => {
-      const other = prefixes.other(operation, prefix, first);
-      return other === undefined
-        ? first
-        : callOther(operation, options, { endpoint, dialect, prefix: other }, take, first);
-    });
-  }
-
-  async function callOther<T extends Ended>(
-    operation: OperationName,
-    options: CallOptions,
-    wire: Wire,
-    take: Take<T>,
-    first: T | NotSent,
-  ): Promise<T | NotSent> {
-    const second = await callOnce(operation, options, wire, take);
-    const bothLackIt = prefixes.other(operation, wire.prefix, second) !== undefined;
+    const first = await callOnce(asked, { endpoint, dialect, prefix });
+    const other = prefixes.other(operation, prefix, first);
+    if (other === undefined) return first;
+    const second = await callOnce(asked, { endpoint, dialect, prefix: other });
+    const bothLackIt = prefixes.other(operation, other, second) !== undefined;
     // Of two refusals, prefer the service's own message to a framework's page.
     return bothLackIt && !saysJson(second) ? after(second, first) : after(first, second);
   }
 
-  function callOnce<T extends Ended>(
-    operation: OperationName,
-    options: CallOptions & Pick<InspectOptions, 'maxBodyBytes'>,
-    wire: Wire,
-    take: Take<T>,
-  ): Promise<T | NotSent> {
+  function callOnce<T extends Ended>(asked: Asked<T>, wire: Wire): Promise<T | NotSent> {
     const { account, inSpan } = config;
+    const { operation } = asked;
     const send = async () => {
       const sent = hasSlash;
-      const outcome = await sendOnce(operation, options, { ...wire, hasSlash: sent }, take);
+      const outcome = await sendOnce(asked, { ...wire, hasSlash: sent });
       if (sent || outcome.status !== 'unknown' || outcome.wantsSlash !== true) return outcome;
       hasSlash = true;
-      const again = () => sendOnce(operation, options, { ...wire, hasSlash }, take);
-      return isRead(operation) ? after(outcome, await again()) : outcome;
+      return isRead(operation) ? after(outcome, await sendOnce(asked, { ...wire, hasSlash })) : outcome;
     };
     if (inSpan === undefined) return send();
     const attributes = { 'lockstep.account': account, 'lockstep.operation': operation };
     return inSpan(`call ${operation}`, attributes, send, ({ status }) => ({ 'lockstep.outcome': status }));
   }
 
-  async function sendOnce<T extends Ended>(
-    operation: OperationName,
-    options: CallOptions & Pick<InspectOptions, 'maxBodyBytes'>,
-    wire: Wire,
-    take: Take<T>,
-  ): Promise<T | NotSent> {
+  async function sendOnce<T extends Ended>({ operation, options, take }: Asked<T>, wire: Wire): Promise<T | NotSent> {
     const call = buildRequest(operation, options, wire);
     const askedAt = performance.now();
     const waited = await takePermit(operation, options, call.label);
@@ -246,14 +217,12 @@ export function createClient(config: ClientConfig): Client {
   }
 
   return {
-    call: (operation, options) => callAnyPrefix(operation, options, () => SORTED),
+    call: (operation, options) => callAnyPrefix({ operation, options, take: () => SORTED }),
     async stream(operation, options) {
       assertList(operation);
       const { onRecords, query } = options;
-      const isPage = query !== undefined;
-      const streamed = await callAnyPrefix(operation, options, (call) =>
-        createListSink(call, dialect, { onRecords, isPage }),
-      );
+      const how = { onRecords, isPage: query !== undefined };
+      const streamed = await callAnyPrefix({ operation, options, take: (call) => createListSink(call, dialect, how) });
       if ('consumerFailed' in streamed) throw streamed.consumerFailed.error;
       return streamed;
     },
@@ -264,12 +233,13 @@ export function createClient(config: ClientConfig): Client {
         prefix: options.prefix ?? prefixes.first(operation),
       };
       let found: Omit<Inspected, 'outcome'> = { body: '', durationMs: 0 };
-      const outcome = await callOnce<Outcome>(operation, options, wire, () => ({
+      const taking: Taking<Outcome> = {
         finish(exchanged, call, durationMs) {
           found = seen(exchanged, { endpoint, durationMs });
           return classify(call, exchanged);
         },
-      }));
+      };
+      const outcome = await callOnce({ operation, options, take: () => taking }, wire);
       return { ...found, outcome };
     },
     stats: () => ({ ...counts }),

@@ -11,9 +11,11 @@ import { type Dialect, isJsonObject } from './dialect.ts';
 import { wireJson } from './json.ts';
 
 export interface Account {
+  /** Its name in the settings, for messages. */
   readonly account: string;
   readonly baseUrl: string;
   readonly apiKey: string;
+  /** Sent as Authorization beside the API key; the contract shows it but does not say whether it is required. */
   readonly authorization?: { readonly scheme: string; readonly token: string };
 }
 

@@ -7,6 +7,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { hashInto } from '../../base/text-hash.ts';
+import type { Kept, ScannedRecord } from './pass.ts';
 
 export interface Sighting {
   /** The last pass that saw the id before this sighting; undefined if there is none. */
@@ -67,6 +68,26 @@ export class SeenIds {
     }
     if (mark === 0 && ++this.#size > (this.#table.length / WORDS) * MOST_FILLED) this.#grow();
     return { lastPass: before, otherwiseAt: isOther ? mark >>> (PASS_BITS + 1) : undefined };
+  }
+
+  /** Records a page in a pass. `page`: its number among the pages of all passes. `onNew` receives each id that no pass has seen. */
+  notePage(
+    records: readonly ScannedRecord[],
+    pass: number,
+    page: number,
+    onNew?: (id: string) => void,
+  ): Required<Kept> {
+    const otherwise: { id: string; keptIn: number }[] = [];
+    let [newInPass, newInAll] = [0, 0];
+    for (const { id, hash } of records) {
+      const { lastPass, otherwiseAt } = this.note(id, pass, hash, page);
+      if (lastPass !== pass) newInPass++;
+      if (otherwiseAt !== undefined) otherwise.push({ id, keptIn: otherwiseAt });
+      if (lastPass !== undefined) continue;
+      newInAll++;
+      onNew?.(id);
+    }
+    return { newInPass, newInAll, otherwise };
   }
 
   /** Where the key is, or would be. */

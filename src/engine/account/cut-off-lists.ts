@@ -9,11 +9,12 @@ import type pg from 'pg';
 import { formatCount } from '../../base/counts.ts';
 import { isPageSize } from '../../client/lists/whole-lists.ts';
 import { singular, type WholeKind } from '../../contract/kinds.ts';
-import { addNote, type RunProgress, recordProgress } from '../ledger/runs.ts';
+import { addNote } from '../ledger/runs.ts';
 import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/scopes/learnt.ts';
 import type { JobContext } from '../worker/job.ts';
 import { EMBEDDED } from './account.ts';
 import { lookUp } from './look-up.ts';
+import { readsOf } from './reads.ts';
 import type { WholeListRead } from './whole-list.ts';
 
 const NAME = (kind: WholeKind) => `cut-off:${kind}`;
@@ -31,10 +32,11 @@ export async function keepCutOff(pool: pg.Pool, scope: string, kind: WholeKind, 
  * service are whole, whatever their length.
  */
 export async function isCutOff(
-  { pool, run, account, signal }: Pick<JobContext<unknown>, 'pool' | 'run' | 'account' | 'signal'>,
+  context: Pick<JobContext<unknown>, 'pool' | 'run' | 'account' | 'signal'>,
   kind: WholeKind,
   { records, hasEnd, highestId }: Pick<WholeListRead, 'records' | 'hasEnd' | 'highestId'>,
 ): Promise<boolean> {
+  const { pool, run, account } = context;
   const learnt = await readLearnt(pool, run.scope);
   const found = learnt.get(NAME(kind));
   if (typeof found === 'string') {
@@ -47,9 +49,8 @@ export async function isCutOff(
     if (!run.dryRun && !learnt.has(LENGTH(kind))) await keepLearnt(pool, run.scope, LENGTH(kind), records);
     return false;
   }
-  const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
   const hasNext = async (id: number) =>
-    (await lookUp(account, kind, String(id + 1), { lane: run.lane, signal, onCalls })).status === 'found';
+    (await lookUp(account, kind, String(id + 1), readsOf(context))).status === 'found';
   const isUnclear = !learnt.has(LENGTH(kind)) && (highestId === undefined || (await hasNext(highestId)));
   const check = isUnclear
     ? `nothing shows that it is complete, so none of the records missing from it are created. If it has more, set the name of the page parameter in the account’s dialect.pageParam. If it is complete, create one more ${singular(kind)} at the service, and start again`

@@ -5,23 +5,21 @@
 import { isJsonObject } from '../../client/call/dialect.ts';
 import { textOf } from '../../client/call/json.ts';
 import type { SeenIds } from '../../client/lists/seen-ids.ts';
-import { recordProgress } from '../ledger/runs.ts';
 import type { JobContext } from '../worker/job.ts';
-import { readStream } from './reads.ts';
+import { readStream, readsOf } from './reads.ts';
 
 /** At most `most` of their ids, by one read of the orders; of a list in pages, by its first page. Empty if they cannot be read. */
 export async function namedCustomers(
-  { account, run, pool, signal, log }: JobContext<unknown>,
+  context: JobContext<unknown>,
   listed: SeenIds,
   most: number,
 ): Promise<readonly string[]> {
+  const { account, run, signal, log } = context;
   const named = new Set<string>();
   const enough = new Error('the beginning is enough');
   try {
     await readStream(account, 'orders.getall', {
-      lane: run.lane,
-      signal,
-      onCalls: (made) => recordProgress(pool, run.id, made),
+      ...readsOf(context),
       onRecords: async (orders) => {
         for (const order of orders) {
           const id = isJsonObject(order) ? textOf(order.client_id) : '';

@@ -3,7 +3,7 @@
  * as long as necessary: an interrupted list starts again from its beginning and would never finish on a small budget. (A
  * read that waits long holds no worker slot: see parked.ts.)
  */
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from '../../base/pause.ts';
 import type { CallOptions, StreamOptions } from '../../client/call/client.ts';
 import { type Applied, callsFor, type Streamed } from '../../client/call/outcome.ts';
 import {
@@ -14,6 +14,8 @@ import {
   type RetryDecision,
 } from '../../client/call/retry-policy.ts';
 import type { OperationName } from '../../contract/operations.ts';
+import { type RunProgress, recordProgress } from '../ledger/runs.ts';
+import type { JobContext } from '../worker/job.ts';
 import type { Account } from './account.ts';
 import { RetryLater, stopFor } from './failure.ts';
 import { stopAfterRefusal } from './key-check.ts';
@@ -38,6 +40,11 @@ export interface ReadOptions {
   readonly tries?: number;
   /** Called before each try: discard the records of earlier tries. */
   readonly onTry?: () => void;
+}
+
+/** How a run reads: in its lane, until it is stopped; the ledger counts the calls. */
+export function readsOf({ pool, run, signal }: Pick<JobContext<unknown>, 'pool' | 'run' | 'signal'>) {
+  return { lane: run.lane, signal, onCalls: (made: RunProgress) => recordProgress(pool, run.id, made) };
 }
 
 /** Calls a repeatable operation until it gets an answer. @throws Stop */
@@ -150,6 +157,6 @@ async function answered<T extends Applied | Streamed>(
       if (token?.status === 'empty') throw new RetryLater(stop.message, token.retryAfterMs);
       waitMs = Math.min(waitMs, backoffMs({ attempt, random: Math.random() }));
     }
-    await delay(waitMs, undefined, { signal }).catch(() => undefined); // if aborted, the next try reports it
+    await pause(waitMs, signal); // if aborted, the next try reports it
   }
 }

@@ -3,10 +3,11 @@
  * service when it starts, and after a call has failed; while a service is down it keeps asking, so that it notices the
  * service's return without a run.
  */
-import { setTimeout as delay } from 'node:timers/promises';
+
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { messageOf } from '../../base/errors.ts';
+import { pause } from '../../base/pause.ts';
 import { healthIn } from '../../client/call/guarded-client.ts';
 import type { Outcome, StreamOutcome } from '../../client/call/outcome.ts';
 import { noteDown, noteUp } from '../ledger/scopes/down-services.ts';
@@ -84,7 +85,7 @@ export function watchServices(needs: {
           `the service does not work: ${failure}. The runs of the account wait, and resume by themselves`,
         );
       }
-      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+      await pause(pauseMs, signal);
     }
   }
 

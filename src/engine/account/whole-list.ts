@@ -239,15 +239,7 @@ async function scanPages(
     keep: async (records, pass) => {
       const keptIn = calls++;
       await onRecords(records.map(({ record }) => record));
-      const otherwise: { id: string; keptIn: number }[] = [];
-      let [newInPass, newInAll] = [0, 0];
-      for (const { id, hash } of records) {
-        const { lastPass, otherwiseAt } = seen.note(id, pass, hash, keptIn);
-        if (lastPass === undefined) newInAll++;
-        if (lastPass !== pass) newInPass++;
-        if (otherwiseAt !== undefined) otherwise.push({ id, keptIn: otherwiseAt });
-      }
-      return { newInPass, newInAll, otherwise };
+      return seen.notePage(records, pass, keptIn);
     },
   });
 }

@@ -11,8 +11,8 @@
  * | missing, and the service has no look-up by id | the list counts as partial |
  */
 
-import { setTimeout as delay } from 'node:timers/promises';
 import { formatCount } from '../../base/counts.ts';
+import { pause } from '../../base/pause.ts';
 import { isJsonObject } from '../../client/call/dialect.ts';
 import type { Json, JsonObject } from '../../client/call/json.ts';
 import { mayBeSame, type RecordKeys, recordKeys } from '../../client/lists/record-keys.ts';
@@ -21,7 +21,7 @@ import { singular } from '../../contract/kinds.ts';
 import { isMoreThanChance } from '../ledger/matching/check-links.ts';
 import { distrustList } from '../ledger/matching/first-created.ts';
 import { openRows } from '../ledger/rows.ts';
-import { addNote, type RunProgress, recordAwaited, recordProgress } from '../ledger/runs.ts';
+import { addNote, recordAwaited } from '../ledger/runs.ts';
 import {
   keepTenant,
   keepWitnesses,
@@ -39,6 +39,7 @@ import { waysOn } from './identity.ts';
 import { evenly, Sample, spread } from './list-sample.ts';
 import { isMarkedDeleted, lookUp } from './look-up.ts';
 import { namedCustomers } from './named-customers.ts';
+import { readsOf } from './reads.ts';
 import { SkippedIds } from './skipped-ids.ts';
 
 export interface Witnessing {
@@ -87,7 +88,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
   const empty = `empty ${resource}`;
   const awaitMore = async () => {
     await recordAwaited(pool, run.id, empty); // the next read may be put off, such as by a cache
-    await delay(Math.min(EMPTY_AGAIN_MS, account.settleMs), undefined, { signal }).catch(() => undefined); // the next call reports it
+    await pause(Math.min(EMPTY_AGAIN_MS, account.settleMs), signal); // the next call reports it
   };
   return {
     awaitMore: (isUntried || witnesses.length > 0) && !run.listsAwaited.includes(empty) ? awaitMore : undefined,
@@ -190,15 +191,15 @@ function partialNote({ account }: JobContext<unknown>, resource: WitnessedKind, 
  * nothing.
  */
 async function lookAtSuspects(
-  { account, run, pool, signal, log }: JobContext<unknown>,
+  context: JobContext<unknown>,
   resource: WitnessedKind,
   suspects: readonly string[],
   control: string | undefined,
 ): Promise<Looked> {
+  const { account, run, signal, log } = context;
   const [first] = suspects;
   if (first === undefined) return { status: 'removed' };
-  const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
-  const look = (id: string) => lookUp(account, resource, id, { lane: run.lane, signal, onCalls });
+  const look = (id: string) => lookUp(account, resource, id, readsOf(context));
   try {
     if (control !== undefined && (await look(control)).status !== 'found') return { status: 'unclear', id: first };
     for (const id of evenly(suspects, MOST_LOOKED_UP)) {

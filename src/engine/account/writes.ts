@@ -2,8 +2,9 @@
  * One write, by the retry policy: retried immediately if that is safe, and never if it might be applied twice. A refused
  * record is distinguished from a refused key, which concerns the whole account.
  */
-import { setTimeout as delay } from 'node:timers/promises';
+
 import { elapsedMs } from '../../base/clock.ts';
+import { pause } from '../../base/pause.ts';
 import type { CallOptions } from '../../client/call/client.ts';
 import { type Applied, callsFor } from '../../client/call/outcome.ts';
 import { decideRetry, type Failure, type RetryDecision } from '../../client/call/retry-policy.ts';
@@ -75,7 +76,7 @@ async function mayRepeat(
 ): Promise<boolean> {
   if (elapsedMs() + afterMs >= dispatchBefore) return false;
   if ((await account.takeRetry()).status === 'empty') return false;
-  await delay(afterMs, undefined, { signal: stopWaiting }).catch(() => undefined);
+  await pause(afterMs, stopWaiting);
   return !stopWaiting.aborted;
 }
 

@@ -1,5 +1,6 @@
 /** The dispatcher's clock; tests pass their own, in which an hour takes a moment. */
 import { elapsedMs } from '../../base/clock.ts';
+import { pause } from '../../base/pause.ts';
 
 export interface Clock {
   /** A monotonic clock in milliseconds. */
@@ -13,17 +14,7 @@ export interface Clock {
 export const systemClock: Clock = {
   nowMs: elapsedMs,
   ledgerNow: () => undefined,
-  wait: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal.aborted) return resolve();
-      const over = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', over);
-        resolve();
-      };
-      const timer = setTimeout(over, ms);
-      signal.addEventListener('abort', over);
-    }),
+  wait: pause,
 };
 
 /** A wait of one caller that a ring ends early; a ring before the wait is not lost. */

@@ -3,6 +3,7 @@
  * empties it together with the marks of the reads, so a transaction that relies on a read checks that its mark still
  * exists.
  */
+import { columnsOf } from '../../storage/columns.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { runUnknown } from './runs.ts';
 
@@ -61,7 +62,6 @@ export async function keepCustomers(
 ): Promise<void> {
   if (customers.length === 0) return;
   const distinct = [...new Map(customers.map((customer) => [customer.recordId, customer])).values()];
-  const column = <K extends keyof SeenCustomer>(name: K) => distinct.map((customer) => customer[name] ?? null);
   await db.query(
     `insert into ledger.records (run_id, kind, record_id, contact_id, email, phone, name, org, fields, first_pass, last_pass, is_listed)
      select $1, 'customer', t.*, $10, $2, $11
@@ -71,13 +71,7 @@ export async function keepCustomers(
     [
       runId,
       pass,
-      column('recordId'),
-      column('contactId'),
-      column('email'),
-      column('phone'),
-      column('name'),
-      column('org'),
-      distinct.map((customer) => JSON.stringify(customer.fields)),
+      ...columnsOf(distinct, 'recordId', 'contactId', 'email', 'phone', 'name', 'org', 'fields'),
       firstPass,
       isListed,
     ],

@@ -3,7 +3,7 @@
  * here. A row is claimed in a durable transaction before it is sent, and its outcome is written only under that claim.
  */
 import type { Facts } from '../../base/reasons/reason.ts';
-import type { Queryable } from '../../storage/queryable.ts';
+import type { Queryable, Stored } from '../../storage/queryable.ts';
 import type { Claim } from './claims.ts';
 import type { RecordKind } from './match-index.ts';
 
@@ -49,18 +49,11 @@ export interface ClaimedRow extends RowKey {
   readonly sends: number;
 }
 
+type Absent = 'fields' | 'recordId' | 'clientId';
+
 /** Claims up to `limit` ready rows durably before anything is sent: first rows to send again, then the oldest. */
 export async function claimRows(db: Queryable, claim: Claim, limit: number): Promise<readonly ClaimedRow[]> {
-  const claimed = await db.query<{
-    chunk: number;
-    n: number;
-    sourceId: string;
-    action: RowAction;
-    fields: Record<string, string | number> | null;
-    recordId: string | null;
-    clientId: string | null;
-    sends: number;
-  }>(
+  const claimed = await db.query<Omit<ClaimedRow, Absent> & Stored<Pick<ClaimedRow, Absent>>>(
     `select chunk_id::float8 as chunk, n::float8 as n, source_id as "sourceId", action, fields, record_id as "recordId",
        client_id as "clientId", sends
      from ledger.claim_rows($1, $2, $3)`,
@@ -211,6 +204,13 @@ export async function openRows(db: Queryable, runId: string): Promise<Readonly<R
 
 export type Counts = Readonly<Record<Verdict | 'in', number>>;
 
+/** With 0 for each other verdict. */
+export function countsOf(counts: Readonly<Partial<Record<string, number>>> = {}): Counts {
+  const all = VERDICTS.map((verdict) => [verdict, counts[verdict] ?? 0] as const);
+  const sum = all.reduce((total, [, n]) => total + n, 0);
+  return { in: sum, ...Object.fromEntries(all) } as Counts; // safe: it has every verdict
+}
+
 /**
  * The run's rows by verdict, with deleted rows and the unchanged records without a row; a row without a verdict counts as unknown, so `in`
  * is always the sum of the others.
@@ -224,22 +224,9 @@ export async function countRows(db: Queryable, runId: string): Promise<Counts> {
      union all select key, value::int from ledger.runs, jsonb_each_text(pruned) where id = $1`,
     [runId],
   );
-  const counts: Record<Verdict | 'in', number> = {
-    in: 0,
-    created: 0,
-    updated: 0,
-    unchanged: 0,
-    existing: 0,
-    invalid: 0,
-    rejected: 0,
-    review: 0,
-    unknown: 0,
-  };
-  for (const { verdict, n } of counted.rows) {
-    counts[verdict] += n;
-    counts.in += n;
-  }
-  return counts;
+  const counts = new Map<Verdict, number>();
+  for (const { verdict, n } of counted.rows) counts.set(verdict, n + (counts.get(verdict) ?? 0));
+  return countsOf(Object.fromEntries(counts));
 }
 
 /** What the record of a row held when its update was planned. `isOld`: by a read that began longer than `settle` ago. */

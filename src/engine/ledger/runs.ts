@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { LockstepError } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
-import type { Queryable } from '../../storage/queryable.ts';
+import { type Queryable, type Stored, withoutNulls } from '../../storage/queryable.ts';
 
 export const RUN_STATUSES = ['running', 'paused', 'done', 'failed', 'cancelled'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
@@ -75,17 +75,12 @@ export interface ContactsLeftOut {
   readonly linked: number;
 }
 
-export interface NewRun {
-  readonly sync: string;
-  readonly type: string;
-  readonly account: string;
+type Named = 'sync' | 'type' | 'account' | 'resource' | 'lane' | 'dryRun' | 'options';
+
+export interface NewRun extends Pick<Run, Named> {
+  readonly phase: string;
   /** Default: the account's name, which is its first scope. */
   readonly scope?: string;
-  readonly resource: string;
-  readonly lane: Lane;
-  readonly dryRun: boolean;
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly phase: string;
   readonly partOf?: string;
   /** Default: `sync`. */
   readonly title?: string;
@@ -106,41 +101,29 @@ export async function startRun(
   db: Queryable,
   run: NewRun,
 ): Promise<{ status: 'started'; run: Run } | { status: 'busy'; run: Run }> {
+  const { sync, type, account, resource, lane, dryRun, options, phase, partOf, title, scope = account } = run;
   for (;;) {
-    const started = await db.query(
+    const started = await db.query<Stored<Run>>(
       `insert into ledger.runs (id, sync, job, account, resource, lane, dry_run, options, status, phase, part_of,
          title, scope)
        values ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9, $10, $11, $12) on conflict do nothing returning ${COLUMNS}`,
-      [
-        newRunId(),
-        run.sync,
-        run.type,
-        run.account,
-        run.resource,
-        run.lane,
-        run.dryRun,
-        run.options,
-        run.phase,
-        run.partOf ?? null,
-        run.title ?? null,
-        run.scope ?? run.account,
-      ],
+      [newRunId(), sync, type, account, resource, lane, dryRun, options, phase, partOf, title, scope],
     );
-    if (started.rows[0]) return { status: 'started', run: toRun(started.rows[0]) };
-    const busy = await db.query(
+    if (started.rows[0]) return { status: 'started', run: withoutNulls(started.rows[0]) };
+    const busy = await db.query<Stored<Run>>(
       `select ${COLUMNS} from ledger.runs
        where status in ('running', 'paused') and not dry_run and (sync = $1 or (scope = $2 and resource = $3)) limit 1`,
-      [run.sync, run.scope ?? run.account, run.resource],
+      [sync, scope, resource],
     );
-    if (busy.rows[0]) return { status: 'busy', run: toRun(busy.rows[0]) }; // otherwise that run ended in between: try again
+    if (busy.rows[0]) return { status: 'busy', run: withoutNulls(busy.rows[0]) }; // otherwise that run ended in between: try again
   }
 }
 
 /** @throws LockstepError RUN_UNKNOWN */
 export async function readRun(db: Queryable, id: string): Promise<Run> {
-  const found = await db.query(`select ${COLUMNS} from ledger.runs where id = $1`, [id]);
+  const found = await db.query<Stored<Run>>(`select ${COLUMNS} from ledger.runs where id = $1`, [id]);
   if (!found.rows[0]) throw runUnknown(id);
-  return toRun(found.rows[0]);
+  return withoutNulls(found.rows[0]);
 }
 
 export function runUnknown(id: string): LockstepError {
@@ -155,10 +138,11 @@ export function runningRuns(db: Queryable): Promise<readonly Run[]> {
 
 /** Runs that fulfil an SQL condition, the oldest first. */
 export async function runsWhere(db: Queryable, condition: string, values: readonly unknown[] = []): Promise<Run[]> {
-  const found = await db.query(`select ${COLUMNS} from ledger.runs where ${condition} order by created_at`, [
-    ...values,
-  ]);
-  return found.rows.map(toRun);
+  const found = await db.query<Stored<Run>>(
+    `select ${COLUMNS} from ledger.runs where ${condition} order by created_at`,
+    [...values],
+  );
+  return found.rows.map(withoutNulls);
 }
 
 /** Paused runs of a scope that wait for one of these. */
@@ -200,21 +184,13 @@ export interface RunProgress {
 
 /** Adds to a run's counters and replaces its checkpoint and scan label if given; returns the status of the run. */
 export async function recordProgress(db: Queryable, id: string, progress: RunProgress): Promise<RunStatus | undefined> {
+  const { checkpoint, scan, calls = 0, callsMissed = false, limited = 0, rowsSeen = 0, rowsSettled = 0 } = progress;
   const recorded = await db.query<{ status: RunStatus }>(
     `update ledger.runs set calls = calls + $2, limited = limited + $3, rows_seen = rows_seen + $4,
        rows_settled = rows_settled + $5, checkpoint = coalesce($6, checkpoint), scan = coalesce($7, scan), calls_missed = calls_missed or $8,
        open_since = case when status in ('running', 'paused') then open_since else clock_timestamp() end
      where id = $1 returning status`,
-    [
-      id,
-      progress.calls ?? 0,
-      progress.limited ?? 0,
-      progress.rowsSeen ?? 0,
-      progress.rowsSettled ?? 0,
-      progress.checkpoint ?? null,
-      progress.scan ?? null,
-      progress.callsMissed ?? false,
-    ],
+    [id, calls, limited, rowsSeen, rowsSettled, checkpoint, scan, callsMissed],
   );
   return recorded.rows[0]?.status;
 }
@@ -254,11 +230,4 @@ export async function markFailing(db: Queryable, id: string, isFailing: boolean)
 function newRunId(): string {
   const stamp = new Date().toISOString().slice(2, 16).replace(/[-:]/g, '').replace('T', '-');
   return `run-${stamp}-${randomBytes(3).toString('hex')}`;
-}
-
-type RunRow = { [K in keyof Run]: Run[K] | null };
-
-function toRun(row: RunRow): Run {
-  // Safe: the columns are NOT NULL, except those whose null becomes undefined here.
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined])) as unknown as Run;
 }

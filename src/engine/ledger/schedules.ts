@@ -6,7 +6,7 @@
 import type pg from 'pg';
 import { nextStart } from '../../settings/next-start.ts';
 import type { Schedule } from '../../settings/schedules.ts';
-import type { Queryable } from '../../storage/queryable.ts';
+import { type Queryable, type Stored, withoutNulls } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 
 export interface ScheduledSync {
@@ -139,10 +139,10 @@ async function beginIn(db: Queryable, begin: BeginStart, start: DueStart): Promi
 
 /** The schedules that a scheduler has saved, by sync. */
 export async function savedSchedules(db: Queryable): Promise<ReadonlyMap<string, SavedSchedule>> {
-  const found = await db.query<Omit<SavedSchedule, 'waitsFor'> & { waitsFor: string | null }>(
+  const found = await db.query<Stored<SavedSchedule>>(
     `select sync, schedule, due_at as "dueAt", ${WAITS_FOR} as "waitsFor" from ledger.schedules s`,
   );
-  return new Map(found.rows.map((row) => [row.sync, { ...row, waitsFor: row.waitsFor ?? undefined }]));
+  return bySync(found.rows.map(withoutNulls<SavedSchedule>));
 }
 
 /** Its start was not made. */
@@ -167,10 +167,14 @@ export async function unpauseSync(db: Queryable, sync: string): Promise<boolean>
 
 /** The paused syncs by name, whether the settings have them or not. */
 export async function pausedSyncs(db: Queryable): Promise<ReadonlyMap<string, PausedSync>> {
-  const found = await db.query<Omit<PausedSync, 'reason'> & { reason: string | null }>(
+  const found = await db.query<Stored<PausedSync>>(
     'select sync, reason, paused_at as "pausedAt" from ledger.paused_syncs order by sync',
   );
-  return new Map(found.rows.map((row) => [row.sync, { ...row, reason: row.reason ?? undefined }]));
+  return bySync(found.rows.map(withoutNulls<PausedSync>));
+}
+
+function bySync<T extends { readonly sync: string }>(rows: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(rows.map((row) => [row.sync, row]));
 }
 
 async function timeOf(db: Queryable, now: Date | undefined): Promise<Date> {

@@ -3,7 +3,6 @@
  * the ledger, so a lost queue is filled again from there.
  */
 import { setMaxListeners } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   Queue as BullQueue,
   Worker as BullWorker,
@@ -13,6 +12,7 @@ import {
 } from 'bullmq';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { pause } from '../../base/pause.ts';
 import { type Connecting, FORGET, MAX_CONCURRENCY_ON_POSTGRES, openBackend, type QueueNeeds } from './queue-backend.ts';
 
 const QUEUE = 'lockstep';
@@ -166,7 +166,7 @@ function keepWorking(worker: Connecting<Worker>, stop: AbortSignal, log: Logger)
         return await (await worker.ready()).run();
       } catch (error) {
         if (!stop.aborted) log.warn({ err: error }, 'the worker could not connect to the queue');
-        await delay(REST_MS, undefined, { signal: stop }).catch(() => undefined);
+        await pause(REST_MS, stop);
       }
     }
   };

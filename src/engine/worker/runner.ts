@@ -4,10 +4,10 @@
  * calls the jobs from the queue.
  */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { LockstepError } from '../../base/errors.ts';
+import { pause } from '../../base/pause.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { RetryLater } from '../account/failure.ts';
 import { otherScope } from '../account/identity.ts';
@@ -124,7 +124,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     if (!job.waitsInPlace) return afterJob(run, await perform(job, run, { mostClaims, signal }));
     const ending = async (working: Promise<Performed>) => {
       const processed = await afterJob(run, await working);
-      if (processed.status === 'again') await delay(processed.inMs, undefined, { signal }).catch(() => undefined);
+      if (processed.status === 'again') await pause(processed.inMs, signal);
     };
     const performed = await parking.await(`${run.id}.${name}`, () => perform(job, run, { mostClaims, signal }), ending);
     return performed === 'parked' ? { status: 'over' } : afterJob(run, performed); // parked: the next check queues its next job

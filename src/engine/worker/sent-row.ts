@@ -56,6 +56,15 @@ export function toSent(row: ClaimedRow, report: WriteReport, action: RowAction, 
   }
 }
 
+/** The same for an update, whose record may be gone. */
+export function toSentUpdate(row: ClaimedRow, report: WriteReport, kind: 'customer' | 'order'): SentRow {
+  const { written } = report;
+  if (written.status !== 'refused' || written.httpStatus !== 404) return toSent(row, report, 'update');
+  const reason = kind === 'customer' ? 'CUSTOMER_GONE' : 'ORDER_GONE';
+  const facts = { [kind]: row.recordId, answer: written.message };
+  return sent(row, 'update', report, { outcome: 'refused', verdict: 'review', reason, facts });
+}
+
 /** A row that was sent, and its outcome. */
 export function sent(
   { n, chunk, sends }: ClaimedRow,

@@ -1,6 +1,7 @@
 /** Which task is linked with which item: stored with the ledger's other links, one kind per target. */
 
 import type { TaskState } from '../../contract/target.ts';
+import { columnsOf } from '../../storage/columns.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { LINK_COMMENT, linkCommentMarker } from '../targets/items/marker.ts';
 
@@ -36,18 +37,13 @@ export function sourceIdOf({ kind, id }: Source): string {
 export async function keepItemLinks(db: Queryable, target: string, links: readonly ItemLink[]): Promise<void> {
   if (links.length === 0) return;
   for (const { formerId, itemId } of links) if (formerId !== undefined) await moveItem(db, target, formerId, itemId);
+  const rows = links.map(({ task, runId = '', ...link }) => ({ ...link, runId, sourceId: sourceIdOf(task) }));
   await db.query(
     `insert into ledger.links (scope, kind, source_id, record_id, run_id)
      select scope, $1, source_id, record_id, run_id
      from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as t(scope, source_id, record_id, run_id)
      on conflict do nothing`,
-    [
-      linkKind(target),
-      links.map(({ scope }) => scope),
-      links.map(({ task }) => sourceIdOf(task)),
-      links.map(({ itemId }) => itemId),
-      links.map(({ runId }) => runId ?? ''),
-    ],
+    [linkKind(target), ...columnsOf(rows, 'scope', 'sourceId', 'itemId', 'runId')],
   );
 }
 

@@ -1,6 +1,7 @@
 /** The outbox: the transaction that writes a change also queues its delivery to each target. */
 import { createHash } from 'node:crypto';
 import type { ChangeFilter } from '../../settings/target-events.ts';
+import { columnsOf } from '../../storage/columns.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { whyFiltered } from '../targets/filtered.ts';
 import type { TaskChange } from '../tasks/task-change.ts';
@@ -42,7 +43,7 @@ export async function queueDeliveries(
     }
     await supersedeOlder(
       db,
-      queued.flatMap(({ id, skipped }) => (skipped === undefined ? id : [])),
+      queued.filter(({ skipped }) => skipped === undefined),
     );
   }
 }
@@ -80,27 +81,25 @@ export type AlertState = 'opened' | 'recovered';
 
 /** Queues messages about problems. Must be called in the transaction that keeps the state of the problems. */
 export async function queueAlerts(db: Queryable, alerts: readonly QueuedAlert[]): Promise<void> {
-  const ids = alerts.map(({ target, sequence }) => stableId(['alert', sequence, target]));
+  const queued = alerts.map((alert) => ({ ...alert, id: stableId(['alert', alert.sequence, alert.target]) }));
   await db.query(
     `insert into ledger.deliveries (id, target, scope, sync, kind, task_id, sequence, event, task, seen_at, state)
      select id, target, '', sync, 'alert', key, sequence, event, message, clock_timestamp(), 'waiting'
      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::text[], $7::json[])
        as t(id, target, sync, key, sequence, event, message)`,
-    [
-      ids,
-      alerts.map(({ target }) => target),
-      alerts.map(({ sync }) => sync),
-      alerts.map(({ key }) => key),
-      alerts.map(({ sequence }) => sequence),
-      alerts.map(({ event }) => event),
-      alerts.map(({ message }) => JSON.stringify(message)),
-    ],
+    [...columnsOf(queued, 'id', 'target', 'sync', 'key', 'sequence', 'event', 'message')],
   );
-  await supersedeOlder(db, ids);
+  await supersedeOlder(db, queued);
 }
 
 async function insertChunk(db: Queryable, target: string, queued: readonly Queued[]): Promise<void> {
-  const changes = queued.map(({ change }) => change);
+  const names = ['id', 'scope', 'sync', 'runId', 'kind', 'taskId', 'version', 'event'] as const;
+  const rows = queued.map(({ change, ...more }) => ({
+    ...change,
+    ...more,
+    kind: change.task.kind,
+    taskId: change.task.id,
+  }));
   await db.query(
     `insert into ledger.deliveries
        (id, target, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at, state, verdict, reason, detail, ended_at)
@@ -111,20 +110,7 @@ async function insertChunk(db: Queryable, target: string, queued: readonly Queue
        $10::json[], $11::timestamptz[], $12::text[])
        as t(id, scope, sync, run_id, kind, task_id, sequence, event, task, seen_at, skipped)
      on conflict do nothing`,
-    [
-      target,
-      queued.map(({ id }) => id),
-      changes.map(({ scope }) => scope),
-      changes.map(({ sync }) => sync),
-      changes.map(({ runId }) => runId),
-      changes.map(({ task }) => task.kind),
-      changes.map(({ task }) => task.id),
-      changes.map(({ version }) => version),
-      changes.map(({ event }) => event),
-      changes.map(({ task }) => JSON.stringify(task)),
-      changes.map(({ seenAt }) => seenAt),
-      queued.map(({ skipped }) => skipped),
-    ],
+    [target, ...columnsOf(rows, ...names, 'task', 'seenAt', 'skipped')],
   );
 }
 
@@ -132,7 +118,7 @@ async function insertChunk(db: Queryable, target: string, queued: readonly Queue
  * Ends older deliveries that wait. Deliveries on their way record which one is newer, and are not retried if they fail. A
  * process that writes their outcome at this moment either sees the newer one or is seen here, because both lock the row.
  */
-async function supersedeOlder(db: Queryable, ids: readonly string[]): Promise<void> {
+async function supersedeOlder(db: Queryable, queued: readonly { readonly id: string }[]): Promise<void> {
   await db.query(
     `with newest as (
        select distinct on (target, scope, sync, kind, task_id) id, target, scope, sync, kind, task_id, sequence
@@ -149,6 +135,6 @@ async function supersedeOlder(db: Queryable, ids: readonly string[]): Promise<vo
        detail = case d.state when 'waiting' then 'by ' || by_id else d.detail end,
        ended_at = case d.state when 'waiting' then clock_timestamp() else d.ended_at end
      from older where d.id = older.id and d.state <> 'ended'`,
-    [ids],
+    [queued.map(({ id }) => id)],
   );
 }

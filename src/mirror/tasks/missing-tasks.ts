@@ -5,7 +5,7 @@
 
 import type { TaskKind, TaskState } from '../../contract/target.ts';
 import { type LookedUp, lookUp as lookUpRecord } from '../../engine/account/look-up.ts';
-import { type RunProgress, recordProgress } from '../../engine/ledger/runs.ts';
+import { readsOf } from '../../engine/account/reads.ts';
 import {
   childrenOf,
   type LastState,
@@ -63,9 +63,8 @@ async function isAnyFound(context: JobContext<unknown>, ids: readonly string[]):
   return false;
 }
 
-function lookUp({ account, run, pool, signal }: JobContext<unknown>, id: string): Promise<LookedUp> {
-  const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
-  return lookUpRecord(account, 'tasks', id, { lane: run.lane, signal, onCalls });
+function lookUp(context: JobContext<unknown>, id: string): Promise<LookedUp> {
+  return lookUpRecord(context.account, 'tasks', id, readsOf(context));
 }
 
 /**

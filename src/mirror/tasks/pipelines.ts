@@ -3,7 +3,7 @@ import { idOf, toWireId } from '../../client/call/dialect.ts';
 import { isPart } from '../../client/lists/scan-pages.ts';
 import type { TaskState } from '../../contract/target.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
-import { readCall } from '../../engine/account/reads.ts';
+import { readCall, readsOf } from '../../engine/account/reads.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import { sourceIdOf } from '../links/item-links.ts';
@@ -65,18 +65,14 @@ type Read =
   | { readonly status: 'read'; readonly cards: readonly TaskState[]; readonly readAtMs: number }
   | { readonly status: 'refused'; readonly why: RunFailed };
 
-async function readPipeline(
-  { pool, run, account, options, signal }: JobContext<TasksOptions>,
-  id: string,
-): Promise<Read> {
+async function readPipeline(context: JobContext<TasksOptions>, id: string): Promise<Read> {
+  const { run, account, options } = context;
   const done = new Set(options.doneColumns.map((name) => name.trim().toLowerCase()));
   const readAtMs = performance.now();
   try {
     const answer = await readCall(account, 'pipelines.get', {
-      lane: run.lane,
-      signal,
+      ...readsOf(context),
       query: { pipeline_id: toWireId(id) },
-      onCalls: (made) => recordProgress(pool, run.id, made),
     });
     const read = cardsOf(answer.content, id, (column) => done.has(column.trim().toLowerCase()));
     if (read.status === 'read') return { ...read, readAtMs };

@@ -3,6 +3,7 @@
  * setting to change.
  */
 
+import type { CallOptions } from '../../client/call/client.ts';
 import { listIn, whyNoRecords } from '../../client/call/decode.ts';
 import type { Json } from '../../client/call/json.ts';
 import { shapeOf } from '../../client/call/shape.ts';
@@ -13,26 +14,20 @@ import type { TaskState } from '../../contract/target.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
 import { checkShape } from '../../engine/account/list-shapes.ts';
-import { readCall } from '../../engine/account/reads.ts';
+import { readCall, readsOf } from '../../engine/account/reads.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import type { TaskRead } from '../targets/service/service.ts';
 
-export interface Asked {
-  readonly path?: Readonly<Record<string, string | number>>;
-  readonly query?: Readonly<Record<string, string | number>>;
-}
-
-export type ListReader = (asked: Asked) => Promise<Page<Json>>;
+export type ListReader = (asked: Pick<CallOptions, 'path' | 'query'>) => Promise<Page<Json>>;
 
 /** Reads lists of one operation; the first list that is not empty is compared with the shape seen before. */
 export function taskListReader(context: JobContext<unknown>, operation: OperationName, kind: Kind): ListReader {
-  const { pool, run, account, signal } = context;
+  const { pool, run, account } = context;
   let isShapeKnown = false;
   return async (asked) => {
-    const onCalls = (made: { calls: number; limited: number }) => recordProgress(pool, run.id, made);
-    const { content, beside } = await readCall(account, operation, { ...asked, lane: run.lane, signal, onCalls });
+    const { content, beside } = await readCall(account, operation, { ...asked, ...readsOf(context) });
     const found = listIn(content, account.dialect, kind, { of: 'content', isPage: asked.query !== undefined });
     if (!found) throw noList(account, operation, kind, content);
     const { path, list } = found;

@@ -62,21 +62,12 @@ export class Seen {
   }
 
   note(tasks: readonly ScannedTask[], pass: number): Kept {
-    const page = this.#pages++;
-    const otherwise: { id: string; keptIn: number }[] = [];
-    let [newInPass, newInAll] = [0, 0];
-    for (const { id, hash } of tasks) {
-      const { lastPass, otherwiseAt } = this.#ids.note(id, pass, hash, page);
-      if (lastPass !== pass) newInPass++;
-      if (otherwiseAt !== undefined) otherwise.push({ id, keptIn: otherwiseAt });
-      if (lastPass !== undefined) continue;
-      newInAll++;
+    return this.#ids.notePage(tasks, pass, this.#pages++, (id) => {
       this.#first ??= id;
       this.#last = id;
       const isPowerOfTwo = (this.size & (this.size - 1)) === 0;
       if (isPowerOfTwo) this.#middle = id;
-    }
-    return { newInPass, newInAll, otherwise };
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-/** The service's tables, as SQL files beside this one; a migration is never changed. */
+/** The service’s tables, as SQL files beside this one. */
 import type pg from 'pg';
 import { type Migration, migrate, readMigrations } from '../../storage/migrate.ts';
 

@@ -3,7 +3,7 @@
  * commit. The service itself does not know about it. Without `faults` and `latencyMs` this is a plain call.
  */
 import { setMaxListeners } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from '../../base/pause.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
 import type { Behaviour, FaultKind, Faults } from './behaviour.ts';
 import type { Answer } from './dialect.ts';
@@ -34,14 +34,14 @@ export function testBed({ faults, latencyMs }: Pick<Behaviour, 'faults' | 'laten
 
   async function commitLater(serve: () => Promise<Answer>, lateMs: number): Promise<void> {
     const signal = AbortSignal.any([closing.signal, hurrying.signal]);
-    await delay(lateMs, undefined, { signal }).catch(() => undefined);
+    await pause(lateMs, signal);
     if (!closing.signal.aborted) await serve().catch(() => undefined); // its caller has closed the connection
   }
 
   return {
     counts: () => counts,
     async around(operation, serve) {
-      if (latencyMs > 0) await delay(latencyMs, undefined, { signal: closing.signal }).catch(() => undefined);
+      if (latencyMs > 0) await pause(latencyMs, closing.signal);
       const fault = chance?.(operation);
       if (faults === undefined || fault === undefined) return { status: 'answer', answer: await serve() };
       counts.set(fault, (counts.get(fault) ?? 0) + 1);

@@ -5,9 +5,8 @@
 import { recordIn } from '../../client/call/decode.ts';
 import { toWireId } from '../../client/call/dialect.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
-import { readCall } from '../../engine/account/reads.ts';
+import { readCall, readsOf } from '../../engine/account/reads.ts';
 import { missingImports } from '../../engine/ledger/matching/missing-imports.ts';
-import { recordProgress } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import { type ScannedContact, toScannedContact } from './staging.ts';
@@ -37,13 +36,11 @@ export async function readEdited(
 
 /** Undefined if the service has no such contact any more, or cannot read a single contact. */
 async function contactNow(context: JobContext<unknown>, id: string): Promise<ScannedContact | undefined> {
-  const { pool, run, account, signal } = context;
+  const { account } = context;
   try {
     const { content } = await readCall(account, 'contacts.get', {
-      lane: run.lane,
-      signal,
+      ...readsOf(context),
       query: { contact_id: toWireId(id) },
-      onCalls: (made) => recordProgress(pool, run.id, made),
     });
     const record = recordIn(content, account.dialect, 'contacts');
     const contact = record === undefined ? undefined : toScannedContact(record, account);

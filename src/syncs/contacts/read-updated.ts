@@ -1,7 +1,7 @@
 /** The customers that a run has updated, read again: a service may accept an update without storing it. */
 import { lookUp } from '../../engine/account/look-up.ts';
+import { readsOf } from '../../engine/account/reads.ts';
 import { keepCustomers, type SeenCustomer } from '../../engine/ledger/match-index.ts';
-import { type RunProgress, recordProgress } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import { beginReading } from '../begin-reading.ts';
@@ -21,12 +21,11 @@ export async function readUpdated(
   ids: readonly string[],
 ): Promise<boolean> {
   if (ids.length > MOST) return false;
-  const { pool, run, account, signal } = context;
+  const { run, account } = context;
   await beginReading(context, exclusive, { kind: 'customer', pass });
-  const onCalls = (made: RunProgress) => recordProgress(pool, run.id, made);
   const customers: SeenCustomer[] = [];
   for (const id of ids) {
-    const found = await lookUp(account, 'customers', id, { lane: run.lane, signal, onCalls });
+    const found = await lookUp(account, 'customers', id, readsOf(context));
     if (found.status !== 'found') return false;
     customers.push(toSeenCustomer(found.record, account));
   }

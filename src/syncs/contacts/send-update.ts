@@ -4,7 +4,7 @@ import type { JsonObject } from '../../client/call/json.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { type WriteOptions, write } from '../../engine/account/writes.ts';
 import type { Before, ClaimedRow } from '../../engine/ledger/rows.ts';
-import { type SentRow, sent, toSent } from '../../engine/worker/sent-row.ts';
+import { type SentRow, toSentUpdate } from '../../engine/worker/sent-row.ts';
 import { maskedIn } from '../customers/keys.ts';
 import { toSeenCustomer } from '../customers/read-customers.ts';
 import { type ReadBefore, readNow, withCalls } from '../record-now.ts';
@@ -42,12 +42,5 @@ function changed(fields: ClaimedRow['fields'], { fields: was }: Before, record: 
 
 async function send(account: Account, row: ClaimedRow, options: WriteOptions, longIds: LongIds): Promise<SentRow> {
   const body = { ...row.fields, id: toBodyId(row.recordId ?? '', longIds) };
-  const report = await write(account, 'customers.update', { ...options, body });
-  const { written } = report;
-  if (written.status === 'refused' && written.httpStatus === 404) {
-    const facts = { customer: row.recordId, answer: written.message };
-    const gone = { outcome: 'refused', verdict: 'review', reason: 'CUSTOMER_GONE', facts } as const;
-    return sent(row, 'update', report, gone);
-  }
-  return toSent(row, report, 'update');
+  return toSentUpdate(row, await write(account, 'customers.update', { ...options, body }), 'customer');
 }

@@ -10,13 +10,14 @@ import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off-lists.ts';
 import { checkShape } from '../../engine/account/list-shapes.ts';
 import { isMarkedDeleted } from '../../engine/account/look-up.ts';
+import { readsOf } from '../../engine/account/reads.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
 import { openWitnesses } from '../../engine/account/witnessing.ts';
 import { areAuditsDue } from '../../engine/ledger/audit-debts.ts';
 import { keepCustomers, type SeenCustomer } from '../../engine/ledger/match-index.ts';
 import { SAME_CUSTOMER } from '../../engine/ledger/matching/matching-keys.ts';
-import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
+import { addNote } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import { beginReading } from '../begin-reading.ts';
@@ -42,7 +43,7 @@ export async function readCustomers(
   pass: number,
   wants: (customer: SeenCustomer) => boolean = () => true,
 ): Promise<CustomersRead> {
-  const { pool, run, account, signal } = context;
+  const { pool, run, account } = context;
   const reading = { kind: 'customer', pass } as const;
   await beginReading(context, exclusive, reading);
   const isAudit = await areAuditsDue(pool, run, reading);
@@ -54,10 +55,8 @@ export async function readCustomers(
   let withMask = 0;
   let deleted = 0;
   const read = await readWholeList(account, 'customers.getall', {
-    lane: run.lane,
-    signal,
+    ...readsOf(context),
     awaitMore: witnesses.awaitMore,
-    onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (answered) => {
       const batch = answered.filter((record) => !isMarkedDeleted(record));
       deleted += answered.length - batch.length;

@@ -17,21 +17,13 @@ import { inTransaction } from '../../storage/transaction.ts';
 import { type OrdersOptions, ordersOptions } from './options.ts';
 import { takenOver } from './staging.ts';
 
-export interface LoadSpec {
+export interface LoadSpec extends Omit<Load, 'isReceived' | 'sample'> {
   readonly account: string;
   readonly scope: string;
-  /** Hexadecimal, 16 digits at least: the same for the same account, address, bytes and mapping. */
-  readonly loadId: string;
-  readonly fileName: string;
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly header: readonly string[];
-  /** What is needed to write the results, and what was said about the columns; kept as JSON. */
-  readonly form: unknown;
   readonly options: OrdersOptions;
   readonly lane: Lane;
   readonly dryRun: boolean;
-  /** Whether a load that a person did not approve is found, too. Default: false. */
+  /** Whether a load that a person did not approve is found, too; otherwise the file is loaded again. Default: false. */
   readonly staysDeclined?: boolean;
   /** The load whose refused lines the file has, corrected; kept in `form`. */
   readonly corrects?: string;
@@ -47,11 +39,13 @@ export type BegunLoad =
 
 /** The load as it was received, for its results. */
 export interface Load {
+  /** Hexadecimal, 16 digits at least: the same for the same account, address, bytes and mapping. */
   readonly loadId: string;
   readonly fileName: string;
   readonly sha256: string;
   readonly bytes: number;
   readonly header: readonly string[];
+  /** What is needed to write the results, and what was said about the columns; kept as JSON. */
   readonly form: unknown;
   readonly isReceived: boolean;
   /** Hashes of rows without an order_id (repeated-content.ts). */
@@ -201,35 +195,17 @@ async function dropHalfReceived(db: Queryable, last: Found, { fileName }: LoadSp
 
 /** Undefined if another process has begun it at the same moment. */
 async function createLoad(db: Queryable, spec: LoadSpec): Promise<Run | undefined> {
-  const name = `orders:${spec.loadId.slice(0, 12)}`;
-  const begun = await startRun(db, {
-    sync: name,
-    type: 'orders',
-    account: spec.account,
-    scope: spec.scope,
-    resource: name,
-    lane: spec.lane,
-    dryRun: spec.dryRun,
-    options: spec.options,
-    phase: 'load-orders',
-    title: path.basename(spec.fileName),
-  });
+  const { account, scope, lane, dryRun, options, loadId, fileName, sha256, bytes, header, form = null } = spec;
+  const name = `orders:${loadId.slice(0, 12)}`;
+  const started = { sync: name, resource: name, type: 'orders', phase: 'load-orders', title: path.basename(fileName) };
+  const begun = await startRun(db, { ...started, account, scope, lane, dryRun, options });
   if (begun.status === 'busy') return undefined;
-  await db.query(`update ledger.runs set status = 'paused' where id = $1`, [begun.run.id]);
+  const { id } = begun.run;
+  await db.query(`update ledger.runs set status = 'paused' where id = $1`, [id]);
   await db.query(
     `insert into ledger.loads (run_id, scope, load_id, file_name, sha256, bytes, header, form, receiver)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      begun.run.id,
-      spec.scope,
-      spec.loadId,
-      spec.fileName,
-      spec.sha256,
-      spec.bytes,
-      JSON.stringify(spec.header),
-      JSON.stringify(spec.form ?? null),
-      thisWorker(RECEIVER_ID),
-    ],
+    [id, scope, loadId, fileName, sha256, bytes, JSON.stringify(header), JSON.stringify(form), thisWorker(RECEIVER_ID)],
   );
-  return readRun(db, begun.run.id);
+  return readRun(db, id);
 }

@@ -8,7 +8,6 @@ import type { Received } from '../../csv/receive.ts';
 import type { Sheet, SheetChoices } from '../../csv/sheet.ts';
 import type { Account } from '../../engine/account/account.ts';
 import type { LoadSpec } from './begin-load.ts';
-import type { OrdersOptions } from './options.ts';
 import { type TellingForm, tellingForm } from './remembered-columns.ts';
 import type { ResultFormat } from './results.ts';
 
@@ -19,15 +18,9 @@ export interface LoadIdentity {
   readonly salt?: string;
 }
 
-export interface Specified extends LoadIdentity {
-  readonly options: OrdersOptions;
+export interface Specified extends LoadIdentity, Pick<LoadSpec, 'options' | 'dryRun' | 'staysDeclined' | 'corrects'> {
   /** Default: interactive for a small file, because a person waits for it; batch for a large one. */
   readonly lane?: Lane;
-  readonly dryRun: boolean;
-  /** Whether a load of the file that a person did not approve is the answer; otherwise the file is loaded again. */
-  readonly staysDeclined?: boolean;
-  /** The load whose refused lines the file has, corrected. */
-  readonly corrects?: string;
 }
 
 const SMALL_BYTES = 1024 * 1024;

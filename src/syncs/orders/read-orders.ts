@@ -12,6 +12,7 @@ import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off-lists.ts';
 import { checkShape } from '../../engine/account/list-shapes.ts';
 import { isMarkedDeleted } from '../../engine/account/look-up.ts';
+import { readsOf } from '../../engine/account/reads.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
 import { openWitnesses } from '../../engine/account/witnessing.ts';
@@ -51,7 +52,7 @@ export async function readOrders(
   pass: number,
   baseline?: Baseline,
 ): Promise<OrdersRead> {
-  const { pool, run, account, signal } = context;
+  const { pool, run, account } = context;
   const reading = { kind: 'order', pass } as const;
   await beginReading(context, exclusive, reading);
   const isAudit = await areAuditsDue(pool, run, reading);
@@ -73,10 +74,8 @@ export async function readOrders(
     );
   };
   const read = await readWholeList(account, 'orders.getall', {
-    lane: run.lane,
-    signal,
+    ...readsOf(context),
     awaitMore: witnesses.awaitMore,
-    onCalls: (made) => recordProgress(pool, run.id, made),
     onRecords: async (batch) => {
       if (batch.length > 0) wanted ??= await openWantedOrders(pool, keepingFor);
       for (const record of batch) {

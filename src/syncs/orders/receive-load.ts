@@ -3,11 +3,11 @@
  * The command line uses it, and so does the watcher of folders.
  */
 
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { firstOf } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
+import { pause } from '../../base/pause.ts';
 import { storable } from '../../base/texts.ts';
 import { Overview } from '../../csv/overview.ts';
 import { readPresets } from '../../csv/presets.ts';
@@ -99,7 +99,7 @@ async function beginOrJoin(pool: pg.Pool, spec: LoadSpec, { signal, onWaiting }:
     } catch (error) {
       if (!(error instanceof LockstepError) || error.code !== 'LOAD_BEING_RECEIVED' || signal.aborted) throw error;
       onWaiting?.();
-      await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+      await pause(LOOK_MS, signal);
     }
   }
 }

@@ -1,6 +1,7 @@
 /** How an existing order is updated: with what the file says, and with the rest of the order only if the service needs it. */
-import { setTimeout as delay } from 'node:timers/promises';
+
 import { elapsedMs } from '../../base/clock.ts';
+import { pause } from '../../base/pause.ts';
 import { idOf, isJsonObject } from '../../client/call/dialect.ts';
 import type { Json, JsonObject } from '../../client/call/json.ts';
 import type { Account } from '../../engine/account/account.ts';
@@ -9,7 +10,7 @@ import type { ReadOptions } from '../../engine/account/reads.ts';
 import { readWholeList, type WholeListOptions } from '../../engine/account/whole-list.ts';
 import { type WriteOptions, type WriteReport, write } from '../../engine/account/writes.ts';
 import type { ClaimedRow } from '../../engine/ledger/rows.ts';
-import { type SentRow, sent, toSent } from '../../engine/worker/sent-row.ts';
+import { type SentRow, sent, toSentUpdate } from '../../engine/worker/sent-row.ts';
 import { countCalls, readNow, withCalls } from '../record-now.ts';
 import { fieldsOf } from './read-orders.ts';
 import type { UpdateMode } from './update-mode.ts';
@@ -58,7 +59,7 @@ interface First {
 async function sendFirst(account: Account, row: ClaimedRow, options: Options, first: First): Promise<SentRow> {
   const report = await write(account, 'orders.update', options);
   if (isRefusedAsPart(report)) return sendWhole(account, row, options, first, report);
-  if (report.written.status !== 'applied') return toResult(row, report);
+  if (report.written.status !== 'applied') return toSentUpdate(row, report, 'order');
   const { made, onCalls } = countCalls();
   const shown = await readUpdated(account, row, { ...options, onCalls }, first);
   return withCalls(await restore(account, row, options, first, { report, shown }), made);
@@ -75,11 +76,11 @@ async function restore(
   if (options.stopWaiting.aborted) return sent(row, 'update', report, { outcome: 'unknown' }); // it is sent again
   if (shown === undefined) {
     first.mode.known = 'partial'; // for this process; the read of the list shows what was lost
-    return toResult(row, report);
+    return toSentUpdate(row, report, 'order');
   }
   const isKept = first.rest.every(([name, value]) => shown[name] === value);
   await first.mode.learn(isKept ? 'partial' : 'whole');
-  if (isKept) return toResult(row, report);
+  if (isKept) return toSentUpdate(row, report, 'order');
   return sendRest(account, row, options, first, report);
 }
 
@@ -135,7 +136,7 @@ async function readUpdated(
     const found = await lookUp(account, 'orders', recordId, reads).catch(() => undefined);
     if (found === undefined) return undefined;
     if (found.status === 'not-found') {
-      await delay(account.settleMs, undefined, { signal }).catch(() => undefined);
+      await pause(account.settleMs, signal);
       isLast = true;
     }
     const record = found.status === 'found' ? found.record : await readListed(account, recordId, reads);
@@ -144,7 +145,7 @@ async function readUpdated(
     const isShown = changed.some((name) => shown[name] !== before[name]);
     if (isShown || rest.some(([name, value]) => shown[name] !== value)) return shown;
     if (isLast) return changed.length === 0 ? shown : undefined;
-    await delay(READ_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+    await pause(READ_AGAIN_MS, signal);
     if (signal.aborted) return undefined;
   }
   return undefined;
@@ -170,15 +171,5 @@ function withRest(options: Options, rest: First['rest']): Options {
 }
 
 async function send(account: Account, row: ClaimedRow, options: Options): Promise<SentRow> {
-  return toResult(row, await write(account, 'orders.update', options));
-}
-
-function toResult(row: ClaimedRow, report: WriteReport): SentRow {
-  const { written } = report;
-  if (written.status === 'refused' && written.httpStatus === 404) {
-    const facts = { order: row.recordId, answer: written.message };
-    const gone = { outcome: 'refused', verdict: 'review', reason: 'ORDER_GONE', facts } as const;
-    return sent(row, 'update', report, gone);
-  }
-  return toSent(row, report, 'update');
+  return toSentUpdate(row, await write(account, 'orders.update', options), 'order');
 }

@@ -1,3 +1,4 @@
+-- The row of a key, locked until the transaction ends, so that decisions on one key follow one another.
 create or replace function budget.locked(p_key text) returns budget.keys language plpgsql as $$
 declare
   found_key budget.keys;

@@ -2,6 +2,7 @@
 -- an answer's headers bound for a while, leaves as many tokens used up as before.
 alter table budget.keys add gap double precision not null default 0;
 
+-- Times are µs: now_us since 1970, the others delays from it. Without a holder nothing is asked about slots.
 create or replace function budget.acquire(
   p_key text, p_lane text, p_want double precision, p_cost double precision, p_ceiling double precision,
   p_burst double precision, p_mode text, p_within double precision, p_share double precision,

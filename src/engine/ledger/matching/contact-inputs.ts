@@ -1,6 +1,7 @@
 /** Contacts as inputs of a run. */
 
 import type { Cause } from '../../../base/reasons/reason.ts';
+import { columnsOf } from '../../../storage/columns.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import type { Run } from '../runs.ts';
 import { settleRows } from '../transitions.ts';
@@ -26,22 +27,11 @@ export async function keepContacts(
   inputs: readonly { readonly contact: ContactInput; readonly n: number }[],
 ): Promise<void> {
   if (inputs.length === 0) return;
-  const column = <K extends keyof ContactInput>(name: K) => inputs.map(({ contact }) => contact[name] ?? null);
+  const rows = inputs.map(({ contact, n }) => ({ ...contact, n }));
   await db.query(
     `insert into ledger.inputs (run_id, n, source_id, label, hash, email, phone, name, org, fields)
      select $1, * from unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::jsonb[])`,
-    [
-      id,
-      inputs.map(({ n }) => n),
-      column('id'),
-      column('label'),
-      column('hash'),
-      column('email'),
-      column('phone'),
-      column('name'),
-      column('org'),
-      inputs.map(({ contact }) => JSON.stringify(contact.fields)),
-    ],
+    [id, ...columnsOf(rows, 'n', 'id', 'label', 'hash', 'email', 'phone', 'name', 'org', 'fields')],
   );
   await rejectFailed(db, id, inputs);
 }

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { absenceAfterMs } from '../../../base/absence.ts';
 import type { Facts } from '../../../base/reasons/reason.ts';
-import type { Queryable } from '../../../storage/queryable.ts';
+import type { Queryable, Stored } from '../../../storage/queryable.ts';
 import { readCursor } from '../read-cursor.ts';
 import type { RowState, Verdict } from '../rows.ts';
 import { reopenRows, type Selection, unmatchRows } from '../transitions.ts';
@@ -123,7 +123,7 @@ export async function isAnyStaged(db: Queryable, runId: string): Promise<boolean
 }
 
 export type StoredCells = readonly string[] | readonly FileLine[];
-type StoredLoadedRow = { readonly [K in Exclude<keyof LoadedRow, 'line' | 'lines'>]: LoadedRow[K] | null } & {
+type StoredLoadedRow = Stored<Omit<LoadedRow, 'line' | 'lines'>> & {
   readonly line: number;
   readonly cells: StoredCells | null;
 };

@@ -32,8 +32,6 @@ create table ledger.runs (
 );
 create unique index runs_one_per_sync on ledger.runs (sync)
   where status in ('running', 'paused') and not dry_run;
-create unique index runs_one_writer on ledger.runs (account, resource)
-  where status in ('running', 'paused') and not dry_run;
 create index runs_newest on ledger.runs (created_at desc);
 
 -- A process's right to work on a run, fencing every write it makes: a claim that has expired writes nothing.
@@ -73,27 +71,6 @@ create table ledger.rows (
 ) with (fillfactor = 70);
 -- What must not be sent again in later runs.
 create index rows_not_found on ledger.rows (source_id) where reason in ('NOT_RECOGNISED', 'NOT_IN_LIST');
-create index rows_open on ledger.rows (run_id, state, n) where state <> 'settled';
-
--- The service's records as a run's read-backs saw them: the match index.
-create table ledger.records (
-  run_id text not null references ledger.runs on delete cascade,
-  record_id text not null,
-  contact_id text,
-  email text,
-  phone text,
-  name text,
-  org text,
-  fields jsonb not null,
-  -- 0 is the baseline before the first write; what came later may be the run's own.
-  first_pass int not null,
-  last_pass int not null,
-  -- The row it was matched with.
-  taken_by text,
-  -- Several rows want it, and a person decides.
-  is_disputed boolean not null default false,
-  primary key (run_id, record_id)
-);
 
 create table ledger.links (
   account text not null,
@@ -107,16 +84,6 @@ create table ledger.links (
   primary key (account, kind, source_id)
 );
 create unique index links_by_record on ledger.links (account, kind, record_id);
-
-create table ledger.snapshots (
-  account text not null,
-  kind text not null,
-  record_id text not null,
-  hash text not null,
-  run_id text not null,
-  seen_at timestamptz not null default now(),
-  primary key (account, kind, record_id)
-);
 
 -- What was learnt about an account's service and is worth keeping: prefixes, whether import works.
 create table ledger.learnt (

@@ -2,8 +2,6 @@
 -- Accounts whose key is refused: nothing is sent for them until a read has succeeded again.
 create table ledger.suspensions (
   account text primary key,
-  -- What was refused, to be tried again.
-  operation text not null,
   message text not null,
   since timestamptz not null default clock_timestamp(),
   refused_at timestamptz not null default clock_timestamp(),

@@ -28,9 +28,6 @@ alter table ledger.runs add part_of text references ledger.runs on delete set nu
 -- What people call it, where no sync of the settings names it: a file.
 alter table ledger.runs add title text;
 create index runs_by_whole on ledger.runs (part_of) where part_of is not null;
--- An order's customer and its order_id.
-alter table ledger.records add client_id text, add label text;
-create index records_by_order on ledger.records (run_id, client_id, label) where label is not null;
 
 -- Which load an order's key belongs to while it is unfinished: loads side by side never send one order twice.
 create table ledger.order_keys (

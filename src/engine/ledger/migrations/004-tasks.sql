@@ -47,7 +47,7 @@ create table ledger.deliveries (
   task_id text not null,
   -- The task's version.
   sequence int not null,
-  event text not null check (event in ('created', 'completed', 'reopened', 'changed', 'gone')),
+  event text not null,
   -- json, not jsonb: it keeps any character.
   task json not null,
   seen_at timestamptz not null,
@@ -69,8 +69,6 @@ create table ledger.deliveries (
 );
 create index deliveries_due on ledger.deliveries (target, due_at) where state = 'waiting';
 create index deliveries_in_order on ledger.deliveries (target, sync, kind, task_id, sequence);
--- Whatever else goes wrong, a target is never told two states of one task at the same time.
-create unique index deliveries_one_sending on ledger.deliveries (target, sync, kind, task_id) where state = 'sending';
 create index deliveries_newest on ledger.deliveries (created_at desc);
 create index deliveries_by_run on ledger.deliveries (run_id);
 

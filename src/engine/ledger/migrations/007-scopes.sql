@@ -50,12 +50,11 @@ alter table ledger.links add known jsonb;
 alter table ledger.runs add scope text;
 update ledger.runs set scope = account;
 alter table ledger.runs alter scope set not null;
-drop index ledger.runs_one_writer;
+drop index if exists ledger.runs_one_writer;
 create unique index runs_one_writer on ledger.runs (scope, resource)
   where status in ('running', 'paused') and not dry_run;
 
 alter table ledger.links rename account to scope;
-alter table ledger.snapshots rename account to scope;
 alter table ledger.learnt rename account to scope;
 alter table ledger.suspensions rename account to scope;
 alter table ledger.loads rename account to scope;
@@ -63,7 +62,8 @@ alter table ledger.tasks rename account to scope;
 alter table ledger.task_lists rename account to scope;
 alter table ledger.deliveries rename account to scope;
 alter table ledger.sync_notes rename account to scope;
-drop index ledger.deliveries_one_sending;
+-- Whatever else goes wrong, a target is never told two states of one task at the same time.
+drop index if exists ledger.deliveries_one_sending;
 create unique index deliveries_one_sending on ledger.deliveries (target, scope, sync, kind, task_id) where state = 'sending';
 
 -- Until now a scope was an account's name; which tenant it is shows when the account is next opened.

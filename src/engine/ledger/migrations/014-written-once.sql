@@ -2,7 +2,7 @@
 -- that. See src/engine/ledger/README.md for the states and what leads from one to another.
 alter table ledger.rows rename to rows_before;
 alter index ledger.rows_pkey rename to rows_before_pkey;
-drop function ledger.claim_rows;
+drop function if exists ledger.claim_rows;
 
 -- What a run was given: a contact, a line of a file, a changed task. JSON of a file is json, not jsonb: it keeps any character.
 create table ledger.inputs (
@@ -98,8 +98,6 @@ create table ledger.verdicts (
   at timestamptz not null default clock_timestamp(),
   primary key (run_id, n)
 );
--- What must not be sent again in later runs.
-create index verdicts_not_found on ledger.verdicts (run_id, n) where reason in ('NOT_RECOGNISED', 'NOT_IN_LIST');
 -- Verdicts that a later look, or a person who had the row tried again, has replaced.
 create table ledger.former_verdicts (
   run_id text not null,
@@ -140,10 +138,10 @@ insert into ledger.verdicts (run_id, n, verdict, reason, facts, record_id, at)
   from moved where state = 'settled' and verdict is not null;
 delete from ledger.claims;
 drop table ledger.rows_before;
-drop table ledger.snapshots;
+drop table if exists ledger.snapshots;
 
 -- What the lists of the service showed to a run: it can be read again, and no crash of the database need keep it.
-drop table ledger.records;
+drop table if exists ledger.records;
 create unlogged table ledger.records (
   run_id text not null,
   kind text not null check (kind in ('customer', 'order')),
@@ -182,6 +180,7 @@ create or replace function ledger.forget_run() returns trigger language plpgsql 
     delete from ledger.reads where run_id = old.id;
     return null;
   end $$;
+create or replace trigger forget_run after delete on ledger.runs for each row execute function ledger.forget_run();
 
 -- Creations at targets that are accounts of the service: until now among the links.
 -- The last creation of an item for a task, written before it is sent.
@@ -199,32 +198,6 @@ insert into ledger.creations (scope, target, source_id, at, is_taken)
   select scope, substr(kind, length('creating:') + 1), source_id, linked_at, hash is not distinct from 'taken'
   from ledger.links where starts_with(kind, 'creating:');
 delete from ledger.links where starts_with(kind, 'creating:');
-
--- As before (012), with the new tables in place of rows and of links that were creations.
-create or replace function ledger.move_times(p_times_set bigint, p_by interval) returns boolean language plpgsql as $$
-declare
-  present timestamptz := clock_timestamp();
-begin
-  update ledger.clock set times_set = times_set + 1, seen_at = present where times_set = p_times_set;
-  if not found then return false; end if;
-  update ledger.claims set expires_at = expires_at + p_by;
-  update ledger.delivery_claims set expires_at = expires_at + p_by;
-  update ledger.attempts a set at = least(a.at + p_by, present) from ledger.runs u
-    where u.id = a.run_id and (u.status in ('running', 'paused', 'failed') or u.open_since is not null)
-      and not exists (select from ledger.verdicts v where v.run_id = a.run_id and v.n = a.n);
-  update ledger.runs set open_since = least(open_since + p_by, present) where open_since is not null;
-  update ledger.runs set attended_at = least(attended_at + p_by, present) where attended_at is not null;
-  update ledger.runs set trouble_since = least(trouble_since + p_by, present) where trouble_since is not null;
-  update ledger.creations set at = least(at + p_by, present);
-  update ledger.loads set received_at = least(received_at + p_by, present) where not is_received;
-  update ledger.suspensions set probe_at = probe_at + p_by;
-  update ledger.target_states set blocked_until = blocked_until + p_by,
-    failing_since = least(failing_since + p_by, present);
-  update ledger.deliveries set due_at = due_at + p_by where state <> 'ended';
-  update ledger.item_reports set due_at = due_at + p_by, held_until = held_until + p_by where state = 'waiting';
-  update ledger.audit_debts set doubt_at = least(doubt_at + p_by, present) where paid_at is null;
-  return true;
-end $$;
 
 -- Of each row the last time it was claimed and recorded.
 create view ledger.last_attempts as
@@ -256,49 +229,6 @@ create view ledger.rows as
       and not exists (select from ledger.attempts r where r.run_id = c.run_id and r.n = c.n and r.chunk_id = c.id)
     left join ledger.matches m on m.run_id = i.run_id and m.n = i.n and m.kind = 'customer' and u.job = 'orders'
     left join ledger.matches o on o.run_id = i.run_id and o.n = i.n and (o.kind = 'order' or u.job <> 'orders');
-
--- Takes the next rows of a run that are ready, into a chunk of a claim that is held: first those to be sent again, then the
--- next of the plan. The plan of each statement is settled here: without statistics a join reads the whole run for a claim.
-create function ledger.claim_rows(p_claim bigint, p_run text, p_most int)
-  returns table (chunk_id bigint, n bigint, source_id text, action text, fields jsonb, record_id text, client_id text, sends int)
-  language plpgsql
-  set enable_sort = off set enable_seqscan = off set enable_bitmapscan = off
-  set enable_hashjoin = off set enable_mergejoin = off as $$
-  declare
-    v_from bigint;
-    v_rows bigint[];
-    v_next bigint[];
-    v_chunk bigint;
-  begin
-    -- Claimers of a run one after the other, and none while a claim is being taken over.
-    perform from ledger.claims c where c.id = p_claim and c.expires_at > clock_timestamp() for share;
-    if not found then return; end if;
-    select u.next_n into v_from from ledger.runs u where u.id = p_run and u.status = 'running' for update;
-    if not found then return; end if;
-    with taken as (delete from ledger.again a using (
-        select g.run_id, g.n from ledger.again g where g.run_id = p_run order by g.n limit p_most) ready
-      where a.run_id = ready.run_id and a.n = ready.n returning a.n)
-    select array_agg(t.n order by t.n) into v_rows from taken t;
-    if coalesce(cardinality(v_rows), 0) < p_most then
-      select array_agg(p.n) into v_next from (select q.n from ledger.plans q where q.run_id = p_run and q.n >= v_from
-        order by q.n limit p_most - coalesce(cardinality(v_rows), 0)) p;
-      if v_next is not null then
-        update ledger.runs set next_n = v_next[cardinality(v_next)] + 1 where id = p_run;
-        v_rows := v_rows || v_next;
-      end if;
-    end if;
-    if v_rows is null then return; end if;
-    select array_agg(r.n) into v_rows from unnest(v_rows) r (n)
-      where not exists (select from ledger.verdicts v where v.run_id = p_run and v.n = r.n);
-    if v_rows is null then return query select * from ledger.claim_rows(p_claim, p_run, p_most); return; end if;
-    insert into ledger.chunks (claim_id, run_id, rows) values (p_claim, p_run, v_rows) returning id into v_chunk;
-    return query select v_chunk, i.n, coalesce(i.source_id, i.n::text), p.action, coalesce(p.fields, i.fields), p.record_id,
-        coalesce((select m.record_id from ledger.matches m where m.run_id = p_run and m.n = i.n and m.kind = 'customer'), i.client_id),
-        coalesce((select a.sends from ledger.attempts a where a.run_id = p_run and a.n = i.n and a.id > p.attempts_before
-          order by a.id desc limit 1), 0)
-      from unnest(v_rows) r (n) join ledger.inputs i on i.run_id = p_run and i.n = r.n
-        join ledger.plans p on p.run_id = p_run and p.n = r.n;
-  end $$;
 
 -- What the contact with this content hash was: label, email, phone, name, org. Null: the contact becomes a row of the next run.
 alter table ledger.links add contact jsonb;

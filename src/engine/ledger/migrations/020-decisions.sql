@@ -42,6 +42,3 @@ create unique index decisions_in_force on ledger.decisions (scope, kind, subject
 create unique index decisions_of_customers on ledger.decisions (scope, record_id)
   where kind = 'contact' and choice = 'use' and undone_at is null and lapsed_at is null and applied_at is null;
 create index decisions_by_time on ledger.decisions (decided_at);
-
--- What waits for a person, without a scan of all rows.
-create index verdicts_in_review on ledger.verdicts (run_id, n) where verdict = 'review';

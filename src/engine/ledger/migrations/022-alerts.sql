@@ -14,7 +14,7 @@ create table ledger.alerts (
 create sequence ledger.alert_messages as int;
 
 -- Alerts are sent as deliveries of the kind alert.
-alter table ledger.deliveries drop constraint deliveries_event_check;
+alter table ledger.deliveries drop constraint if exists deliveries_event_check;
 alter table ledger.deliveries add constraint deliveries_event_check
   check (event in ('created', 'completed', 'reopened', 'changed', 'gone', 'opened', 'recovered'));
 

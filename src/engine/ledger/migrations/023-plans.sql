@@ -21,8 +21,7 @@ create table ledger.plan_files (
   run_id text primary key references ledger.runs on delete cascade,
   -- Of the whole file, in hexadecimal.
   sha256 text not null,
-  saved_by text not null,
-  saved_at timestamptz not null default clock_timestamp()
+  saved_by text not null
 );
 
 -- It writes only what is in ledger.shown.

@@ -2,7 +2,7 @@
 -- Rows that a person may ask about, with why: grouped and listed without a scan of all rows of the run.
 create index verdicts_explained on ledger.verdicts (run_id, verdict, reason, n)
   where reason is not null or verdict in ('invalid', 'rejected', 'review', 'unknown');
-drop index ledger.verdicts_in_review;
+drop index if exists ledger.verdicts_in_review;
 
 -- Orders of files by their order_id: an order that a later load has too waits there.
 create index inputs_by_order on ledger.inputs (label) where cells is not null;

@@ -6,7 +6,6 @@ create table ledger.kept_secrets (
   sealed bytea not null,
   -- Null: it does not expire.
   expires_at timestamptz,
-  kept_at timestamptz not null default clock_timestamp(),
   primary key (target, kind)
 );
 

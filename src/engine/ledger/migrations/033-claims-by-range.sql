@@ -1,5 +1,7 @@
--- As before (015), but the next rows of a plan are mostly neighbours: one scan over their range in each table, instead of a
--- look-up for each row. They were not sent under this plan, so their attempts are not read.
+-- Takes the next rows of a run that are ready, into a chunk of a claim that is held: first those to be sent again, then the next of
+-- the plan. These are mostly neighbours: one scan over their range in each table, instead of a look-up for each row. They were not
+-- sent under this plan, so their attempts are not read. The plan of each statement is settled here: without statistics a join reads
+-- the whole run for a claim.
 create or replace function ledger.claim_rows(p_claim bigint, p_run text, p_most int)
   returns table (chunk_id bigint, n bigint, source_id text, action text, fields jsonb, record_id text, client_id text, sends int)
   language plpgsql

@@ -14,6 +14,8 @@ create function ledger.moved_end(at timestamptz, by interval, present timestampt
   select greatest(at + by, least(at, present + interval '2 min'))
 $$;
 
+-- Once for each time the clock is set, whichever processes notice: the others have another count. In order of risk: what is sent
+-- under a claim, what has an unknown outcome, what waits.
 -- Reads first: a transaction that judges rows by a read holds it, so these times move before it begins or after it ends.
 create or replace function ledger.move_times(p_times_set bigint, p_by interval) returns boolean language plpgsql as $$
 declare

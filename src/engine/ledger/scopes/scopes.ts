@@ -3,7 +3,7 @@
  * ledger's knowledge of records belongs to a scope, because ids are small integers on every service.
  */
 import { createHmac } from 'node:crypto';
-import type { Queryable } from '../../../storage/queryable.ts';
+import { type Queryable, type Stored, withoutNulls } from '../../../storage/queryable.ts';
 
 /** What identifies a service before anything is read from it. */
 export interface Identity {
@@ -34,7 +34,7 @@ export async function fingerprintOf(db: Queryable, secret: string): Promise<stri
 
 /** What the ledger knows of the account `name` and of an identity. */
 export async function whatIsKnown(db: Queryable, name: string, { origin, fingerprint }: Identity): Promise<Known> {
-  const found = await db.query<{ [K in keyof Known]: Known[K] | null }>(
+  const found = await db.query<Stored<Known>>(
     `with bound as (select scope from ledger.accounts where name = $1)
      select (select scope from bound) as bound,
        (select scope from ledger.identities where origin = $2 and fingerprint = $3) as known,
@@ -44,12 +44,7 @@ export async function whatIsKnown(db: Queryable, name: string, { origin, fingerp
     [name, origin, fingerprint],
   );
   const [row] = found.rows;
-  return {
-    bound: row?.bound ?? undefined,
-    known: row?.known ?? undefined,
-    origins: row?.origins ?? [],
-    sameKey: row?.sameKey ?? [],
-  };
+  return row ? withoutNulls<Known>(row) : { bound: undefined, known: undefined, origins: [], sameKey: [] };
 }
 
 /** The scope of an account; its name if it was never opened. */

@@ -3,6 +3,7 @@
  * written.
  */
 import type { TaskKind } from '../../../contract/target.ts';
+import { columnsOf } from '../../../storage/columns.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 
 /** The owner of the tasks: ids are unique only within one scope. */
@@ -70,7 +71,7 @@ export async function keepVersions(
   versions: readonly NewVersion[],
 ): Promise<ReadonlySet<string>> {
   if (versions.length === 0) return new Set();
-  const column = <K extends keyof NewVersion>(name: K) => versions.map((version) => version[name] ?? null);
+  const columns = columnsOf(versions, 'taskId', 'parentId', 'version', 'state', 'hash', 'isGone', 'origin');
   const kept = await db.query<{ taskId: string }>(
     `insert into ledger.tasks (scope, sync, kind, task_id, parent_id, version, state, hash, is_gone, origin)
      select $1, $2, $3, t.* from unnest($4::text[], $5::text[], $6::int[], $7::jsonb[], $8::text[], $9::bool[], $10::text[]) as t
@@ -79,18 +80,7 @@ export async function keepVersions(
        changed_at = clock_timestamp()
      where ledger.tasks.version = excluded.version - 1
      returning task_id as "taskId"`,
-    [
-      scope,
-      sync,
-      kind,
-      column('taskId'),
-      column('parentId'),
-      column('version'),
-      versions.map(({ state }) => JSON.stringify(state)),
-      column('hash'),
-      column('isGone'),
-      column('origin'),
-    ],
+    [scope, sync, kind, ...columns],
   );
   return new Set(kept.rows.map(({ taskId }) => taskId));
 }

@@ -3,6 +3,7 @@
  * they are shown, and no more of them than are shown or counted.
  */
 import type { Facts } from '../../../base/reasons/reason.ts';
+import { columnsOf } from '../../../storage/columns.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { CONTACT_LINK } from '../matching/contact-links.ts';
 import { FILTER_OF, IN_FORCE, IS_IN_LATER_LOAD, IS_LOAD, NAMED_CUSTOMERS } from '../review-sql.ts';
@@ -214,24 +215,20 @@ async function waitingIn(
       `${WITH_CONTACT_RUNS}
        select u.scope, u.kind, w.subject, u.account, u.sync, u.id as run, u.reason, w.n::float8 as n, w."isLater"
        from (select r.id, r.scope, r.account, coalesce(r.title, r.sync) as sync, r.created_at, g.*
-           from unnest($1::text[], $2::text[], $3::bigint[], $6::text[], $7::bool[]) with ordinality g (run, reason, above, kind, is_newest, place)
+           from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bool[]) with ordinality g (run, reason, above, kind, is_newest, place)
              join ledger.runs r on r.id = g.run) u
          cross join lateral (
            select v.n, ${SUBJECT} as subject, ${IS_LATER} as "isLater" from ledger.verdicts v
              cross join lateral (select * from ledger.inputs i where i.run_id = v.run_id and i.n = v.n offset 0) i
            where v.run_id = u.id and v.verdict = 'review' and v.reason = u.reason and v.n > u.above
-             and ($5::text is null or ${SUBJECT} = $5) and not ${IS_DECIDED}
+             and ($7::text is null or ${SUBJECT} = $7) and not ${IS_DECIDED}
              and case u.kind when 'contact' then u.is_newest or not ${IS_IN_NEWER_RUN} else not ${IS_IN_LATER_LOAD} end
-           order by v.n limit $4) w
+           order by v.n limit $6) w
        order by u.place, w.n`,
       [
-        batch.map(({ run }) => run),
-        batch.map(({ reason }) => reason),
-        batch.map(({ above }) => above),
+        ...columnsOf(batch, 'run', 'reason', 'above', 'kind', 'isNewest'),
         Number.isFinite(limit) ? limit : null,
         subject ?? null,
-        batch.map(({ kind }) => kind),
-        batch.map(({ isNewest }) => isNewest),
       ],
     );
     for (const row of rows.rows) {
@@ -256,13 +253,7 @@ async function itemsOf(db: Queryable, waiting: readonly Waiting[]): Promise<read
          join ledger.verdicts v on v.run_id = k.run and v.n = k.n join ledger.inputs i on i.run_id = k.run and i.n = k.n
          left join ledger.evidence e on e.run_id = k.run and e.n = k.n) s
      order by place`,
-    [
-      waiting.map(({ run }) => run),
-      waiting.map(({ n }) => n),
-      waiting.map(({ scope }) => scope),
-      waiting.map(({ kind }) => kind),
-      waiting.map(({ subject }) => subject),
-    ],
+    [...columnsOf(waiting, 'run', 'n', 'scope', 'kind', 'subject')],
   );
   return shown.rows.flatMap((item, at) => ({ ...item, ...waiting[at] }) as ReviewItem); // safe: one for each that waits
 }
