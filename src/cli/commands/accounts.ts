@@ -1,7 +1,7 @@
 /** `lockstep accounts …`: shows which tenant each account is, and settles it after an address or key changed. */
 import type { Command } from 'commander';
 import { plural } from '../../base/counts.ts';
-import { LockstepError } from '../../base/errors.ts';
+import { LockstepError, wrongUse } from '../../base/errors.ts';
 import { refusalOf } from '../../engine/account/failure.ts';
 import { tryKey } from '../../engine/account/key-check.ts';
 import { cancelledBy, endRun } from '../../engine/ledger/run-status.ts';
@@ -22,7 +22,7 @@ import {
 import { formatTime } from '../../operator/format.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { inTransaction } from '../../storage/transaction.ts';
-import { FAILED, wrongUse } from '../errors.ts';
+import { FAILED } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { thisPerson } from '../this-person.ts';
 
