@@ -69,7 +69,7 @@ export async function createKey(
      on conflict (key_hash) do update
        set revoked_at = case when keys.tenant_id = $1 then null else keys.revoked_at end
      returning tenant_id`,
-    [tenantId, keyHash(key), options.label ?? null],
+    [tenantId, keyHash(key), options.label],
   );
   if (rows[0] === undefined) {
     throw wrongUse(`tenant ${tenantId} does not exist`, 'NO_SUCH_TENANT');
