@@ -19,6 +19,11 @@ export class LockstepError extends Error {
   }
 }
 
+/** An error in what was asked for or set: exit code 2. */
+export function wrongUse(message: string, code = 'USAGE', cause?: unknown): LockstepError {
+  return new LockstepError(code, message, { exitCode: 2, cause });
+}
+
 /** The message of anything that was thrown, including the nested errors of undici and pg. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');

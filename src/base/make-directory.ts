@@ -4,7 +4,7 @@
  */
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf, LockstepError, messageOf } from './errors.ts';
+import { codeOf, messageOf, wrongUse } from './errors.ts';
 
 /**
  * Makes a directory that a person has chosen; false if it exists.
@@ -15,7 +15,7 @@ export async function makeChosenDirectory(what: string, dir: string, how: { mode
     return await makeDirectory(dir, how);
   } catch (error) {
     const message = `Cannot make ${what} ${dir}: ${messageOf(error)}. Choose another one, or change the permissions of its parent.`;
-    throw new LockstepError('DIRECTORY_NOT_MADE', message, { cause: error, exitCode: 2 });
+    throw wrongUse(message, 'DIRECTORY_NOT_MADE', error);
   }
 }
 

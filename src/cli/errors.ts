@@ -27,11 +27,6 @@ export function exitCodeOf({ status, counts, scan }: Pick<RunReport, 'status' | 
   return problemsIn(counts) === 0 && scan !== 'unproven' ? DONE : DONE_WITH_PROBLEMS;
 }
 
-/** A wrong command line, such as an invalid argument. */
-export function wrongUse(message: string, code = 'USAGE'): LockstepError {
-  return new LockstepError(code, message, { exitCode: WRONG_USE });
-}
-
 /** Undefined if nothing failed: commander also throws after help and version. `database`: `Database.describe`, if known. */
 export function failureOf(error: unknown, database: string | undefined): Failure | undefined {
   if (error instanceof CommanderError) return usageFailure(error);

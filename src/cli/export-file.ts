@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
-import { WRONG_USE, wrongUse } from './errors.ts';
+import { codeOf, messageOf, wrongUse } from '../base/errors.ts';
 import type { Session } from './session.ts';
 
 export const TO_STDOUT = '-';
@@ -55,7 +54,7 @@ async function writeFile(file: string, lines: AsyncIterable<string>): Promise<nu
     await rm(draft, { force: true });
     if (!isFileProblem(error)) throw error;
     const message = `The file ${file} cannot be written: ${messageOf(error)}. Name another file`;
-    throw new LockstepError('EXPORT_NOT_WRITABLE', message, { cause: error, exitCode: WRONG_USE });
+    throw wrongUse(message, 'EXPORT_NOT_WRITABLE', error);
   }
 }
 

@@ -8,12 +8,11 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { formatCount, plural } from '../base/counts.ts';
-import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+import { codeOf, messageOf, wrongUse } from '../base/errors.ts';
 import { keepPlanFile } from '../engine/ledger/approval.ts';
 import { changesIn, type ShownWrite, shownWrites } from '../engine/ledger/matching/shown-writes.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { WRONG_USE, wrongUse } from './errors.ts';
 import { exportLines, fileToWrite, type Replacing, TO_STDOUT } from './export-file.ts';
 import type { Session } from './session.ts';
 import { thisPerson } from './this-person.ts';
@@ -120,7 +119,7 @@ export async function readPlan(file: string): Promise<GivenPlan> {
     if (codeOf(error) === undefined) throw error;
     const why = codeOf(error) === 'ENOENT' ? 'there is no such file' : messageOf(error);
     const message = `The plan ${file} cannot be read: ${why}. Check its name and its permissions`;
-    throw new LockstepError('PLAN_UNREADABLE', message, { cause: error, exitCode: WRONG_USE });
+    throw wrongUse(message, 'PLAN_UNREADABLE', error);
   }
   const { lockstepPlan, id } = parsed(headSchema, head.toString('utf8').split('\n')[0]) ?? {};
   if (id === undefined) throw wrongUse(`${file} is not a plan of Lockstep. Save one with --plan FILE`, 'PLAN_INVALID');

@@ -1,8 +1,9 @@
 /** The command line for commander: global options, the commands, and help with examples. */
+
 import { Command, Help, type Option } from 'commander';
+import { wrongUse } from '../base/errors.ts';
 import { version } from '../base/version.ts';
 import { didYouMean, oneOf, quote } from '../settings/message-parts.ts';
-import { wrongUse } from './errors.ts';
 import { DEFAULT_DATA, type GivenOptions, type GlobalOptions, NOT_GIVEN } from './global-options.ts';
 import type { TextStream } from './print/screen.ts';
 import type { Perform, Work } from './session.ts';

@@ -4,13 +4,13 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Logger } from 'pino';
-import { LockstepError, messageOf } from '../base/errors.ts';
+import { messageOf, wrongUse } from '../base/errors.ts';
 import { makeChosenDirectory } from '../base/make-directory.ts';
 import { shellWord } from '../base/reasons/template.ts';
 import { initSettings, loadSettings } from '../settings/load.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Database } from '../storage/open.ts';
-import { type ExitCode, FAILED, WRONG_USE } from './errors.ts';
+import { type ExitCode, FAILED } from './errors.ts';
 import { DEFAULT_DATA, type GlobalOptions } from './global-options.ts';
 import { createLog } from './log.ts';
 import { createOutput, type Output } from './print/output.ts';
@@ -148,7 +148,7 @@ export function openSession(around: Surroundings, options: GlobalOptions): Sessi
     const message =
       `There is no data directory ${dataDir}. Change to the right directory, or name yours with --data. ` +
       'To start a new workspace here, add --init. To see Lockstep at work first: `lockstep demo`';
-    throw new LockstepError('DATA_MISSING', message, { exitCode: WRONG_USE });
+    throw wrongUse(message, 'DATA_MISSING');
   }
   // Loaded when needed: printing help or a settings error does not need most of Lockstep.
   const stores = () => import('./workspace/open-store.ts');

@@ -1,6 +1,6 @@
 /** What a person decides about an account whose address, key or records have changed: it is the same tenant as before, or another one. */
 import type pg from 'pg';
-import { LockstepError } from '../base/errors.ts';
+import { LockstepError, wrongUse } from '../base/errors.ts';
 import type { Accounts } from '../engine/account/accounts.ts';
 import { refusalOf } from '../engine/account/failure.ts';
 import { tryKey } from '../engine/account/key-check.ts';
@@ -54,12 +54,8 @@ export async function declareOtherTenant(
   const moved = await inTransaction(pool, (db) => moveToFreshScope(db, name, identity));
   if (moved.status === 'never-used') throw neverUsed(name);
   if (moved.status === 'known') {
-    throw new LockstepError(
-      'ACCOUNT_KNOWN',
-      `Account "${name}" has the address and key of "${moved.scope}", which is known. Confirm that it is that tenant with: ` +
-        `\`lockstep accounts rebind ${name}\``,
-      { exitCode: 2 },
-    );
+    const message = `Account "${name}" has the address and key of "${moved.scope}", which is known. Confirm that it is that tenant with: \`lockstep accounts rebind ${name}\``;
+    throw wrongUse(message, 'ACCOUNT_KNOWN');
   }
   const cancelled = await unfinishedOf(pool, before);
   for (const id of cancelled) await endRun(pool, id, 'cancelled', cancelledBy(by));
@@ -88,7 +84,5 @@ async function identified({ settings, accounts }: IdentityNeeds, name: string, c
 }
 
 function neverUsed(name: string): LockstepError {
-  return new LockstepError('ACCOUNT_UNUSED', `Account "${name}" was never used, so there is nothing to change.`, {
-    exitCode: 2,
-  });
+  return wrongUse(`Account "${name}" was never used, so there is nothing to change.`, 'ACCOUNT_UNUSED');
 }

@@ -1,6 +1,6 @@
 /** What an operator reads about deliveries, and how deliveries are sent again. */
 import { plural } from '../base/counts.ts';
-import { LockstepError } from '../base/errors.ts';
+import { wrongUse } from '../base/errors.ts';
 import {
   type DeliveryFilter,
   type ListedDelivery,
@@ -25,7 +25,7 @@ export async function readDelivery(
   const delivery = await showDelivery(db, id);
   if (delivery) return delivery;
   const message = `There is no delivery ${quote(id)}. List all with: ${hint('deliveries')}`;
-  throw new LockstepError('DELIVERY_UNKNOWN', message, { exitCode: 2 });
+  throw wrongUse(message, 'DELIVERY_UNKNOWN');
 }
 
 /** The names in the outbox of all targets and channels for alerts. */

@@ -27,18 +27,11 @@ export async function examineAccount(
   const { prefix, authorization, budget } = accountNamed(settings, name);
   const account = await accounts.inspect(name);
   const probed: ProbedAccount = {
-    name,
-    baseUrl: account.baseUrl,
+    ...account,
     isEmbedded: account.service === EMBEDDED,
-    client: account.client,
     prefix,
-    dialect: account.dialect,
     hasAuthorization: authorization !== undefined,
-    keySource: account.keySource,
     ratePerSecond: budget.mode === 'discover' ? undefined : account.ratePerSecond,
-    concurrency: account.concurrency,
-    timeoutMs: account.timeoutMs,
-    settleMs: account.settleMs,
   };
   try {
     const report = await examine(probed, options);

@@ -1,6 +1,6 @@
 /** Imports links of tasks from a CSV, for the command line and the console. */
 import type pg from 'pg';
-import { LockstepError } from '../base/errors.ts';
+import { wrongUse } from '../base/errors.ts';
 import { type FileSource, type Received, receive } from '../csv/receive.ts';
 import { examineTable, type Table, tableRows } from '../csv/table.ts';
 import { scopeNamed } from '../engine/ledger/scopes/scopes.ts';
@@ -61,10 +61,9 @@ function namingOf(settings: Settings, target: string): ItemNaming {
   if (naming) return naming;
   const others = linkableTargets(settings);
   const remedy = others.length === 0 ? 'and no other target in the settings has any' : `but ${oneOf(others)} has`;
-  throw new LockstepError(
-    'TARGET_WITHOUT_ITEMS',
+  throw wrongUse(
     `Target ${quote(target)} is of type ${named.type}, which has no items to link tasks with, ${remedy}.`,
-    { exitCode: 2 },
+    'TARGET_WITHOUT_ITEMS',
   );
 }
 

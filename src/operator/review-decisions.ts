@@ -1,6 +1,6 @@
 /** Takes and undoes decisions of people about what waits for them, and says what becomes of them. */
 
-import { LockstepError } from '../base/errors.ts';
+import { wrongUse } from '../base/errors.ts';
 import { shortened } from '../base/texts.ts';
 import {
   chosenCustomers,
@@ -68,7 +68,7 @@ export async function itemNamed(
   const next = canUndo(newest)
     ? `To decide it again, undo that: ${hint(`review undo ${id}`)}`
     : `See: ${hint('review --decided')}`;
-  throw new LockstepError('REVIEW_DECIDED', `${state} ${next}`, { exitCode: 2 });
+  throw wrongUse(`${state} ${next}`, 'REVIEW_DECIDED');
 }
 
 /** The newest decision about each item; `decisions`: the newest first. */
@@ -92,7 +92,7 @@ export async function decideAll(db: Queryable, decisions: readonly NewDecision[]
 
 /** @throws LockstepError CHOICE_NOT_POSSIBLE for the first */
 export function refuseWrong([wrong]: readonly Wrong[]): void {
-  if (wrong) throw new LockstepError('CHOICE_NOT_POSSIBLE', wrong.why, { exitCode: 2 });
+  if (wrong) throw wrongUse(wrong.why, 'CHOICE_NOT_POSSIBLE');
 }
 
 export interface Wrong {
@@ -138,10 +138,9 @@ export async function wrongDecisions(db: Queryable, decisions: readonly NewDecis
 export async function undo(db: Queryable, decision: Decision): Promise<void> {
   if (await undoDecision(db, decision)) return;
   const { appliedBy, choice } = decision;
-  throw new LockstepError(
-    'DECISION_APPLIED',
+  throw wrongUse(
     `The decision to ${choice} was applied by run ${appliedBy}: it can no longer be undone.`,
-    { exitCode: 2 },
+    'DECISION_APPLIED',
   );
 }
 

@@ -1,6 +1,6 @@
 /** What waits for a person, as people see and name it: ids, and what can be decided. */
 import { formatCount, plural } from '../base/counts.ts';
-import { LockstepError } from '../base/errors.ts';
+import { type LockstepError, wrongUse } from '../base/errors.ts';
 import { type Hints, statementFor } from '../base/reasons/reasons.ts';
 import type { Choice } from '../engine/ledger/decisions.ts';
 import { MOST_COUNTED, type ReviewItem, type ReviewPage, type Subject } from '../engine/ledger/views/review-items.ts';
@@ -62,7 +62,7 @@ export function idMeant(id: string, among: readonly Named[]): string {
 const numbersIn = (id: string) => id.match(/\d+/g)?.join() ?? '';
 
 export function reviewUnknown(message: string): LockstepError {
-  return new LockstepError('REVIEW_UNKNOWN', message, { exitCode: 2 });
+  return wrongUse(message, 'REVIEW_UNKNOWN');
 }
 
 const CONTACT_CHOICES: Readonly<Record<string, readonly Choice[]>> = {

@@ -3,7 +3,7 @@
  * throws a LockstepError that says why it cannot be done, and what to do instead; `hint` completes the commands in it.
  */
 import type pg from 'pg';
-import { LockstepError } from '../base/errors.ts';
+import { LockstepError, wrongUse } from '../base/errors.ts';
 import { approveRun, awaitsApproval, declineRun, NOT_APPROVED } from '../engine/ledger/approval.ts';
 import { acknowledgeRun, cancelledBy, endRun, resumeRun } from '../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
@@ -23,7 +23,7 @@ type Hint = (command: string) => string;
 export async function cancelRun(db: Transactional, run: Run, by: string, declines = false): Promise<void> {
   if (declines && isUnfinished(run) && !awaitsApproval(run)) {
     const message = `Run ${run.id} does not await approval any more, so nothing was done. Look at it again; cancel it if it must not write more.`;
-    throw new LockstepError('APPROVAL_OVER', message, { exitCode: 2 });
+    throw wrongUse(message, 'APPROVAL_OVER');
   }
   const ended = await (awaitsApproval(run)
     ? declineRun(db, run.id, by)
@@ -36,9 +36,9 @@ export async function acknowledgeProblems(db: Queryable, { id, status }: Run, by
   if (await acknowledgeRun(db, id, `${by} has acknowledged its problems`)) return;
   if (isUnfinished({ status })) {
     const message = `Run ${id} is unfinished, so what it ends with is not known yet. See: ${hint(`runs show ${id}`)}`;
-    throw new LockstepError('RUN_UNFINISHED', message, { exitCode: 2 });
+    throw wrongUse(message, 'RUN_UNFINISHED');
   }
-  throw new LockstepError('RUN_ACKNOWLEDGED', `Run ${id} was acknowledged already.`, { exitCode: 2 });
+  throw wrongUse(`Run ${id} was acknowledged already.`, 'RUN_ACKNOWLEDGED');
 }
 
 interface Approving {
@@ -74,7 +74,7 @@ export async function reopenRun(
   const { id, status, resource } = run;
   if (first !== undefined && !(awaitsApproval(run) && (await readLoad(pool, id)))) {
     const message = `Run ${id} is not a load that waits for approval, so its first orders cannot be approved alone.`;
-    throw new LockstepError('NO_PLAN_OF_A_LOAD', message, { exitCode: 2 });
+    throw wrongUse(message, 'NO_PLAN_OF_A_LOAD');
   }
   if (status === 'running') return;
   const plan = { id, planId: seen };
@@ -96,37 +96,28 @@ export async function reopenRun(
 export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<number | undefined> {
   const { id, sync, status, dryRun, partOf, rowsPruned, options } = run;
   if (partOf !== undefined) {
-    throw new LockstepError(
-      'RUN_IS_PART',
+    throw wrongUse(
       `Run ${id} is a part of run ${partOf}. Retry that run: ${hint(`runs retry ${partOf}`)}`,
-      { exitCode: 2 },
+      'RUN_IS_PART',
     );
   }
   if ((await readLoad(pool, id)) === undefined) {
     if (options.plan === undefined) return undefined;
     const message = `Run ${id} applied a plan. Apply it again for the rows that failed: ${hint('apply FILE')}, or run the sync without a plan: ${hint(`run ${sync}`)}`;
-    throw new LockstepError('RUN_APPLIED_PLAN', message, { exitCode: 2 });
+    throw wrongUse(message, 'RUN_APPLIED_PLAN');
   }
   if (isUnfinished({ status }))
-    throw new LockstepError('RUN_UNFINISHED', `Run ${id} is unfinished. Resume it with: ${hint(`runs resume ${id}`)}`, {
-      exitCode: 2,
-    });
-  if (dryRun)
-    throw new LockstepError('RUN_WAS_DRY', `Run ${id} was a dry run: nothing was sent, so nothing has failed.`, {
-      exitCode: 2,
-    });
+    throw wrongUse(`Run ${id} is unfinished. Resume it with: ${hint(`runs resume ${id}`)}`, 'RUN_UNFINISHED');
+  if (dryRun) throw wrongUse(`Run ${id} was a dry run: nothing was sent, so nothing has failed.`, 'RUN_WAS_DRY');
   const rows = await reopenLoad(pool, id);
   if (rows === 0 && rowsPruned > 0) {
     const message = `The rows of run ${id} were deleted because of their age. Load its file again with --again: orders that exist are found, not created twice`;
-    throw new LockstepError('ROWS_DELETED', message, { exitCode: 2 });
+    throw wrongUse(message, 'ROWS_DELETED');
   }
   if (rows === 0)
-    throw new LockstepError(
-      'NOTHING_FAILED',
+    throw wrongUse(
       `Run ${id} has no rows to retry. Rows that are not valid need a corrected file; rows in review need a decision: ${hint('review')}`,
-      {
-        exitCode: 2,
-      },
+      'NOTHING_FAILED',
     );
   return rows;
 }
@@ -143,5 +134,5 @@ function alreadyEnded(run: Run, remedy: string): Error {
     running: 'is running',
     paused: 'is paused',
   };
-  return new LockstepError('RUN_ENDED', `Run ${run.id} ${words[run.status]}. ${remedy}`, { exitCode: 2 });
+  return wrongUse(`Run ${run.id} ${words[run.status]}. ${remedy}`, 'RUN_ENDED');
 }

@@ -1,5 +1,5 @@
 /** Webhooks of targets at their vendors: listed, set up once for each address, and removed. */
-import { LockstepError } from '../base/errors.ts';
+import { LockstepError, wrongUse } from '../base/errors.ts';
 import type { CallContext, HookAdmin, OutsideHook, TargetFailure } from '../contract/target.ts';
 
 export interface HookWish {
@@ -79,5 +79,5 @@ async function done<T>(
 function unknownHook(target: string, url: string | undefined): LockstepError {
   const where = url === undefined ? `an address that ends with ${pathOf(target)}` : url;
   const message = `There is no webhook that calls ${where}. List those of the target with: \`lockstep targets hook ${target}\``;
-  return new LockstepError('HOOK_UNKNOWN', message, { exitCode: 2 });
+  return wrongUse(message, 'HOOK_UNKNOWN');
 }

@@ -10,7 +10,7 @@ import Fastify, {
 } from 'fastify';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+import { codeOf, messageOf, wrongUse } from '../base/errors.ts';
 import { serverUrl } from '../base/server-url.ts';
 import { admission } from './admission.ts';
 import { acceptJsonOnly, MAX_BODY_BYTES, tooLarge } from './bodies.ts';
@@ -157,9 +157,9 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
     await app.close();
     if (codeOf(cause) === 'EADDRINUSE') {
       const message = `the service cannot listen on ${host}:${port}: the port is in use. Stop the other process or choose another with --port`;
-      throw new LockstepError('SERVICE_PORT_IN_USE', message, { cause, exitCode: 2 });
+      throw wrongUse(message, 'SERVICE_PORT_IN_USE', cause);
     }
     const message = `the service cannot listen on ${host}:${port}: ${messageOf(cause)}. Choose another address with --listen and --port`;
-    throw new LockstepError('SERVICE_CANNOT_LISTEN', message, { cause, exitCode: 2 });
+    throw wrongUse(message, 'SERVICE_CANNOT_LISTEN', cause);
   }
 }

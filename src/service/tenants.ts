@@ -1,7 +1,7 @@
 /** Tenants and their API keys. A key is shown once, when it is made; the store has only its SHA-256. */
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { LockstepError } from '../base/errors.ts';
+import { wrongUse } from '../base/errors.ts';
 import { type Stored, withoutNulls } from '../storage/queryable.ts';
 import { keyHash } from './authentication.ts';
 import type { SqlId } from './store/tenant-db.ts';
@@ -26,7 +26,7 @@ export async function createTenant(pool: pg.Pool, name: string): Promise<Tenant>
   const { rows } = await pool.query<{ id: SqlId }>(sql, [name]);
   if (rows[0] === undefined) {
     const message = `tenant "${name}" already exists: choose another name, or create a key for it`;
-    throw new LockstepError('TENANT_EXISTS', message, { exitCode: 2 });
+    throw wrongUse(message, 'TENANT_EXISTS');
   }
   return { id: Number(rows[0].id), name };
 }
@@ -61,7 +61,7 @@ export async function createKey(
   if (!/^[\x21-\x7e]{20,512}$/.test(key)) {
     const message =
       'an API key has 20 to 512 visible ASCII characters without spaces; make one with "openssl rand -base64 32"';
-    throw new LockstepError('KEY_UNFIT', message, { exitCode: 2 });
+    throw wrongUse(message, 'KEY_UNFIT');
   }
   const { rows } = await pool.query<{ tenant_id: SqlId }>(
     `insert into service.keys (tenant_id, key_hash, label)
@@ -69,14 +69,14 @@ export async function createKey(
      on conflict (key_hash) do update
        set revoked_at = case when keys.tenant_id = $1 then null else keys.revoked_at end
      returning tenant_id`,
-    [tenantId, keyHash(key), options.label ?? null],
+    [tenantId, keyHash(key), options.label],
   );
   if (rows[0] === undefined) {
-    throw new LockstepError('NO_SUCH_TENANT', `tenant ${tenantId} does not exist`, { exitCode: 2 });
+    throw wrongUse(`tenant ${tenantId} does not exist`, 'NO_SUCH_TENANT');
   }
   if (Number(rows[0].tenant_id) !== tenantId) {
     const message = `the key belongs to a tenant other than ${tenantId}: choose another key`;
-    throw new LockstepError('KEY_TAKEN', message, { exitCode: 2 });
+    throw wrongUse(message, 'KEY_TAKEN');
   }
   return { key };
 }

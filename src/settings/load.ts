@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+import { codeOf, LockstepError, messageOf, wrongUse } from '../base/errors.ts';
 import { makeChosenDirectory } from '../base/make-directory.ts';
 import { type Environment, parseSettings } from './parse.ts';
 import { formatProblems } from './problems.ts';
@@ -36,7 +36,7 @@ export async function loadSettings({ configFile, orDefault = false, env, cwd }: 
   const shown = shorter(file, cwd);
   const count = parsed.problems.length === 1 ? 'one problem' : `${parsed.problems.length} problems`;
   const list = formatProblems(shown, parsed.problems).replaceAll(/^/gm, '  ');
-  throw new LockstepError('SETTINGS_INVALID', `The settings have ${count}:\n${list}`, { exitCode: 2 });
+  throw wrongUse(`The settings have ${count}:\n${list}`, 'SETTINGS_INVALID');
 }
 
 /**
@@ -52,7 +52,7 @@ export async function initSettings({ configFile, cwd }: Pick<LoadOptions, 'confi
       (error: unknown) => {
         if (codeOf(error) === 'EEXIST') return false;
         const message = `The settings file ${to} could not be created: ${messageOf(error)}`;
-        throw new LockstepError('SETTINGS_NOT_SAVED', message, { cause: error, exitCode: 2 });
+        throw wrongUse(message, 'SETTINGS_NOT_SAVED', error);
       },
     );
   if (!(await copy(defaultSettingsFile(), file))) return undefined;
@@ -80,16 +80,15 @@ async function readSettingsFile(
     const message =
       `There is no settings file ${LOCAL_FILE} in ${cwd}. Change to the right directory, or name your file with --config. ` +
       'To start a new workspace here, add --init. To see Lockstep at work first: `lockstep demo`';
-    throw new LockstepError('SETTINGS_MISSING', message, { cause: error.cause, exitCode: 2 });
+    throw wrongUse(message, 'SETTINGS_MISSING', error.cause);
   }
 }
 
 async function readText(file: string): Promise<{ file: string; text: string }> {
   const bytes = await readFile(file).catch((error: unknown) => {
-    throw new LockstepError('SETTINGS_MISSING', explainUnreadable(file, error), { cause: error, exitCode: 2 });
+    throw wrongUse(explainUnreadable(file, error), 'SETTINGS_MISSING', error);
   });
-  const refuse = (reason: string) =>
-    new LockstepError('SETTINGS_INVALID', `The settings file ${file} ${reason}`, { exitCode: 2 });
+  const refuse = (reason: string) => wrongUse(`The settings file ${file} ${reason}`, 'SETTINGS_INVALID');
   if (bytes.length > MAX_BYTES) throw refuse('is longer than 1 MiB: check that it is a settings file');
   try {
     return { file, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };

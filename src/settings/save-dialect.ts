@@ -10,7 +10,7 @@ import { access, constants, open, readFile, realpath, rename, rm, stat } from 'n
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isScalar, type Pair, parseDocument, stringify, type YAMLMap } from 'yaml';
-import { LockstepError, messageOf } from '../base/errors.ts';
+import { type LockstepError, messageOf, wrongUse } from '../base/errors.ts';
 import { readDocument } from './document.ts';
 import { defaultSettingsFile } from './load.ts';
 import { quote } from './message-parts.ts';
@@ -209,5 +209,5 @@ async function replaceFile(file: string, text: string): Promise<void> {
 }
 
 function notSaved(file: string, why: string, cause?: unknown): LockstepError {
-  return new LockstepError('SETTINGS_NOT_SAVED', `Nothing was written to ${file}: ${why}`, { exitCode: 2, cause });
+  return wrongUse(`Nothing was written to ${file}: ${why}`, 'SETTINGS_NOT_SAVED', cause);
 }

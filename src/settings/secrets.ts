@@ -1,6 +1,6 @@
 /** Reads secrets when they are used, so a rotated secret needs no restart and an unused secret needs no value. */
 import { readFile } from 'node:fs/promises';
-import { codeOf, LockstepError } from '../base/errors.ts';
+import { codeOf, type LockstepError, wrongUse } from '../base/errors.ts';
 import type { SecretRef } from './fields.ts';
 import type { Environment } from './parse.ts';
 
@@ -15,7 +15,7 @@ export async function readSecret(ref: SecretRef, env: Environment): Promise<stri
   if (secret === '') throw missing(ref, `${describe(ref)} is empty`);
   if (hasControlCharacters(secret) && !isPem(secret)) {
     const why = `${describe(ref)} contains line breaks or other control characters; it must contain only the secret`;
-    throw new LockstepError('SECRET_INVALID', `The secret for ${ref.where}: ${why}`, { exitCode: 2 });
+    throw wrongUse(`The secret for ${ref.where}: ${why}`, 'SECRET_INVALID');
   }
   return secret;
 }
@@ -40,7 +40,7 @@ async function readRaw(ref: SecretRef, env: Environment): Promise<string> {
 
 function missing(ref: SecretRef, reason: string): LockstepError {
   const message = `The secret for ${ref.where} is missing: ${reason}; ${remedy(ref)}`;
-  return new LockstepError('SECRET_MISSING', message, { exitCode: 2 });
+  return wrongUse(message, 'SECRET_MISSING');
 }
 
 /** The setting and the source of a secret, for messages about a wrong one. */

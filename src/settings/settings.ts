@@ -3,7 +3,7 @@
  * secrets but never contain them in readable form (secrets.ts). Durations are in milliseconds.
  */
 
-import { LockstepError } from '../base/errors.ts';
+import { wrongUse } from '../base/errors.ts';
 import type { BudgetLimits } from '../client/budget/budget.ts';
 import type { ListenAddress, SecretRef } from './fields.ts';
 import type { Hidden } from './hidden.ts';
@@ -105,5 +105,5 @@ function named<T>(kind: string, section: string, entries: Readonly<Record<string
   const names = Object.keys(entries);
   const known = names.length === 0 ? 'none is defined' : `defined: ${oneOf(names.toSorted())}`;
   const message = `No ${kind} named ${quote(name)} under ${section} in ${file}${didYouMean(name, names)} (${known})`;
-  throw new LockstepError('SETTINGS_NAME_UNKNOWN', message, { exitCode: 2 });
+  throw wrongUse(message, 'SETTINGS_NAME_UNKNOWN');
 }

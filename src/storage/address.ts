@@ -1,5 +1,5 @@
 /** A Postgres URL: checked before use, and shown without its password. */
-import { LockstepError } from '../base/errors.ts';
+import { type LockstepError, wrongUse } from '../base/errors.ts';
 
 const EXAMPLE = 'postgres://user:password@host:5432/database';
 
@@ -21,11 +21,5 @@ export function maskedUrl(text: string): string {
 }
 
 function invalid(reason: string): LockstepError {
-  return new LockstepError(
-    'DATABASE_URL_INVALID',
-    `The database's URL (DATABASE_URL or database.url) is wrong: ${reason}`,
-    {
-      exitCode: 2,
-    },
-  );
+  return wrongUse(`The database's URL (DATABASE_URL or database.url) is wrong: ${reason}`, 'DATABASE_URL_INVALID');
 }

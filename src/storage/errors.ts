@@ -1,5 +1,5 @@
 /** Explains the database's errors that a person has to act on: it cannot be reached, or the connection was lost. */
-import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+import { codeOf, LockstepError, messageOf, wrongUse } from '../base/errors.ts';
 
 /**
  * Why a Postgres could not be used from the start (exit code 2). `where`: `Database.describe`. `onRefusal`: what to do
@@ -13,7 +13,7 @@ export function cannotOpen(error: unknown, where: string, onRefusal = CHECK_URL)
 /** A pooler that gives each transaction any session of Postgres (exit code 2). `where`: `Database.describe`. */
 export function poolerInTheWay(where: string): LockstepError {
   const message = `Cannot use ${where}: a pooler in front of it gives one session of Postgres to several connections. Set pool_mode = session in PgBouncer, or put the address of Postgres itself into DATABASE_URL (database.url).`;
-  return new LockstepError('DATABASE_POOLER', message, { exitCode: 2 });
+  return wrongUse(message, 'DATABASE_POOLER');
 }
 
 /**

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import type pg from 'pg';
-import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+import { codeOf, messageOf, wrongUse } from '../base/errors.ts';
 import type { Queryable } from './queryable.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -41,7 +41,7 @@ export async function migrate(pool: pg.Pool, room: string, migrations: readonly 
     if (codeOf(cause) !== NO_PERMISSION) throw cause;
     const remedy = 'Make the user in DATABASE_URL (database.url) the owner of the database and of its tables';
     const message = `The tables cannot be created or updated: ${messageOf(cause)}. ${remedy}`;
-    throw new LockstepError('DATABASE_FORBIDDEN', message, { cause, exitCode: 2 });
+    throw wrongUse(message, 'DATABASE_FORBIDDEN', cause);
   });
 }
 
@@ -80,7 +80,7 @@ export function refuseLater(room: string, ran: ReadonlySet<string>, known: reado
   const later = [...ran].filter((name) => !names.has(name)).sort();
   if (later.length === 0) return;
   const message = `The tables of this database were changed by a later version of Lockstep (${room}: ${later.join(', ')}). Install that version, or a later one`;
-  throw new LockstepError('SCHEMA_NEWER', message, { exitCode: 2 });
+  throw wrongUse(message, 'SCHEMA_NEWER');
 }
 
 /** The names of the migrations that have run. */

@@ -1,6 +1,8 @@
 /** `lockstep alerts …`: the channels and the open alerts, and a test of the channels. */
+
 import type { Command } from 'commander';
 import { plural } from '../../base/counts.ts';
+import { wrongUse } from '../../base/errors.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';
 import { type ChannelState, channelStates } from '../../operator/alerts/channel-states.ts';
 import { outboxName } from '../../operator/alerts/channels/channel.ts';
@@ -10,7 +12,7 @@ import { formatTime } from '../../operator/format.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import { channelNamed } from '../../settings/settings.ts';
-import { DONE, DONE_WITH_PROBLEMS, type ExitCode, wrongUse } from '../errors.ts';
+import { DONE, DONE_WITH_PROBLEMS, type ExitCode } from '../errors.ts';
 import { styled } from '../print/colour.ts';
 import type { Perform, Session } from '../session.ts';
 

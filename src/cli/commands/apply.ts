@@ -3,14 +3,14 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
-import { LockstepError } from '../../base/errors.ts';
+import { LockstepError, wrongUse } from '../../base/errors.ts';
 import { type AppliedPlan, readPlanFile } from '../../engine/ledger/approval.ts';
 import { resumeRun } from '../../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { syncNamed } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { beginPlannedLoad } from '../../syncs/orders/begin-load.ts';
-import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
+import { type ExitCode, FAILED } from '../errors.ts';
 import { reportFinished, resultsOf } from '../orders/load.ts';
 import { resultsDir } from '../orders/results-dir.ts';
 import { type GivenPlan, readPlan } from '../plan-file.ts';

@@ -1,13 +1,15 @@
 /** `lockstep call`: one operation of the service's contract, through the account's client and rate budget. */
+
 import { type Command, InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
 import { closest } from '../../base/closest.ts';
+import { wrongUse } from '../../base/errors.ts';
 import type { Outcome } from '../../client/call/outcome.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { isOperationName, type OperationName, operationNames, operations } from '../../contract/operations.ts';
 import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED, wrongUse } from '../errors.ts';
+import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { readJsonArgument } from './json-argument.ts';
 

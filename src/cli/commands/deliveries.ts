@@ -1,6 +1,8 @@
 /** `lockstep deliveries …`: lists, shows and replays deliveries to outside systems. */
+
 import { type Command, Option } from 'commander';
 import { plural } from '../../base/counts.ts';
+import { wrongUse } from '../../base/errors.ts';
 import { remedyFor } from '../../base/reasons/reasons.ts';
 import {
   DELIVERY_STATES,
@@ -14,7 +16,6 @@ import { planWords, readDelivery, replayHow, requireTarget, sendAgain, statusOf 
 import { formatTime } from '../../operator/format.ts';
 import { quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { commaSeparated, toTime, wholeNumber } from './arguments.ts';
 

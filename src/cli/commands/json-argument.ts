@@ -1,9 +1,8 @@
 /** An argument that is JSON, or @FILE: the name of a file that contains it. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { messageOf } from '../../base/errors.ts';
+import { messageOf, wrongUse } from '../../base/errors.ts';
 import { parseJson } from '../../client/call/json.ts';
-import { wrongUse } from '../errors.ts';
 
 /** The value; `option` names it in messages. @throws LockstepError USAGE */
 export async function readJsonArgument(

@@ -1,6 +1,8 @@
 /** `lockstep links …`: which task is linked with which item of an outside system. */
+
 import type { Command } from 'commander';
 import { formatCount, plural } from '../../base/counts.ts';
+import { wrongUse } from '../../base/errors.ts';
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import {
   describeRemoved,
@@ -15,7 +17,6 @@ import { linkLines } from '../../operator/link-export.ts';
 import { quote } from '../../settings/message-parts.ts';
 import { accountNamed, targetNamed } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { wrongUse } from '../errors.ts';
 import { exportLines, FORCE, type Replacing, TO_STDOUT } from '../export-file.ts';
 import type { Perform, Session } from '../session.ts';
 import { wholeNumber } from './arguments.ts';

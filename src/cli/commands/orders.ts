@@ -1,6 +1,8 @@
 /** `lockstep orders load FILE`: checks, plans and loads a file of orders, and reports the result of every row. */
+
 import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { wrongUse } from '../../base/errors.ts';
 import { LANES } from '../../client/budget/budget.ts';
 import { COMBINE, type CombineChoice } from '../../csv/combine.ts';
 import { ENCODINGS, type Encoding } from '../../csv/encoding.ts';
@@ -8,7 +10,7 @@ import { FIELDS, type Field } from '../../csv/fields.ts';
 import type { Where } from '../../csv/presets.ts';
 import { EXISTING } from '../../settings/schema-sync.ts';
 import { accountNamed } from '../../settings/settings.ts';
-import { DONE, type ExitCode, wrongUse } from '../errors.ts';
+import { DONE, type ExitCode } from '../errors.ts';
 import { FORCE, type Replacing } from '../export-file.ts';
 import { type LoadRequest, loadFile } from '../orders/load.ts';
 import { resultsDir } from '../orders/results-dir.ts';

@@ -1,5 +1,7 @@
 /** `lockstep review decide` and `lockstep review undo`. */
+
 import type { Command } from 'commander';
+import { wrongUse } from '../../base/errors.ts';
 import { CHOICES, listDecisions, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, reviewItems } from '../../engine/ledger/views/review-items.ts';
 import { type AskNeeds, requirePossible } from '../../operator/check-decisions.ts';
@@ -17,7 +19,6 @@ import {
 import { quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
-import { wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { thisPerson } from '../this-person.ts';
 

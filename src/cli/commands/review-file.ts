@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { plural } from '../../base/counts.ts';
-import { LockstepError, messageOf } from '../../base/errors.ts';
+import { type LockstepError, messageOf, wrongUse } from '../../base/errors.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import { withoutGuard } from '../../csv/formulas.ts';
 import type { TextRow } from '../../csv/read.ts';
@@ -17,7 +17,6 @@ import { csvLine } from '../../operator/row-export.ts';
 import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
-import { WRONG_USE } from '../errors.ts';
 import { FORCE, type Replacing } from '../export-file.ts';
 import { evidenceLine } from '../print/review-lines.ts';
 import type { Perform, Session } from '../session.ts';
@@ -168,7 +167,7 @@ async function readFilled({ cwd, dataDir }: Session, file: string, signal: Abort
     const missing = NEEDED.filter((column) => at.get(column) === -1);
     if (missing.length > 0) {
       const message = `${received.name}: line 1 has no column ${oneOf(missing)}. Import a file that \`lockstep review export\` wrote.`;
-      throw new LockstepError('REVIEW_FILE_INVALID', message, { exitCode: WRONG_USE });
+      throw wrongUse(message, 'REVIEW_FILE_INVALID');
     }
     const rows: Filled[] = [];
     for await (const batch of tableRows(received, table)) rows.push(...batch.map((row) => filled(row, at)));
@@ -243,5 +242,5 @@ function refused(file: string, bad: readonly Bad[]): LockstepError {
     .map(({ line, column, why }) => `\n  Line ${line}, column ${column}: ${why}`);
   const more = bad.length > MOST_NAMED ? `\n  … and ${bad.length - MOST_NAMED} more` : '';
   const message = `${file}: ${plural(bad.length, 'row is', 'rows are')} wrong, so nothing was decided.${named.join('')}${more}`;
-  return new LockstepError('REVIEW_FILE_INVALID', message, { exitCode: WRONG_USE });
+  return wrongUse(message, 'REVIEW_FILE_INVALID');
 }

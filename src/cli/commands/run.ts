@@ -1,6 +1,6 @@
 /** `lockstep run SYNC`: runs a sync now, or joins its unfinished run, and follows it to the end. */
 import { type Command, Option } from 'commander';
-import { LockstepError } from '../../base/errors.ts';
+import { LockstepError, wrongUse } from '../../base/errors.ts';
 import { LANES, type Lane } from '../../client/budget/budget.ts';
 import { AWAITS_CONFIRMATION, type Run } from '../../engine/ledger/runs.ts';
 import { pausedSyncs } from '../../engine/ledger/schedules.ts';
@@ -9,7 +9,7 @@ import { reportRun } from '../../operator/run-report.ts';
 import { pausedWords } from '../../operator/sync-list.ts';
 import { syncNamed } from '../../settings/settings.ts';
 import { askForApproval } from '../ask-approval.ts';
-import { type ExitCode, FAILED, wrongUse } from '../errors.ts';
+import { type ExitCode, FAILED } from '../errors.ts';
 import type { Replacing } from '../export-file.ts';
 import { planPath, savedPlan } from '../plan-file.ts';
 import { problemLines } from '../print/problem-lines.ts';

@@ -1,6 +1,8 @@
 /** `lockstep runs …`: lists runs, and shows, cancels, resumes, retries or exports one. */
+
 import { type Command, Option } from 'commander';
 import { formatCount, plural } from '../../base/counts.ts';
+import { wrongUse } from '../../base/errors.ts';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { type RunStatus, readRun } from '../../engine/ledger/runs.ts';
 import { savedSchedules } from '../../engine/ledger/schedules.ts';
@@ -14,7 +16,7 @@ import { startsOf } from '../../operator/status.ts';
 import { didYouMean, quote } from '../../settings/message-parts.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { type ExitCode, wrongUse } from '../errors.ts';
+import type { ExitCode } from '../errors.ts';
 import { confirming } from '../orders/load.ts';
 import { styled } from '../print/colour.ts';
 import { rememberRuns } from '../recent-runs.ts';

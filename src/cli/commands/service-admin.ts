@@ -1,9 +1,9 @@
 /** `lockstep service tenants|pipelines|delete`: administration that the service's API does not offer. */
 import { Argument, type Command } from 'commander';
-import { LockstepError } from '../../base/errors.ts';
+import { LockstepError, wrongUse } from '../../base/errors.ts';
 import { createPipeline, type DeletableKind, deleteRecord, listPipelines } from '../../service/administration.ts';
 import { createTenant, listTenants } from '../../service/tenants.ts';
-import { FAILED, wrongUse } from '../errors.ts';
+import { FAILED } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { commaSeparated, wholeNumber } from './arguments.ts';
 import { addKeys } from './service-keys.ts';

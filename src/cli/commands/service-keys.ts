@@ -1,9 +1,10 @@
 /** `lockstep service keys`: the API keys of a tenant. A key is shown once, when it is made. */
+
 import type { Command } from 'commander';
+import { wrongUse } from '../../base/errors.ts';
 import { formatTime } from '../../operator/format.ts';
 import { keyHash } from '../../service/authentication.ts';
 import { createKey, type KeyEntry, listKeys, revokeKey } from '../../service/tenants.ts';
-import { wrongUse } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { wholeNumber } from './arguments.ts';
 import { openTenant, type TenantOption } from './tenant-named.ts';

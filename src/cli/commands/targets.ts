@@ -1,12 +1,14 @@
 /** `lockstep targets …`: checks targets, and sets up the webhooks that report their changes. */
+
 import type { Command } from 'commander';
+import { wrongUse } from '../../base/errors.ts';
 import type { CallContext, Finding, HookAdmin, OutsideHook, Target } from '../../contract/target.ts';
 import { checkTargets } from '../../operator/target-check.ts';
 import { arrangeHook, hookAddress, listHooks } from '../../operator/target-hooks.ts';
 import { baseUrl, isLoopback } from '../../settings/fields.ts';
 import { quote } from '../../settings/message-parts.ts';
 import { targetNamed } from '../../settings/settings.ts';
-import { DONE, DONE_WITH_PROBLEMS, type ExitCode, wrongUse } from '../errors.ts';
+import { DONE, DONE_WITH_PROBLEMS, type ExitCode } from '../errors.ts';
 import { styled } from '../print/colour.ts';
 import type { Perform, Session } from '../session.ts';
 

@@ -1,8 +1,9 @@
 /** The tenant of a command that administers the service. */
+
 import type pg from 'pg';
+import { wrongUse } from '../../base/errors.ts';
 import { listTenants, type Tenant } from '../../service/tenants.ts';
 import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
-import { wrongUse } from '../errors.ts';
 import type { Session } from '../session.ts';
 
 export interface TenantOption {

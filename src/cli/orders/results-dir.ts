@@ -1,8 +1,7 @@
 /** The directory of `--results`, checked before anything is read. */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../../base/errors.ts';
-import { wrongUse } from '../errors.ts';
+import { codeOf, wrongUse } from '../../base/errors.ts';
 
 /** The absolute path. @throws LockstepError RESULTS_NOT_A_DIRECTORY if a file has that name, or is above it, or it is named like a file */
 export async function resultsDir(cwd: string, given: string): Promise<string> {

@@ -1,5 +1,5 @@
 /** What a client needs to use an account: its address, and its secrets as they are now. */
-import { LockstepError } from '../../base/errors.ts';
+import { wrongUse } from '../../base/errors.ts';
 import type { AccountAccess } from '../../engine/account/accounts.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import { accountNamed, type Settings } from '../../settings/settings.ts';
@@ -17,10 +17,9 @@ export async function accessTo(
   const isEmbedded = account.url === undefined;
   const { url: baseUrl, key: apiKey } = isEmbedded ? await service.access(name, key) : { url: account.url, key };
   if (apiKey === undefined) {
-    throw new LockstepError(
-      'ACCOUNT_INCOMPLETE',
+    throw wrongUse(
       `Account "${name}" has no API key. Set accounts.${name}.apiKey, such as { env: NAME }`,
-      { exitCode: 2 },
+      'ACCOUNT_INCOMPLETE',
     );
   }
   const authorization = account.authorization && {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { codeOf, LockstepError, messageOf } from '../../base/errors.ts';
+import { codeOf, type LockstepError, messageOf, wrongUse } from '../../base/errors.ts';
 import type { ListenAddress } from '../../settings/fields.ts';
 import type { Metrics } from './metrics.ts';
 import type { Check } from './readiness.ts';
@@ -78,8 +78,8 @@ function cannotListen({ host, port }: ListenAddress, cause: unknown): LockstepEr
   const where = `health and metrics cannot be served on ${host}:${port}`;
   if (codeOf(cause) === 'EADDRINUSE') {
     const message = `${where}: the port is in use. Each process needs a port of its own: set health.listen, or start with --health HOST:PORT`;
-    return new LockstepError('HEALTH_PORT_IN_USE', message, { cause, exitCode: 2 });
+    return wrongUse(message, 'HEALTH_PORT_IN_USE', cause);
   }
   const message = `${where}: ${messageOf(cause)}. Set health.listen, or --health, to another address`;
-  return new LockstepError('HEALTH_CANNOT_LISTEN', message, { cause, exitCode: 2 });
+  return wrongUse(message, 'HEALTH_CANNOT_LISTEN', cause);
 }

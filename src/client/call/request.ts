@@ -2,7 +2,7 @@
  * Builds the HTTP request from an operation of the contract, its parameters and an account's credentials.
  */
 
-import { LockstepError } from '../../base/errors.ts';
+import { LockstepError, wrongUse } from '../../base/errors.ts';
 import { version } from '../../base/version.ts';
 import { type Operation, PREFIXES, type Prefix } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
@@ -110,8 +110,7 @@ const NONE = {};
 const PATH_PARAMETER = /\{(\w+)\}/g;
 
 function parseBaseUrl({ account, baseUrl }: Account): { origin: string; basePath: string } {
-  const refuse = (why: string) =>
-    new LockstepError('BASE_URL_INVALID', `account ${account}: the base URL ${why}`, { exitCode: 2 });
+  const refuse = (why: string) => wrongUse(`account ${account}: the base URL ${why}`, 'BASE_URL_INVALID');
   if (!URL.canParse(baseUrl)) throw refuse('is not a URL: expected the form https://host or https://host/path');
   const url = new URL(baseUrl);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refuse('must begin with https:// or http://');
@@ -131,7 +130,7 @@ function headerValue(account: string, name: 'api-key' | 'authorization', value: 
   const why =
     value === '' ? 'is empty' : 'contains characters that a header must not contain, perhaps a line break at its end';
   const code = name === 'api-key' ? 'API_KEY_INVALID' : 'AUTHORIZATION_INVALID';
-  throw new LockstepError(code, `account ${account}: the ${what} ${why}`, { exitCode: 2 });
+  throw wrongUse(`account ${account}: the ${what} ${why}`, code);
 }
 
 function queryText(query: Readonly<Record<string, unknown>>): string {

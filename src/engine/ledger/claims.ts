@@ -58,7 +58,7 @@ export async function takeClaim(
      where not exists (select 1 from ledger.claims where run_id = $1 and exclusive)
        and ($6::int is null or (select count(*) from ledger.claims where run_id = $1) < $6)
      on conflict do nothing returning id::int`, // of two concurrent exclusive claims, the index allows one
-    [runId, worker, kind === 'exclusive', ttlMs, phase ?? null, most ?? null],
+    [runId, worker, kind === 'exclusive', ttlMs, phase, most],
   );
   const id = taken.rows[0]?.id;
   return id === undefined ? undefined : { id, runId, ttlMs, expiresAtMs: asked + ttlMs };

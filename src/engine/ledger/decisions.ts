@@ -189,7 +189,7 @@ export async function listDecisions(
      where ($1::text is null or coalesce(u.account, d.scope) = $1) and ($2::text is null or d.kind = $2)
        and ($3::text is null or d.subject = $3) and ($5::bigint is null or d.id < $5)
      order by d.id desc limit $4`,
-    [account ?? null, kind ?? null, subject ?? null, limit ?? null, after ?? null],
+    [account, kind, subject, limit, after],
   );
   return found.rows;
 }

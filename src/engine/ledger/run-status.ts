@@ -42,7 +42,7 @@ async function end(db: Transactional, id: string, status: Ending, error?: RunErr
             union all select 'unchanged', unchanged
             union all select key, value::bigint from jsonb_each_text(pruned)) each group by 1 having sum(n) > 0) c)
      where id = $1 and status in ('running', 'paused')`,
-    [id, status, error?.code ?? null, error?.message ?? null],
+    [id, status, error?.code, error?.message],
   );
   if (ended.rowCount === 0) return false;
   if (status !== 'failed') await forgetReads(db, [id]);

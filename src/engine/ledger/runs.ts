@@ -1,6 +1,6 @@
 /** Runs: what they are; starting and reading them; their progress. run-status.ts ends, pauses and resumes them. */
 import { randomBytes } from 'node:crypto';
-import { LockstepError } from '../../base/errors.ts';
+import { type LockstepError, wrongUse } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import { type Queryable, type Stored, withoutNulls } from '../../storage/queryable.ts';
 
@@ -128,7 +128,7 @@ export async function readRun(db: Queryable, id: string): Promise<Run> {
 
 export function runUnknown(id: string): LockstepError {
   const message = `There is no run "${id}". List the runs with: \`lockstep runs\``;
-  return new LockstepError('RUN_UNKNOWN', message, { exitCode: 2 });
+  return wrongUse(message, 'RUN_UNKNOWN');
 }
 
 /** Every running run. */

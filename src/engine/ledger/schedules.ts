@@ -100,7 +100,7 @@ async function takeDueStart(
        from ledger.schedules s
        where (due_at <= ${NOW} or planned_at > ${NOW} + ${SET_BACK_S} * interval '1 s') and not s.sync = any($2)
        order by due_at limit 1 for update of s skip locked`,
-      [now ?? null, waiting],
+      [now, waiting],
     );
     const row = found.rows[0];
     if (row === undefined) return undefined;
@@ -155,7 +155,7 @@ export async function pauseSync(db: Queryable, sync: string, reason: string | un
   await db.query(
     `insert into ledger.paused_syncs (sync, reason) values ($1, $2)
      on conflict (sync) do update set reason = coalesce(excluded.reason, ledger.paused_syncs.reason)`,
-    [sync, reason ?? null],
+    [sync, reason],
   );
 }
 
@@ -178,6 +178,6 @@ function bySync<T extends { readonly sync: string }>(rows: readonly T[]): Readon
 }
 
 async function timeOf(db: Queryable, now: Date | undefined): Promise<Date> {
-  const read = await db.query<{ now: Date }>(`select ${NOW} as now`, [now ?? null]);
+  const read = await db.query<{ now: Date }>(`select ${NOW} as now`, [now]);
   return read.rows[0]?.now ?? new Date();
 }

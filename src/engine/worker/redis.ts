@@ -4,7 +4,7 @@
  */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from 'pino';
-import { LockstepError, messageOf } from '../../base/errors.ts';
+import { LockstepError, messageOf, wrongUse } from '../../base/errors.ts';
 import type { Hidden } from '../../settings/hidden.ts';
 import type { Environment } from '../../settings/parse.ts';
 import { EXAMPLES, type RedisNodes, readRedisNodes } from '../../settings/redis-url.ts';
@@ -65,10 +65,9 @@ export async function openRedis(
     const kind = nodes === undefined ? kindIn(await budget.info('server')) : undefined;
     if (kind !== undefined) {
       const what = kind === 'sentinel' ? 'a Sentinel' : 'a node of a Cluster';
-      throw new LockstepError(
-        'REDIS_KIND',
+      throw wrongUse(
         `Redis at ${url} is ${what}. Set redis.url or REDIS_URL to a URL such as ${EXAMPLES[kind]}.`,
-        { exitCode: 2 },
+        'REDIS_KIND',
       );
     }
     await budget.eval("return redis.call('exists', KEYS[1])", 1, `{${prefix}}:lockstep:meta`);
@@ -83,16 +82,16 @@ export async function openRedis(
     if (error instanceof LockstepError) throw error;
     const reason = why ?? messageOf(error);
     if (reason.startsWith('NOPERM')) {
-      throw new LockstepError(
-        'REDIS_FORBIDDEN',
+      throw wrongUse(
         `Redis at ${url} refuses what Lockstep needs (${reason}). Give its user the rights ~{${prefix}* +@all -@dangerous +info.`,
-        { exitCode: 2, cause: error },
+        'REDIS_FORBIDDEN',
+        error,
       );
     }
-    throw new LockstepError(
-      'REDIS_UNREACHABLE',
+    throw wrongUse(
       `Redis at ${url} cannot be reached (${reason}). Start it, fix redis.url or REDIS_URL, or set redis.url to none.`,
-      { exitCode: 2, cause: error },
+      'REDIS_UNREACHABLE',
+      error,
     );
   }
   isOpen = true;

@@ -21,7 +21,7 @@ export function keptSecretsOf(pool: pg.Pool, target: string): KeptSecrets {
         await db.query(
           `insert into ledger.kept_secrets (target, kind, sealed, expires_at) values ($1, $2, $3, $4)
            on conflict (target, kind) do update set sealed = excluded.sealed, expires_at = excluded.expires_at`,
-          [target, kind, sealed, expiresAt ?? null],
+          [target, kind, sealed, expiresAt],
         );
       },
       async forget(kind) {

@@ -62,7 +62,7 @@ export async function takeDue(
      from picked p where r.target = p.target and r.item_id = p.item_id
      returning r.target, r.item_id as "itemId", r.is_completed as "isCompleted", r.status, r.source,
        r.has_moved as "hasMoved", r.reported_at::text as "reportedAt", r.revision, r.holds as hold, r.attempts`,
-    [targets, limit, holdMs, runs ?? null],
+    [targets, limit, holdMs, runs],
   );
   return taken.rows;
 }
@@ -118,7 +118,7 @@ export async function endReport(db: Queryable, report: Report, end: ReportEnd): 
        ended_at = case when revision = $4 then clock_timestamp() end,
        seen_completed = coalesce($8, seen_completed), seen_at = coalesce($9::timestamptz, seen_at)
      where ${HELD}`,
-    [target, itemId, hold, revision, verdict, reason, detail, seen?.isCompleted ?? null, seen?.at ?? null],
+    [target, itemId, hold, revision, verdict, reason, detail, seen?.isCompleted, seen?.at],
   );
   return ended.rowCount === 1;
 }

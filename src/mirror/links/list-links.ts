@@ -41,13 +41,13 @@ export async function listLinks(
      order by l.linked_at desc, l.kind, l.scope, l.source_id limit $4`,
     [
       ITEM_KIND,
-      target === undefined ? null : linkKind(target),
-      scope ?? null,
+      target && linkKind(target),
+      scope,
       limit,
-      text ?? null,
-      after ? linkKind(after.target) : null,
-      after?.account ?? null,
-      after?.task ?? null,
+      text,
+      after && linkKind(after.target),
+      after?.account,
+      after?.task,
     ],
   );
   return { links: found.rows.map(({ total, ...link }) => link), total: found.rows[0]?.total ?? 0 };

@@ -78,7 +78,7 @@ export async function claimDue(
        (select record_id from ledger.links l
         where l.scope = t.scope and l.kind = $5 and l.source_id = t.kind || ':' || t.task_id) as "itemId"
      from taken t`,
-    [claim.id, claim.target, limit, now, linkKind(claim.target), runs ?? null],
+    [claim.id, claim.target, limit, now, linkKind(claim.target), runs],
   );
   return claimed.rows.map(({ runId, sync, attempts, itemId, ...delivery }) => ({
     delivery: { ...delivery, itemId: itemId ?? undefined },

@@ -25,14 +25,14 @@ export function creationLog(db: Queryable, target: string): DetailLog {
            set at = clock_timestamp(), is_taken = false, result = null, delivery_id = excluded.delivery_id
            where c.at = $4::timestamptz
          returning at::text as at`,
-        [...keyOf(what), last?.at ?? null, what.id ?? null],
+        [...keyOf(what), last?.at, what.id],
       );
       return rows[0]?.at;
     },
     async noteTaken(what, result) {
       await db.query(`update ledger.creations set is_taken = true, result = $4 where ${OF_TASK}`, [
         ...keyOf(what),
-        result ?? null,
+        result,
       ]);
     },
     async lastDelivered({ id, sequence }: Delivery) {
@@ -49,7 +49,7 @@ export function creationLog(db: Queryable, target: string): DetailLog {
     async forget(what, at) {
       await db.query(`delete from ledger.creations where ${OF_TASK} and at = coalesce($4::timestamptz, at)`, [
         ...keyOf(what),
-        at ?? null,
+        at,
       ]);
     },
   };

@@ -75,7 +75,7 @@ export async function listDeliveries(
      where ${sql} and ($${values.length + 2}::text is null or d.created_at < a.created_at
        or d.created_at = a.created_at and (d.target, d.id) > (a.target, a.id))
      order by d.created_at desc, d.target, d.id limit $${values.length + 1}`,
-    [...values, limit, after ?? null],
+    [...values, limit, after],
   );
   return found.rows.map(({ task, ...row }) => ({ ...row, title: task.title })); // in SQL a title with a NUL is an error
 }
@@ -102,14 +102,7 @@ export function conditionOf({ ids, target, verdict, since, until, seenAt }: Deli
        and ($3::text is null or d.verdict = $3 or $3 = 'waiting' and d.state = 'waiting') and ($4::timestamptz is null or d.created_at >= $4)
        and ($5::timestamptz is null or d.created_at < $5)
        and ($6::timestamptz is null or d.ended_at is null or date_trunc('milliseconds', d.ended_at) <= $6)`,
-    values: [
-      ids ?? null,
-      target ?? null,
-      verdict ?? null,
-      since ?? null,
-      until ?? null,
-      seenAt ?? null,
-    ] as readonly unknown[],
+    values: [ids, target, verdict, since, until, seenAt] as readonly unknown[],
   };
 }
 

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type pg from 'pg';
-import { LockstepError } from '../../base/errors.ts';
+import { LockstepError, wrongUse } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';
 import { type AppliedPlan, bindToPlan, NOT_APPROVED } from '../../engine/ledger/approval.ts';
 import { isGone, thisWorker } from '../../engine/ledger/claims.ts';
@@ -116,7 +116,7 @@ export async function loadOf(db: Queryable, runId: string): Promise<Load> {
   const load = await readLoad(db, runId);
   if (load) return load;
   const message = `Run ${runId} is not a load of a file. List the loads with: \`lockstep runs\``;
-  throw new LockstepError('RUN_IS_NO_LOAD', message, { exitCode: 2 });
+  throw wrongUse(message, 'RUN_IS_NO_LOAD');
 }
 
 /** The last load with this id that was received whole, and that a person did not refuse; undefined if there is none. */
@@ -142,7 +142,7 @@ export async function refuseCorrected(db: Queryable, runId: string): Promise<voi
   const other = await correctionOf(db, runId);
   if (other === undefined) return;
   const message = `The lines of run ${runId} were corrected already: run ${other} has them. Correct the lines that it refused there. If it waits for approval, you can cancel it instead: \`lockstep runs cancel ${other}\``;
-  throw new LockstepError('LINES_CORRECTED', message, { exitCode: 2 });
+  throw wrongUse(message, 'LINES_CORRECTED');
 }
 
 interface Found {

@@ -4,7 +4,7 @@
  */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
-import { codeOf, LockstepError, messageOf } from '../../base/errors.ts';
+import { codeOf, LockstepError, messageOf, wrongUse } from '../../base/errors.ts';
 import { type Folder, openRealFolder, reasonOf } from '../../base/open-folder.ts';
 import { visibleName } from '../../base/visible.ts';
 
@@ -99,7 +99,7 @@ export async function openSeen(
 ): Promise<FileHandle> {
   const handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
     const message = `Cannot read ${name}: ${reasonOf(error)}. Check the file and its permissions.`;
-    throw new LockstepError('CSV_UNREADABLE', message, { cause: error, exitCode: 2 });
+    throw wrongUse(message, 'CSV_UNREADABLE', error);
   });
   const { dev, ino, size, mtimeNs } = await handle.stat({ bigint: true });
   if (`${dev}:${ino}:${size}:${mtimeNs}` === version) return handle;

@@ -71,9 +71,6 @@ function validOrder(row: StagedRow, labels: string): StagedOrder {
     org: isFound ? keys.org : undefined,
     fields: contentOf(values, label),
     customer: isFound ? customer : undefined,
-    verdict: undefined,
-    reason: undefined,
-    facts: undefined,
   };
 }
 
@@ -87,13 +84,6 @@ function invalidOrder(row: StagedRow, { code, facts }: Cause, labels: string): S
     source_id: rangeOf(row),
     cells: JSON.stringify(row.lines ?? row.cells),
     label: labelOf(row, labels),
-    client_id: undefined,
-    email: undefined,
-    phone: undefined,
-    name: undefined,
-    org: undefined,
-    fields: undefined,
-    customer: undefined,
     verdict: 'invalid',
     reason: code,
     facts: facts && storableFacts(facts),

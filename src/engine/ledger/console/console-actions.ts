@@ -34,7 +34,7 @@ export async function listActions(
   const found = await db.query<Stored<TakenAction>>(
     `select id::float8 as id, at, who, via, action, about, refused from ledger.console_actions
      where ($2::bigint is null or id < $2) and ($3::text is null or about = $3) order by id desc limit $1`,
-    [limit, after ?? null, about ?? null],
+    [limit, after, about],
   );
   return found.rows.map(withoutNulls<TakenAction>);
 }

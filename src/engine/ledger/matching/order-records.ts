@@ -40,7 +40,7 @@ export async function* wantedOrders(
       `select client_id as "clientId", label from ledger.order_keys
        where scope = $1 and run_id = $2 and ($3::text is null or (client_id, label) > ($3, $4::text))
        order by client_id, label limit ${KEYS_AT_ONCE}`,
-      [keyScopeOf(run), run.id, after?.clientId ?? null, after?.label ?? null],
+      [keyScopeOf(run), run.id, after?.clientId, after?.label],
     );
     yield page.rows;
     after = page.rows.at(-1);

@@ -14,24 +14,24 @@ export interface StagedOrder {
   /** The line where the row begins. */
   readonly n: number;
   /** `4-6`, for an order of several lines. */
-  readonly source_id: string | undefined;
+  readonly source_id?: string | undefined;
   /**
    * The cells, or for an order of several lines each line with its cells (`FileLine`). JSON as text, because it may contain
    * characters that jsonb cannot store.
    */
   readonly cells: string;
-  readonly label: string | undefined;
-  readonly client_id: string | undefined;
-  readonly email: string | undefined;
-  readonly phone: string | undefined;
-  readonly name: string | undefined;
-  readonly org: string | undefined;
-  readonly fields: Readonly<Record<string, unknown>> | undefined;
-  readonly customer: Readonly<Record<string, unknown>> | undefined;
+  readonly label?: string | undefined;
+  readonly client_id?: string | undefined;
+  readonly email?: string | undefined;
+  readonly phone?: string | undefined;
+  readonly name?: string | undefined;
+  readonly org?: string | undefined;
+  readonly fields?: Readonly<Record<string, unknown>> | undefined;
+  readonly customer?: Readonly<Record<string, unknown>> | undefined;
   /** Set if nothing is left to decide. */
-  readonly verdict: Verdict | undefined;
-  readonly reason: string | undefined;
-  readonly facts: Facts | undefined;
+  readonly verdict?: Verdict | undefined;
+  readonly reason?: string | undefined;
+  readonly facts?: Facts | undefined;
 }
 
 export interface FileLine {

@@ -92,7 +92,7 @@ export async function planPruning(db: Queryable, { rowsMs, runsMs }: LedgerAges)
   const runs = await db.query<{ count: number }>(
     `select count(*)::int as count from ledger.runs u
      where ${OLDER('$1')} and ${RUN_MAY_GO(`(${HAS_ROWS} and u.id <> all($2))`)}`,
-    [runsMs ?? null, emptied],
+    [runsMs, emptied],
   );
   return { rows, runs: runs.rows[0]?.count ?? 0 };
 }

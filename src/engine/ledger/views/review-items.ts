@@ -186,7 +186,7 @@ async function groupsOf(
          where v.run_id = u.id and v.verdict = 'review' and ($3::text is null or v.reason = $3) group by v.reason offset 0) v
      where ($1::text is null or u.account = $1) and ($2::text is null or u.title = $2) and ($4::text is null or u.kind = $4)
      order by v.reason, u.account, u.id`,
-    [account, sync, reason, kind, ...(after ?? [null, null, null, null])].map((one) => one ?? null),
+    [account, sync, reason, kind, ...(after ?? [null, null, null, null])],
   );
   return found.rows;
 }
@@ -228,7 +228,7 @@ async function waitingIn(
       [
         ...columnsOf(batch, 'run', 'reason', 'above', 'kind', 'isNewest'),
         Number.isFinite(limit) ? limit : null,
-        subject ?? null,
+        subject,
       ],
     );
     for (const row of rows.rows) {

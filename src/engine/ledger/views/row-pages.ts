@@ -70,7 +70,7 @@ export async function* reportRows(db: Queryable, runId: string, verdict?: Verdic
          order by n limit ${PAGE}
        )
        ${REPORTED}`,
-      [runId, after, verdict ?? null],
+      [runId, after, verdict],
     );
     for (const { n, ...row } of found.rows) {
       after = n;
@@ -149,7 +149,7 @@ async function fittingRows(
        order by i.n limit $6
      )
      ${REPORTED}`,
-    [runId, from, verdicts ?? null, reason ?? null, text ?? null, limit, to ?? Number.MAX_SAFE_INTEGER],
+    [runId, from, verdicts, reason, text, limit, to ?? Number.MAX_SAFE_INTEGER],
   );
   return found.rows;
 }

@@ -103,7 +103,7 @@ async function readBatch(
        and ($6::text is null or account = $6)
        and ($7::text is null or (created_at, id) < (select created_at, id from ledger.runs where id = $7))
      order by created_at desc, id desc limit $8`,
-    [sync, status && [status].flat(), verdict, since, until, account, after, size].map((value) => value ?? null),
+    [sync, status && [status].flat(), verdict, since, until, account, after, size],
   );
   return found.rows;
 }
