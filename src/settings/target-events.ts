@@ -32,8 +32,8 @@ export const filterKeys = {
 /** Sent as the value of a header, after the scheme if there is one. */
 export type HeaderSecret = SecretSource & { readonly scheme?: string };
 
-/** For a header that carries a secret, a text in the settings would be shown by `settings print`. */
-const SECRET_NAME = /authorization|token|secret|password|cookie|api-?key/i;
+/** For a header that carries a secret, a text in the settings would be shown by `settings print`. Jira's X-Atlassian-Token is `no-check`. */
+const SECRET_NAME = /authorization|(?<!^x-atlassian-)token|secret|password|cookie|api-?key/i;
 const OWN_NAME = /^(host|connection|content-length|transfer-encoding|webhook-.*|ce-.*)$/i;
 
 const headerSecret = z
@@ -60,6 +60,22 @@ export const callHeaderName = z
   .regex(/^[\w!#$%&'*+.^|~-]{1,100}$/, 'expected the name of a header, such as X-Team')
   .refine((name) => !OWN_NAME.test(name), OWN_HEADER);
 
+/** For `.check` of headers: none of these texts is a secret. */
+export function withoutSecretTexts(
+  remedy: string,
+  isText: (value: unknown) => boolean = (value) => typeof value === 'string',
+) {
+  return z.superRefine<Readonly<Record<string, unknown>>>(
+    (given, context) => {
+      for (const [name, value] of Object.entries(given)) {
+        if (!isText(value) || !SECRET_NAME.test(name)) continue;
+        context.addIssue({ code: 'custom', path: [name], message: `this header carries a secret: ${remedy}` });
+      }
+    },
+    { when: unlessKeysAreUnknown },
+  );
+}
+
 const headerName = callHeaderName.refine((name) => name.toLowerCase() !== 'content-type', OWN_HEADER);
 
 export const headers = z
@@ -69,18 +85,6 @@ export const headers = z
       error: ({ input }) => explainType('text, { env: NAME } or { file: PATH }', input),
     }),
   )
-  .check(
-    z.superRefine(
-      (given, context) => {
-        for (const [name, value] of Object.entries(given)) {
-          if (typeof value !== 'string' || !SECRET_NAME.test(name)) continue;
-          const message =
-            'this header carries a secret: write { env: NAME } or { file: PATH }, with a scheme if needed';
-          context.addIssue({ code: 'custom', path: [name], message });
-        }
-      },
-      { when: unlessKeysAreUnknown },
-    ),
-  )
+  .check(withoutSecretTexts('write { env: NAME } or { file: PATH }, with a scheme if needed'))
   .prefault({})
   .describe('Headers of every call: text, or { scheme: Bearer, env: NAME } for a secret. Default: none.');

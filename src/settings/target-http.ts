@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { duration } from './durations.ts';
 import { exactlyOneOf, unlessKeysAreUnknown } from './fields.ts';
 import { anyOauthClient } from './target-credentials.ts';
-import { callHeaderName, filterKeys, headers } from './target-events.ts';
+import { callHeaderName, filterKeys, headers, withoutSecretTexts } from './target-events.ts';
 import { columns, httpKeys, vendorUrl } from './target-keys.ts';
 import { type About, template } from './template.ts';
 
@@ -26,6 +26,13 @@ const pattern = z
   });
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+
+const SECRET_REMEDY = 'write it under headers of the target, as { env: NAME } or { file: PATH }';
+
+/** A template with a variable holds no secret: it could not be filled in. */
+function isPlainText(value: unknown): boolean {
+  return typeof value === 'string' && !value.includes('{{');
+}
 
 function requestKeys(method: 'GET' | 'POST', about: About) {
   return {
@@ -50,6 +57,7 @@ function requestKeys(method: 'GET' | 'POST', about: About) {
       .describe('Templates of the parameters in the address. Default: none.'),
     headers: z
       .record(callHeaderName, template('header', about))
+      .check(withoutSecretTexts(SECRET_REMEDY, isPlainText))
       .prefault({})
       .describe(
         'Templates of headers of this call, such as { Idempotency-Key: "{{ delivery }}" }. Content-Type is application/json, unless it is here. Default: none.',

@@ -28,6 +28,11 @@ test.each([
     'headers: { Authorization: { env: T } }\n    oauthClient: { id: a, secret: b, tokenUrl: "https://a.example" }',
     'headers: remove Authorization: oauthClient sends it',
   ],
+  ...['Authorization', 'X-Api-Key'].map((name): [string, string, string] => [
+    'read: {',
+    `read: { headers: { ${name}: abc }, `,
+    `items.read.headers.${name}: this header carries a secret: write it under headers of the target`,
+  ]),
   [/headers: .*/, 'oauthClient: { id: a, secret: b }', 'oauthClient.tokenUrl: missing'],
   ['settle: 10m', 'settle: 10', 'items.find.settle: expected a duration with its unit'],
   [/ {6}find:[\s\S]*(?= {6}create:)/, '', 'items.find: missing: create needs find, so that no item is created twice'],
@@ -41,6 +46,13 @@ test.each([
 test.each(EXAMPLES)('a printed example is an example again that means the same: %#', (text) => {
   const printed = maskSettings(settingsOf(inFile(text)));
   expect(maskSettings(settingsOf(stringify(printed)))).toEqual(printed);
+});
+
+test.each([
+  [/headers: \{/, 'headers: { X-Atlassian-Token: no-check, '],
+  ['create:', 'create:\n        headers: { X-Request-Token: "{{ delivery }}" }'],
+])('replacing %s by %s writes no secret into the file', (from, to) => {
+  expect(problemsWith(from, to)).toEqual([]);
 });
 
 test('a target without items cannot be polled', () => {

@@ -17,6 +17,7 @@ import type { Settings } from '../../settings/settings.ts';
 import { withSharedBudgets } from '../../settings/shared-accounts.ts';
 import { migrate } from '../../storage/migrate.ts';
 import type { Database } from '../../storage/open.ts';
+import { makePool } from '../../storage/pool.ts';
 import { accessTo } from './account-access.ts';
 import { EmbeddedService } from './embedded-service.ts';
 import type { Metrics } from './metrics.ts';
@@ -48,6 +49,9 @@ export interface Parts {
   readonly targets: TargetWork;
 }
 
+/** Targets that a process asks for tokens at the same time, with a connection each. */
+const MOST_ASKING = 20;
+
 export async function openParts(options: WorkspaceOptions, keep: Keep): Promise<Parts> {
   const { dataDir, env, log } = options;
   const present: Present = { settings: await withSharedBudgets(options.settings, env) };
@@ -71,6 +75,8 @@ export async function openParts(options: WorkspaceOptions, keep: Keep): Promise<
   };
   const accounts = keep(createAccounts({ pool, store, access, onCall, inSpan: telemetry?.inSpan }));
   const recorder = keep(recordBudgets({ pool, budgets: accounts.budgets, log }));
+  const calling = makePool({ ...database.connection, max: MOST_ASKING }, log, telemetry?.inQuery);
+  keep({ close: () => calling.end() });
   const targets = keep(
     createTargetWork({
       settings: () => present.settings,
@@ -79,7 +85,7 @@ export async function openParts(options: WorkspaceOptions, keep: Keep): Promise<
       accounts,
       readTask: toTaskState,
       creationsOf: (target) => creationLog(pool, target),
-      keptOf: (target) => keptSecretsOf(pool, target),
+      keptOf: (target) => keptSecretsOf(pool, target, calling),
       pool,
       onAttempt: (...attempt) => present.metrics?.attempted(...attempt),
       log,

@@ -65,7 +65,7 @@ export function whyUnknown(error: unknown): { reason: UnknownReason; words: stri
   }
   if (error instanceof StoppedError) {
     if (error.reason === 'timeout') return { reason: 'timeout', words: error.message };
-    if (error.reason === 'too-large') return { reason: 'too-large', words: `answers with ${error.message}` };
+    if (error.reason === 'too-large') return { reason: 'too-large', words: error.message };
     if (error.reason === 'unpackable') return { reason: 'unreadable', words: `answers with ${error.message}` };
     return { reason: 'aborted', words: 'aborted while waiting for the answer' };
   }

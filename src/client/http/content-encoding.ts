@@ -130,5 +130,5 @@ function stopped(error: unknown, maxBytes: number): unknown {
 }
 
 function tooLarge(maxBytes: number): StoppedError {
-  return new StoppedError('too-large', `a compressed answer of more than ${maxBytes} bytes`);
+  return new StoppedError('too-large', `the compressed answer has more than ${maxBytes} bytes`);
 }

@@ -151,7 +151,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Stoppable {
     const limit = this.#sink?.maxBytes ?? this.#options.maxBodyBytes;
     this.#bytes += chunk.length;
     if (this.#bytes > limit) {
-      this.#stop(new StoppedError('too-large', `an answer of more than ${limit} bytes`));
+      this.#stop(new StoppedError('too-large', `the answer has more than ${limit} bytes`));
     } else if (this.#sink === undefined) {
       this.#chunks.push(chunk);
     } else {

@@ -1,11 +1,9 @@
 /** Calls from outside systems on a web server: `POST /hooks/TARGET`. */
 import type { FastifyError, FastifyInstance } from 'fastify';
 import type { Target } from '../../contract/target.ts';
+import { readHookBodies } from './hook-bodies.ts';
 import { addHooks, type HookNeeds } from './hooks.ts';
 import { openedOnce } from './opened-once.ts';
-
-/** GitHub's largest: docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap. */
-const MAX_BODY_BYTES = 25 * 1024 * 1024;
 
 export interface HookServerNeeds extends Pick<HookNeeds, 'pool' | 'names'> {
   readonly targets: { open(name: string): Promise<Target> };
@@ -20,11 +18,7 @@ export async function addHookServer(app: FastifyInstance, needs: HookServerNeeds
   const { pool, names, targets } = needs;
   const opened = openedOnce(targets);
   await app.register(async (scope) => {
-    // A signature is over the bytes as they were sent.
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, body, done) =>
-      done(null, body),
-    );
+    readHookBodies(scope);
     answerErrors(scope);
     addHooks(scope, { pool, names, target: opened.open });
     scope.route({
@@ -41,7 +35,8 @@ function answerErrors(scope: FastifyInstance): void {
   scope.setErrorHandler<FastifyError>((error, request, reply) => {
     const { statusCode = 500 } = error;
     if (statusCode < 500) return reply.code(statusCode).send({ status: 'refused', reason: error.message });
-    request.log.error({ err: error, path: request.routeOptions.url }, 'a call could not be received');
+    const level = statusCode === 503 ? 'debug' : 'error'; // anyone can send too many large calls
+    request.log[level]({ err: error, path: request.routeOptions.url }, 'a call could not be received');
     return reply
       .code(503)
       .header('retry-after', '30')

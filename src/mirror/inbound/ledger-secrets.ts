@@ -4,7 +4,8 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import type { KeptSecrets } from '../targets/calls/kept-secrets.ts';
 
-export function keptSecretsOf(pool: pg.Pool, target: string): KeptSecrets {
+/** `calling`: a pool for work that waits for vendors. If it took connections of `pool`, it would wait for its own budget, and all others too. */
+export function keptSecretsOf(pool: pg.Pool, target: string, calling = pool): KeptSecrets {
   return keptIn(pool);
 
   function keptIn(db: Queryable): KeptSecrets {
@@ -28,7 +29,7 @@ export function keptSecretsOf(pool: pg.Pool, target: string): KeptSecrets {
         await db.query('delete from ledger.kept_secrets where target = $1 and kind = $2', [target, kind]);
       },
       alone: (work) =>
-        inTransaction(pool, async (own) => {
+        inTransaction(calling, async (own) => {
           await own.query(`set local idle_in_transaction_session_timeout = '6min'`); // the work waits for a call to the vendor
           await own.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`lockstep secrets of ${target}`]);
           return work(keptIn(own));

@@ -10,6 +10,7 @@ import type { CallContext, Delivery, DeliveryOutcome, ItemState, Target } from '
 import type { Clock } from '../../engine/dispatch/clock.ts';
 import type { Recorded, SendHow, Sent, Source } from '../../engine/dispatch/source.ts';
 import { extendClaim, type WorkerIdentity } from '../../engine/ledger/claims.ts';
+import { describeDatabaseError } from '../../storage/errors.ts';
 import { keepItemLinks } from '../links/item-links.ts';
 import { createLinker, type Linker } from '../links/link-by-text.ts';
 import { type Claimed, claimDue, type DeliveryClaim, dropOutboxClaims, type Runs, takeOutboxClaim } from './claims.ts';
@@ -167,6 +168,8 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
       return await this.#linker(this.#target, delivery, { ...context, mayOverwrite, claimId, runId });
     } catch (error) {
       log.error({ err: error, target, delivery: delivery.id }, 'a delivery was interrupted by an error');
+      const lost = describeDatabaseError(error, 'the database', false);
+      if (lost) return { status: 'later', reason: 'ABORTED', detail: plainText(lost.message) };
       return { status: 'later', reason: 'BROKE_OFF', detail: 'a defect in Lockstep: see the log of the worker' };
     }
   }

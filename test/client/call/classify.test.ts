@@ -104,7 +104,7 @@ test('a refusal whose message is nested ten thousand levels deep is still a refu
 
 test('names an unsupported encoding, even where the body is too large to keep', () => {
   const head = answered(200, '', { 'content-encoding': 'zstd' });
-  const error = new StoppedError('too-large', 'an answer of more than 8 bytes');
+  const error = new StoppedError('too-large', 'the answer has more than 8 bytes');
   expect(classify(read, { ...head, error })).toMatchObject({
     status: 'unknown',
     message: expect.stringMatching(/zstd/),

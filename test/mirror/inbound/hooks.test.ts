@@ -1,5 +1,6 @@
 /** HTTP calls from outside systems. */
 import { createHmac } from 'node:crypto';
+import { request } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { LockstepError } from '../../../src/base/errors.ts';
@@ -101,6 +102,22 @@ test('accepts a genuine call about something else, and says that it names no ite
   const response = await post('issues', githubCall(JSON.stringify({ zen: 'Keep it logically awesome.', hook_id: 1 })));
   expect([response.status, await response.json()]).toEqual([200, { status: 'accepted', items: 0 }]);
   expect(await reports()).toEqual([]);
+});
+
+test('of many large calls that arrive at the same time only some are held, and small calls are answered', async () => {
+  const { hostname, port } = new URL(web.url);
+  const headers = { 'content-length': 2 * 1024 * 1024 };
+  const held = Array.from({ length: 4 }, () => {
+    const call = request({ hostname, port, path: '/hooks/issues', method: 'POST', headers }).on('error', () => {});
+    call.write(Buffer.alloc(1024 * 1024));
+    return call;
+  });
+  const status = async (call: RequestInit) => (await fetch(`${web.url}/hooks/issues`, call)).status;
+  const large = () => status(githubCall(ISSUE.padEnd(1024 * 1024)));
+  await expect.poll(large, { timeout: 20_000 }).toBe(503);
+  expect(await status(githubCall())).toBe(200);
+  for (const call of held) call.destroy();
+  await expect.poll(large, { timeout: 20_000 }).toBe(200);
 });
 
 test('a call may be as large as GitHub sends it', async () => {

@@ -117,6 +117,15 @@ describe('delivering', () => {
     expect((await database.pool.query('select 1 from ledger.delivery_claims')).rowCount).toBe(0);
   });
 
+  test('a delivery that is interrupted by a lost database says so', async () => {
+    const lost = Object.assign(new Error('terminating connection'), { code: '57P01' });
+    await queue(database, [change(1)]);
+    start({ hook: () => Promise.reject(lost) });
+    await clock.passUntil(async () => (await deliveryRows(database)).every(({ attempts }) => attempts === 1));
+    const detail = expect.stringMatching(/^Lost the connection to the database: terminating connection\./);
+    expect(await deliveryRows(database)).toMatchObject([{ state: 'waiting', reason: 'ABORTED', detail }]);
+  });
+
   test('a defect in a target costs an attempt and stops nothing else', async () => {
     const hook: Answering = ({ task, sequence }) => {
       if (task.id === '1' && sequence === 1) throw new Error('with a secret in it');

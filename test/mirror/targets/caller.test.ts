@@ -260,7 +260,9 @@ test('the configuration can change the limits of answers', async () => {
   const server = track(await startHttpServer({ status: 200, body: 'x'.repeat(101) }));
   expect(await send(callerOf(server.url, { maxAnswerBytes: 101 }).caller)).toMatchObject({ status: 'answered' });
   const { caller } = callerOf(server.url, { maxAnswerBytes: 100 });
-  expect(await send(caller)).toMatchObject({ status: 'cut-off', httpStatus: 200, failure: { reason: 'TOO_LARGE' } });
+  const detail = `POST ${server.url}: the answer has more than 100 bytes`;
+  const failure = { reason: 'TOO_LARGE', detail };
+  expect(await send(caller)).toMatchObject({ status: 'cut-off', httpStatus: 200, failure });
 });
 
 test('a header that HTTP does not allow is an outcome without its value, not a rejection', async () => {

@@ -156,6 +156,7 @@ test.each<[Reply, object]>([
   [{ status: 204 }, { status: 'later', reason: 'UNREADABLE' }],
   [{ body: 'ok' }, { status: 'later', reason: 'UNREADABLE' }],
   [{ body: {} }, { status: 'delivered' }],
+  [{ body: '\ufeff{ "ok": true }' }, { status: 'delivered' }],
   [
     { body: error('INVALID') },
     { status: 'refused', reason: 'REJECTED', detail: expect.stringContaining('INVALID: Not now') },

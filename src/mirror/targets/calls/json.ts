@@ -4,7 +4,7 @@ import { type Json, parseJson } from '../../../client/call/json.ts';
 export function jsonOf(text: string | Buffer): Json | undefined {
   if (text.length === 0) return undefined; // most answers of webhooks are empty, and a thrown error costs much
   try {
-    return parseJson(text.toString());
+    return parseJson(text.toString().replace(/^\ufeff/, '')); // some servers write a byte order mark first
   } catch {
     return undefined;
   }
