@@ -89,13 +89,13 @@ async function findInvisible(db: Queryable, run: Run): Promise<void> {
 }
 
 /**
- * SQL: an earlier load has found that order `k` is the one that row `s` names: the service spells its label otherwise.
- * `offset 0`: each step is looked up by an index, because joins read whole tables here.
+ * SQL: order `k` is the one that row `s` names, and the service spells its label otherwise: this load has sent the row before, and found
+ * no such order then, or an earlier load has found it. `offset 0`: each step is looked up by an index, because joins read whole tables here.
  */
-const IS_KNOWN = `exists (select from ledger.inputs i where i.label = s.label and i.cells is not null
+const IS_KNOWN = `(exists (select from ledger.attempts a where a.run_id = $1 and a.n = s.n and a.action = 'create' offset 0) or exists (select from ledger.inputs i where i.label = s.label and i.cells is not null
   and exists (select from ledger.runs u where u.id = i.run_id and u.scope = $5 and u.job = 'orders' offset 0)
   and exists (select from ledger.verdicts v where v.run_id = i.run_id and v.n = i.n and v.record_id = k.record_id
-    and (v.verdict in ('created', 'updated', 'existing') or v.reason = 'CONTENT_DIFFERS') offset 0) offset 0)`;
+    and (v.verdict in ('created', 'updated', 'existing') or v.reason = 'CONTENT_DIFFERS') offset 0) offset 0))`;
 
 /**
  * An update sends the row's values; what the order holds beside them is stored, in case the service empties it. `other`: the service

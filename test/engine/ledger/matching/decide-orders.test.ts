@@ -92,6 +92,15 @@ test('reports differences, and both ids of an order that exists twice', async ()
   expect(await factsOf('doubled')).toEqual({ before: true, what: 'order', ids: ['9', '10'] });
 });
 
+test.each([
+  ['has not sent', {}, 'settled review OTHER_LETTERS'],
+  ['has sent', { sends: 1, action: 'create' }, EXISTS],
+])('an order in another spelling, of a row that the load %s: %s', async (_, row, fate) => {
+  const run = await aLoadOf([row], [{ fields: SAID, name: 'a' }]);
+  await decide(run);
+  expect(fateOf((await rowsOf(database, run))[0] ?? {})).toBe(fate);
+});
+
 test('does not call an amount equal that the list does not show', async () => {
   const run = await aLoadOf([{ fields: { order_id: 'A', amount: '5' } }], [{ fields: { status: 'open' } }]);
   await decide(run);
