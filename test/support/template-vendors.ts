@@ -202,3 +202,59 @@ export const MONDAY: System = {
     },
   ],
 };
+
+const gitlabIssue = ({ id, isDone, marker }: Item) => ({
+  iid: Number(id),
+  state: isDone ? 'closed' : 'opened',
+  labels: marker === '' ? [] : [marker],
+});
+const gitlabMissing = { status: 404, body: { message: '404 Not found' } };
+
+/** Runs the commands of a description, and shows its quotations as texts. */
+export const GITLAB: System = {
+  name: 'our-gitlab',
+  headers: { authorization: new RegExp(`^Bearer ${TOKEN}$`) },
+  missing: gitlabMissing,
+  idOf: (count) => String(count + 1),
+  isWrite: ({ method }) => method === 'PUT',
+  isCreation: ({ method }) => method === 'POST',
+  rules: (items) => [
+    {
+      method: 'GET',
+      path: /^\/projects\/1234\/issues\/(\d+)$/,
+      answer(_, [, id]) {
+        const item = items.at(id);
+        return item ? { body: gitlabIssue(item) } : gitlabMissing;
+      },
+    },
+    {
+      method: 'PUT',
+      path: /^\/projects\/1234\/issues\/(\d+)$/,
+      body: ['state_event'],
+      answer({ body }, [, id]) {
+        const states = new Map([
+          ['close', true],
+          ['reopen', false],
+        ]);
+        return set(items.at(id), states.get(JSON.parse(body).state_event), gitlabMissing, {});
+      },
+    },
+    {
+      method: 'GET',
+      path: /^\/projects\/1234\/issues$/,
+      query: ['labels', 'scope', 'state'],
+      answer: ({ query }) => ({ body: items.with(query.get('labels')).map(gitlabIssue) }),
+    },
+    {
+      method: 'POST',
+      path: /^\/projects\/1234\/issues$/,
+      body: ['title', 'description', 'labels'],
+      answer({ body }) {
+        const { title, description, labels } = JSON.parse(body);
+        const text = description.replaceAll(/^\/\w+.*\n?/gm, '').replaceAll(/^> ?/gm, '');
+        const isDone = /^\/close\b/m.test(description);
+        return { status: 201, body: gitlabIssue(items.add({ title, text, marker: labels, isDone })) };
+      },
+    },
+  ],
+};

@@ -4,11 +4,11 @@ import { settingsOf } from '../../settings/problems-in.ts';
 import { ACCOUNTS, EXAMPLES } from '../../support/documented-targets.ts';
 import type { Reply } from '../../support/http-server.ts';
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
-import { CLICKUP, exampleAt, MONDAY, startSystem } from '../../support/template-vendors.ts';
+import { CLICKUP, exampleAt, GITLAB, MONDAY, startSystem } from '../../support/template-vendors.ts';
 import { JIRA_DATA_CENTER, NOTION, OPENPROJECT, TRELLO } from '../../support/template-vendors-more.ts';
 import { itemSuite } from './item-suite.ts';
 
-const SYSTEMS = [CLICKUP, MONDAY, NOTION, TRELLO, JIRA_DATA_CENTER, OPENPROJECT];
+const SYSTEMS = [CLICKUP, GITLAB, MONDAY, NOTION, TRELLO, JIRA_DATA_CENTER, OPENPROJECT];
 
 for (const system of SYSTEMS) itemSuite(`an item of ${system.name} by templates`, () => startSystem(system));
 
@@ -100,7 +100,27 @@ test.each(SYSTEMS)('$name gets title and text of the task, whatever characters t
   if (system !== MONDAY) expect(harness.items).toMatchObject([{ text: '5 < 6 & "7"' }]);
 });
 
+test('Jira Data Center notifies no person of a text', async () => {
+  const harness = await startSystem(JIRA_DATA_CENTER);
+  const target = harness.openTarget(needsOf(harness.vendor), { create: true });
+  await target.deliver(deliveryOf({ description: 'ask [~lee] or @lee' }), context());
+  await target.close();
+  await harness.vendor.close();
+  expect(harness.items).toMatchObject([{ text: 'ask [ ~lee] or @\u200blee' }]);
+});
+
+test('GitLab runs no line of a text as a command', async () => {
+  const harness = await startSystem(GITLAB);
+  const target = harness.openTarget(needsOf(harness.vendor), { create: true });
+  const description = '/close\n\n/assign @lee\r\n/title Mine';
+  expect(await target.deliver(deliveryOf({ description }), context())).toMatchObject({ status: 'delivered' });
+  await target.close();
+  await harness.vendor.close();
+  expect(harness.items).toMatchObject([{ isDone: false, text: '/close\n\n/assign @\u200blee\n/title Mine' }]);
+});
+
 test.each([
+  ['our-gitlab', 'https://gitlab.com/group/project/-/issues/12#note_1 GITLAB: 13', ['12', '13']],
   ['our-clickup', 'https://app.clickup.com/t/86a1b2c3 CLICKUP: 86a1b2c4', ['86a1b2c3', '86a1b2c4']],
   ['our-monday', 'see https://acme.monday.com/boards/1234567890/pulses/9876543210.', ['9876543210']],
   [
