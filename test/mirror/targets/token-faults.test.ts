@@ -21,6 +21,23 @@ const HOUR_MS = 60 * 60_000;
 
 useLedger();
 
+/** Secrets of a ledger that does not take the first one. */
+function failingOnce() {
+  const kept = keptSecretsOf(database.pool, 'outside');
+  let failures = 1;
+  const alone = (async (work) =>
+    kept.alone((inside) =>
+      work({
+        ...inside,
+        write: async (...given) => {
+          if (failures-- > 0) throw new Error('the ledger restarts');
+          await inside.write(...given);
+        },
+      }),
+    )) as typeof kept.alone;
+  return { ...kept, alone };
+}
+
 test.each(['3600', 0, null, '', 'soon', -1, 1e18])(
   'a token whose life is given as %j is used, and its refresh token is not lost',
   async (life) => {
@@ -69,23 +86,8 @@ test('a refresh token that the ledger did not take is stored with the next call'
   const issuer = await startIssuer();
   issuer.refresh = 'refresh-0';
   const api = await startApi(() => issuer.issued);
-  const kept = keptSecretsOf(database.pool, 'outside');
-  let failures = 1;
-  const failing = {
-    ...kept,
-    alone: (async (work) =>
-      kept.alone((inside) =>
-        work({
-          ...inside,
-          write: async (...given) => {
-            if (failures-- > 0) throw new Error('the ledger restarts');
-            await inside.write(...given);
-          },
-        }),
-      )) as typeof kept.alone,
-  };
   const clock = clockAt(START);
-  const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now, failing);
+  const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now, failingOnce());
   await expect(read(target)).rejects.toThrow('the ledger restarts');
   expect(await read(target)).toMatchObject({ status: 'found' });
   clock.set(START + HOUR_MS);
@@ -171,6 +173,21 @@ test('a token that is still valid is used while the vendor issues no other, and 
   expect(issuer.issued).toEqual(['access-token-1']);
   clock.set(START + HOUR_MS - 3 * 60_000);
   expect(await read(target)).toMatchObject({ status: 'found' });
+  expect(issuer.issued).toHaveLength(2);
+});
+
+test('a token that the ledger did not take is stored with the next use, also while the vendor issues no other', async () => {
+  const issuer = await startIssuer();
+  issuer.refresh = 'refresh-0';
+  const api = await startApi(() => issuer.issued);
+  const clock = clockAt(START);
+  const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now, failingOnce());
+  await expect(read(target)).rejects.toThrow('the ledger restarts');
+  clock.set(START + HOUR_MS - 4 * 60_000);
+  issuer.next({ status: 503, body: {} });
+  expect(await read(target)).toMatchObject({ status: 'found' });
+  clock.set(START + 2 * HOUR_MS);
+  expect(await read(processOf(api, clientAt(issuer, 'refresh-0'), clock.now))).toMatchObject({ status: 'found' });
   expect(issuer.issued).toHaveLength(2);
 });
 

@@ -119,11 +119,11 @@ export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): 
     const held = await kept.alone(async (own) => {
       const before = await readKept(own, secret);
       const isKept = before !== undefined && isGood(before);
-      const token = isKept ? before : await issue(secret, before, isReplacement);
-      if ('status' in token && token.status === 'later' && !isReplacement && before && isValid(before)) {
-        failedAtMs = now().getTime();
-        return before;
-      }
+      const issued = isKept ? before : await issue(secret, before, isReplacement);
+      const isUnneeded = 'status' in issued && issued.status === 'later' && !isReplacement;
+      const left = isUnneeded && before !== undefined && isValid(before) ? before : undefined;
+      if (left) failedAtMs = now().getTime();
+      const token = left ?? issued;
       if ('status' in token || token !== unsaved?.token) return token;
       await save(own, token, secret);
       return token;
