@@ -1,5 +1,5 @@
 /** Errors of the embedded Postgres, each with where it happened and how to fix it. */
-import { codeOf, type LockstepError, messageOf, wrongUse } from '../../base/errors.ts';
+import { codeOf, LockstepError, messageOf } from '../../base/errors.ts';
 
 const ANOTHER_STORE = 'use a Postgres of your own: set DATABASE_URL=postgres://…';
 
@@ -11,7 +11,7 @@ const REFUSED_WORDS = /permission denied|operation not permitted|read-only file 
 const ANOTHER_DIRECTORY = `choose another directory with --data DIR, or ${ANOTHER_STORE}`;
 
 function embeddedError(code: string, message: string, cause?: unknown): LockstepError {
-  return wrongUse(message, code, cause);
+  return new LockstepError(code, message, { exitCode: 2, cause });
 }
 
 export function otherVersion(dataDir: string, found: string, ours: string): LockstepError {
