@@ -13,23 +13,31 @@ const MOST_LARGE = 4;
 
 export function readHookBodies(scope: FastifyInstance): void {
   const large = new Set<IncomingMessage>();
+  /** Callers that have gone: what they sent may be read later. */
+  const gone = new WeakSet<IncomingMessage>();
   scope.removeAllContentTypeParsers();
   scope.addHook('onRequest', async ({ raw }, reply) => {
-    reply.raw.once('close', () => large.delete(raw));
+    reply.raw.once('close', () => {
+      gone.add(raw);
+      large.delete(raw);
+    });
   });
   scope.addContentTypeParser('*', async (_: FastifyRequest, payload: IncomingMessage) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    // Not destroyed, because the caller receives an answer.
-    for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes > MAX_BODY_BYTES) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
-      if (bytes <= SMALL_BYTES || large.has(payload)) continue;
-      if (large.size >= MOST_LARGE) throw new TooManyLarge();
-      large.add(payload);
+    try {
+      for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes > MAX_BODY_BYTES) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
+        if (bytes <= SMALL_BYTES || large.has(payload) || gone.has(payload)) continue;
+        if (large.size >= MOST_LARGE) throw new TooManyLarge();
+        large.add(payload);
+      }
+      return Buffer.concat(chunks);
+    } finally {
+      payload.resume(); // the caller reads its answer once it has sent everything
     }
-    return Buffer.concat(chunks);
   });
 }
 
