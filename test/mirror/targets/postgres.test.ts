@@ -218,6 +218,22 @@ test('a history is not written into a table of states, which has one row per tas
   });
 });
 
+test.each([false, true])(
+  'a row that a trigger of the table discards is a dead letter (history: %s)',
+  async (history) => {
+    await database.pool.query(
+      `${taskTable(NAME, { history }).create};
+     create function discard() returns trigger language plpgsql as 'begin return null; end';
+     create trigger discard before insert on ${TABLE} for each row execute function discard()`,
+    );
+    const outcome = await deliver(open({ history }));
+    await database.pool.query('drop function discard cascade');
+    const detail = expect.stringContaining('a trigger');
+    expect(outcome).toMatchObject({ status: 'refused', reason: 'REJECTED', detail });
+    expect(await rows()).toEqual([]);
+  },
+);
+
 test('a table’s check that the task violates makes a dead letter with the reason', async () => {
   await database.pool.query(
     `${taskTable(NAME).create}; alter table ${TABLE} add constraint short check (length(title) < 9)`,
@@ -471,6 +487,10 @@ test('a check finds what the table lacks, in the order in which a person fixes i
   expect(await finding(reader)).toMatch(
     /^problem: the user may not read and write it → run: grant select, insert, update/,
   );
+  await pool.query(`alter table ${TABLE} add column event text, drop constraint lockstep_tasks_pkey`);
+  await pool.query(`alter table ${TABLE} add primary key (account, kind, task_id, sequence)`);
+  await pool.query(`grant select, insert on ${TABLE} to ${user}`);
+  expect(await finding({ ...reader, history: true })).toMatch(/^ok: the user may read and write it/);
   await dropUser(user);
   expect((await pool.query(`select 1 from ${TABLE}`)).rowCount).toBe(0);
 });

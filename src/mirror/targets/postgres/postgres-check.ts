@@ -16,20 +16,19 @@ export async function checkTable(pool: pg.Pool, table: TaskTable, createTable: b
   const what = `table ${table.name}`;
   const { rows } = await pool.query<Found>(
     `select t.oid is not null as exists, (${table.findMissing}) as missing,
-       has_table_privilege(t.oid, 'select') and has_table_privilege(t.oid, 'insert') and has_table_privilege(t.oid, 'update')
-         as "mayWrite",
+       (select bool_and(has_table_privilege(t.oid, r)) from unnest(string_to_array($4, ', ')) r) as "mayWrite",
        has_schema_privilege(to_regnamespace($1)::oid, 'create') as "mayCreate",
        exists (select from pg_index i where i.indrelid = t.oid and i.indisunique and i.indpred is null
          and (select array_agg(a.attname::text order by a.attname) from pg_attribute a
               where a.attrelid = t.oid and a.attnum = any(i.indkey)) = $3) as "hasKey"
      from (select to_regclass($2)::oid as oid) t`,
-    [table.schema, table.name, table.key.split(', ').toSorted()],
+    [table.schema, table.name, table.key.split(', ').toSorted(), table.rights],
   );
   const [found] = rows;
   if (found === undefined) throw new TypeError('a select from one row answers one row');
   if (!found.exists) return [missingTable(what, table, createTable, found.mayCreate)];
   if (found.mayWrite !== true) {
-    const grant = `grant select, insert, update on ${table.name} to its user`;
+    const grant = `grant ${table.rights} on ${table.name} to its user`;
     return [problem(what, 'the user may not read and write it', `run: ${grant}`)];
   }
   if (found.missing.length > 0) {

@@ -53,7 +53,7 @@ function kindOf(error: unknown, said: string, table: TaskTable, { url, missing }
 
 function refusal(
   code: string,
-  { name, schema, key, create }: TaskTable,
+  { name, schema, key, create, rights }: TaskTable,
   missing: readonly string[],
 ): Omit<Kind, 'status'> {
   switch (code) {
@@ -75,7 +75,7 @@ function refusal(
       return { reason: 'KEY_MISSING', remedy };
     }
     case '42501': {
-      const grant = `grant usage on schema ${schema} and select, insert, update on ${name} to its user`;
+      const grant = `grant usage on schema ${schema} and ${rights} on ${name} to its user`;
       return { reason: 'NOT_ALLOWED', remedy: `${grant} (createTable: true also needs create on schema ${schema})` };
     }
     default:

@@ -8,6 +8,8 @@ export interface TaskTable {
   readonly schema: string;
   /** The columns of its key: one row per task, or one per version of a task. */
   readonly key: string;
+  /** What its user needs: the rows of a history are never changed. */
+  readonly rights: string;
   /** Creates the table if it is missing, but not its schema. Short enough for a message. */
   readonly create: string;
   /**
@@ -16,6 +18,8 @@ export interface TaskTable {
    * one before.
    */
   readonly upsert: string;
+  /** Returns the stored sequence, for the values of the key. */
+  readonly findStored: string;
   /** Returns the columns that the table lacks, each as `name type`, in one row. */
   readonly findMissing: string;
   /** Without `delivered_at`. */
@@ -58,19 +62,21 @@ export function taskTable(name: string, { history = false }: { readonly history?
   const onConflict = history
     ? 'do nothing'
     : `do update set ${changing.join(', ')}, delivered_at = excluded.delivered_at where excluded.sequence > t.sequence`;
+  const findStored = `select max(sequence)::text as sequence from ${quoted}
+    where account = $1 and kind = $2 and task_id = $3 ${history ? 'and sequence = $4' : ''}`;
   return {
     name: quoted,
     schema: quoteIdentifier(schema),
     key,
+    rights: history ? 'select, insert' : 'select, insert, update',
+    findStored,
     create: `create table if not exists ${quoted} (${typed.join(', ')}, primary key (${key}))`,
     upsert: `with written as (
         insert into ${quoted} as t (${names.join(', ')}, delivered_at)
         values (${names.map((_, i) => `$${i + 1}`).join(', ')}, clock_timestamp())
         on conflict (${key}) ${onConflict}
         returning 1)
-      select (select count(*)::int from written) as written,
-        (select max(sequence)::text from ${quoted} where account = $1 and kind = $2 and task_id = $3
-          ${history ? 'and sequence = $4' : ''}) as sequence`,
+      select (select count(*)::int from written) as written, (${findStored}) as sequence`,
     findMissing: `select array(select wanted from unnest('{${typed.join(',')}}'::text[]) with ordinality w (wanted, n)
       where split_part(wanted, ' ', 1) not in (select attname from pg_attribute
         where attrelid = to_regclass('${quoted.replaceAll("'", "''")}') and attnum > 0 and not attisdropped)

@@ -41,7 +41,7 @@ export function openPostgres(settings: SettingsOf<'postgres'>, needs: Pick<Targe
       try {
         // An aborted statement continues on the server: its sequence prevents it from undoing a newer state.
         const { written, sequence } = await unlessAborted(signal, () => write(pools.at(url), table, row, settings));
-        return written === 0 ? already(delivery, table, sequence) : delivered(delivery, table, row);
+        return written === 0 ? unwritten(delivery, table, sequence) : delivered(delivery, table, row);
       } catch (error) {
         if (signal.aborted)
           return { status: 'later', reason: 'ABORTED', detail: 'Postgres: interrupted by a shutdown' };
@@ -106,7 +106,11 @@ async function upsert(pool: pg.Pool, table: TaskTable, { values }: TaskRow): Pro
   const { rows } = await pool.query<Upserted>(table.upsert, [...values]);
   const [row] = rows;
   if (row === undefined) throw new TypeError('a select without a from answers one row');
-  return row;
+  if (row.written > 0 || row.sequence !== null) return row;
+  const keyLength = table.key.split(', ').length;
+  // A statement does not see the row that another process, or a trigger, has written meanwhile.
+  const stored = await pool.query<Pick<Upserted, 'sequence'>>(table.findStored, values.slice(0, keyLength));
+  return { written: 0, sequence: stored.rows[0]?.sequence ?? null };
 }
 
 function delivered({ sequence }: Delivery, { name }: TaskTable, { unreadable }: TaskRow): DeliveryOutcome {
@@ -115,10 +119,13 @@ function delivered({ sequence }: Delivery, { name }: TaskTable, { unreadable }: 
   return { status: 'delivered', detail: `${name}: state ${sequence}${note}` };
 }
 
-function already({ sequence }: Delivery, { name }: TaskTable, there: string | null): DeliveryOutcome {
-  // Null: another process writes the row at this moment.
-  const found = there === null ? 'a newer state' : `state ${there}`;
-  return { status: 'already', detail: `${name} already has ${found}, and this is state ${sequence}` };
+/** `there`: the stored sequence. */
+function unwritten({ sequence }: Delivery, { name }: TaskTable, there: string | null): DeliveryOutcome {
+  if (there !== null) {
+    return { status: 'already', detail: `${name} already has state ${there}, and this is state ${sequence}` };
+  }
+  const detail = `Postgres: ${name} did not keep the row: look for a trigger, a rule or a policy of the table that discards it`;
+  return { status: 'refused', reason: 'REJECTED', detail };
 }
 
 function createPools({ timeoutMs, concurrency }: SettingsOf<'postgres'>) {
