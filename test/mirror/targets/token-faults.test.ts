@@ -21,21 +21,21 @@ const HOUR_MS = 60 * 60_000;
 
 useLedger();
 
-/** Secrets of a ledger that does not take the first one. */
-function failingOnce() {
+/** Secrets of a ledger that does not take the next ones. */
+function failingSecrets(failures: number) {
   const kept = keptSecretsOf(database.pool, 'outside');
-  let failures = 1;
+  const ledger = { failures };
   const alone = (async (work) =>
     kept.alone((inside) =>
       work({
         ...inside,
         write: async (...given) => {
-          if (failures-- > 0) throw new Error('the ledger restarts');
+          if (ledger.failures-- > 0) throw new Error('the ledger restarts');
           await inside.write(...given);
         },
       }),
     )) as typeof kept.alone;
-  return { ...kept, alone };
+  return { ledger, secrets: { ...kept, alone } };
 }
 
 test.each(['3600', 0, null, '', 'soon', -1, 1e18])(
@@ -87,7 +87,7 @@ test('a refresh token that the ledger did not take is stored with the next call'
   issuer.refresh = 'refresh-0';
   const api = await startApi(() => issuer.issued);
   const clock = clockAt(START);
-  const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now, failingOnce());
+  const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now, failingSecrets(1).secrets);
   await expect(read(target)).rejects.toThrow('the ledger restarts');
   expect(await read(target)).toMatchObject({ status: 'found' });
   clock.set(START + HOUR_MS);
@@ -100,28 +100,14 @@ test('a refresh token that the ledger did not take is kept if the clock was set 
   const issuer = await startIssuer();
   issuer.refresh = 'refresh-0';
   const api = await startApi(() => issuer.issued.slice(-1));
-  const kept = keptSecretsOf(database.pool, 'outside');
-  let failures = 0;
-  const failing = {
-    ...kept,
-    alone: (async (work) =>
-      kept.alone((inside) =>
-        work({
-          ...inside,
-          write: async (...given) => {
-            if (failures-- > 0) throw new Error('the ledger restarts');
-            await inside.write(...given);
-          },
-        }),
-      )) as typeof kept.alone,
-  };
+  const { ledger, secrets } = failingSecrets(0);
   const clock = clockAt(START + 3 * HOUR_MS);
-  const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now, failing);
+  const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now, secrets);
   expect(await read(target)).toMatchObject({ status: 'found' });
   issuer.issued.push('the token of another program');
   for (const hours of [0, 1]) {
     clock.set(START + hours * HOUR_MS);
-    failures = 1;
+    ledger.failures = 1;
     await expect(read(target)).rejects.toThrow('the ledger restarts');
   }
   expect(await read(target)).toMatchObject({ status: 'found' });
@@ -181,7 +167,7 @@ test('a token that the ledger did not take is stored with the next use, also whi
   issuer.refresh = 'refresh-0';
   const api = await startApi(() => issuer.issued);
   const clock = clockAt(START);
-  const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now, failingOnce());
+  const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now, failingSecrets(1).secrets);
   await expect(read(target)).rejects.toThrow('the ledger restarts');
   clock.set(START + HOUR_MS - 4 * 60_000);
   issuer.next({ status: 503, body: {} });
