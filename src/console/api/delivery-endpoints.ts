@@ -8,7 +8,7 @@ import { enableTarget, replayDeliveries, sendTest } from '../actions/delivery-ac
 import { checkNow } from '../pages/target.tsx';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { deliveryQuery, toDeliveryFilter } from './filters.ts';
-import { done, limit, next, time } from './shapes.ts';
+import { done, limit, next, pageOf, time } from './shapes.ts';
 
 const ofDelivery = z.object({ id: z.string().describe('Id of the delivery, such as msg_4Zb0hTnV2m0b5mJt1gq0XxKp.') });
 const at = time.transform((text) => new Date(text));
@@ -76,8 +76,8 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     answer: z.object({ deliveries: z.array(delivery), next }),
     async work({ pool }, { query }) {
       const found = await listDeliveries(pool, toDeliveryFilter(query), query.limit + 1, query.after);
-      const deliveries = found.slice(0, query.limit);
-      return { deliveries, next: found.length > query.limit ? (deliveries.at(-1)?.id ?? null) : null };
+      const { shown, next } = pageOf(found, query.limit, ({ id }) => id);
+      return { deliveries: shown, next };
     },
   }),
   defineEndpoint({

@@ -6,7 +6,7 @@ import { requireOperator } from '../access/guard.ts';
 import { correctLoad } from '../loads/correct.ts';
 import { badFile, badOrders, cellKey, MOST_COLUMNS } from '../loads/fixes.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
-import { limit, next } from './shapes.ts';
+import { limit, next, pageOf } from './shapes.ts';
 
 const ofRun = z.object({ run: z.string().describe('Id of the run.') });
 const column = z.number().int().min(1).max(MOST_COLUMNS).describe('Number of the column, from 1.');
@@ -40,16 +40,13 @@ export const planEndpoints: readonly Endpoint[] = [
       const run = await readRun(pool, params.run);
       const which = kind === 'all' ? {} : { areUpdates: kind === 'updates' };
       const found = await pageOfShown(pool, run.id, { ...which, after, limit: limit + 1 });
-      const writes = found.slice(0, limit).map((write) => {
+      const { shown, next } = pageOf(found, limit, ({ n }) => String(n));
+      const writes = shown.map((write) => {
         const { n, source, label, record, customer, customerName, was } = write;
         const action = was === null ? 'create' : 'update';
         return { n, source, label, action, record, customer, customerName, changes: changesIn(write) };
       });
-      return {
-        plan: run.planId ?? null,
-        writes,
-        next: found.length > limit ? String(writes.at(-1)?.n) : null,
-      };
+      return { plan: run.planId ?? null, writes, next };
     },
   }),
   defineEndpoint({

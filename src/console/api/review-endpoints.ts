@@ -15,7 +15,7 @@ import {
 } from '../actions/review-actions.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { reviewQuery } from './filters.ts';
-import { done, limit, next } from './shapes.ts';
+import { done, limit, next, pageOf } from './shapes.ts';
 
 const ofItem = z.object({
   id: z.string().describe('Id of the item, such as `acme/contact-14` or `RUN/LINE`, encoded.'),
@@ -49,15 +49,8 @@ export const reviewEndpoints: readonly Endpoint[] = [
     }),
     async work({ pool, hint }, { query: { limit, after, ...filter } }) {
       const { items, total, isMore, groups } = await reviewPage(pool, filter, { limit: limit + 1, after });
-      const shown = items.slice(0, limit);
-      const last = items.length > limit ? shown.at(-1) : undefined;
-      return {
-        items: shown.map((one) => itemResult(longId(one), one, hint)),
-        total,
-        isMore,
-        groups,
-        next: last ? JSON.stringify(cursorOf(last)) : null,
-      };
+      const { shown, next } = pageOf(items, limit, (last) => JSON.stringify(cursorOf(last)));
+      return { items: shown.map((one) => itemResult(longId(one), one, hint)), total, isMore, groups, next };
     },
   }),
   defineEndpoint({

@@ -19,6 +19,13 @@ export const done = z.object({
   refused: z.string().optional().describe('A code, if it was not done, or only in part; `said` has the reason.'),
 });
 
+/** The first `limit` of what was found, and where the next page begins. `found`: one more than `limit`, if there are more. */
+export function pageOf<Entry>(found: readonly Entry[], limit: number, placeOf: (last: Entry) => string) {
+  const shown = found.slice(0, limit);
+  const last = found.length > limit ? shown.at(-1) : undefined;
+  return { shown, next: last === undefined ? null : placeOf(last) };
+}
+
 /** Where a list continues, as the `next` of its page before says it: the JSON of a place. */
 export function afterPlace<Place>(place: z.ZodType<Place>) {
   return z

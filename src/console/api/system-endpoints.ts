@@ -5,7 +5,7 @@ import { QUEUE_STATES } from '../../engine/worker/queue.ts';
 import { statusOf } from '../../operator/status.ts';
 import { maskSettings } from '../../settings/mask.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
-import { limit, next, time } from './shapes.ts';
+import { limit, next, pageOf, time } from './shapes.ts';
 
 export const systemEndpoints: readonly Endpoint[] = [
   defineEndpoint({
@@ -85,8 +85,8 @@ export const systemEndpoints: readonly Endpoint[] = [
     }),
     async work({ pool }, { query }) {
       const found = await listActions(pool, { ...query, limit: query.limit + 1 });
-      const actions = found.slice(0, query.limit);
-      return { actions, next: found.length > query.limit ? String(actions.at(-1)?.id) : null };
+      const { shown, next } = pageOf(found, query.limit, ({ id }) => String(id));
+      return { actions: shown, next };
     },
   }),
 ];
