@@ -20,10 +20,10 @@ export const done = z.object({
 });
 
 /** The first `limit` of what was found, and where the next page begins. `found`: one more than `limit`, if there are more. */
-export function pageOf<Entry>(found: readonly Entry[], limit: number, placeOf: (last: Entry) => string) {
+export function pageOf<Entry>(found: readonly Entry[], limit: number, cursorOf: (last: Entry) => string) {
   const shown = found.slice(0, limit);
   const last = found.length > limit ? shown.at(-1) : undefined;
-  return { shown, next: last === undefined ? null : placeOf(last) };
+  return { shown, next: last === undefined ? null : cursorOf(last) };
 }
 
 /** Where a list continues, as the `next` of its page before says it: the JSON of a place. */
