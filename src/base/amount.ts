@@ -34,7 +34,7 @@ const PLAIN = /^[1-9]\d{0,10}(?:\.\d{0,3}[1-9])?$/;
 
 export function parseAmount(cell: string, form: AmountForm): Amount {
   if (PLAIN.test(cell) && isPlain(cell, form)) return { status: 'amount', value: cell, currency: undefined };
-  const text = cell.trim().replace(/^'/, ''); // a spreadsheet's mark for "this is text"
+  const text = plainText(cell);
   if (text.length > MAX_CHARS) return refused('AMOUNT_NOT_A_NUMBER');
   const { bare, currency } = withoutCurrency(text);
   const sign = signOf(bare);
@@ -43,6 +43,15 @@ export function parseAmount(cell: string, form: AmountForm): Amount {
   const parts = split(sign.digits, form.decimal);
   if (parts.status === 'refused') return DATES.some((form) => form.test(text)) ? refused(notDigits(text, bare)) : parts;
   return bounded(parts, sign.isNegative, currency, form.maxDecimals ?? MAX_DECIMALS);
+}
+
+/** Without a spreadsheet's mark for "this is text", and with the wide characters of East Asia (１２０) as those of ASCII. */
+function plainText(cell: string): string {
+  const wide = (character: string) => String.fromCharCode(character.charCodeAt(0) - 0xfee0);
+  return cell
+    .trim()
+    .replace(/^'/, '')
+    .replace(/[\uff01-\uff5e]/g, wide);
 }
 
 /** An amount that `parseAmount` gave, in ten-thousandths: these can be added exactly. */
@@ -68,7 +77,7 @@ export type DecimalHint = DecimalSign | 'either' | 'not .' | 'not ,';
 
 export function decimalSignOf(cell: string): DecimalHint | undefined {
   if (cell.length > MAX_CHARS) return undefined;
-  const digits = joined(signOf(withoutCurrency(cell.trim().replace(/^'/, '')).bare).digits);
+  const digits = joined(signOf(withoutCurrency(plainText(cell)).bare).digits);
   if (!/^\d[\d.,]*\d$/.test(digits)) return undefined;
   const asPoint = split(digits, '.').status === 'parts';
   const asComma = split(digits, ',').status === 'parts';
@@ -100,10 +109,11 @@ function isPlain(cell: string, { decimal, maxDecimals }: AmountForm): boolean {
 /** A list instead of any three capitals, because the letters in 5 MIO and 12 DEC are not a currency. */
 const CODES = Intl.supportedValuesOf('currency').join('|');
 /** Words that mean nothing but money, in any case; "Pound" may be a weight, and 5 all is not 5 Albanian lek. */
-const NAMES = ['euros?', '(?:us[- ]?)?dollars?', 'franken', 'eur', 'usd', 'gbp', 'chf'].map(inAnyCase).join('|');
-const CURRENCY = /(?:CODES|NAMES|(?:[A-Za-z]{1,3})?\p{Sc}|kr\.?|Fr\.?|R[sp]\.?|RM|TL|Kč|zł|Ft|lei|руб\.?|лв\.?)/u.source
-  .replace('CODES', CODES)
-  .replace('NAMES', NAMES);
+const NAMES = ['euros?', '(?:us[- ]?)?dollars?', 'franken', 'eur', 'usd', 'gbp', 'chf', 'rmb'].map(inAnyCase).join('|');
+const CURRENCY =
+  /(?:CODES|NAMES|(?:[A-Za-z]{1,3})?\p{Sc}|kr\.?|Fr\.?|R[sp]\.?|RM|TL|Kč|zł|Ft|lei|руб\.?|р\.|лв\.?|[円元圓원])/u.source
+    .replace('CODES', CODES)
+    .replace('NAMES', NAMES);
 const LEADING = new RegExp(`^([(+\\-−]?)\\s*(${CURRENCY})\\s*(?=[\\d(+\\-−.,])`, 'u');
 const TRAILING = new RegExp(`(?<=[\\d).,\\-−])\\s*(${CURRENCY})\\s*(\\)?)$`, 'u');
 
@@ -122,7 +132,8 @@ function withoutCurrency(text: string): { bare: string; currency: string | undef
 const SIGNS = new Map([
   ...['EUR', 'EURO', 'EUROS'].map((name) => [name, '€'] as const),
   ...['DOLLAR', 'DOLLARS'].map((name) => [name, '$'] as const),
-  ['FRANKEN', 'CHF'],
+  ...[['FRANKEN', 'CHF'] as const, ['RMB', 'CNY'] as const],
+  ...[['￥', '¥'] as const, ['円', '¥'] as const, ['원', '₩'] as const],
 ]);
 
 /** One name for each currency, however it is written. */

@@ -3,13 +3,19 @@
  * its text as a stream.
  */
 import { isUtf8 } from 'node:buffer';
+import iconv from 'iconv-lite';
 
-/** One byte each: Western and Central Europe, Cyrillic, Greek, Turkish, Baltic, Central Europe on Linux, Macs before OS X. */
+/**
+ * One byte each: Western and Central Europe, Cyrillic, Greek, Turkish, Baltic, Central Europe on Linux, Macs before OS X,
+ * MS-DOS in Western Europe.
+ */
 export const SINGLE_BYTE = [
   ...(['windows-1252', 'windows-1250', 'windows-1251', 'windows-1253', 'windows-1254', 'windows-1257'] as const),
-  ...(['iso-8859-2', 'macintosh'] as const),
+  ...(['iso-8859-2', 'macintosh', 'cp850'] as const),
 ] as const;
-export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', ...SINGLE_BYTE] as const;
+/** One or more bytes each: Japanese, Chinese (simplified, traditional), Korean. */
+export const MULTI_BYTE = ['shift_jis', 'gb18030', 'big5', 'euc-kr'] as const;
+export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', ...SINGLE_BYTE, ...MULTI_BYTE] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 type SingleByte = (typeof SINGLE_BYTE)[number];
 
@@ -78,7 +84,7 @@ export function encodeText(text: string, encoding: Encoding): Buffer {
     case 'utf-16be':
       return Buffer.from(text, 'utf16le').swap16();
     default:
-      return encodeBytes(text, encoding);
+      return isSingleByte(encoding) ? encodeBytes(text, encoding) : iconv.encode(text, encoding);
   }
 }
 
@@ -154,6 +160,7 @@ const UPPER_1252 =
 /** The characters of the bytes from 0x80 on. */
 function upperOf(encoding: SingleByte): string {
   const bytes = Buffer.from(Array.from({ length: 128 }, (_, index) => 0x80 + index));
+  if (encoding === 'cp850') return iconv.decode(bytes, encoding); // TextDecoder does not have it
   if (encoding !== 'windows-1252') return new TextDecoder(encoding).decode(bytes);
   return UPPER_1252 + bytes.toString('latin1').slice(UPPER_1252.length);
 }

@@ -13,6 +13,7 @@ import {
   SYNONYMS,
   VAGUE_NAMES,
 } from './fields.ts';
+import { OTHER_SCRIPTS } from './other-scripts.ts';
 import { plainWords, withoutSmall } from './words.ts';
 
 export interface Recognised {
@@ -135,7 +136,7 @@ const KNOWN: ReadonlyMap<string, Recognised> = new Map([
     ]),
   ),
   ...FIELDS.flatMap((field) =>
-    SYNONYMS[field].map((words): [string, Recognised] => [
+    [...SYNONYMS[field], ...(OTHER_SCRIPTS[field] ?? []).map(plainWords)].map((words): [string, Recognised] => [
       words,
       { field, how: 'synonym', confidence: CONFIDENCE.synonym },
     ]),

@@ -3,7 +3,7 @@
  * Europe has, such as "Micha³" for "Michał". Only for an encoding that is a guess.
  */
 import { UnclearFile } from './column-errors.ts';
-import { type DetectedEncoding, decodeSample, encodeText, isSingleByte, SINGLE_BYTE } from './encoding.ts';
+import { type DetectedEncoding, decodeSample, encodeText, isSingleByte, MULTI_BYTE, SINGLE_BYTE } from './encoding.ts';
 
 /** The letters beyond ASCII that one word may have: French, German, Spanish, Portuguese, Italian, Catalan, Dutch, Swedish, Danish, Icelandic. */
 const ALPHABETS = [
@@ -49,6 +49,7 @@ export class WordCheck {
   #odd = 0;
   #good = 0;
   #example = '';
+  #cell = '';
 
   constructor({ encoding, why }: Pick<DetectedEncoding, 'encoding' | 'why'>) {
     this.#encoding = encoding;
@@ -57,7 +58,8 @@ export class WordCheck {
 
   add(cells: readonly string[]): void {
     if (!this.#isGuess) return;
-    for (const cell of cells) if (BEYOND_ASCII.test(cell)) for (const [word] of cell.matchAll(WORDS)) this.#judge(word);
+    for (const cell of cells)
+      if (BEYOND_ASCII.test(cell)) for (const [word] of cell.matchAll(WORDS)) this.#judge(word, cell);
   }
 
   /** Throws CSV_ENCODING_UNCLEAR (exit code 2). `name`: of the file. */
@@ -72,29 +74,43 @@ export class WordCheck {
     );
   }
 
-  #judge(word: string): void {
+  #judge(word: string, cell: string): void {
     if (!BEYOND_ASCII.test(word)) return;
     const judgement = judge(word.replace(SIGNS, ''));
     if (judgement === 'good') this.#good += 1;
     if (judgement !== 'odd') return;
     this.#odd += 1;
-    if (this.#example === '') this.#example = word.slice(0, MOST_SHOWN);
+    if (this.#example !== '') return;
+    this.#example = word.slice(0, MOST_SHOWN);
+    this.#cell = cell;
   }
 
-  /** What the example is in other encodings, if it is one word there. */
+  /**
+   * What the example is in other encodings, if it is one word there; its whole cell in those of East Asia, in which a byte
+   * of a character may look like the end of a word.
+   */
   #readings(): readonly (readonly [text: string, encodings: readonly string[]])[] {
-    const bytes = encodeText(this.#example, this.#encoding);
     const found = new Map<string, string[]>();
+    const bytes = encodeText(this.#example, this.#encoding);
     for (const encoding of SINGLE_BYTE) {
       const text = decodeSample(bytes, encoding);
-      if (text === this.#example || !ONE_WORD.test(text) || CAPITAL.test(text)) continue;
+      if (text === this.#example || !ONE_WORD.test(text) || CAPITAL_INSIDE.test(text)) continue;
       found.set(text, [...(found.get(text) ?? []), encoding]);
+    }
+    const cell = encodeText(this.#cell, this.#encoding);
+    for (const encoding of MULTI_BYTE) {
+      const text = decodeSample(cell, encoding);
+      if (EAST_ASIAN.test(text)) found.set([...text].slice(0, MOST_SHOWN).join(''), [encoding]);
     }
     return [...found];
   }
 }
 
 const MOST_SHOWN = 40;
+/** Only characters of Japanese, Chinese or Korean, without narrow ones, and ASCII. */
+const EAST_ASIAN =
+  /^[\x20-\x7e]*[\p{Script=Han}\p{Script=Hiragana}\p{Script=Hangul}\u30a0-\u30ff][\p{Script=Han}\p{Script=Hiragana}\p{Script=Hangul}\u3000-\u30ff\uff01-\uff5e\x20-\x7e]*$/u;
+const CAPITAL_INSIDE = /\p{Ll}\p{Lu}/u;
 const ONE_WORD = /^(?:[\p{Script=Latin}\p{N}'’-]+|[\p{Script=Cyrillic}\p{N}'’-]+|[\p{Script=Greek}\p{N}'’-]+)$/u;
 
 function judge(word: string): 'good' | 'odd' | 'shared' {

@@ -21,6 +21,12 @@ const CASES: readonly (readonly [cell: string, form: Parameters<typeof read>[1],
   ['1.234,50 €', comma, '1234.5'],
   ['1.234,50 €', unsure, '1234.5'],
   ['1.234,50 €', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['1 234,50 р.', comma, '1234.5'],
+  ['￥１，２３４', point, '1234'],
+  ['1,234円', point, '1234'],
+  ['1234.50元', point, '1234.5'],
+  ['12,000원', point, '12000'],
+  ['5²', point, 'AMOUNT_NOT_A_NUMBER'],
   ['1 234,50', comma, '1234.5'],
   ['1\u202f234,50', comma, '1234.5'],
   ["1'234.50", point, '1234.5'],
@@ -179,6 +185,8 @@ test('returns the currency that was removed, by one name however it is written',
   expect(parseAmount('12 Franken', comma)).toMatchObject({ currency: 'CHF' });
   for (const dollars of ['7 Dollars', '7 dollar', '$ 7', 'Dollar 7'])
     expect(parseAmount(dollars, comma)).toMatchObject({ currency: '$' });
+  for (const yen of ['¥7', '￥7', '7円']) expect(parseAmount(yen, comma)).toMatchObject({ currency: '¥' });
+  expect(parseAmount('RMB 7', comma)).toMatchObject({ currency: 'CNY' });
   expect(parseAmount('US$ 7', comma)).toMatchObject({ currency: 'US$' });
   expect(parseAmount('12', comma)).toMatchObject({ currency: undefined });
 });

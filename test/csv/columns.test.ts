@@ -65,6 +65,26 @@ const HEADERS: readonly (readonly [names: readonly string[], fields: object])[] 
   ],
   [['Ordernr', 'E-post', 'Belopp'], { order_id: 'Ordernr', customer_email: 'E-post', amount: 'Belopp' }],
   [
+    ['Номер заказа', 'Покупатель', 'Сумма заказа', 'Статус'],
+    { order_id: 'Номер заказа', customer_name: 'Покупатель', amount: 'Сумма заказа', status: 'Статус' },
+  ],
+  [
+    ['注文番号', 'メールアドレス', '合計金額', '商品名'],
+    { order_id: '注文番号', customer_email: 'メールアドレス', amount: '合計金額', description: '商品名' },
+  ],
+  [
+    ['订单编号', '买家姓名', '订单金额', '订单状态'],
+    { order_id: '订单编号', customer_name: '买家姓名', amount: '订单金额', status: '订单状态' },
+  ],
+  [
+    ['訂單編號', '電子郵件', '總金額', '商品名稱'],
+    { order_id: '訂單編號', customer_email: '電子郵件', amount: '總金額', description: '商品名稱' },
+  ],
+  [
+    ['주문번호', '이메일', '결제금액', '상품명'],
+    { order_id: '주문번호', customer_email: '이메일', amount: '결제금액', description: '상품명' },
+  ],
+  [
     ['orderId', 'CUSTOMER-ID', 'ammount', 'Desciption'],
     { order_id: 'orderId', client_id: 'CUSTOMER-ID', amount: 'ammount', description: 'Desciption' },
   ],

@@ -39,6 +39,8 @@ const OLD: readonly (readonly [encoding: Encoding, name: string, bytes: string, 
   ['windows-1254', 'Ayşe', 'Ay\xfee', 'Ayþe'],
   ['windows-1257', 'Bērziņš', 'B\xe7rzi\xf2\xf0', 'Bçrziòð'],
   ['macintosh', 'Jürgen', 'J\x9frgen', 'JŸrgen'],
+  ['cp850', 'Jürgen', 'J\x81rgen', 'J\x81rgen'],
+  ['cp850', 'Größe', 'Gr\x94\xe1e', 'Gr”áe'],
 ];
 
 test.each(OLD)('refuses a file in %s, and says what "%s" looks like', async (encoding, name, bytes, wrong) => {
@@ -64,9 +66,35 @@ test('refuses a file whose odd words are late in it', async () => {
   await expect(loaded(file)).rejects.toThrow('as windows-1252 "Micha³", as windows-1250 or iso-8859-2 "Michał"');
 });
 
-test('refuses a file in an encoding that cannot be chosen', async () => {
-  const shiftJis = Buffer.from('order_id,customer_name\nA-1,\x8e\x52\x93\x63\x91\xbe\x98\x59\n', 'latin1'); // 山田太郎
-  await expect(loaded(shiftJis)).rejects.toThrow('export the file again as UTF-8');
+/** Texts of East Asia, with characters of which a byte is a letter, a backslash or a vertical bar of ASCII. */
+const EAST_ASIAN: readonly (readonly [encoding: Encoding, name: string, bytes: string])[] = [
+  ['shift_jis', '山田太郎', '\x8e\x52\x93\x63\x91\xbe\x98\x59'],
+  ['shift_jis', 'ソ能 ポスト', '\x83\x5c\x94\x5c \x83\x7c\x83\x58\x83\x67'],
+  ['gb18030', '张伟', '\xd5\xc5\xce\xb0'],
+  ['big5', '陳大文 許功蓋', '\xb3\xaf\xa4\x6a\xa4\xe5 \xb3\x5c\xa5\x5c\xbb\x5c'],
+  ['euc-kr', '김민수', '\xb1\xe8\xb9\xce\xbc\xf6'],
+];
+
+test.each(EAST_ASIAN)('offers %s for "%s", and reads and writes it if it is chosen', async (encoding, name, bytes) => {
+  const file = Buffer.from(`order_id,customer_name\nA-1,${bytes}\n`, 'latin1');
+  const message = await loaded(file).catch(({ code, message }) => `${code}: ${message}`);
+  expect(message).toMatch(new RegExp(`^CSV_ENCODING_UNCLEAR.*, as ${encoding} "${name}"`));
+  const { rows } = await loaded(file, { encoding });
+  expect(rows).toMatchObject([{ status: 'valid', values: { customer_name: name } }]);
+  expect(encodeText(`${name} \u{1f600}`, encoding).toString('latin1')).toContain(`${bytes} `);
+});
+
+test('a character of several bytes is read where a block ends in it', async () => {
+  const text = '注文番号,数量\n山田太郎ソ,能\n';
+  for (const encoding of ['shift_jis', 'gb18030'] as const) {
+    const bytes = encodeText(text, encoding);
+    for (let at = 0; at <= bytes.length; at += 1) {
+      const blocks = [bytes.subarray(0, at), bytes.subarray(at)];
+      let read = '';
+      for await (const part of decodeText(ReadableStream.from(blocks), encoding)) read += part;
+      expect(read).toBe(text);
+    }
+  }
 });
 
 /** Words of ten languages, and signs as people write them. */
