@@ -1,4 +1,5 @@
 /** What the name of a column with amounts says: the whole amount, a part of it, the price of one piece, or a quantity. */
+import { PRICE_NAMES } from './fields.ts';
 import { plainWords } from './words.ts';
 
 const TAX = 'tax|taxes|vat|gst|mwst|ust|moms|iva|tva|btw|kdv|dph';
@@ -29,8 +30,8 @@ export const MONEY_WORDS = /amount|total|price|betrag|summe|preis|wert|umsatz|im
 export const COUNT_WORDS = /quantit|qty|items|count|number|weight|menge|anzahl|cantidad/;
 
 const QUANTITY =
-  /^(?:adet|ilosc|antal|stuck|units|unidades)$|\b(?:quantity|qty|cantidad|quantidade|quantite|qte|quantita|aantal)\b|menge\b|anzahl\b|stuckzahl/;
-const PRICES: readonly string[] = ['price', 'item price', 'unit price', 'preis', 'einzelpreis', 'precio', 'prix'];
+  /^(?:adet|miktar|ilosc|antal|stuck|units|unidades)$|\b(?:quantity|qty|cantidad|quantidade|quantite|qte|quantita|aantal)\b|menge\b|anzahl\b|stuckzahl/;
+const PRICES: readonly string[] = [...PRICE_NAMES, 'item price'];
 
 /** `Qty`, `Quantity ordered` and `Bestellmenge` */
 export const isQuantity = (name: string) => QUANTITY.test(plainWords(name));

@@ -91,6 +91,7 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   description: [
     ...['desc', 'item', 'items', 'product', 'product name', 'item name', 'title', 'item title', 'beschreibung'],
     ...['bezeichnung', 'artikel', 'verwendungszweck', 'descripcion', 'detalle', 'concepto', 'producto', 'designation'],
+    ...['produkt', 'nazwa produktu', 'prodotto', 'produto', 'urun', 'urun adi'],
     ...['libelle', 'produit', 'nom produit', 'nombre producto', 'nome produto', 'produktname', 'artikelname'],
   ],
   amount: [
@@ -143,7 +144,7 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   customer_name: ['kundenname', 'klantnaam', 'kundnamn'],
   full_name: [
     ...['name 1', 'contact', 'contacts', 'contact person', 'vollstandiger name', 'ansprechpartner', 'nombre completo'],
-    ...['nom complet'],
+    ...['nom complet', 'imie i nazwisko', 'ad soyad', 'adi soyadi'],
   ],
   email: [
     ...['e mail', 'mail', 'email address', 'e mail address', 'e mail adresse', 'email adresse', 'mailadresse'],
@@ -177,6 +178,12 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
 /** A column that says no more than this may have the name of the customer, or of the order. */
 export const NAME_WORDS: readonly string[] = ['name', 'nombre', 'nom', 'nome'];
 
+/** Names of a column with prices: the amount, or what one piece costs. */
+export const PRICE_NAMES: readonly string[] = [
+  ...['price', 'preis', 'precio', 'prix', 'prezzo', 'preco', 'prijs', 'pris', 'cena', 'fiyat', 'satis fiyati'],
+  ...['unit price', 'einzelpreis'],
+];
+
 /** Names that another column of the file may deserve more, the best one first: "Price" is the amount if there is no "Total". */
 export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = {
   description: [
@@ -201,7 +208,7 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
   ],
   amount: [
     ...['amount paid', 'umsatz', 'umsatz ohne soll haben kz', 'value', 'wert'],
-    ...['gross', 'brutto', 'price', 'preis', 'precio', 'prix', 'unit price', 'einzelpreis'],
+    ...['gross', 'brutto', ...PRICE_NAMES],
   ],
   status: ['stage', 'zustand'],
   full_name: NAME_WORDS,
@@ -211,10 +218,11 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
 export const CUSTOMER_PARTS: readonly string[] = [
   ...['customer', 'customers', 'client', 'buyer', 'purchase', 'purchaser', 'shopper', 'consumer', 'cust'],
   ...['kunden', 'kunde', 'besteller', 'cliente', 'comprador', 'acheteur', 'kaufer', 'kaufers', 'klant', 'kund'],
+  ...['klient', 'klienta', 'kupujacy', 'kupujacego', 'musteri'],
 ];
 /** The same; another person may be meant. */
 export const PERSON_PARTS: readonly string[] = [
-  ...['contact', 'person', 'payer', 'billing', 'bill to', 'from', 'contato', 'contacto'],
+  ...['contact', 'person', 'payer', 'billing', 'bill to', 'from', 'contato', 'contacto', 'alici'],
   ...['rechnung', 'rechnungs', 'facturation', 'facturacion'],
 ];
 /** The same; the company of the person may be meant. */

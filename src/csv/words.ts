@@ -8,10 +8,13 @@ export function plainWords(name: string): string {
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .toLowerCase()
-    .replaceAll('ß', 'ss')
+    .replace(/[ßæœøłđı]/g, (letter) => SPELT[letter] ?? letter)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 }
+
+/** Letters that are not a letter of ASCII and an accent. */
+const SPELT: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i' };
 
 /** `Número de pedido`, `Gesamtsumme der Bestellung` and `e-mail de l’acheteur` without the words between the others. */
 export function withoutSmall(words: string): string {

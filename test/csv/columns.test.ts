@@ -65,6 +65,14 @@ const HEADERS: readonly (readonly [names: readonly string[], fields: object])[] 
   ],
   [['Ordernr', 'E-post', 'Belopp'], { order_id: 'Ordernr', customer_email: 'E-post', amount: 'Belopp' }],
   [
+    ['Sipariş Numarası', 'Müşteri Adı Soyadı', 'Fiyat', 'Ürün Adı'],
+    { order_id: 'Sipariş Numarası', customer_name: 'Müşteri Adı Soyadı', amount: 'Fiyat', description: 'Ürün Adı' },
+  ],
+  [
+    ['Nr zamówienia', 'E-mail kupującego', 'Kwota', 'Nazwa produktu'],
+    { order_id: 'Nr zamówienia', customer_email: 'E-mail kupującego', amount: 'Kwota', description: 'Nazwa produktu' },
+  ],
+  [
     ['Номер заказа', 'Покупатель', 'Сумма заказа', 'Статус'],
     { order_id: 'Номер заказа', customer_name: 'Покупатель', amount: 'Сумма заказа', status: 'Статус' },
   ],
