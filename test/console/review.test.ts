@@ -6,6 +6,7 @@ import { listDecisions } from '../../src/engine/ledger/decisions.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
+import { asLoad } from '../engine/ledger/fresh-ledger.ts';
 import { anAccount } from '../engine/worker/an-account.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
@@ -62,6 +63,22 @@ async function inReview(labels: readonly string[], noKey: readonly string[] = []
     run.id,
     customers,
   ]);
+  await endRun(pool, run.id, 'done');
+}
+
+/** A load whose orders may each belong to two customers; `names`: of their customers, in the file. */
+async function ordersInReview(names: readonly string[]): Promise<void> {
+  const { pool } = database;
+  const about = { type: 'orders', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
+  const { run } = await startRun(pool, { ...about, sync: 'orders', resource: 'orders', phase: 'load-orders' });
+  await asLoad(database, run);
+  const asked = { verdict: 'review' as const, reason: 'AMBIGUOUS_CUSTOMER', facts: { customers: ['15', '16'] } };
+  await addRows(
+    pool,
+    run.id,
+    names.map((_, i) => ({ n: i + 1, label: `A-${i + 1}`, ...asked })),
+  );
+  await pool.query('update ledger.inputs set name = ($2::text[])[n] where run_id = $1', [run.id, names]);
   await endRun(pool, run.id, 'done');
 }
 
@@ -196,6 +213,30 @@ describe.runIf(CHROMIUM)('in a browser', () => {
       ['1', 'use', '16', 'same1'],
     ];
     expect([await decisions(), wrong]).toEqual([made, []]);
+    await close();
+  });
+
+  test('one decision is about all orders of a load with the same customer, and can be undone for all', async () => {
+    await ordersInReview(['Ann Lee', 'Ann Lee', 'Bob', 'Ann Lee']);
+    const { page, wrong, close } = await openPage(browser);
+    await page.goto(`${web.url}/review`);
+    await page.getByRole('link', { name: 'A-1' }).click();
+    await page.getByLabel('Decide the same for 2 other orders of this load with the same customer').check();
+    await expectSound(page, 'an order');
+    await page.getByRole('button', { name: 'Use 16' }).click();
+    expect(await page.textContent('[role=status]')).toMatch(
+      /^Order .* \(A-1\) and 2 other orders of the same customer:/,
+    );
+    expect(await page.textContent('h1')).toContain('(A-3)');
+    expect((await decisions()).map(([subject, , record]) => [subject?.split('/')[1], record])).toEqual(
+      ['4', '2', '1'].map((n) => [n, '16']),
+    );
+    await page.getByRole('link', { name: 'See it, or undo it' }).click();
+    await page.getByRole('button', { name: 'Undo it and the 2 equal decisions' }).click();
+    expect(await page.textContent('[role=status]')).toContain(
+      'and 2 other orders are undone: they are in review again.',
+    );
+    expect([(await call('/review')).json.total, wrong]).toEqual([4, []]);
     await close();
   });
 

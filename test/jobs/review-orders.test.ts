@@ -53,6 +53,32 @@ test('an order goes to the customer that a person chose, and the retried run end
   expect((await harness.here('review', 'undo', item.id)).code).toBe(2);
 });
 
+test('one decision is about all orders of a load that name the same customer, and one undo too', async () => {
+  await harness.addCustomers([
+    { full_name: 'Twin' },
+    { full_name: 'Twin' },
+    { full_name: 'Pair' },
+    { full_name: 'Pair' },
+  ]);
+  const run = await loadTo(csvOf('order_id,customer_name', ['A,Twin', 'B,Pair', 'C,twin', 'D,Twin']), {
+    in: 4,
+    review: 4,
+  });
+  const at = (line: number) => `${run.id}/${line}`;
+  const { decided } = await done('review', 'decide', at(2), '--use', '5', '--same-customer');
+  expect(decided).toEqual([`Order ${at(2)} (A)`, `Order ${at(4)} (C)`, `Order ${at(5)} (D)`]);
+  expect(await ids()).toEqual([at(3)]);
+  expect(await done('review', 'undo', at(4), '--same-customer')).toMatchObject({ undone: at(4), others: 2 });
+  expect(await ids()).toEqual([at(2), at(3), at(4), at(5)]);
+  await done('review', 'decide', at(4), '--use', '5', '--same-customer');
+  await done('review', 'decide', at(3), '--ignore', '--same-customer');
+  expect((await done('runs', 'retry', run.id)).counts).toMatchObject({ in: 4, created: 3, existing: 1, review: 0 });
+  const owners = (await harness.orders()).map(({ order_id, client_id }) => `${order_id} ${client_id}`).sort();
+  expect(owners).toEqual(['A 5', 'C 5', 'D 5']);
+  const wrong = await harness.here('review', 'decide', at(2), '--ignore', '--same-customer');
+  expect(wrong.code).toBe(2);
+});
+
 test('an order of a chosen customer that is gone is rejected, and nothing is written', async () => {
   await harness.addCustomers([{ full_name: 'Twin' }, { full_name: 'Twin' }]);
   const run = await loadTo(csvOf('order_id,customer_name', ['A,Twin']), { in: 1, review: 1 });

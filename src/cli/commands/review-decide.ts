@@ -1,11 +1,12 @@
 /** `lockstep review decide` and `lockstep review undo`. */
 
 import type { Command } from 'commander';
+import { plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { CHOICES, listDecisions, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, reviewItems } from '../../engine/ledger/views/review-items.ts';
 import { type AskNeeds, requirePossible } from '../../operator/check-decisions.ts';
-import { idMeant, oneNamed, reviewUnknown } from '../../operator/review.ts';
+import { idMeant, longId, oneNamed, reviewUnknown } from '../../operator/review.ts';
 import {
   decideAll,
   isLive,
@@ -16,6 +17,7 @@ import {
   undoneWords,
   wordsFor,
 } from '../../operator/review-decisions.ts';
+import { asksForCustomer, decisionsLike, ordersOfSameCustomer } from '../../operator/same-customer.ts';
 import { quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
@@ -28,6 +30,7 @@ interface Options {
   readonly ignore?: boolean;
   readonly later?: boolean;
   readonly note?: string;
+  readonly sameCustomer?: boolean;
 }
 
 export function addDecide(review: Command, perform: Perform): void {
@@ -44,6 +47,7 @@ export function addDecide(review: Command, perform: Perform): void {
     .option('--create', 'create a customer, although others may be the same person; send an order again')
     .option('--ignore', 'leave it as it is until the evidence changes')
     .option('--later', 'keep it in review')
+    .option('--same-customer', 'decide equally about the other orders of the load that name the same customer')
     .option('--note <text>', 'why, for others to read')
     .action(perform(decideThem));
 }
@@ -57,6 +61,7 @@ export function addUndo(review: Command, perform: Perform): void {
         'a run has applied it. A decision to ignore a row can be undone at any time.',
     )
     .argument('<id>', 'id of the row, such as contact-14')
+    .option('--same-customer', 'undo the equal decisions about other orders of the load too')
     .action(perform(undoIt));
 }
 
@@ -70,9 +75,15 @@ async function decideThem(session: Session, ids: readonly string[], options: Opt
   const { pool } = await session.openLedger();
   const chosenIn = async (db: Queryable): Promise<readonly NewDecision[]> => {
     const items = await reviewItems(db);
-    const chosen = new Set<ReviewItem>();
-    for (const id of ids) chosen.add(await itemNamed(db, items, id, hint));
-    return [...chosen].map((item) => ({ item, choice, record: options.use, note: options.note }));
+    const chosen = new Map<string, ReviewItem>();
+    for (const id of ids) {
+      const item = await itemNamed(db, items, id, hint);
+      chosen.set(longId(item), item);
+    }
+    if (options.sameCustomer)
+      for (const item of [...chosen.values()])
+        for (const one of await ordersOfSameCustomer(db, requireOrder(item))) chosen.set(longId(one), one);
+    return [...chosen.values()].map((item) => ({ item, choice, record: options.use, note: options.note }));
   };
   const { isUnasked } = await requirePossible(askNeeds(session, pool), await chosenIn(pool));
   const decisions = await inTransaction(pool, async (db) => {
@@ -81,8 +92,16 @@ async function decideThem(session: Session, ids: readonly string[], options: Opt
     await decideAll(db, made, thisPerson());
     return made;
   });
-  for (const one of decisions) out.say(`${nameOf(one.item)}: ${wordsFor(one, isUnasked(one), hint)}`);
+  const said = options.sameCustomer ? decisions.slice(0, new Set(ids).size) : decisions;
+  for (const one of said) out.say(`${nameOf(one.item)}: ${wordsFor(one, isUnasked(one), hint)}`);
+  const others = decisions.length - said.length;
+  if (others > 0) out.say(`${plural(others, 'other order')} with the same customer: the same.`);
   out.result({ decided: decisions.map(({ item }) => nameOf(item)), choice, record: options.use ?? null });
+}
+
+function requireOrder(item: ReviewItem): ReviewItem {
+  if (asksForCustomer(item)) return item;
+  throw wrongUse(`--same-customer is for orders whose customer is not clear, and ${nameOf(item)} is not one of them.`);
 }
 
 /** The workspace, with the embedded service, is opened only if a record is asked for. */
@@ -98,7 +117,7 @@ export function askNeeds(session: Session, pool: Queryable, signal?: AbortSignal
   };
 }
 
-async function undoIt(session: Session, id: string): Promise<void> {
+async function undoIt(session: Session, id: string, { sameCustomer }: Pick<Options, 'sameCustomer'>): Promise<void> {
   const { out, hint } = session;
   const { pool } = await session.openLedger();
   const undone = await inTransaction(pool, async (db) => {
@@ -107,9 +126,12 @@ async function undoIt(session: Session, id: string): Promise<void> {
     const decision = oneNamed(live, id);
     const remedy = `List all decisions with: ${hint('review --decided')}`;
     if (!decision) throw reviewUnknown(`There is no decision about ${quote(id)} to undo${idMeant(id, live)} ${remedy}`);
-    await undo(db, decision);
-    return decision;
+    const all = [decision, ...(sameCustomer ? await decisionsLike(db, decision) : [])];
+    for (const one of all) await undo(db, one);
+    return all;
   });
-  out.say(`The decision about ${id} is undone: ${undoneWords(undone)}.`);
-  out.result({ undone: id });
+  const [first] = undone;
+  if (first) out.say(`The decision about ${id} is undone: ${undoneWords(first)}.`);
+  if (undone.length > 1) out.say(`${plural(undone.length - 1, 'equal decision')} about other orders: the same.`);
+  out.result({ undone: id, others: undone.length - 1 });
 }

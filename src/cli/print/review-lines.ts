@@ -4,9 +4,13 @@ import { meaningOf } from '../../base/reasons/reasons.ts';
 import { visible } from '../../base/visible.ts';
 import type { Keys, ReviewItem } from '../../engine/ledger/views/review-items.ts';
 import { groupCount, KEY_WORDS, MOST_CUSTOMERS, optionsFor, statementOf } from '../../operator/review.ts';
+import { asksForCustomer } from '../../operator/same-customer.ts';
 import { oneOf } from '../../settings/message-parts.ts';
 import { styled } from './colour.ts';
 import { table } from './output.ts';
+
+const SAME_CUSTOMER =
+  '  With --same-customer, the decision is also about the other orders of the load that name the same customer.';
 
 /** The first rows of the same reason, with what the reason means. `count`: how many there are. */
 export function groupLines(
@@ -20,6 +24,7 @@ export function groupLines(
     styled('strong', `${reason}: ${groupCount(count)}`),
     ...(meaning === undefined ? [] : [meaning]),
     ...items.flatMap(([id, item]) => ['', ...itemLines(id, item, hint)]),
+    ...(items.length > 1 && items.every(([, item]) => asksForCustomer(item)) ? ['', SAME_CUSTOMER] : []),
     '',
   ];
 }

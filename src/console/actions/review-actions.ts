@@ -21,6 +21,7 @@ import {
   undoneWords,
   wordsFor,
 } from '../../operator/review-decisions.ts';
+import { decisionsLike, ordersOfSameCustomer } from '../../operator/same-customer.ts';
 import { quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
@@ -55,25 +56,31 @@ export interface Chosen {
   readonly note?: string | undefined;
   /** `markOf` what the person saw. */
   readonly mark: string;
+  /** Decide equally about the other orders of its load that name the same customer. */
+  readonly sameCustomer?: boolean | undefined;
 }
 
 type DecideNeeds = ActionNeeds & AskNeeds;
 
 /** @throws LockstepError REVIEW_UNKNOWN, REVIEW_DECIDED, REVIEW_CHANGED, CHOICE_NOT_POSSIBLE, CONSOLE_NOT_ALLOWED */
 export function decideItem(needs: DecideNeeds, taking: Taking, id: string, chosen: Chosen): Promise<Done> {
-  const { choice, record, note, mark } = chosen;
-  const readDecision = async (db: Queryable): Promise<NewDecision> => {
+  const { choice, record, note, mark, sameCustomer } = chosen;
+  const readDecisions = async (db: Queryable): Promise<readonly [NewDecision, ...NewDecision[]]> => {
     const { item, decisions } = await readReviewed(db, id);
     if (!item || markOf(item, decisions) !== mark) throw changedMeanwhile(id, { item, decisions }, mark);
-    return { item, choice, record, note };
+    const others = sameCustomer ? await ordersOfSameCustomer(db, item) : [];
+    const about = (one: ReviewItem) => ({ item: one, choice, record, note });
+    return [about(item), ...others.map(about)];
   };
   return keeping(needs, taking, `decide-${choice}`, id, async () => {
-    const { isUnasked } = await requirePossible(needs, [await readDecision(needs.pool)]);
+    const { isUnasked } = await requirePossible(needs, await readDecisions(needs.pool));
     return inTransaction(needs.pool, async (db) => {
       await lockDecisions(db);
-      const made = await readDecision(db);
-      await decideAll(db, [made], byWords(taking));
-      return { said: `${nameOf(made.item)}: ${wordsFor(made, isUnasked(made), needs.hint)}` };
+      const made = await readDecisions(db);
+      await decideAll(db, made, byWords(taking));
+      const [first, ...others] = made;
+      const also = others.length > 0 ? ` and ${plural(others.length, 'other order')} of the same customer` : '';
+      return { said: `${nameOf(first.item)}${also}: ${wordsFor(first, isUnasked(first), needs.hint)}` };
     });
   });
 }
@@ -91,8 +98,16 @@ function changedMeanwhile(id: string, { item, decisions: [newest] }: Reviewed, m
   return new LockstepError('REVIEW_DECIDED', message);
 }
 
-/** `entry`: the decision to undo. @throws LockstepError DECISION_APPLIED, REVIEW_DECIDED, REVIEW_UNKNOWN, CONSOLE_NOT_ALLOWED */
-export function undoItem(needs: ActionNeeds, taking: Taking, id: string, entry: number): Promise<Done> {
+export interface Undoing {
+  /** The decision to undo. */
+  readonly entry: number;
+  /** Undo the equal decisions about other orders of its load too. */
+  readonly sameCustomer?: boolean | undefined;
+}
+
+/** @throws LockstepError DECISION_APPLIED, REVIEW_DECIDED, REVIEW_UNKNOWN, CONSOLE_NOT_ALLOWED */
+export function undoItem(needs: ActionNeeds, taking: Taking, id: string, undoing: Undoing): Promise<Done> {
+  const { entry, sameCustomer } = undoing;
   return keeping(needs, taking, 'undo-decision', id, () =>
     inTransaction(needs.pool, async (db) => {
       await lockDecisions(db);
@@ -102,8 +117,12 @@ export function undoItem(needs: ActionNeeds, taking: Taking, id: string, entry: 
         const message = `The decision about ${id} was undone or replaced meanwhile. Look at it again.`;
         throw new LockstepError('REVIEW_DECIDED', message);
       }
-      await undo(db, decision);
-      return { said: `The decision about ${nameOf(decision)} is undone: ${undoneWords(decision)}.` };
+      const others = sameCustomer ? await decisionsLike(db, decision) : [];
+      for (const one of [decision, ...others]) await undo(db, one);
+      if (others.length === 0)
+        return { said: `The decision about ${nameOf(decision)} is undone: ${undoneWords(decision)}.` };
+      const about = `${nameOf(decision)} and ${plural(others.length, 'other order')}`;
+      return { said: `The decisions about ${about} are undone: they are in review again.` };
     }),
   );
 }

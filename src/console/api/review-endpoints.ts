@@ -1,9 +1,10 @@
 /** The operations of the API about rows in review. */
 import { z } from 'zod';
 import { CHOICES } from '../../engine/ledger/decisions.ts';
-import { cursorOf, reviewPage } from '../../engine/ledger/views/review-items.ts';
+import { cursorOf, MOST_COUNTED, reviewPage } from '../../engine/ledger/views/review-items.ts';
 import { itemResult, longId } from '../../operator/review.ts';
 import { stateOf } from '../../operator/review-decisions.ts';
+import { ordersOfSameCustomer } from '../../operator/same-customer.ts';
 import {
   decideGroup,
   decideItem,
@@ -61,7 +62,14 @@ export const reviewEndpoints: readonly Endpoint[] = [
     params: ofItem,
     answer: z.object({
       item: item
-        .extend({ mark: z.string().describe('Send it with a decision.') })
+        .extend({
+          mark: z.string().describe('Send it with a decision.'),
+          sameCustomer: z
+            .number()
+            .describe(
+              `How many other orders of its load name the same customer, and wait; ${MOST_COUNTED + 1}: or more.`,
+            ),
+        })
         .nullable()
         .describe('Null if the row does not wait for a person.'),
       decisions: z.array(decision),
@@ -69,7 +77,13 @@ export const reviewEndpoints: readonly Endpoint[] = [
     async work({ pool, hint }, { params }) {
       const { item, decisions } = await readReviewed(pool, params.id);
       return {
-        item: item ? { ...itemResult(longId(item), item, hint), mark: markOf(item, decisions) } : null,
+        item: item
+          ? {
+              ...itemResult(longId(item), item, hint),
+              mark: markOf(item, decisions),
+              sameCustomer: (await ordersOfSameCustomer(pool, item, MOST_COUNTED + 1)).length,
+            }
+          : null,
         decisions: decisions.map((one) => ({ id: longId(one), ...one, state: stateOf(one) })),
       };
     },
@@ -86,6 +100,10 @@ export const reviewEndpoints: readonly Endpoint[] = [
         record: z.string().min(1).max(200).optional().describe('The record to use; only with `use`.'),
         note,
         mark: z.string().describe('The `mark` of the item that was read.'),
+        sameCustomer: z
+          .boolean()
+          .optional()
+          .describe('Decide equally about the other orders of its load that name the same customer.'),
       })
       .refine(({ choice, record }) => (choice === 'use') === (record !== undefined), {
         path: ['record'],
@@ -122,8 +140,11 @@ export const reviewEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/review/items/{id}/undo',
     params: ofItem,
-    body: z.object({ entry: z.number().int().describe('The `entry` of the decision.') }),
+    body: z.object({
+      entry: z.number().int().describe('The `entry` of the decision.'),
+      sameCustomer: z.boolean().optional().describe('Undo the equal decisions about other orders of its load too.'),
+    }),
     answer: done,
-    work: (needs, { taking, params, body }) => undoItem(needs, taking, params.id, body.entry),
+    work: (needs, { taking, params, body }) => undoItem(needs, taking, params.id, body),
   }),
 ];

@@ -18,8 +18,9 @@ const MOST_NOTE = 1_000;
 const item = z.object({ id: z.string() });
 const note = z.string().trim().max(MOST_NOTE).optional();
 const text = z.string().optional();
-const decided = z.object({ choice: z.string(), record: text, note, mark: z.string() });
-const undone = z.object({ entry: z.coerce.number().int() });
+const checked = z.literal('yes').optional();
+const decided = z.object({ choice: z.string(), record: text, note, mark: z.string(), sameCustomer: checked });
+const undone = z.object({ entry: z.coerce.number().int(), sameCustomer: checked });
 const bulk = z.object({
   choice: z.enum(GROUP_CHOICES),
   reason: text,
@@ -32,8 +33,8 @@ const bulk = z.object({
 export function addReviewForms(app: FastifyInstance, needs: ConsoleNeeds): void {
   onForm(app, '/review/items/:id/decide', async ({ taking, params, given, reply }) => {
     const { id } = item.parse(params);
-    const { choice: button, record, ...rest } = decided.parse(given);
-    const chosen = { ...rest, ...choiceOf(button, record) };
+    const { choice: button, record, sameCustomer, ...rest } = decided.parse(given);
+    const chosen = { ...rest, ...choiceOf(button, record), sameCustomer: sameCustomer === 'yes' };
     const before = (await readReviewed(needs.pool, id)).item;
     const link = { path: itemAddress(id), words: 'See it, or undo it' };
     const done = await tell(reply, needs, () => decideItem(needs, taking, id, chosen), link);
@@ -43,8 +44,8 @@ export function addReviewForms(app: FastifyInstance, needs: ConsoleNeeds): void 
   });
   onForm(app, '/review/items/:id/undo', async ({ taking, params, given, reply }) => {
     const { id } = item.parse(params);
-    const { entry } = undone.parse(given);
-    await tell(reply, needs, () => undoItem(needs, taking, id, entry));
+    const { entry, sameCustomer } = undone.parse(given);
+    await tell(reply, needs, () => undoItem(needs, taking, id, { entry, sameCustomer: sameCustomer === 'yes' }));
     return itemAddress(id);
   });
   onForm(app, '/review/confirm', async ({ taking, given, reply }) => {

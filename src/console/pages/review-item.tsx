@@ -1,10 +1,13 @@
 /** One row in review: its evidence side by side, what can be decided, and what was decided before. */
 import { z } from 'zod';
+import { plural } from '../../base/counts.ts';
 import { meaningOf } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
-import type { Keys, ReviewItem } from '../../engine/ledger/views/review-items.ts';
+import type { Decision } from '../../engine/ledger/decisions.ts';
+import { type Keys, MOST_COUNTED, type ReviewItem } from '../../engine/ledger/views/review-items.ts';
 import { choicesFor, KEY_WORDS, longId, recordsFor, statementOf } from '../../operator/review.ts';
-import { nameOf } from '../../operator/review-decisions.ts';
+import { canUndo, nameOf } from '../../operator/review-decisions.ts';
+import { decisionsLike, ordersOfSameCustomer } from '../../operator/same-customer.ts';
 import { markOf, type Reviewed, readReviewed } from '../actions/review-actions.ts';
 import { definePage } from '../page.ts';
 import { Chip, Crumbs, Empty, Foreign, Section } from '../parts/parts.tsx';
@@ -23,6 +26,9 @@ export const reviewItem = definePage({
     const { item, decisions } = reviewed;
     const named = item ?? decisions[0];
     const canAct = person.role === 'operator';
+    const others = item ? (await ordersOfSameCustomer(pool, item, MOST_COUNTED + 1)).length : 0;
+    const [newest] = decisions;
+    const alike = newest && canUndo(newest) ? (await decisionsLike(pool, newest)).length : 0;
     return {
       title: `Review of ${id.slice(0, 80)}`,
       tab: 'review',
@@ -35,7 +41,7 @@ export const reviewItem = definePage({
               <Foreign text={nameOf(named)} most={200} />
             </h1>
           )}
-          {item && <Question item={item} reviewed={reviewed} hint={hint} canAct={canAct} />}
+          {item && <Question item={item} reviewed={reviewed} others={others} hint={hint} canAct={canAct} />}
         </>
       ),
       body: (
@@ -44,6 +50,7 @@ export const reviewItem = definePage({
           {decisions.length > 0 && (
             <Section title="Decisions">
               <DecisionTable decisions={decisions} isOperator={canAct} />
+              {newest && canAct && alike > 0 && <UndoAlike decision={newest} alike={alike} />}
             </Section>
           )}
         </>
@@ -51,6 +58,17 @@ export const reviewItem = definePage({
     };
   },
 });
+
+/** Undoes a decision and those that chose the same for other orders of its load. */
+function UndoAlike({ decision, alike }: { readonly decision: Decision; readonly alike: number }) {
+  return (
+    <form class="acts" method="post" action={`${itemAddress(longId(decision))}/undo`}>
+      <input type="hidden" name="entry" value={decision.entry} />
+      <input type="hidden" name="sameCustomer" value="yes" />
+      <button type="submit">Undo it and the {plural(alike, 'equal decision')} about other orders of this load</button>
+    </form>
+  );
+}
 
 function Settled({ reviewed: { decisions } }: { readonly reviewed: Reviewed }) {
   return (
@@ -65,11 +83,13 @@ function Settled({ reviewed: { decisions } }: { readonly reviewed: Reviewed }) {
 interface QuestionProps {
   readonly item: ReviewItem;
   readonly reviewed: Reviewed;
+  /** Other orders of its load that name the same customer. */
+  readonly others: number;
   readonly hint: (command: string) => string;
   readonly canAct: boolean;
 }
 
-function Question({ item, reviewed: { decisions }, hint, canAct }: QuestionProps) {
+function Question({ item, reviewed: { decisions }, others, hint, canAct }: QuestionProps) {
   const { reason, run, n, sync, isLater } = item;
   const choices = choicesFor(item);
   const statement = statementOf(item, hint);
@@ -93,9 +113,20 @@ function Question({ item, reviewed: { decisions }, hint, canAct }: QuestionProps
         </button>
         <input type="hidden" name="mark" value={markOf(item, decisions)} />
         <Evidence item={item} canUse={canAct && choices.includes('use')} />
+        {canAct && others > 0 && <SameCustomer others={others} />}
         {canAct && <Choices item={item} choices={choices} />}
       </form>
     </>
+  );
+}
+
+function SameCustomer({ others }: { readonly others: number }) {
+  return (
+    <label>
+      <input type="checkbox" name="sameCustomer" value="yes" /> Decide the same for{' '}
+      {others > MOST_COUNTED ? `more than ${MOST_COUNTED} other orders` : plural(others, 'other order')} of this load
+      with the same customer
+    </label>
   );
 }
 

@@ -3,7 +3,6 @@
  * (matching/apply-contact-decisions.ts); an ignored order is settled at once.
  */
 
-import type { Facts } from '../../base/reasons/reason.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { CONTACT_LINK } from './matching/contact-links.ts';
 import { recount } from './recount.ts';
@@ -126,21 +125,30 @@ export async function decide(db: Queryable, decisions: readonly NewDecision[], b
     [json, CONTACT_LINK],
   );
   const ignored = decisions.filter(({ item, choice }) => item.kind === 'order' && choice === 'ignore');
-  for (const { item } of ignored) await ignoreOrder(db, item, by);
+  await ignoreOrders(
+    db,
+    ignored.map(({ item }) => item),
+    by,
+  );
 }
 
-async function ignoreOrder(db: Queryable, { run, n, subject, scope, reason }: ReviewItem, who: string): Promise<void> {
-  const facts: Facts = { was: reason, who };
-  await reviseRows(db, run, {
-    sql: `select v.n, 'existing' as verdict, 'DECIDED_IGNORE' as reason, $3::jsonb as facts, v.record_id
-      from ledger.verdicts v where v.run_id = $1 and v.n = $2`,
-    values: [n, facts],
-  });
-  await recount(db, [{ run, was: 'review', is: 'existing' }]);
-  await db.query(
-    `update ledger.decisions d set applied_at = clock_timestamp(), applied_by = d.run_id
-     where d.scope = $1 and d.kind = 'order' and d.subject = $2 and ${IN_FORCE}`,
-    [scope, subject],
+async function ignoreOrders(db: Queryable, items: readonly ReviewItem[], who: string): Promise<void> {
+  for (const run of new Set(items.map((item) => item.run))) {
+    const rows = items.filter((item) => item.run === run);
+    await reviseRows(db, run, {
+      sql: `select v.n, 'existing' as verdict, 'DECIDED_IGNORE' as reason, jsonb_build_object('was', v.reason, 'who', $3::text) as facts, v.record_id
+        from ledger.verdicts v where v.run_id = $1 and v.n = any($2)`,
+      values: [rows.map(({ n }) => n), who],
+    });
+    await db.query(
+      `update ledger.decisions d set applied_at = clock_timestamp(), applied_by = d.run_id
+       where d.scope = $1 and d.kind = 'order' and d.subject = any($2) and ${IN_FORCE}`,
+      [rows[0]?.scope, rows.map(({ subject }) => subject)],
+    );
+  }
+  await recount(
+    db,
+    items.map(({ run }) => ({ run, was: 'review', is: 'existing' })),
   );
 }
 

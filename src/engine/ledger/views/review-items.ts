@@ -47,6 +47,8 @@ export interface ReviewFilter {
   readonly reason?: string | undefined;
   readonly kind?: Subject['kind'] | undefined;
   readonly subject?: string | undefined;
+  /** Rows of the run of this one that have its reason and name the same customer. */
+  readonly alike?: Pick<ReviewItem, 'run' | 'n' | 'reason'> | undefined;
 }
 
 /** Where a list continues: after the item with these values. */
@@ -139,6 +141,10 @@ const IS_DECIDED = `exists (select from ledger.decisions d where ${IS_ABOUT} and
 /** SQL: a person wants to decide it later. */
 const IS_LATER = `exists (select from ledger.decisions d where ${IS_ABOUT} and d.choice = 'later' and ${IN_FORCE})`;
 
+/** SQL: input `i` names its customer as row `n` of its run does. */
+const NAMES_CUSTOMER_OF = (n: string) => `(i.client_id, i.email, i.phone, i.name, i.org) is not distinct from (
+    select (j.client_id, j.email, j.phone, j.name, j.org) from ledger.inputs j where j.run_id = u.id and j.n = ${n})`;
+
 /** The items that wait for a decision, in their order. */
 export async function reviewItems(
   db: Queryable,
@@ -171,7 +177,7 @@ export async function reviewPage(db: Queryable, filter: ReviewFilter, selection:
 
 async function groupsOf(
   db: Queryable,
-  { account, sync, reason, kind }: ReviewFilter,
+  { account, sync, alike, reason = alike?.reason, kind }: ReviewFilter,
   { after }: Selection,
 ): Promise<readonly Group[]> {
   const place = '(v.reason, u.account, u.id)';
@@ -185,8 +191,9 @@ async function groupsOf(
        cross join lateral (select v.reason, count(*)::int as held from ledger.verdicts v
          where v.run_id = u.id and v.verdict = 'review' and ($3::text is null or v.reason = $3) group by v.reason offset 0) v
      where ($1::text is null or u.account = $1) and ($2::text is null or u.title = $2) and ($4::text is null or u.kind = $4)
+       and ($9::text is null or u.id = $9)
      order by v.reason, u.account, u.id`,
-    [account, sync, reason, kind, ...(after ?? [null, null, null, null])],
+    [account, sync, reason, kind, ...(after ?? [null, null, null, null]), alike?.run],
   );
   return found.rows;
 }
@@ -198,7 +205,7 @@ const GROWTH = 4;
 async function waitingIn(
   db: Queryable,
   groups: readonly Group[],
-  { subject }: ReviewFilter,
+  { subject, alike }: ReviewFilter,
   limit: number,
 ): Promise<readonly Waiting[]> {
   let left = groups.filter(({ above }) => above !== null);
@@ -221,7 +228,7 @@ async function waitingIn(
            select v.n, ${SUBJECT} as subject, ${IS_LATER} as "isLater" from ledger.verdicts v
              cross join lateral (select * from ledger.inputs i where i.run_id = v.run_id and i.n = v.n offset 0) i
            where v.run_id = u.id and v.verdict = 'review' and v.reason = u.reason and v.n > u.above
-             and ($7::text is null or ${SUBJECT} = $7) and not ${IS_DECIDED}
+             and ($7::text is null or ${SUBJECT} = $7) and ($8::bigint is null or ${NAMES_CUSTOMER_OF('$8')}) and not ${IS_DECIDED}
              and case u.kind when 'contact' then u.is_newest or not ${IS_IN_NEWER_RUN} else not ${IS_IN_LATER_LOAD} end
            order by v.n limit $6) w
        order by u.place, w.n`,
@@ -229,6 +236,7 @@ async function waitingIn(
         ...columnsOf(batch, 'run', 'reason', 'above', 'kind', 'isNewest'),
         Number.isFinite(limit) ? limit : null,
         subject,
+        alike?.n,
       ],
     );
     for (const row of rows.rows) {
