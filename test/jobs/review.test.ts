@@ -319,13 +319,16 @@ async function decideToCreate(): Promise<void> {
 /** Runs the sync until an import was answered in this way, and cancels it before it reads the customers back. */
 async function cancelAfter(answer: (pass: () => Promise<Reply>) => Promise<Reply>): Promise<void> {
   let hasSent = false;
+  let isAnswered = false;
   harness.front.set(async (request, pass) => {
     if (!request.path.endsWith('/import')) return hasSent ? undefined : pass();
     hasSent = true;
-    return answer(pass);
+    return answer(pass).finally(() => {
+      isAnswered = true;
+    });
   });
   const run = await harness.beginSync();
-  await expect.poll(() => hasSent).toBe(true);
+  await expect.poll(() => isAnswered).toBe(true);
   await endRun(harness.database.pool, run.id, 'cancelled');
   harness.front.set();
 }
