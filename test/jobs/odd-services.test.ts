@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EMBEDDED } from '../../src/engine/account/account.ts';
 import { isCutOff, keepCutOff } from '../../src/engine/account/cut-off-lists.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
+import { reviewItems } from '../../src/engine/ledger/views/review-items.ts';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import type { Reply } from '../support/http-server.ts';
@@ -320,8 +321,11 @@ describe('a customer that the service accepted', () => {
       },
     });
     expect(await verdicts(await harness.runSync())).toEqual(['review NOT_RECOGNISED', 'created', 'created']);
+    const stranger = String(service.customers.find(({ full_name }) => full_name === '#1')?.id);
     for (const _night of [2, 3]) {
       expect(await verdicts(await harness.runSync())).toEqual(['review NOT_RECOGNISED', 'unchanged', 'unchanged']);
+      const [item] = await reviewItems(harness.database.pool);
+      expect(Object.keys(item?.customers ?? {})).toEqual([stranger]);
     }
     expect(service.customers).toHaveLength(3);
     Object.assign(service.customers.find(({ full_name }) => full_name === '#1') ?? {}, { email: ann.email });

@@ -63,9 +63,13 @@ test.each([
 ] as const)('an order that the list shows under another label is created once if it was %s', async (_how, answer) => {
   begin({ show: escaped, afterCreate: ({ order_id }) => (order_id === 'A&B' ? answer : undefined) });
   const csv = orders('A&B,1,5,new', 'C,1,6,new');
-  expect(await harness.fates(await harness.load(csv))).toEqual(['review NOT_RECOGNISED', 'created']);
+  const run = await harness.load(csv);
+  expect(await harness.fates(run)).toEqual(['review NOT_RECOGNISED', 'created']);
+  const named = { what: 'order', ids: [String(harness.book.orders[0]?.id)] };
+  expect((await harness.loaded(run))[0]?.facts).toEqual(named);
   const again = await harness.load(csv, { salt: 'again' });
   expect(await harness.fates(again)).toEqual(['review NOT_RECOGNISED', 'existing EXISTS']);
+  expect((await harness.loaded(again))[0]?.facts).toEqual({ ...named, earlier: run.id });
   expect(harness.book.orders).toHaveLength(2);
 });
 

@@ -54,7 +54,7 @@ export const ROW_REASONS = {
   NOT_RECOGNISED: {
     meaning: 'The row was sent, and the service has a new record that may belong to it, but has other values.',
     sentence:
-      '[Run {earlier} sent it. ][!earlier It was sent. ]A new {what} may belong to this row, but has other values[; the answer named {what} {id}].',
+      '[Run {earlier} sent it. ][!earlier It was sent. ]A new {what} may belong to this row, but has other values[: {ids}][; the answer named {what} {id}].',
     remedy: REMEDIES.BY_HAND,
   },
   NOT_IN_LIST: {

@@ -83,14 +83,17 @@ export interface ReadBack {
 export interface Judging {
   readonly resource: WholeKind;
   /**
-   * SQL: the records of the read that are new since the baseline and belong to no row (`strangers`), and whether one of them
+   * SQL: the records of the read that are new since the baseline and belong to no row (`strangers`), and the ids of those that
    * may be the record of row `m`.
    */
   readonly strangers: string;
-  readonly mayExist: string;
+  readonly candidates: string;
   /** The values of `strangers`, from `$5` on; `$1` is the run. */
   readonly values: readonly unknown[];
 }
+
+/** Records that a reason names, at most. */
+const MOST_CANDIDATES = 5;
 
 /** Settles what a run has sent. `settleFound`: what the list shows; it finds the temporary table `sent`. */
 export async function settleSent(
@@ -119,7 +122,7 @@ export async function decideMissing(
   db: Queryable,
   run: Run,
   { readAt, settleMs, isWhole, isLookedUp }: ReadBack,
-  { resource, strangers, mayExist, values }: Judging,
+  { resource, strangers, candidates, values }: Judging,
 ): Promise<readonly Missing[]> {
   const sentBefore = new Date(readAt.getTime() - absenceAfterMs(settleMs));
   await dropSettled(db, run.id);
@@ -139,9 +142,11 @@ export async function decideMissing(
   await db.query(
     `create temp table judged on commit drop as with strangers as (${strangers})
      select m.n, f.reason, case f.reason when ${REFUSED} then m.facts else jsonb_strip_nulls(jsonb_build_object(
-       'what', $2::text, 'id', m.id, 'sends', case f.reason when 'GAVE_UP' then m.sends end)) end as facts
-     from missing m cross join lateral (select case
-       when ${mayExist} then 'NOT_RECOGNISED'
+       'what', $2::text, 'id', m.id, 'ids', case f.reason when 'NOT_RECOGNISED' then to_jsonb(c.ids) end,
+       'sends', case f.reason when 'GAVE_UP' then m.sends end)) end as facts
+     from missing m cross join lateral (select array(${candidates} limit ${MOST_CANDIDATES}) as ids offset 0) c
+       cross join lateral (select case
+       when c.ids <> '{}' then 'NOT_RECOGNISED'
        when m.reason = ${REFUSED} and $3 then m.reason
        when m.state = 'acked' or not $3 or exists (select from missing where state = 'acked') then 'NOT_IN_LIST'
        when m.sends >= $4 then 'GAVE_UP' end as reason) f`,

@@ -45,7 +45,11 @@ async function loadWith(row: Readonly<Record<string, unknown>>, { agoMs = DUE_MS
   await inTransaction(database.pool, async (db) => {
     await gatherSent(db, run.id);
     const read = { readAt: new Date(), settleMs: SETTLE_MS, isWhole: true, isLookedUp: true };
-    const none = { strangers: 'select from ledger.runs where id = $1 and false', mayExist: 'false', values: [] };
+    const none = {
+      strangers: 'select from ledger.runs where id = $1 and false',
+      candidates: 'select null::text where false',
+      values: [],
+    };
     await decideMissing(db, run, read, { resource: 'orders', ...none });
   });
   const { state, verdict = null, record_id = null, reason = null } = { ...CREATED, ...row } as Record<string, unknown>;

@@ -148,7 +148,11 @@ function settleByRead(run: Run) {
     const readAt = await startOfRead(db, run.id, { kind: 'order', pass: 1 });
     if (!readAt) throw new Error('the read has not begun');
     const read = { readAt, settleMs: SETTLE_MS, isWhole: true, isLookedUp: true };
-    const none = { strangers: 'select from ledger.runs where id = $1 and false', mayExist: 'false', values: [] };
+    const none = {
+      strangers: 'select from ledger.runs where id = $1 and false',
+      candidates: 'select null::text where false',
+      values: [],
+    };
     return settleSent(db, run, read, { resource: 'orders', ...none, settleFound: async () => {} });
   });
 }

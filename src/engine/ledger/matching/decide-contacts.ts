@@ -250,23 +250,23 @@ async function reviewDuplicates(db: Queryable, run: Run): Promise<void> {
 async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `with unrecognised as (
-       select v.run_id, v.n, v.reason, coalesce(v.facts->>'earlier', v.run_id) as run, v.facts->>'id' as id, v.at
+       select v.run_id, v.n, v.reason, coalesce(v.facts->>'earlier', v.run_id) as run, v.facts->>'id' as id, v.facts->'ids' as ids, v.at
        from ledger.runs u join ledger.verdicts v on v.run_id = u.id and v.reason in ${MAY_EXIST} where u.scope = $1
-       union all select u.id, p.n, 'NOT_IN_LIST', u.id, null, u.ended_at
+       union all select u.id, p.n, 'NOT_IN_LIST', u.id, null, null, u.ended_at
        from ledger.runs u cross join lateral (
          select n from ledger.plans p where run_id = u.id and action <> 'update'
            and case when ${IS_REMAPPED('u', '$2')} then ${MAY_HAVE_ARRIVED('u.id', 'p.n')} else ${IS_ACKED('u.id', 'p.n')} end
            and not exists (select from ledger.verdicts v where v.run_id = u.id and v.n = p.n offset 0) offset 0) p
        where u.scope = $1 and u.job = 'contacts' and u.status in ('failed', 'cancelled') and u.id <> $2
      ), earlier as (
-       select distinct on (i.source_id) i.source_id, e.reason, e.run, e.id
+       select distinct on (i.source_id) i.source_id, e.reason, e.run, e.id, e.ids
        from unrecognised e
          cross join lateral (select source_id from ledger.inputs i where i.run_id = e.run_id and i.n = e.n offset 0) i
        order by i.source_id, e.at desc
      ), unclear as (
        select s.n, f.reason, case when f.reason = 'UNLISTED' then 'existing' else 'review' end as verdict,
          case f.reason when 'CUSTOMER_GONE' then jsonb_build_object('customer', s.record_id) when 'NO_KEY' then null
-           else jsonb_strip_nulls(jsonb_build_object('what', 'customer', 'earlier', e.run, 'id', e.id)) end as facts
+           else jsonb_strip_nulls(jsonb_build_object('what', 'customer', 'earlier', e.run, 'id', e.id, 'ids', e.ids)) end as facts
        from deciding s left join earlier e on e.source_id = s.source_id
          cross join lateral (select case when e.reason = 'UNLISTED' then e.reason when s.record_id is not null then 'CUSTOMER_GONE'
            when coalesce(s.email, s.phone, s.name) is null then 'NO_KEY' else e.reason end as reason) f

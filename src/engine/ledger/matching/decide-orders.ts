@@ -121,7 +121,7 @@ const DECIDE = `create temp table decided on commit drop as
         'hidesAmount', case when ${hides(['amount'])} then true end))
       when 'LIST_PARTIAL' then jsonb_build_object('what', 'order')
       when 'DECIDED_IGNORE' then i.facts
-      when i.reason then jsonb_strip_nulls(jsonb_build_object('earlier', i.run_id, 'what', 'order', 'id', i.facts->'id'))
+      when i.reason then jsonb_strip_nulls(jsonb_build_object('earlier', i.run_id, 'what', 'order', 'id', i.facts->'id', 'ids', i.facts->'ids'))
       else case when f.fate in ('ORDER_EXISTS', 'DIFFERS')
         then jsonb_strip_nulls(jsonb_build_object('order', k.record_id, 'differences', ${differences()})) end
     end as facts

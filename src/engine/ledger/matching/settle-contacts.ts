@@ -33,8 +33,8 @@ export async function settleContacts(db: Queryable, run: Run, options: SettleOpt
   const { pass, edited = [] } = options;
   const settled = await settleSent(db, run, options, {
     resource: 'customers',
-    strangers: `select k.contact_id, k.email, k.phone, k.name from ledger.records k where ${NEW_CUSTOMER('$1', '$5')}`,
-    mayExist: `exists (select from strangers k where ${MAY_BE})`,
+    strangers: `select k.record_id, k.contact_id, k.email, k.phone, k.name from ledger.records k where ${NEW_CUSTOMER('$1', '$5')}`,
+    candidates: `select k.record_id from strangers k where ${MAY_BE}`,
     values: [pass],
     async settleFound() {
       await settleUpdated(db, run, options);

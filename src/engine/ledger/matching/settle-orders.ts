@@ -27,13 +27,13 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
   const settled = await settleSent(db, run, options, {
     resource: 'orders',
     // An order with the customer and the label of a row of an unfinished load is that row's. `is_named`: it has the label of some row.
-    strangers: `select k.client_id, k.label, k.fields->>'amount' as amount, exists (
+    strangers: `select k.record_id, k.client_id, k.label, k.fields->>'amount' as amount, exists (
         select from ledger.inputs o join ledger.runs u on u.id = o.run_id where o.label = k.label and u.scope = $6) as is_named
       from ledger.records k where k.run_id = $1 and k.kind = 'order' and k.last_pass = $5 and k.first_pass > 0
         and not exists (select from ledger.order_keys h where h.scope = $7 and h.client_id = k.client_id and h.label = k.label)`,
-    mayExist: `exists (select from doubled d where d.client_id = m.client_id and ${isShownAs('m.label')})
-      or exists (select from strangers x where x.label = m.label
-        or (not x.is_named and coalesce(x.client_id = m.client_id, true) and ${MAY_BE}))`,
+    candidates: `select unnest(d.ids) from doubled d where d.client_id = m.client_id and ${isShownAs('m.label')}
+      union all select x.record_id from strangers x where x.label = m.label
+        or (not x.is_named and coalesce(x.client_id = m.client_id, true) and ${MAY_BE})`,
     values: [pass, run.scope, keyScopeOf(run)],
     async settleFound() {
       await findDoubled(db, run, pass);
@@ -95,7 +95,7 @@ function contentDiffers(action: 'created' | 'updated', order: string, lost = `'[
 const FOUND = (rows: string) => `
   select s.n, case when f.reason is null then 'created' else 'review' end as verdict,
     coalesce(f.reason, case when not k.is_listed then 'UNLISTED' end) as reason,
-    case when f.reason = 'NOT_RECOGNISED' then jsonb_build_object('what', 'order')
+    case when f.reason = 'NOT_RECOGNISED' then jsonb_build_object('what', 'order', 'ids', d.ids)
       when f.reason = 'DUPLICATE' then jsonb_build_object('what', 'order', 'ids', d.ids)
       when f.reason = 'CONTENT_DIFFERS' then ${contentDiffers('created', 'k.record_id')}
         || case when k.is_listed then '{}' else '{"isUnlisted": true}' end::jsonb
