@@ -4,76 +4,112 @@ import type { Finding } from './issues.ts';
 import { quote } from './message-parts.ts';
 import type { SettingsFile } from './schema.ts';
 
-export function findWarnings(parsed: SettingsFile): Finding[] {
-  const findings: Finding[] = [];
-  const warn = (path: Finding['path'], message: string) => findings.push({ path, message });
-  const warnOfLiteral = (path: Finding['path'], source: { readonly from: string } | undefined) => {
-    if (source?.from === 'literal') {
-      warn(path, 'the secret is in the settings file; use { env: NAME } or { file: PATH } to keep it out');
-    }
-  };
-  for (const [name, account] of Object.entries(parsed.accounts)) {
-    const path = ['accounts', name];
-    warnOfLiteral([...path, 'apiKey'], account.apiKey);
-    warnOfLiteral([...path, 'authorization', 'token'], account.authorization?.token);
-    if (isSentInClear(account.url)) warn([...path, 'url'], 'http:// sends the API key in the clear; use https://');
-    const { burst, requests } = account.budget;
-    if (burst > requests)
-      warn([...path, 'budget', 'burst'], `more than requests: after a pause, ${burst} calls at once are allowed`);
-    if (account.budget.settleMs < account.budget.timeoutMs) {
-      warn([...path, 'budget', 'settle'], 'shorter than the timeout: a late create may be sent twice');
-    }
-  }
+type Path = Finding['path'];
+
+export function findWarnings(parsed: SettingsFile): readonly Finding[] {
+  return [
+    ...Object.entries(parsed.accounts).flatMap(([name, account]) => ofAccount(['accounts', name], account)),
+    ...Object.entries(parsed.targets).flatMap(([name, target]) => ofTarget(parsed, name, target)),
+    ...Object.entries(parsed.alerts).flatMap(([name, channel]) => ofChannel(['alerts', name], channel)),
+    ...ofLiteral(['redis', 'sentinelPassword'], parsed.redis.sentinelPassword),
+    ...ofConsole(parsed.console),
+    ...(['console', 'health'] as const).flatMap((section) => ofListening(parsed, section)),
+    ...ofClearText(['service', 'url'], parsed.service.url, 'API keys'),
+    ...ofPassword(['database', 'url'], parsed.database.url, 'DATABASE_URL'),
+    ...ofPassword(['redis', 'url'], parsed.redis.url, 'REDIS_URL'),
+  ];
+}
+
+function ofAccount(path: Path, { apiKey, authorization, url, budget }: SettingsFile['accounts'][string]): Finding[] {
+  const { burst, requests, settleMs, timeoutMs } = budget;
+  const isLargeBurst = burst > requests;
+  return [
+    ...ofLiteral([...path, 'apiKey'], apiKey),
+    ...ofLiteral([...path, 'authorization', 'token'], authorization?.token),
+    ...ofClearText([...path, 'url'], url, 'the API key'),
+    ...warnIf(
+      isLargeBurst,
+      [...path, 'budget', 'burst'],
+      `more than requests: after a pause, ${burst} calls at once are allowed`,
+    ),
+    ...warnIf(
+      settleMs < timeoutMs,
+      [...path, 'budget', 'settle'],
+      'shorter than the timeout: a late create may be sent twice',
+    ),
+  ];
+}
+
+function ofTarget(parsed: SettingsFile, name: string, target: SettingsFile['targets'][string]): Finding[] {
+  const path = ['targets', name];
   const polled = Object.values(parsed.syncs).flatMap((sync) => ('poll' in sync.options ? sync.options.poll : []));
-  for (const [name, target] of Object.entries(parsed.targets)) {
-    if ('createTasks' in target && target.createTasks !== false && !polled.includes(name)) {
-      const remedy = `add options: { poll: [${name}] } to the sync that has it among its targets`;
-      warn(['targets', name, 'createTasks'], `no sync polls this target, so its items become no tasks: ${remedy}`);
-    }
-    for (const [key, value] of Object.entries(target)) {
-      if (isSecretSource(value)) warnOfLiteral(['targets', name, key], value);
-    }
+  const isUnread = 'createTasks' in target && target.createTasks !== false && !polled.includes(name);
+  const remedy = `add options: { poll: [${name}] } to the sync that has it among its targets`;
+  return [
+    ...warnIf(isUnread, [...path, 'createTasks'], `no sync polls this target, so its items become no tasks: ${remedy}`),
+    ...ofLiterals(path, target),
     // A webhook's secret only signs and is not sent. Other targets with an address send their tokens.
-    if ('url' in target && typeof target.url === 'string' && isSentInClear(target.url)) {
-      warn(['targets', name, 'url'], 'http:// sends the token in the clear; use https://');
-    }
-  }
-  for (const [name, channel] of Object.entries(parsed.alerts)) {
-    for (const [key, value] of Object.entries(channel)) {
-      if (isSecretSource(value)) warnOfLiteral(['alerts', name, key], value);
-    }
-    if (channel.type !== 'email' || channel.password === undefined) continue;
-    if (channel.security === 'none' && !isLoopback(channel.host))
-      warn(['alerts', name, 'security'], 'none sends the password in the clear; use starttls or tls');
-  }
-  warnOfLiteral(['redis', 'sentinelPassword'], parsed.redis.sentinelPassword);
-  const { password, users, tokens } = parsed.console;
-  warnOfLiteral(['console', 'password'], password);
-  for (const [name, user] of Object.entries(users))
-    warnOfLiteral(['console', 'users', name, 'password'], user.password);
-  for (const [name, one] of Object.entries(tokens)) warnOfLiteral(['console', 'tokens', name, 'token'], one.token);
-  for (const section of ['console', 'health'] as const) {
-    const host = parsed[section].listen?.host;
-    if (host === undefined || isLoopback(host)) continue;
-    const isOpen = section === 'console' && password === undefined && Object.keys(users).length === 0;
-    const danger = isOpen
-      ? 'and the console has no password, so it does not start: set console.password'
-      : 'without TLS: put a proxy with TLS in front of it';
-    warn([section, 'listen'], `other machines can reach ${quote(host)} ${danger}`);
-  }
-  if (isSentInClear(parsed.service.url)) warn(['service', 'url'], 'http:// sends API keys in the clear; use https://');
-  for (const [section, variable] of [
-    ['database', 'DATABASE_URL'],
-    ['redis', 'REDIS_URL'],
-  ] as const) {
-    if (parsed[section].url?.toString().includes(':***@')) {
-      warn(
-        [section, 'url'],
-        `the password is in the settings file; use the environment variable ${variable} to keep it out`,
-      );
-    }
-  }
-  return findings;
+    ...('url' in target && typeof target.url === 'string'
+      ? ofClearText([...path, 'url'], target.url, 'the token')
+      : []),
+  ];
+}
+
+function ofChannel(path: Path, channel: SettingsFile['alerts'][string]): Finding[] {
+  const isClear =
+    channel.type === 'email' &&
+    channel.password !== undefined &&
+    channel.security === 'none' &&
+    !isLoopback(channel.host);
+  return [
+    ...ofLiterals(path, channel),
+    ...warnIf(isClear, [...path, 'security'], 'none sends the password in the clear; use starttls or tls'),
+  ];
+}
+
+function ofConsole({ password, users, tokens }: SettingsFile['console']): Finding[] {
+  return [
+    ...ofLiteral(['console', 'password'], password),
+    ...Object.entries(users).flatMap(([name, user]) =>
+      ofLiteral(['console', 'users', name, 'password'], user.password),
+    ),
+    ...Object.entries(tokens).flatMap(([name, { token }]) => ofLiteral(['console', 'tokens', name, 'token'], token)),
+  ];
+}
+
+function ofListening(parsed: SettingsFile, section: 'console' | 'health'): Finding[] {
+  const host = parsed[section].listen?.host;
+  if (host === undefined || isLoopback(host)) return [];
+  const { password, users } = parsed.console;
+  const isOpen = section === 'console' && password === undefined && Object.keys(users).length === 0;
+  const danger = isOpen
+    ? 'and the console has no password, so it does not start: set console.password'
+    : 'without TLS: put a proxy with TLS in front of it';
+  return [{ path: [section, 'listen'], message: `other machines can reach ${quote(host)} ${danger}` }];
+}
+
+function ofLiterals(path: Path, members: object): Finding[] {
+  return Object.entries(members).flatMap(([key, value]) =>
+    isSecretSource(value) ? ofLiteral([...path, key], value) : [],
+  );
+}
+
+function ofLiteral(path: Path, source: { readonly from: string } | undefined): Finding[] {
+  const message = 'the secret is in the settings file; use { env: NAME } or { file: PATH } to keep it out';
+  return warnIf(source?.from === 'literal', path, message);
+}
+
+function ofClearText(path: Path, url: string | undefined, what: string): Finding[] {
+  return warnIf(isSentInClear(url), path, `http:// sends ${what} in the clear; use https://`);
+}
+
+function ofPassword(path: Path, url: { toString(): string } | undefined, variable: string): Finding[] {
+  const message = `the password is in the settings file; use the environment variable ${variable} to keep it out`;
+  return warnIf(url?.toString().includes(':***@') === true, path, message);
+}
+
+function warnIf(isSo: boolean, path: Path, message: string): Finding[] {
+  return isSo ? [{ path, message }] : [];
 }
 
 function isSentInClear(url: string | undefined): boolean {
