@@ -8,7 +8,7 @@ import { RunPaused } from '../src/engine/account/failure.ts';
 import { unsettledForMs } from '../src/engine/ledger/baseline-wait.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { startOfRead } from '../src/engine/ledger/match-index.ts';
-import { decideOrders, planOnly } from '../src/engine/ledger/matching/decide-orders.ts';
+import { decideOrders, type Planned, planOnly } from '../src/engine/ledger/matching/decide-orders.ts';
 import { judgeFirst, planFirst } from '../src/engine/ledger/matching/first-created.ts';
 import { CUSTOMERS, settleUnclear, takeUnlisted } from '../src/engine/ledger/matching/missing-customers.ts';
 import { resolveCustomers } from '../src/engine/ledger/matching/order-customers.ts';
@@ -156,28 +156,46 @@ async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint:
     if (read && !(await startOfRead(db, run.id, ORDERS_READ))) return { status: 'again', inMs: 0 };
     const isTrusted = await judgeFirst(db, run, 'orders');
     const planned = await decideOrders(db, run, { ...options, isWhole: isTrusted && (read?.isWhole ?? true) });
-    if (!run.dryRun) await oweForEarlierOrders(db, run, account.settleMs);
     if (run.dryRun) await planOnly(db, run);
+    else await oweForEarlierOrders(db, run, account.settleMs);
     if (options.savePlan) await keepShown(db, run);
-    const { create, update, withoutCustomer, waiting } = planned;
-    const isToWrite = !run.dryRun && create + update + withoutCustomer > 0;
-    const waitedFor = run.dryRun || waiting === 0 ? undefined : await loadWaitedFor(db, run);
-    if (!isToWrite && waitedFor !== undefined)
-      return comeBackForTheRest(db, run, { ...checkpoint, step: 'keys' }, waitedFor);
-    const message = isToWrite
-      ? await whyApproval(db, context, checkpoint, create + update + withoutCustomer)
-      : undefined;
-    if (!run.dryRun && message === undefined) await rememberColumns(db, run);
-    if (!isToWrite) return end(db, run);
-    const step = withoutCustomer > 0 ? 'customers' : 'orders';
-    await saveCheckpoint(db, run.id, { ...checkpoint, updates: update, step, isCleared: message === undefined });
+    if (run.dryRun) return end(db, run);
+    const writes = planned.create + planned.update + planned.withoutCustomer;
+    if (writes === 0) return endOrWait(db, run, checkpoint, planned);
     if (read) await keepBaseline(db, run.id, baseline.hashes());
-    if (message !== undefined) return askFirst(db, run, message);
-    if (withoutCustomer > 0) return { status: 'again', inMs: 0 };
-    await planFirst(db, run, 'orders');
-    await movePhase(db, run.id, 'load-orders', 'create-orders');
-    return { status: 'next', job: 'create-orders' };
+    return startWriting(db, context, checkpoint, planned);
   });
+}
+
+async function startWriting(
+  db: Transactional,
+  context: Context,
+  checkpoint: LoadCheckpoint,
+  { create, update, withoutCustomer }: Planned,
+): Promise<JobResult> {
+  const { run } = context;
+  const message = await whyApproval(db, context, checkpoint, create + update + withoutCustomer);
+  const step = withoutCustomer > 0 ? 'customers' : 'orders';
+  await saveCheckpoint(db, run.id, { ...checkpoint, updates: update, step, isCleared: message === undefined });
+  if (message !== undefined) return askFirst(db, run, message);
+  await rememberColumns(db, run);
+  if (withoutCustomer > 0) return { status: 'again', inMs: 0 };
+  await planFirst(db, run, 'orders');
+  await movePhase(db, run.id, 'load-orders', 'create-orders');
+  return { status: 'next', job: 'create-orders' };
+}
+
+/** Nothing is to be written now. */
+async function endOrWait(
+  db: Transactional,
+  run: Context['run'],
+  checkpoint: LoadCheckpoint,
+  { waiting }: Planned,
+): Promise<JobResult> {
+  const other = waiting === 0 ? undefined : await loadWaitedFor(db, run);
+  if (other !== undefined) return comeBackForTheRest(db, run, { ...checkpoint, step: 'keys' }, other);
+  await rememberColumns(db, run);
+  return end(db, run);
 }
 
 /** Everything else is settled. A load that waits releases its keys first, so that no other load waits for it. */
