@@ -1,8 +1,6 @@
 /** What every command uses: where to write, which settings and data to use, and what to close at the end. */
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import type { Logger } from 'pino';
 import { messageOf, wrongUse } from '../base/errors.ts';
 import { makeChosenDirectory } from '../base/make-directory.ts';
@@ -15,6 +13,7 @@ import { DEFAULT_DATA, type GlobalOptions } from './global-options.ts';
 import { createLog } from './log.ts';
 import { createOutput, type Output } from './print/output.ts';
 import type { Screen, TextStream } from './print/screen.ts';
+import { Question } from './question.ts';
 import { listenForReload, listenForStop, type SignalSource } from './signals.ts';
 import type { StoreOptions } from './workspace/open-store.ts';
 import type { Workspace, WorkspaceOptions } from './workspace/workspace.ts';
@@ -100,140 +99,155 @@ export function completing(options: Readonly<Record<string, string | undefined>>
 }
 
 export function openSession(around: Surroundings, options: GlobalOptions): Session {
-  const { env, cwd } = around;
-  const { config, data } = options;
-  const given = { config, data: data === DEFAULT_DATA ? undefined : data };
-  const hint = completing(given);
-  const out = createOutput(around.stdout, around.stderr, { isJson: options.json, complete: hint });
-  const log = createLog(around.stderr, { isVerbose: options.verbose, clear: () => out.live('') });
-  const dataDir = path.resolve(cwd, options.data);
-  /** Alerts and the console are read in other folders. */
-  const hintElsewhere = ({ file, database: { url } }: Settings) =>
-    completing({ config: file, data: url === undefined || given.data ? dataDir : undefined });
-  const closers: (() => Promise<void>)[] = [];
-  let database: string | undefined;
-  let reading: Promise<Settings> | undefined;
-  let hasWarned = false;
-  let isAsking = false;
+  return new CommandSession(around, options);
+}
 
-  async function keep<T extends Database | Workspace>(opening: Promise<T>): Promise<T> {
+class CommandSession implements Session {
+  readonly out: Output;
+  readonly log: Logger;
+  readonly env: Surroundings['env'];
+  readonly cwd: string;
+  readonly dataDir: string;
+  readonly isVerbose: boolean;
+  readonly hint: (command: string) => string;
+  readonly #around: Surroundings;
+  readonly #options: GlobalOptions;
+  /** As --data gives it; undefined: by default. */
+  readonly #data: string | undefined;
+  readonly #question: Question;
+  readonly #closers: (() => Promise<void>)[] = [];
+  #database: string | undefined;
+  #reading: Promise<Settings> | undefined;
+  #hasWarned = false;
+
+  constructor(around: Surroundings, options: GlobalOptions) {
+    const { stdout, stderr, env, cwd } = around;
+    this.#around = around;
+    this.#options = options;
+    this.#data = options.data === DEFAULT_DATA ? undefined : options.data;
+    this.env = env;
+    this.cwd = cwd;
+    this.dataDir = path.resolve(cwd, options.data);
+    this.isVerbose = options.verbose;
+    this.hint = completing({ config: options.config, data: this.#data });
+    this.out = createOutput(stdout, stderr, { isJson: options.json, complete: this.hint });
+    this.log = createLog(stderr, { isVerbose: options.verbose, clear: () => this.out.live('') });
+    this.#question = new Question(around);
+  }
+
+  get canAsk(): boolean {
+    return this.out.isLive && this.#question.canAsk;
+  }
+
+  database(): string | undefined {
+    return this.#database;
+  }
+
+  settings({ orDefault = false } = {}): Promise<Settings> {
+    this.#reading ??= (async () => {
+      if (this.#options.init) await this.#init();
+      return loadSettings({ configFile: this.#options.config, orDefault, env: this.env, cwd: this.cwd });
+    })();
+    return this.#reading;
+  }
+
+  showsWarnings(): void {
+    this.#hasWarned = true;
+  }
+
+  // What opens stores is loaded when needed: printing help or a settings error does not need most of Lockstep.
+  async openLedger(): Promise<Database> {
+    const { openLedger } = await import('./workspace/open-store.ts');
+    return this.#keep(openLedger(await this.#existingStore()));
+  }
+
+  async openServiceStore(): Promise<Database> {
+    const { openServiceStore } = await import('./workspace/open-store.ts');
+    return this.#keep(openServiceStore(await this.#store({ orDefault: true })));
+  }
+
+  async openWorkspace(own?: Pick<WorkspaceOptions, 'settings' | 'dataDir' | 'complete'>): Promise<Workspace> {
+    await import('./bin/small-heap.mjs'); // other commands end before their heap has grown
+    const { openWorkspace } = await import('./workspace/open-workspace.ts');
+    const opening = own ? { ...own, log: this.log } : await this.#existingStore();
+    return this.#keep(openWorkspace({ complete: this.#hintElsewhere(opening.settings), ...opening, env: this.env }));
+  }
+
+  untilStopped(words: string, tell = this.out.complain): AbortSignal {
+    const stopping = listenForStop(this.#around.signals, {
+      onFirst: () => {
+        this.#question.breakOff();
+        tell(words);
+      },
+      onSecond: () => this.#around.abort(FAILED),
+    });
+    this.#closers.unshift(async () => stopping.close()); // closed last, because closing the rest can take a while, too
+    return stopping.signal;
+  }
+
+  whenReloaded(takeOver: (settings: Settings) => Promise<void>): void {
+    const reload = async (): Promise<void> => {
+      try {
+        await takeOver(await loadSettings({ configFile: this.#options.config, env: this.env, cwd: this.cwd }));
+      } catch (error) {
+        this.log.error(`the changed settings cannot be used, so the earlier ones stay in use. ${messageOf(error)}`);
+      }
+    };
+    const listening = listenForReload(this.#around.signals, reload);
+    this.#closers.push(() => listening.close());
+  }
+
+  ask(question: string, signal: AbortSignal): Promise<'yes' | 'no' | undefined> {
+    return this.#question.ask(question, signal);
+  }
+
+  closeLater(close: () => Promise<void>): void {
+    this.#closers.push(close);
+  }
+
+  async close(): Promise<void> {
+    this.out.live('');
+    // Postgres may cut the last connections of a pool when it stops; a warning about that would be noise.
+    const { level } = this.log;
+    if (!this.isVerbose) this.log.level = 'error';
+    for (const close of this.#closers.splice(0).reverse()) await close();
+    this.log.level = level;
+  }
+
+  async #keep<T extends Database | Workspace>(opening: Promise<T>): Promise<T> {
     const opened = await opening;
-    closers.push(() => opened.close());
-    database = 'database' in opened ? opened.database.describe : opened.describe;
+    this.#closers.push(() => opened.close());
+    this.#database = 'database' in opened ? opened.database.describe : opened.describe;
     return opened;
   }
 
-  async function init(): Promise<void> {
-    const file = await initSettings({ configFile: options.config, cwd });
-    if (file !== undefined) out.complain(`Created the settings file ${file}: everything is embedded.`);
-    if (await makeChosenDirectory('the data directory', dataDir, { mode: 0o700 }))
-      out.complain(`Created the data directory ${dataDir}.`);
+  async #init(): Promise<void> {
+    const file = await initSettings({ configFile: this.#options.config, cwd: this.cwd });
+    if (file !== undefined) this.out.complain(`Created the settings file ${file}: everything is embedded.`);
+    if (await makeChosenDirectory('the data directory', this.dataDir, { mode: 0o700 }))
+      this.out.complain(`Created the data directory ${this.dataDir}.`);
   }
-  const settings = ({ orDefault = false } = {}): Promise<Settings> => {
-    reading ??= (async () => {
-      if (options.init) await init();
-      return loadSettings({ configFile: options.config, orDefault, env, cwd });
-    })();
-    return reading;
-  };
-  const settingsToUse = async (how: { orDefault?: boolean }): Promise<Settings> => {
-    const { warnings } = await settings(how);
-    if (!hasWarned) for (const warning of warnings) log.warn(warning);
-    hasWarned = true;
-    return settings();
-  };
+
+  /** Logs the warnings of the settings once. */
+  async #store(how: { readonly orDefault?: boolean } = {}): Promise<StoreOptions> {
+    const settings = await this.settings(how);
+    if (!this.#hasWarned) for (const warning of settings.warnings) this.log.warn(warning);
+    this.#hasWarned = true;
+    return { settings, dataDir: this.dataDir, log: this.log };
+  }
+
   /** In the wrong directory, a command would work on a new, empty workspace and report that all is well. */
-  function requireData({ database: { url } }: Settings): void {
-    if (url !== undefined || existsSync(dataDir)) return;
+  async #existingStore(): Promise<StoreOptions> {
+    const opening = await this.#store();
+    if (opening.settings.database.url !== undefined || existsSync(this.dataDir)) return opening;
     const message =
-      `There is no data directory ${dataDir}. Change to the right directory, or name yours with --data. ` +
+      `There is no data directory ${this.dataDir}. Change to the right directory, or name yours with --data. ` +
       'To start a new workspace here, add --init. To see Lockstep at work first: `lockstep demo`';
     throw wrongUse(message, 'DATA_MISSING');
   }
-  // Loaded when needed: printing help or a settings error does not need most of Lockstep.
-  const stores = () => import('./workspace/open-store.ts');
-  const store = async (how: { orDefault?: boolean } = {}): Promise<StoreOptions> => ({
-    settings: await settingsToUse(how),
-    dataDir,
-    log,
-  });
-  const existing = async (): Promise<StoreOptions> => {
-    const opening = await store();
-    requireData(opening.settings);
-    return opening;
-  };
 
-  return {
-    out,
-    log,
-    env,
-    cwd,
-    dataDir,
-    isVerbose: options.verbose,
-    database: () => database,
-    settings,
-    showsWarnings() {
-      hasWarned = true;
-    },
-    openLedger: async () => keep((await stores()).openLedger(await existing())),
-    openServiceStore: async () => keep((await stores()).openServiceStore(await store({ orDefault: true }))),
-    async openWorkspace(own) {
-      await import('./bin/small-heap.mjs'); // other commands end before their heap has grown
-      const { openWorkspace } = await import('./workspace/open-workspace.ts');
-      const opening = await (own ? { ...own, log } : existing());
-      return keep(openWorkspace({ complete: hintElsewhere(opening.settings), ...opening, env }));
-    },
-    untilStopped(words, tell = out.complain) {
-      const stopping = listenForStop(around.signals, {
-        onFirst: () => {
-          if (isAsking) around.stdout.write('\n'); // the question ends without a line break
-          tell(words);
-        },
-        onSecond: () => around.abort(FAILED),
-      });
-      closers.unshift(async () => stopping.close()); // closed last, because closing the rest can take a while, too
-      return stopping.signal;
-    },
-    whenReloaded(takeOver) {
-      const reload = async (): Promise<void> => {
-        try {
-          await takeOver(await loadSettings({ configFile: options.config, env, cwd }));
-        } catch (error) {
-          log.error(`the changed settings cannot be used, so the earlier ones stay in use. ${messageOf(error)}`);
-        }
-      };
-      const listening = listenForReload(around.signals, reload);
-      closers.push(() => listening.close());
-    },
-    canAsk: out.isLive && around.stdin?.isTTY === true,
-    async ask(question, signal) {
-      const { stdin } = around;
-      if (!stdin) return undefined;
-      const asking = createInterface({ input: stdin });
-      try {
-        around.stdout.write(`${question} [y/N] `);
-        isAsking = true;
-        // At the end of the input, the question itself never settles.
-        const ended = once(asking, 'close').then(() => undefined);
-        const answer = await Promise.race([asking.question('', { signal }), ended]);
-        if (answer === undefined) return undefined;
-        return /^y(es)?$/i.test(answer.trim()) ? 'yes' : 'no';
-      } catch {
-        return undefined; // stopped
-      } finally {
-        isAsking = false;
-        asking.close();
-      }
-    },
-    closeLater: (close) => void closers.push(close),
-    hint,
-    async close() {
-      out.live('');
-      // Postgres may cut the last connections of a pool when it stops; a warning about that would be noise.
-      const { level } = log;
-      if (!options.verbose) log.level = 'error';
-      for (const close of closers.splice(0).reverse()) await close();
-      log.level = level;
-    },
-  };
+  /** Alerts and the console are read in other folders. */
+  #hintElsewhere({ file, database: { url } }: Settings): (command: string) => string {
+    return completing({ config: file, data: url === undefined || this.#data ? this.dataDir : undefined });
+  }
 }

@@ -65,8 +65,9 @@ export function define(accounts: Command, perform: Perform): void {
     .action(perform(resume));
 }
 
-async function list({ out, openLedger }: Session): Promise<void> {
-  const { pool } = await openLedger();
+async function list(session: Session): Promise<void> {
+  const { out } = session;
+  const { pool } = await session.openLedger();
   const accounts = await listAccounts(pool);
   const lines = accounts.map(({ name, scope, origins, tenant, boundAt }) => {
     return [name, scope, origins.join(', ') || 'not known yet', tenant ?? '', formatTime(boundAt)];

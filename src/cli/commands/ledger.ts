@@ -43,8 +43,9 @@ Examples:
   addLedgerExport(ledger, perform);
 }
 
-async function size({ out, openLedger }: Session): Promise<void> {
-  const { pool } = await openLedger();
+async function size(session: Session): Promise<void> {
+  const { out } = session;
+  const { pool } = await session.openLedger();
   const tables = await ledgerSize(pool);
   const kinds = [...new Set(tables.map(({ kind }) => kind))].map((kind) => sumOf(kind, tables));
   const line = ({ kind, table, rows, isEstimate, bytes }: TableSize) => [

@@ -111,8 +111,9 @@ async function checkLive(session: Session, { syncs }: Settings): Promise<readonl
   return checked;
 }
 
-async function print({ out, settings }: Session): Promise<void> {
-  const masked = maskSettings(await settings());
+async function print(session: Session): Promise<void> {
+  const { out } = session;
+  const masked = maskSettings(await session.settings());
   out.say(stringify(masked, { lineWidth: 120 }).trimEnd());
   out.result(masked);
 }
