@@ -2,7 +2,9 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { databaseUrl } from '../cli/command.ts';
 import { CERTIFICATE } from '../support/certificate.ts';
+import { freshDatabase } from '../support/database.ts';
 import { describeWithRedis } from '../support/redis.ts';
 import { AT_ONCE, freePort, startOwnRedis } from '../support/redis-server.ts';
 import { startLockstep } from './cli-process.ts';
@@ -11,6 +13,8 @@ import { openCommandHarness } from './commands.ts';
 async function open() {
   const harness = await openCommandHarness();
   onTestFinished(() => harness.close());
+  const ledger = await freshDatabase(); // the harness keeps the budgets of its own in Postgres
+  onTestFinished(() => ledger.close());
   const cert = await harness.file('cert.pem', CERTIFICATE.cert);
   const key = await harness.file('key.pem', CERTIFICATE.key);
   const files = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', cert];
@@ -18,7 +22,8 @@ async function open() {
   const dir = path.join(harness.dataDir, 'redis');
   await mkdir(dir);
   const start = (url: string, env: Record<string, string>) => {
-    const around = { cwd: harness.dataDir, env: { ...harness.around.env, REDIS_URL: url, ...env } };
+    const own = { DATABASE_URL: databaseUrl(ledger.connection), REDIS_URL: url };
+    const around = { cwd: harness.dataDir, env: { ...harness.around.env, ...own, ...env } };
     return startLockstep(['start', '--roles', 'worker', '--config', 'lockstep.yaml', '--json'], around);
   };
   return { start, dir, overTls, cert };

@@ -3,6 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { downServices } from '../../src/engine/ledger/scopes/down-services.ts';
+import { databaseUrl } from '../cli/command.ts';
+import { freshDatabase } from '../support/database.ts';
 import type { Needs } from '../support/harness/needs.ts';
 import { describeWithRedis } from '../support/redis.ts';
 import { AT_ONCE, startOwnRedis } from '../support/redis-server.ts';
@@ -89,7 +91,9 @@ describeWithRedis('with a Redis that may remove keys', () => {
     const redis = await startOwnRedis(dir, [...AT_ONCE, '--maxmemory-policy', 'allkeys-lru']);
     if (!redis) throw new Error('no Redis is installed');
     onTestFinished(redis.close);
-    const env = { ...around.env, REDIS_URL: redis.url };
+    const ledger = await freshDatabase(); // the harness keeps the budgets of its own in Postgres
+    onTestFinished(() => ledger.close());
+    const env = { ...around.env, DATABASE_URL: databaseUrl(ledger.connection), REDIS_URL: redis.url };
     const running = startLockstep(['start', '--config', 'lockstep.yaml'], { ...around, env });
     await running.logs('Eviction policy'); // of BullMQ
     running.signal('SIGTERM');

@@ -1,5 +1,6 @@
 /** Opens what all roles of a process share, in the order in which the parts need each other. */
 import type { BudgetStore } from '../../client/budget/budget.ts';
+import { useOneStore } from '../../client/budget/one-store.ts';
 import { openPostgresStore } from '../../client/budget/postgres-store.ts';
 import { createRedisStore } from '../../client/budget/redis-store.ts';
 import type { CallEvent } from '../../client/call/client.ts';
@@ -66,6 +67,7 @@ export async function openParts(options: WorkspaceOptions, keep: Keep): Promise<
   const store: BudgetStore = redis
     ? createRedisStore({ redis: redis.budget, where: `${url}`, prefix })
     : await openPostgresStore({ pool });
+  keep(await useOneStore({ connection: database.connection, redisPrefix: redis ? prefix : undefined, log }));
   const service = keep(new EmbeddedService({ database, dataDir, log }));
   const access = (name: string) => accessTo(present.settings, name, service, env);
   const onCall = (account: string, event: CallEvent) => {

@@ -1,7 +1,7 @@
 /**
  * The ids that a list skips although a service that counts may have given them to records: the one before its lowest, those
  * between its ids, and those after its highest. A record that the service returns under such an id is hidden from the list
- * by a filter or a limit, or, after the highest id, is newer than the read. Ids that count after the same letters, such as
+ * by a filter or a limit, or is newer than the read. Ids that count after the same letters, such as
  * `ord_17` or `C-0017`, are numbers too.
  */
 import { evenly, Sample } from './list-sample.ts';

@@ -9,6 +9,8 @@
  * | missing, found by its id | the list is partial: records missing from it may exist |
  * | missing, not found by its id | it was removed: many of these pause the run |
  * | missing, and the service has no look-up by id | the list counts as partial |
+ *
+ * A record that no list has shown yet, and that is found by its id, may be newer than the read. It becomes a witness.
  */
 
 import { formatCount } from '../../base/counts.ts';
@@ -109,10 +111,10 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
       const control = sample.records[0]?.id;
       const suspects = isFirstLook ? await hiddenBefore() : [...missing, ...newest];
       const looked = await lookAtSuspects(context, resource, suspects, control);
-      const mayBeNew = (id: string) => isAfterSend || newest.includes(id); // an id that was never seen may not exist
+      const mayBeNew = (id: string) => !wanted.has(id);
       const gone = { missing: missing.length, known: witnesses.length, isProven };
       const list = listShownBy(looked, resource, gone, mayBeNew);
-      if (list.is === 'too old') return awaitNewer(context, resource, list.lacks);
+      if (list.is === 'too old') return awaitNewer(context, resource, witnesses, list.lacks);
       if (list.is === 'restored') throw await wentBack(context, resource, gone);
       if (list.is === 'partial') {
         await addNote(pool, run.id, partialNote(context, resource, list.lacks));
@@ -216,15 +218,16 @@ async function lookAtSuspects(
 }
 
 /**
- * A record after the highest id of a list is hidden, or it is newer than the read. As a witness, it must be in the list once
- * the service has to show it. @throws RetryLater
+ * A record that no list has shown yet is hidden, or it is newer than the read. As a witness, it must be in the list once the
+ * service has to show it. @throws RetryLater
  */
 async function awaitNewer(
   { account, run, pool }: JobContext<unknown>,
   resource: WitnessedKind,
+  witnesses: readonly Witness[],
   { id, record }: Hidden,
 ): Promise<never> {
-  await keepWitnesses(pool, run.scope, resource, [{ id, keys: recordKeys(resource, record) }]);
+  await keepWitnesses(pool, run.scope, resource, [...witnesses, { id, keys: recordKeys(resource, record) }]);
   const why = `waited to see whether the list of ${resource} shows ${singular(resource)} ${id}, which may be new`;
   await addNote(pool, run.id, why);
   await recordAwaited(pool, run.id, resource);
