@@ -159,7 +159,7 @@ const answers = z
       .optional()
       .describe('JSON pointer to the code of an error; "" is the whole answer, also one in plain text. Default: none.'),
     message: pointer.optional().describe('JSON pointer to the explanation of an error. Default: none.'),
-    applied: cases.describe('Statuses and codes that mean that the call succeeded. Default: 2xx.'),
+    applied: cases.describe('Statuses and codes that mean that the call succeeded. Default: 2xx without a web page.'),
     missing: cases.describe('Statuses and codes that mean that the item does not exist. Default: 404, 410.'),
     disabled: cases.describe(
       'Statuses and codes that mean that the target accepts nothing, such as a refused token. Default: 401.',

@@ -153,6 +153,11 @@ test('a redirect is unknown and names its target without the query', () => {
   expect(JSON.stringify(outcome)).not.toContain('abc');
 });
 
+test('an answer that nothing has changed is not called a redirect', () => {
+  const outcome = classify(write, answered(304, ''));
+  expect(outcome).toMatchObject({ status: 'unknown', reason: 'server-error', message: `${label}: answers HTTP 304` });
+});
+
 test('a redirect to the same operation elsewhere names the address to set', () => {
   const sent: Call = { operation: 'orders.getall', label: 'GET http://sales.example/app/api/v1/orders/getall' };
   const to = (location: string) => classify(sent, answered(301, '', { location }));

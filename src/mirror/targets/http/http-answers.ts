@@ -1,9 +1,10 @@
 /** What the answers of a system mean, by the rules in the settings of an http target. Pure. */
 import { z } from 'zod';
+import { isPage } from '../../../client/call/decode.ts';
 import type { TargetFailure } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { HttpAnswers } from '../../../settings/target-http.ts';
-import { limited, type Reply, tokenRefused, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
+import { limited, type Reply, tokenRefused, unreadable, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
 import type { Missing } from '../items/item-target.ts';
 import { valueAt } from './json-pointer.ts';
 
@@ -24,6 +25,10 @@ export function httpAnswers(
   const tokenRemedy = oauthClient
     ? `check targets.${target}.oauthClient`
     : `check the secrets in targets.${target}.headers`;
+
+  function pageRemedy(httpStatus: number): string {
+    return `a web page, such as one to sign in: check the url, and ${tokenRemedy}; if the page means that the call succeeded, list ${httpStatus} in targets.${target}.answers.applied`;
+  }
 
   function judge(reply: Reply, nowMs: number): TargetFailure | Missing | { readonly status: 'ok' } | undefined {
     const { httpStatus, body } = reply;
@@ -47,6 +52,7 @@ export function httpAnswers(
     if (httpStatus < 200 || httpStatus > 299) return undefined;
     const isError = rules.error !== undefined && isSet(valueAt(body, rules.error));
     const isFailure = rules.success !== undefined && valueAt(body, rules.success) === false;
+    if (isPage(reply.text)) return { ...unreadable(reply, name), detail: `${shown}: ${pageRemedy(httpStatus)}` };
     if (!isError && !isFailure) return { status: 'ok' };
     return { status: 'refused', reason: 'REJECTED', detail: by(isError ? 'error' : 'success') };
   }

@@ -38,7 +38,7 @@ export function openHttp(settings: HttpSettings, given: ItemNeeds): Target {
   throw new TypeError('the settings have either items or send');
 }
 
-/** The status of the answer decides, and its body only if the rules read it. */
+/** The status of the answer decides, and its body only if it is a web page, or if the rules read it. */
 function sendTarget(
   { name, answers: rules }: HttpSettings,
   send: HttpRequest,
@@ -48,7 +48,8 @@ function sendTarget(
   const label = `${send.method} of ${answers.name}`;
   const where = `targets.${name}.send`;
   const requestFor = requestFiller(send, where);
-  const readsBody = rules.error !== undefined || rules.success !== undefined;
+  const hasRule = rules.error !== undefined || rules.success !== undefined;
+  const readsBody = (status: number) => hasRule && status !== 204 && !rules.applied.includes(status);
   const tokens = tokensOf(needs);
 
   return {

@@ -3,6 +3,7 @@
  * that are specific to the vendor, such as a rate limit with status 403.
  */
 import type { z } from 'zod';
+import { isRedirect } from '../../../client/call/redirect.ts';
 import { retryAfterMs } from '../../../client/http/retry-after.ts';
 import type { TargetFailure } from '../../../contract/target.ts';
 import { answerOf, dateOf, excerpt, type Head } from '../calls/call-answers.ts';
@@ -119,7 +120,8 @@ function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: nu
   if (httpStatus === 409) return { status: 'later', reason: 'CONFLICT', detail };
   const redirected = `${detail}; ${NOT_FOLLOWED}`;
   if (httpStatus === 301 || httpStatus === 308) return { status: 'refused', reason: 'MOVED', detail: redirected };
-  if (httpStatus < 400) return { status: 'later', reason: 'REDIRECTED', detail: redirected };
+  if (isRedirect(httpStatus)) return { status: 'later', reason: 'REDIRECTED', detail: redirected };
+  if (httpStatus < 400) return { status: 'later', reason: 'UNREADABLE', detail: `${detail}, which shows no content` };
   return { status: 'refused', reason: 'REJECTED', detail };
 }
 
