@@ -8,7 +8,7 @@ import { StoppedError } from '../http/exchange.ts';
 import { ListProblem } from '../lists/list-stream.ts';
 import type { NotSentReason, UnknownReason } from './outcome.ts';
 
-const OTHER_HOST = 'it is for another host name: check the host in the base URL';
+const OTHER_HOST = 'it is for another host name: check the host in the address';
 const UNKNOWN_AUTHORITY =
   'its authority is not known here: set NODE_EXTRA_CA_CERTS to the file of that authority, or of the certificate if it is self-signed';
 
@@ -43,6 +43,11 @@ const UNREACHABLE_WORDS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'connection closed during the handshake',
 };
 
+/** Why a certificate is not accepted, with what to do; undefined for any other error. */
+export function certificateProblem(error: unknown): string | undefined {
+  return CERTIFICATE_WORDS[codeOf(error) ?? ''];
+}
+
 /** Nothing was sent. */
 export function whyNotSent(error: unknown): { reason: NotSentReason; words: string } {
   if (error instanceof StoppedError) {
@@ -51,7 +56,7 @@ export function whyNotSent(error: unknown): { reason: NotSentReason; words: stri
     return { reason: 'unreachable', words: 'connection timed out' };
   }
   const code = codeOf(error) ?? 'no code';
-  const certificate = CERTIFICATE_WORDS[code];
+  const certificate = certificateProblem(error);
   if (certificate !== undefined) {
     return { reason: 'certificate', words: `the server’s certificate is not accepted (${code}): ${certificate}` };
   }
