@@ -104,6 +104,13 @@ const items = z
         record: pointer
           .prefault('')
           .describe('JSON pointer to the record of the item in the answer. Default: the whole answer.'),
+        deleted: z
+          .strictObject({
+            at: pointer.describe('JSON pointer to a member of the record, such as /in_trash. No default.'),
+            values: z.array(scalar).min(1).describe('Values of the member that mean deleted. No default.'),
+          })
+          .optional()
+          .describe('How a record shows that its item is deleted, for a system with a trash. Default: none.'),
       })
       .describe('The call that reads an item.'),
     complete: z.strictObject(requestKeys('POST', 'write')).describe('The call that completes an item.'),

@@ -137,6 +137,22 @@ test('what a killed process may have created is looked for once `settle` has pas
   expect(created()).toBe(1);
 });
 
+test('an item in the trash of its system is missing, and another one is created once its link is removed', async () => {
+  const linked = open(exampleAt('our-notion'));
+  const itemId = '59833787-2cf9-4fdf-8782-e53db2076812';
+  const page = { id: itemId, in_trash: true, properties: { Status: { status: { name: 'Not started' } } } };
+  const marker = { Lockstep: { rich_text: [{ plain_text: markerOf(deliveryOf()) }] } };
+  const other = `${itemId.slice(0, -1)}3`;
+  replies.push({ body: page }, { body: page });
+  expect(await linked.readItem?.(itemId, context())).toEqual({ status: 'missing' });
+  const completed = await linked.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
+  expect(completed).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING' });
+  replies.push({ body: { results: [{ ...page, properties: { ...page.properties, ...marker } }] } });
+  replies.push({ body: { id: other } }, { body: { ...page, id: other, in_trash: false } });
+  expect(await linked.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered', itemId: other });
+  expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST', 'POST', 'GET']);
+});
+
 test('a call can have the method DELETE', async () => {
   const { send } = exampleAt('our-crm');
   await deliver({ send: send && { ...send, method: 'DELETE', body: undefined } });

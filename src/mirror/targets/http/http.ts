@@ -74,6 +74,7 @@ function sendTarget(
 function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAnswers, needs: ItemNeeds): Target {
   const { name, columns, timeoutMs } = settings;
   const { noun, state, create, find } = items;
+  const { deleted } = items.read;
   const where = `targets.${name}.items`;
   const naming = httpNaming(items);
   const filler = <Key extends 'read' | 'complete' | 'reopen'>(key: Key) => requestFiller(items[key], `${where}.${key}`);
@@ -81,13 +82,13 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
   const creation = create && { ...create, fill: requestFiller(create, `${where}.create`) };
   const search = find && { ...find, fill: requestFiller(find, `${where}.find`) };
 
+  const isDeleted = (record: unknown) => deleted !== undefined && isOneOf(valueAt(record, deleted.at), deleted.values);
+
   /** An item by its record; undefined if the record does not show the state. */
   function itemOf(record: unknown, itemId: string): HttpItem | undefined {
     const value = valueAt(record, state.at);
     if (value === undefined || (typeof value === 'object' && value !== null)) return undefined;
-    // Many systems write numbers and flags as texts.
-    const isOneOf = (values: readonly unknown[] = []) => values.some((one) => String(one) === String(value));
-    const isCompleted = state.open === undefined ? isOneOf(state.completed) : !isOneOf(state.open);
+    const isCompleted = state.open === undefined ? isOneOf(value, state.completed) : !isOneOf(value, state.open);
     const isNamed = typeof value === 'string' || typeof value === 'number';
     return { itemId, isCompleted, status: isNamed ? String(value) : isCompleted ? 'completed' : 'open', record };
   }
@@ -96,10 +97,11 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     async read(itemId) {
       const request = read({ item: itemId });
       if (request.status !== 'ok') return request;
-      const { record } = items.read;
+      const { record: at } = items.read;
       const answer = reading((body) => {
-        return isAbsent(body, record) ? { item: undefined } : some(itemOf(valueAt(body, record), itemId));
-      }, `it has no state at "${record}${state.at}" (${where}.read.record and state.at)`);
+        const record = valueAt(body, at);
+        return isAbsent(body, at) || isDeleted(record) ? { item: undefined } : some(itemOf(record, itemId));
+      }, `it has no state at "${at}${state.at}" (${where}.read.record and state.at)`);
       const asked = await calls.ask(request.value, answer);
       if (asked.status !== 'ok') return asked;
       const { item } = asked.value;
@@ -121,7 +123,9 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
       const answer = reading((body) => {
         const records = valueAt(body, search.list);
         if (!Array.isArray(records)) return undefined;
-        const found: unknown = records.find((record) => carries(valueAt(record, search.marker), marker));
+        const found: unknown = records.find(
+          (record) => carries(valueAt(record, search.marker), marker) && !isDeleted(record),
+        );
         if (found === undefined) return { item: undefined };
         const id = idAt(found, search.itemId);
         return id === undefined ? undefined : some(itemOf(found, id));
@@ -190,6 +194,11 @@ function reading<T>(read: (body: unknown) => T | undefined, lack: string) {
     context.addIssue({ code: 'custom', message: lack });
     return z.NEVER;
   });
+}
+
+/** Many systems write numbers and flags as texts. */
+function isOneOf(value: unknown, values: readonly unknown[] = []): boolean {
+  return values.some((one) => String(one) === String(value));
 }
 
 /** Distinguishes an item without a readable state, which is undefined, from no item. */
