@@ -93,7 +93,7 @@ const items = z
           .min(1)
           .optional()
           .describe(
-            'Values that mean open, if all others mean completed, as with [null] for a time. Instead of completed.',
+            'Values that mean open, if all others mean completed, as with [null] for a time, or for a member that is left out. Instead of completed.',
           ),
       })
       .check(exactlyOneOf(['completed', 'open']))

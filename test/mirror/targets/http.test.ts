@@ -88,6 +88,26 @@ test('a call that changes an item may use the record that was read for it, with 
 });
 
 test.each([
+  [{ fields: { Done: true } }, { open: [null] }, { item: { isCompleted: true } }],
+  [{ fields: {} }, { open: [null] }, { item: { isCompleted: false, status: 'open' } }],
+  [{ fields: {} }, { open: [null, false] }, { item: { isCompleted: false } }],
+  [{ fields: { Done: null } }, { completed: [true] }, { item: { isCompleted: false } }],
+  [{ fields: {} }, { completed: [true] }, { reason: 'UNREADABLE' }],
+  [{}, { open: [null] }, { reason: 'UNREADABLE' }],
+])(
+  'the record %j of a system that leaves empty members out, with the states %j, is %j',
+  async (record, values, expected) => {
+    const { items } = exampleAt('our-trello');
+    replies.push({ body: record });
+    const linked = open({
+      ...exampleAt('our-trello'),
+      items: items && { ...items, state: { at: '/fields/Done', ...values } },
+    });
+    expect(await linked.readItem?.('5f2b6c1e00', context())).toMatchObject(expected);
+  },
+);
+
+test.each([
   [null, { isCompleted: false, status: 'open' }],
   ['2026-03-01T09:00:00Z', { isCompleted: true, status: '2026-03-01T09:00:00Z' }],
   [1772355600000, { isCompleted: true }],

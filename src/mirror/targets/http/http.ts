@@ -84,9 +84,16 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
 
   const isDeleted = (record: unknown) => deleted !== undefined && isOneOf(valueAt(record, deleted.at), deleted.values);
 
+  /** Some systems leave a member without a value out: it counts as null where the settings say what null means. */
+  function isLeftOut(record: unknown): boolean {
+    const isNamed = [...(state.completed ?? []), ...(state.open ?? [])].includes(null);
+    return isNamed && typeof valueAt(record, state.at.replace(/\/[^/]*$/, '')) === 'object';
+  }
+
   /** An item by its record; undefined if the record does not show the state. */
   function itemOf(record: unknown, itemId: string): HttpItem | undefined {
-    const value = valueAt(record, state.at);
+    const shown = valueAt(record, state.at);
+    const value = shown === undefined && isLeftOut(record) ? null : shown;
     if (value === undefined || (typeof value === 'object' && value !== null)) return undefined;
     const isCompleted = state.open === undefined ? isOneOf(value, state.completed) : !isOneOf(value, state.open);
     const isNamed = typeof value === 'string' || typeof value === 'number';
