@@ -136,6 +136,11 @@ const items = z
         marker: pointer.describe(
           'JSON pointer to the text or the list in the record that holds the marker. No default.',
         ),
+        more: pointer
+          .optional()
+          .describe(
+            'JSON pointer to a member of an answer that shows only a part of the items, such as /nextPageToken. Then no item is created. Default: none.',
+          ),
         settle: duration({ maxMs: 3_600_000 })
           .prefault('1m')
           .describe('How long an item may exist before this call shows it. Default: 1m.'),

@@ -227,23 +227,6 @@ test('a new item whose id is a number beyond 2^53 keeps all its digits', async (
   expect(await deliver(exampleAt('our-trello'))).toMatchObject({ status: 'delivered', itemId: '12345678901234567891' });
 });
 
-test('of the items that the search returns, only one that carries the marker is used', async () => {
-  replies.push({ body: { cards: [{ id: '5f2b6c1e00', desc: 'see lockstep-000000000000', dueComplete: false }] } });
-  replies.push({ body: { id: '5f2b6c1e01' } }, { body: { dueComplete: false } });
-  expect(await deliver(exampleAt('our-trello'))).toMatchObject({ status: 'delivered', itemId: '5f2b6c1e01' });
-});
-
-test.each([
-  ['<p>About the invoice</p><p>MARKER</p>\n', '5f2b6c1e02'],
-  ['<div>MARKER&nbsp;</div>', '5f2b6c1e02'],
-  ['<p>MARKER</p><p>and more</p>', '5f2b6c1e03'],
-])('a created item is found by its marker in %j, as %s', async (text, itemId) => {
-  const desc = text.replace('MARKER', markerOf(deliveryOf()));
-  replies.push({ body: { cards: [{ id: '5f2b6c1e02', desc, dueComplete: false }] } });
-  replies.push({ body: { id: '5f2b6c1e03' } }, { body: { dueComplete: false } });
-  expect(await deliver(exampleAt('our-trello'))).toMatchObject({ itemId });
-});
-
 test.each([
   [4, '4'],
   ['4', 4],

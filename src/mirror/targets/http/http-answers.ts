@@ -61,7 +61,7 @@ export function httpAnswers(
 }
 
 /** Many systems always have the member, and leave it empty. */
-function isSet(value: unknown): boolean {
+export function isSet(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return value !== undefined && value !== null && value !== false && value !== '';
 }

@@ -18,7 +18,7 @@ import type { Asked } from '../items/item-target.ts';
 import { markerAtEnd, markerOf } from '../items/marker.ts';
 import { type VendorItems, vendorTarget } from '../items/vendor-target.ts';
 import { SAMPLE, viewOf } from '../render.ts';
-import { httpAnswers } from './http-answers.ts';
+import { httpAnswers, isSet } from './http-answers.ts';
 import { requestFiller } from './http-request.ts';
 import { isAbsent, valueAt } from './json-pointer.ts';
 
@@ -133,11 +133,15 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
         const found: unknown = records.find(
           (record) => carries(valueAt(record, search.marker), marker) && !isDeleted(record),
         );
-        if (found === undefined) return { item: undefined };
+        const isPart = search.more !== undefined && isSet(valueAt(body, search.more));
+        if (found === undefined) return { item: undefined, isPart };
         const id = idAt(found, search.itemId);
         return id === undefined ? undefined : some(itemOf(found, id));
       }, `it has no list at "${search.list}" (${where}.find.list), or its item with the marker has no id or no state (find.itemId, state.at)`);
-      return mapAsked(calls.ask(request.value, answer), ({ item }) => item);
+      const asked = await calls.ask(request.value, answer);
+      if (asked.status !== 'ok' || !asked.value.isPart) return mapAsked(asked, ({ item }) => item);
+      const detail = `${answers.name} shows only a part of its items, and none of them has the marker ${marker}: let ${where}.find search for the marker, then replay`;
+      return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
     },
     async add(delivery) {
       if (creation === undefined) throw new TypeError('without create no item is added');
@@ -210,7 +214,7 @@ function isOneOf(value: unknown, values: readonly unknown[] = []): boolean {
 
 /** Distinguishes an item without a readable state, which is undefined, from no item. */
 function some(item: HttpItem | undefined) {
-  return item && { item };
+  return item && { item, isPart: false };
 }
 
 function carries(value: unknown, marker: string): boolean {
