@@ -5,7 +5,7 @@ import { exactlyOneOf, unlessKeysAreUnknown } from './fields.ts';
 import { anyOauthClient } from './target-credentials.ts';
 import { callHeaderName, filterKeys, headers, withoutSecretTexts } from './target-events.ts';
 import { columns, httpKeys, vendorUrl } from './target-keys.ts';
-import { type About, template } from './template.ts';
+import { type About, template, textItemProblem } from './template.ts';
 
 const pointer = z
   .string()
@@ -21,7 +21,7 @@ const pattern = z
       if (new RegExp(`^(?<id>${text})$`).test(''))
         context.addIssue({ code: 'custom', message: 'must not match an empty text' });
     } catch {
-      context.addIssue({ code: 'custom', message: 'not a valid regular expression' });
+      context.addIssue({ code: 'custom', message: 'not a valid regular expression', continue: false });
     }
   });
 
@@ -64,6 +64,17 @@ function requestKeys(method: 'GET' | 'POST', about: About) {
       ),
     body: template('json', about).optional().describe('Template of the body; it must yield JSON. Default: no body.'),
   };
+}
+
+const MOST_DIGITS = 20;
+
+/** Whether ids of this form are numbers, which a body may hold without quotes. */
+function areNumbers(id: string): boolean {
+  const pattern = new RegExp(`^(?:${id})$`);
+  const numbers = Array.from({ length: MOST_DIGITS }, (_, index) => '1'.repeat(index + 1));
+  return (
+    numbers.some((number) => pattern.test(number)) && !['item-12', 'a', 'abcdef12'].some((text) => pattern.test(text))
+  );
 }
 
 const items = z
@@ -154,6 +165,13 @@ const items = z
     path: ['find'],
     when: unlessKeysAreUnknown,
   })
+  .superRefine(({ id, read, complete, reopen }, context) => {
+    if (areNumbers(id)) return;
+    for (const [key, { body }] of Object.entries({ read, complete, reopen })) {
+      const message = body === undefined ? undefined : textItemProblem(body);
+      if (message !== undefined) context.addIssue({ code: 'custom', message, path: [key, 'body'] });
+    }
+  })
   .describe('Items whose state follows the task. Instead of send.');
 
 /** HTTP statuses, and codes of the system as `code` finds them. */
@@ -177,7 +195,7 @@ const answers = z
       'Statuses and codes that mean that the target accepts nothing, such as a refused token. Default: 401.',
     ),
     limited: cases.describe('Statuses and codes that ask to slow down. Default: 429.'),
-    retry: cases.describe('Statuses and codes of failures that may pass. Default: 408, 409, 5xx.'),
+    retry: cases.describe('Statuses and codes of failures that may pass. Default: 408, 409, 412, 5xx.'),
     refused: cases.describe('Statuses and codes that a retry does not change. Default: the other 4xx.'),
   })
   .prefault({})

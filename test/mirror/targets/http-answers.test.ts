@@ -90,6 +90,8 @@ test.each<[Partial<HttpAnswers>, Reply, object]>([
     { status: 304 },
     { status: 'later', reason: 'UNREADABLE', detail: expect.stringMatching(/304, which shows no/) },
   ],
+  [{}, { status: 412 }, { status: 'later', reason: 'CONFLICT' }],
+  [{ retry: [409] }, { status: 409 }, { status: 'later', reason: 'CONFLICT' }],
   [{}, { status: 302 }, { status: 'later', reason: 'REDIRECTED' }],
   [{}, { body: error('INVALID') }, { status: 'delivered' }],
   [{ error: '/errors' }, { body: { errors: [] } }, { status: 'delivered' }],

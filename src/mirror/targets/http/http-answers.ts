@@ -4,7 +4,15 @@ import { isPage } from '../../../client/call/decode.ts';
 import type { TargetFailure } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { HttpAnswers } from '../../../settings/target-http.ts';
-import { limited, type Reply, tokenRefused, unreadable, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
+import {
+  isConflict,
+  limited,
+  type Reply,
+  tokenRefused,
+  unreadable,
+  type VendorAnswers,
+  waitOf,
+} from '../items/item-outcome.ts';
 import type { Missing } from '../items/item-target.ts';
 import { valueAt } from './json-pointer.ts';
 
@@ -46,7 +54,8 @@ export function httpAnswers(
     if (isOneOf(rules.limited)) return limited(by('limited'), wait);
     if (isOneOf(rules.retry)) {
       const after = wait !== undefined && { retryAfterMs: wait };
-      return { status: 'later', reason: 'SERVER_ERROR', detail: by('retry'), ...after };
+      const reason = isConflict(httpStatus) ? 'CONFLICT' : 'SERVER_ERROR';
+      return { status: 'later', reason, detail: by('retry'), ...after };
     }
     if (isOneOf(rules.refused)) return { status: 'refused', reason: 'REJECTED', detail: by('refused') };
     if (httpStatus < 200 || httpStatus > 299) return undefined;

@@ -106,6 +106,11 @@ export function tokenRefused(remedy: string, detail: string): TargetFailure {
 const NOT_FOLLOWED =
   'this redirect is not followed: set the new address, or the new name of what has moved, in the settings';
 
+/** Another caller has changed the item meanwhile. 412: since it was read, by what `If-Match` says. */
+export function isConflict(httpStatus: number): boolean {
+  return httpStatus === 409 || httpStatus === 412;
+}
+
 function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: number): TargetFailure {
   const { httpStatus } = reply;
   const wait = waitOf(reply, nowMs);
@@ -117,7 +122,7 @@ function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: nu
   if (httpStatus >= 500 || httpStatus === 408) {
     return { status: 'later', reason: 'SERVER_ERROR', detail, ...(wait !== undefined && { retryAfterMs: wait }) };
   }
-  if (httpStatus === 409) return { status: 'later', reason: 'CONFLICT', detail };
+  if (isConflict(httpStatus)) return { status: 'later', reason: 'CONFLICT', detail };
   const redirected = `${detail}; ${NOT_FOLLOWED}`;
   if (httpStatus === 301 || httpStatus === 308) return { status: 'refused', reason: 'MOVED', detail: redirected };
   if (isRedirect(httpStatus)) return { status: 'later', reason: 'REDIRECTED', detail: redirected };
