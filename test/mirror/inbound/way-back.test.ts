@@ -88,6 +88,16 @@ test('an issue that is closed between its creation and its link completes its ta
   expect([await harness.isCompleted(1), harness.github.issues]).toMatchObject([true, [{ state: 'closed' }]]);
 });
 
+test('an issue that is closed right after its creation is not reopened, and its task is completed', async () => {
+  harness = await openReportsHarness({ options: '{ backfill: true }', targets: '[issues]', issueKeys: 'create: true' });
+  await harness.addTasks(1);
+  harness.github.vendor.before = ({ path }) => path.endsWith('/issues/1') && harness.changeIssue(1, 'closed');
+  await harness.sync();
+  await harness.settle();
+  expect([await harness.isCompleted(1), harness.github.issues]).toMatchObject([true, [{ state: 'closed' }]]);
+  expect(harness.github.vendor.requests.filter(({ method }) => method === 'PATCH')).toEqual([]);
+});
+
 test('a task that no longer exists ends the report, and the next run says so', async () => {
   harness = await openReportsHarness();
   await harness.linkedTasks(1);
