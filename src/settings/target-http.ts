@@ -5,7 +5,7 @@ import { exactlyOneOf, unlessKeysAreUnknown } from './fields.ts';
 import { anyOauthClient } from './target-credentials.ts';
 import { callHeaderName, filterKeys, headers, withoutSecretTexts } from './target-events.ts';
 import { columns, httpKeys, vendorUrl } from './target-keys.ts';
-import { type About, template } from './template.ts';
+import { type About, template, textItemProblem } from './template.ts';
 
 const pointer = z
   .string()
@@ -21,7 +21,7 @@ const pattern = z
       if (new RegExp(`^(?<id>${text})$`).test(''))
         context.addIssue({ code: 'custom', message: 'must not match an empty text' });
     } catch {
-      context.addIssue({ code: 'custom', message: 'not a valid regular expression' });
+      context.addIssue({ code: 'custom', message: 'not a valid regular expression', continue: false });
     }
   });
 
@@ -66,6 +66,17 @@ function requestKeys(method: 'GET' | 'POST', about: About) {
   };
 }
 
+const MOST_DIGITS = 20;
+
+/** Whether ids of this form are numbers, which a body may hold without quotes. */
+function areNumbers(id: string): boolean {
+  const pattern = new RegExp(`^(?:${id})$`);
+  const numbers = Array.from({ length: MOST_DIGITS }, (_, index) => '1'.repeat(index + 1));
+  return (
+    numbers.some((number) => pattern.test(number)) && !['item-12', 'a', 'abcdef12'].some((text) => pattern.test(text))
+  );
+}
+
 const items = z
   .strictObject({
     noun: z
@@ -93,7 +104,7 @@ const items = z
           .min(1)
           .optional()
           .describe(
-            'Values that mean open, if all others mean completed, as with [null] for a time. Instead of completed.',
+            'Values that mean open, if all others mean completed, as with [null] for a time, or for a member that is left out. Instead of completed.',
           ),
       })
       .check(exactlyOneOf(['completed', 'open']))
@@ -104,6 +115,13 @@ const items = z
         record: pointer
           .prefault('')
           .describe('JSON pointer to the record of the item in the answer. Default: the whole answer.'),
+        deleted: z
+          .strictObject({
+            at: pointer.describe('JSON pointer to a member of the record, such as /in_trash. No default.'),
+            values: z.array(scalar).min(1).describe('Values of the member that mean deleted. No default.'),
+          })
+          .optional()
+          .describe('How a record shows that its item is deleted, for a system with a trash. Default: none.'),
       })
       .describe('The call that reads an item.'),
     complete: z.strictObject(requestKeys('POST', 'write')).describe('The call that completes an item.'),
@@ -129,6 +147,11 @@ const items = z
         marker: pointer.describe(
           'JSON pointer to the text or the list in the record that holds the marker. No default.',
         ),
+        more: pointer
+          .optional()
+          .describe(
+            'JSON pointer to a member of an answer that shows only a part of the items, such as /nextPageToken. Then no item is created. Default: none.',
+          ),
         settle: duration({ maxMs: 3_600_000 })
           .prefault('1m')
           .describe('How long an item may exist before this call shows it. Default: 1m.'),
@@ -141,6 +164,13 @@ const items = z
     error: 'missing: create needs find, so that no item is created twice; or set isIdempotent: true for create',
     path: ['find'],
     when: unlessKeysAreUnknown,
+  })
+  .superRefine(({ id, read, complete, reopen }, context) => {
+    if (areNumbers(id)) return;
+    for (const [key, { body }] of Object.entries({ read, complete, reopen })) {
+      const message = body === undefined ? undefined : textItemProblem(body);
+      if (message !== undefined) context.addIssue({ code: 'custom', message, path: [key, 'body'] });
+    }
   })
   .describe('Items whose state follows the task. Instead of send.');
 
@@ -159,13 +189,13 @@ const answers = z
       .optional()
       .describe('JSON pointer to the code of an error; "" is the whole answer, also one in plain text. Default: none.'),
     message: pointer.optional().describe('JSON pointer to the explanation of an error. Default: none.'),
-    applied: cases.describe('Statuses and codes that mean that the call succeeded. Default: 2xx.'),
+    applied: cases.describe('Statuses and codes that mean that the call succeeded. Default: 2xx without a web page.'),
     missing: cases.describe('Statuses and codes that mean that the item does not exist. Default: 404, 410.'),
     disabled: cases.describe(
       'Statuses and codes that mean that the target accepts nothing, such as a refused token. Default: 401.',
     ),
     limited: cases.describe('Statuses and codes that ask to slow down. Default: 429.'),
-    retry: cases.describe('Statuses and codes of failures that may pass. Default: 408, 409, 5xx.'),
+    retry: cases.describe('Statuses and codes of failures that may pass. Default: 408, 409, 412, 5xx.'),
     refused: cases.describe('Statuses and codes that a retry does not change. Default: the other 4xx.'),
   })
   .prefault({})

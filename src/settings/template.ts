@@ -58,7 +58,7 @@ export const FULL = {
   title: 'Call "Lee"',
   text: 'first\nsecond',
   marker: 'lockstep-0123456789ab',
-  item: 'item-12',
+  item: '12',
   task: {
     kind: 'task',
     id: '12',
@@ -130,14 +130,19 @@ export function template(place: Place, about: About = 'change') {
   });
 }
 
-function problemOf(text: string, place: Place, names: readonly string[]): string | undefined {
+/** What is wrong with the body of a call about an item whose id is not a number. */
+export function textItemProblem(body: string): string | undefined {
+  return problemOf(body, 'json', NAMES.write, 'item-12');
+}
+
+function problemOf(text: string, place: Place, names: readonly string[], item: string = FULL.item): string | undefined {
   try {
     const isKnown = (name: string) => names.includes(name) || (names.includes(RECORD) && IN_RECORD.test(name));
     const unknown = variablesOf(text, place).find((name) => !isKnown(name));
     if (unknown !== undefined) return `unknown variable ${quote(unknown)}${didYouMean(unknown, names) || known(names)}`;
     const render = compileTemplate(text, place);
     const record = sampleRecord(text, place);
-    const results = [FULL, SCANT].map((view) => render({ ...view, record }));
+    const results = [FULL, SCANT].map((view) => render({ ...view, item, record }));
     return place === 'json' ? jsonProblem(results) : undefined;
   } catch (error) {
     return notATemplate(error);

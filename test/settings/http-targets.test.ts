@@ -55,6 +55,16 @@ test.each([
   expect(problemsWith(from, to)).toEqual([]);
 });
 
+test.each([
+  ["id: '\\d{1,19}'", []],
+  ["id: '[1-9]\\d{6,}'", []],
+  ["id: '[\\da-f]{24}'", [expect.stringContaining('items.complete.body: does not yield JSON')]],
+  ["id: 'rec\\w{14}'", [expect.stringContaining('items.complete.body: does not yield JSON')]],
+])('with %s, a body that has the id of an item without quotes has the problems %j', (id, problems) => {
+  const body = `complete: { body: '[{ "id": {{ item }} }]', `;
+  expect(problemsWith(/id: '\[.*([\s\S]*)complete: \{/, `${id}$1${body}`)).toEqual(problems);
+});
+
 test('a target without items cannot be polled', () => {
   const sync = (target: string) =>
     `syncs: { mirror: { type: tasks, account: demo, targets: [${target}], options: { poll: [${target}] } } }\n`;

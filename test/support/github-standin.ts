@@ -187,7 +187,7 @@ export async function startGithub(): Promise<GithubVendor> {
   };
 }
 
-function shownComment({ id, itemId, text }: VendorComment) {
+export function shownComment({ id, itemId, text }: VendorComment) {
   const url = `https://api.github.com/repos/${itemId.replace('#', '/issues/')}`;
   return {
     id: Number(id),

@@ -15,7 +15,7 @@ import { isJsonObject } from './dialect.ts';
 import { whyNotSent, whyUnknown } from './failures.ts';
 import type { Json } from './json.ts';
 import type { Applied, Limited, Outcome, Refused, Unknown, UnknownReason } from './outcome.ts';
-import { redirectOf } from './redirect.ts';
+import { isRedirect, redirectOf } from './redirect.ts';
 
 /** Successes: the contract shows only 200; other services use the others as well. */
 const SUCCESS = new Set([200, 201, 202, 204]);
@@ -137,7 +137,7 @@ function refusal(call: Call, head: Head, body: Uint8Array): Refused | Limited {
 
 function classifyDoubt(call: Call, head: Head): Unknown {
   const { httpStatus } = head;
-  if (httpStatus >= 300 && httpStatus < 400) {
+  if (isRedirect(httpStatus)) {
     const called = call.label.slice(call.label.indexOf(' ') + 1);
     const { words, wantsSlash, wantsPrefix } = redirectOf(call.operation, called, headerOf(head, 'location'));
     const answered = unknown(call, 'redirect', `answers HTTP ${httpStatus}, ${words}`, httpStatus);

@@ -53,6 +53,11 @@ const PAGE = 'an HTML page';
 const MARKUP = 'markup (XML or HTML)';
 const NO_JSON = 'text that is not JSON';
 
+/** Whether a body is a web page, as a page to sign in is. */
+export function isPage(text: string): boolean {
+  return looksLike(text) === PAGE;
+}
+
 /** Describes a body that is not JSON, for a message. */
 export function looksLike(text: string): string {
   if (/^\s*<(!doctype\s+html|html|head|body|title|h1)\b/i.test(text)) return PAGE;

@@ -3,26 +3,33 @@
  * on: they differ between versions and may contain addresses.
  */
 import { errors } from 'undici';
-import { codeOf } from '../../base/errors.ts';
+import { codeOf, messageOf } from '../../base/errors.ts';
 import { StoppedError } from '../http/exchange.ts';
 import { ListProblem } from '../lists/list-stream.ts';
 import type { NotSentReason, UnknownReason } from './outcome.ts';
 
-const CERTIFICATE_CODES = new Set([
-  'CERT_HAS_EXPIRED',
-  'CERT_NOT_YET_VALID',
-  'CERT_REVOKED',
-  'CERT_SIGNATURE_FAILURE',
-  'CERT_UNTRUSTED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-  'HOSTNAME_MISMATCH',
-  'INVALID_CA',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
+const OTHER_HOST = 'it is for another host name: check the host in the address';
+const UNKNOWN_AUTHORITY =
+  'its authority is not known here: set NODE_EXTRA_CA_CERTS to the file of that authority, or of the certificate if it is self-signed';
+
+const CERTIFICATE_WORDS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'it has expired: renew it at the server, and check the clock of this machine',
+  CERT_NOT_YET_VALID: 'it is not valid yet: check the clock of this machine, and the certificate of the server',
+  CERT_REVOKED: 'it was revoked: renew it at the server',
+  CERT_SIGNATURE_FAILURE: 'its signature is wrong: renew it at the server',
+  CERT_UNTRUSTED: UNKNOWN_AUTHORITY,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+  ERR_TLS_CERT_ALTNAME_INVALID: OTHER_HOST,
+  HOSTNAME_MISMATCH: OTHER_HOST,
+  INVALID_CA: UNKNOWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+};
+
+/** What OpenSSL says about bytes that are not TLS, in a code (with `_`) or in the message of an EPROTO. */
+const NOT_TLS = /wrong.version.number|packet.length.too.long|http.request|unknown.protocol/i;
 
 const UNREACHABLE_WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused: check that a server is running there',
@@ -36,6 +43,11 @@ const UNREACHABLE_WORDS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'connection closed during the handshake',
 };
 
+/** Why a certificate is not accepted, with what to do; undefined for any other error. */
+export function certificateProblem(error: unknown): string | undefined {
+  return CERTIFICATE_WORDS[codeOf(error) ?? ''];
+}
+
 /** Nothing was sent. */
 export function whyNotSent(error: unknown): { reason: NotSentReason; words: string } {
   if (error instanceof StoppedError) {
@@ -44,12 +56,14 @@ export function whyNotSent(error: unknown): { reason: NotSentReason; words: stri
     return { reason: 'unreachable', words: 'connection timed out' };
   }
   const code = codeOf(error) ?? 'no code';
-  if (CERTIFICATE_CODES.has(code)) {
-    const remedy = 'check the base URL. For a private certificate authority, set NODE_EXTRA_CA_CERTS';
-    return { reason: 'certificate', words: `the server’s certificate is not accepted (${code}): ${remedy}` };
+  const certificate = certificateProblem(error);
+  if (certificate !== undefined) {
+    return { reason: 'certificate', words: `the server’s certificate is not accepted (${code}): ${certificate}` };
   }
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
-    const words = `the server does not speak TLS (${code}): check whether the base URL should begin with http://`;
+    const words = NOT_TLS.test(`${code} ${messageOf(error)}`)
+      ? `the server does not speak TLS (${code}): check whether the base URL should begin with http://`
+      : `the TLS handshake failed (${code}): check that the server supports TLS 1.2 or later, and which certificates it asks for`;
     return { reason: 'unreachable', words };
   }
   if (code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED')

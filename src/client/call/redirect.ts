@@ -14,6 +14,13 @@ export interface Redirect {
   readonly wantsPrefix?: Prefix;
 }
 
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Not every 3xx is one: 304 says that nothing has changed. */
+export function isRedirect(httpStatus: number): boolean {
+  return REDIRECTS.has(httpStatus);
+}
+
 /** `called`: the URL without ids and query. */
 export function redirectOf(operation: OperationName, called: string, location = ''): Redirect {
   const target = location.split(/[?#]/, 1)[0] ?? '';

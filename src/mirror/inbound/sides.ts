@@ -19,7 +19,10 @@ export interface Sides {
   readonly isSending: boolean;
   /** A delivery has reached the target since the given moment. */
   readonly isToldSince: boolean;
-  /** The item's state when it was last read or last sent one, whichever is later. Undefined: neither has happened. */
+  /**
+   * The item's state when it was last read or last sent one, whichever is later. An item that Lockstep has created was open.
+   * Undefined: none of that has happened.
+   */
   readonly lastSeen: boolean | undefined;
   /**
    * States that it may have been sent since then by deliveries whose arrival is unknown: deliveries that were tried
@@ -83,7 +86,8 @@ export async function readSides(
   }>(
     `select t.version, t.state, open.states as waiting, open.sending > 0 as "isSending",
        coalesce(told.ended_at >= coalesce($7::timestamptz, r.reported_at - $8 * interval '1 ms'), false) as "isToldSince",
-       case when told.ended_at is null or r.seen_at > told.ended_at then r.seen_completed else told.is_completed end as "lastSeen",
+       case when told.ended_at is null or r.seen_at > told.ended_at then coalesce(r.seen_completed, created.is_completed)
+         else told.is_completed end as "lastSeen",
        array(select distinct (d.task->'isCompleted')::text = 'true' from ledger.deliveries d where ${OF_TASK}
            and (d.state <> 'ended' or (d.verdict in ('superseded', 'dead') and (r.seen_at is null or d.ended_at > r.seen_at)))
            and d.sequence > coalesce(told.sequence, 0)
@@ -92,6 +96,8 @@ export async function readSides(
      from (select 1) one
      left join ledger.tasks t on t.scope = $3 and t.sync = $4 and t.kind = $5 and t.task_id = $6
      left join ledger.item_reports r on r.target = $1 and r.item_id = $2
+     left join lateral (select false as is_completed from ledger.creations
+       where scope = $3 and target = $1 and source_id = $5 || ':' || $6 and result = $2) created on true
      left join lateral (select (d.task->'isCompleted')::text = 'true' as is_completed, d.ended_at, d.sequence
        from ledger.deliveries d where ${OF_TASK} and d.verdict in ('delivered', 'already') order by d.ended_at desc limit 1) told on true
      cross join lateral (select coalesce(array_agg(distinct (d.task->'isCompleted')::text = 'true'), '{}') as states,

@@ -32,18 +32,23 @@ export function sourceIdOf({ kind, id }: Source): string {
 
 /**
  * Links tasks with the items that their deliveries reached. An existing link of the item or of the task stays unchanged,
- * because a person may have made it while the delivery was on its way.
+ * because a person may have made it while the delivery was on its way. Reports that found no link are due again: people may
+ * change an item before it is linked. The new revision keeps one that is being applied from ending without the link.
  */
 export async function keepItemLinks(db: Queryable, target: string, links: readonly ItemLink[]): Promise<void> {
   if (links.length === 0) return;
   for (const { formerId, itemId } of links) if (formerId !== undefined) await moveItem(db, target, formerId, itemId);
   const rows = links.map(({ task, runId = '', ...link }) => ({ ...link, runId, sourceId: sourceIdOf(task) }));
   await db.query(
-    `insert into ledger.links (scope, kind, source_id, record_id, run_id)
-     select scope, $1, source_id, record_id, run_id
-     from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as t(scope, source_id, record_id, run_id)
-     on conflict do nothing`,
-    [linkKind(target), ...columnsOf(rows, 'scope', 'sourceId', 'itemId', 'runId')],
+    `with linked as (
+       insert into ledger.links (scope, kind, source_id, record_id, run_id)
+       select scope, $1, source_id, record_id, run_id
+       from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as t(scope, source_id, record_id, run_id)
+       on conflict do nothing)
+     update ledger.item_reports set state = 'waiting', verdict = null, reason = null, detail = null, attempts = 0,
+       due_at = clock_timestamp(), ended_at = null, revision = revision + 1
+     where target = $6 and item_id = any($4) and (state = 'waiting' or reason = 'NOT_LINKED')`,
+    [linkKind(target), ...columnsOf(rows, 'scope', 'sourceId', 'itemId', 'runId'), target],
   );
 }
 

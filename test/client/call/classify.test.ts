@@ -153,6 +153,11 @@ test('a redirect is unknown and names its target without the query', () => {
   expect(JSON.stringify(outcome)).not.toContain('abc');
 });
 
+test('an answer that nothing has changed is not called a redirect', () => {
+  const outcome = classify(write, answered(304, ''));
+  expect(outcome).toMatchObject({ status: 'unknown', reason: 'server-error', message: `${label}: answers HTTP 304` });
+});
+
 test('a redirect to the same operation elsewhere names the address to set', () => {
   const sent: Call = { operation: 'orders.getall', label: 'GET http://sales.example/app/api/v1/orders/getall' };
   const to = (location: string) => classify(sent, answered(301, '', { location }));
@@ -185,10 +190,14 @@ const failures: [code: string, dispatched: boolean, outcome: string, reason: str
   ['EAI_AGAIN', false, 'not-sent', 'unreachable', /name server/],
   ['UND_ERR_CONNECT_TIMEOUT', false, 'not-sent', 'unreachable', /connection timed out/],
   ['ECONNRESET', false, 'not-sent', 'unreachable', /closed during the handshake/],
-  ['EPROTO', false, 'not-sent', 'unreachable', /does not speak TLS/],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', false, 'not-sent', 'unreachable', /does not speak TLS/],
-  ['CERT_HAS_EXPIRED', false, 'not-sent', 'certificate', /CERT_HAS_EXPIRED.*NODE_EXTRA_CA_CERTS/],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', false, 'not-sent', 'certificate', /certificate/],
+  ['EPROTO', false, 'not-sent', 'unreachable', /the TLS handshake failed/],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', false, 'not-sent', 'unreachable', /the TLS handshake failed/],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', false, 'not-sent', 'unreachable', /does not speak TLS.*http:/],
+  ['ERR_SSL_PACKET_LENGTH_TOO_LONG', false, 'not-sent', 'unreachable', /does not speak TLS.*http:/],
+  ['CERT_HAS_EXPIRED', false, 'not-sent', 'certificate', /CERT_HAS_EXPIRED.*renew it/],
+  ['CERT_NOT_YET_VALID', false, 'not-sent', 'certificate', /clock/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', false, 'not-sent', 'certificate', /another host name/],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', false, 'not-sent', 'certificate', /NODE_EXTRA_CA_CERTS/],
   ['UND_ERR_CLOSED', false, 'not-sent', 'closed', /closed/],
   ['EWHATEVER', false, 'not-sent', 'unreachable', /EWHATEVER/],
   ['ECONNRESET', true, 'unknown', 'broken-off', /closed before/],

@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { keepReports } from '../../../src/mirror/inbound/inbox.ts';
 import { blockTarget } from '../../../src/mirror/outbox/target-states.ts';
+import { shownComment } from '../../support/github-standin.ts';
 import { openReportsHarness, type ReportsHarness } from '../../support/harness/reports.ts';
 
 let harness: ReportsHarness;
@@ -69,6 +70,32 @@ test('ignores an issue that no task is linked with', async () => {
   await harness.hook(1);
   await harness.settle();
   expect(await harness.report(1)).toMatchObject({ verdict: 'not-taken', reason: 'NOT_LINKED' });
+});
+
+test('an issue that is closed between its creation and its link completes its task', async () => {
+  const issueKeys = 'create: true, comment: true';
+  harness = await openReportsHarness({ options: '{ backfill: true }', targets: '[issues]', issueKeys });
+  await harness.addTasks(1);
+  harness.github.vendor.next(async ({ body }) => {
+    harness.changeIssue(1, 'closed');
+    await harness.hook(1);
+    await expect.poll(async () => (await harness.report(1))?.reason).toBe('NOT_LINKED');
+    return { status: 201, body: shownComment({ id: '1', itemId: 'octo/shop#1', text: JSON.parse(body).body }) };
+  }, harness.github.isComment);
+  await harness.sync();
+  await harness.settle();
+  expect(await harness.report(1)).toMatchObject({ verdict: 'taken' });
+  expect([await harness.isCompleted(1), harness.github.issues]).toMatchObject([true, [{ state: 'closed' }]]);
+});
+
+test('an issue that is closed right after its creation is not reopened, and its task is completed', async () => {
+  harness = await openReportsHarness({ options: '{ backfill: true }', targets: '[issues]', issueKeys: 'create: true' });
+  await harness.addTasks(1);
+  harness.github.vendor.before = ({ path }) => path.endsWith('/issues/1') && harness.changeIssue(1, 'closed');
+  await harness.sync();
+  await harness.settle();
+  expect([await harness.isCompleted(1), harness.github.issues]).toMatchObject([true, [{ state: 'closed' }]]);
+  expect(harness.github.vendor.requests.filter(({ method }) => method === 'PATCH')).toEqual([]);
 });
 
 test('a task that no longer exists ends the report, and the next run says so', async () => {

@@ -298,5 +298,5 @@ test('closing waits for the call in flight, may be done twice, and nothing is se
   expect(await send(caller)).toMatchObject({ status: 'answered' });
   await closing;
   await caller.close();
-  expect(await send(caller)).toMatchObject({ status: 'failed', failure: { reason: 'UNREACHABLE' } });
+  expect(await send(caller)).toMatchObject({ status: 'failed', failure: { reason: 'ABORTED' } });
 });

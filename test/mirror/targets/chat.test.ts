@@ -141,6 +141,11 @@ test.each<[Chat, string]>([
   },
 );
 
+test.each(['slack', 'teams'] as const)('a line that is too long for %s ends with an ellipsis', async (chat) => {
+  await deliver(open(chat, { text: '{{ task.title }}' }), { title: 'x'.repeat(501) });
+  expect(linesOf[chat](bodies()[0])).toEqual([`${'x'.repeat(499)}…`]);
+});
+
 test('all changes of a digest share its failure, and the next digest is sent', async () => {
   replies.push({ status: 500, body: 'rollup_error' });
   const opened = open('slack', { digest: true });

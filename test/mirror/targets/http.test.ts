@@ -4,7 +4,6 @@ import { PATIENCE_MS } from '../../../src/mirror/targets/calls/caller.ts';
 import { openHttp } from '../../../src/mirror/targets/http/http.ts';
 import { markerOf } from '../../../src/mirror/targets/items/marker.ts';
 import type { SettingsOf } from '../../../src/settings/schema-target.ts';
-import type { HttpAnswers } from '../../../src/settings/target-http.ts';
 import { type Reply, startHttpServer, type TestServer } from '../../support/http-server.ts';
 import { context, deliveryOf, fakeLog, needsOf, TOKEN } from '../../support/item-vendor.ts';
 import { exampleAt } from '../../support/template-vendors.ts';
@@ -89,6 +88,26 @@ test('a call that changes an item may use the record that was read for it, with 
 });
 
 test.each([
+  [{ fields: { Done: true } }, { open: [null] }, { item: { isCompleted: true } }],
+  [{ fields: {} }, { open: [null] }, { item: { isCompleted: false, status: 'open' } }],
+  [{ fields: {} }, { open: [null, false] }, { item: { isCompleted: false } }],
+  [{ fields: { Done: null } }, { completed: [true] }, { item: { isCompleted: false } }],
+  [{ fields: {} }, { completed: [true] }, { reason: 'UNREADABLE' }],
+  [{}, { open: [null] }, { reason: 'UNREADABLE' }],
+])(
+  'the record %j of a system that leaves empty members out, with the states %j, is %j',
+  async (record, values, expected) => {
+    const { items } = exampleAt('our-trello');
+    replies.push({ body: record });
+    const linked = open({
+      ...exampleAt('our-trello'),
+      items: items && { ...items, state: { at: '/fields/Done', ...values } },
+    });
+    expect(await linked.readItem?.('5f2b6c1e00', context())).toMatchObject(expected);
+  },
+);
+
+test.each([
   [null, { isCompleted: false, status: 'open' }],
   ['2026-03-01T09:00:00Z', { isCompleted: true, status: '2026-03-01T09:00:00Z' }],
   [1772355600000, { isCompleted: true }],
@@ -138,6 +157,22 @@ test('what a killed process may have created is looked for once `settle` has pas
   expect(created()).toBe(1);
 });
 
+test('an item in the trash of its system is missing, and another one is created once its link is removed', async () => {
+  const linked = open(exampleAt('our-notion'));
+  const itemId = '59833787-2cf9-4fdf-8782-e53db2076812';
+  const page = { id: itemId, in_trash: true, properties: { Status: { status: { name: 'Not started' } } } };
+  const marker = { Lockstep: { rich_text: [{ plain_text: markerOf(deliveryOf()) }] } };
+  const other = `${itemId.slice(0, -1)}3`;
+  replies.push({ body: page }, { body: page });
+  expect(await linked.readItem?.(itemId, context())).toEqual({ status: 'missing' });
+  const completed = await linked.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
+  expect(completed).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING' });
+  replies.push({ body: { results: [{ ...page, properties: { ...page.properties, ...marker } }] } });
+  replies.push({ body: { id: other } }, { body: { ...page, id: other, in_trash: false } });
+  expect(await linked.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered', itemId: other });
+  expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST', 'POST', 'GET']);
+});
+
 test('a call can have the method DELETE', async () => {
   const { send } = exampleAt('our-crm');
   await deliver({ send: send && { ...send, method: 'DELETE', body: undefined } });
@@ -148,90 +183,6 @@ test('a call without a path goes to the url itself, with its parameters', async 
   const { send } = exampleAt('our-crm');
   await deliver({ send: send && { ...send, path: '', query: { title: '{{ title }}' } } }, { title: 'a&b' });
   expect(server.requests[0]).toMatchObject({ path: '/', query: new URLSearchParams({ title: 'a&b' }) });
-});
-
-const error = (code: string) => ({ ok: false, error: { code, message: 'Not now' } });
-
-test.each<[Reply, object]>([
-  [{ status: 204 }, { status: 'later', reason: 'UNREADABLE' }],
-  [{ body: 'ok' }, { status: 'later', reason: 'UNREADABLE' }],
-  [{ body: {} }, { status: 'delivered' }],
-  [{ body: '\ufeff{ "ok": true }' }, { status: 'delivered' }],
-  [
-    { body: error('INVALID') },
-    { status: 'refused', reason: 'REJECTED', detail: expect.stringContaining('INVALID: Not now') },
-  ],
-  [
-    { body: error('LOCKED') },
-    { status: 'later', reason: 'SERVER_ERROR', detail: expect.stringContaining('answers.retry') },
-  ],
-  [{ status: 409, body: error('EXISTS') }, { status: 'delivered' }],
-  [{ status: 400, body: error('LOCKED') }, { status: 'later' }],
-  [
-    { status: 400, body: error('INVALID') },
-    { status: 'refused', detail: expect.stringContaining('Not now') },
-  ],
-  [
-    { status: 404 },
-    { status: 'refused', reason: 'PLACE_MISSING', detail: expect.stringContaining('targets.our-crm.send.path') },
-  ],
-  [
-    { status: 401 },
-    { status: 'disabled', reason: 'TOKEN_REFUSED', detail: expect.stringContaining('targets.our-crm.headers') },
-  ],
-  [
-    { status: 429, headers: { 'retry-after': '7' } },
-    { status: 'later', isLimited: true, retryAfterMs: 7_000 },
-  ],
-  [{ status: 503 }, { status: 'later', reason: 'SERVER_ERROR' }],
-])('the answer %j is %j', async (reply, expected) => {
-  replies.push(reply);
-  expect(await deliver()).toMatchObject(expected);
-});
-
-const none: HttpAnswers = { applied: [], missing: [], disabled: [], limited: [], retry: [], refused: [] };
-
-test.each<[Partial<HttpAnswers>, Reply, object]>([
-  [{}, { body: 'ok' }, { status: 'delivered' }],
-  [{}, { body: error('INVALID') }, { status: 'delivered' }],
-  [{ error: '/errors' }, { body: { errors: [] } }, { status: 'delivered' }],
-  [{ error: '/errors' }, { body: { errors: [{}] } }, { status: 'refused', reason: 'REJECTED' }],
-  [{ error: '/a~1b/0' }, { body: { 'a/b': ['no'] } }, { status: 'refused' }],
-  [{ error: '/__proto__' }, { body: {} }, { status: 'delivered' }],
-  [{ limited: [503] }, { status: 503, headers: { 'retry-after': '7' } }, { isLimited: true, retryAfterMs: 7_000 }],
-  [{ limited: ['SLOW'], code: '/code' }, { body: { code: 'SLOW' } }, { isLimited: true, retryAfterMs: 60_000 }],
-  [{ missing: [400] }, { status: 400 }, { status: 'refused', reason: 'PLACE_MISSING' }],
-  [{ refused: [500] }, { status: 500 }, { status: 'refused', reason: 'REJECTED' }],
-  // Azure DevOps answers a refused token by its page to sign in, with a 203.
-  [{ disabled: [203] }, { status: 203, body: '<html>Sign In</html>' }, { status: 'disabled', reason: 'TOKEN_REFUSED' }],
-  [
-    { retry: ['12'], code: '/code' },
-    { status: 400, body: { code: 12 } },
-    { status: 'later', reason: 'SERVER_ERROR' },
-  ],
-])('with the rules %j the answer %j is %j', async (answers, reply, expected) => {
-  replies.push(reply);
-  expect(await deliver({ answers: { ...none, ...answers } })).toMatchObject(expected);
-});
-
-test.each([
-  ['each change', exampleAt('our-crm'), {}],
-  ['an item', exampleAt('our-trello'), { itemId: '5f2b6c1e0f' }],
-])('a limit that the body of a 200 tells stops all calls to the target: %s', async (_, settings, given) => {
-  const needs = needsOf(server);
-  const answers = { ...none, limited: ['SLOW'], code: '/code' };
-  const opened = openHttp({ ...settings, answers }, needs);
-  replies.push({ body: { code: 'SLOW', said: TOKEN } });
-  const outcome = await opened.deliver(deliveryOf({}, given), context());
-  await opened.close();
-  expect(outcome).toMatchObject({ isLimited: true });
-  expect(JSON.stringify(outcome)).not.toContain(TOKEN);
-  expect(needs.budget.limits429).toEqual([60_000]);
-});
-
-test('an answer that repeats the secret is stored without it', async () => {
-  replies.push({ status: 400, body: { error: { message: `bad key ${TOKEN}` } } });
-  expect(JSON.stringify(await deliver())).not.toContain(TOKEN);
 });
 
 test('an item is created without a search where the system prevents a second one', async () => {
@@ -274,23 +225,6 @@ test.each<[string, Reply[], string | undefined]>([
 test('a new item whose id is a number beyond 2^53 keeps all its digits', async () => {
   replies.push({ body: { cards: [] } }, { body: '{ "id": 12345678901234567891 }' }, { body: { dueComplete: false } });
   expect(await deliver(exampleAt('our-trello'))).toMatchObject({ status: 'delivered', itemId: '12345678901234567891' });
-});
-
-test('of the items that the search returns, only one that carries the marker is used', async () => {
-  replies.push({ body: { cards: [{ id: '5f2b6c1e00', desc: 'see lockstep-000000000000', dueComplete: false }] } });
-  replies.push({ body: { id: '5f2b6c1e01' } }, { body: { dueComplete: false } });
-  expect(await deliver(exampleAt('our-trello'))).toMatchObject({ status: 'delivered', itemId: '5f2b6c1e01' });
-});
-
-test.each([
-  ['<p>About the invoice</p><p>MARKER</p>\n', '5f2b6c1e02'],
-  ['<div>MARKER&nbsp;</div>', '5f2b6c1e02'],
-  ['<p>MARKER</p><p>and more</p>', '5f2b6c1e03'],
-])('a created item is found by its marker in %j, as %s', async (text, itemId) => {
-  const desc = text.replace('MARKER', markerOf(deliveryOf()));
-  replies.push({ body: { cards: [{ id: '5f2b6c1e02', desc, dueComplete: false }] } });
-  replies.push({ body: { id: '5f2b6c1e03' } }, { body: { dueComplete: false } });
-  expect(await deliver(exampleAt('our-trello'))).toMatchObject({ itemId });
 });
 
 test.each([

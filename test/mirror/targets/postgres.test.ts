@@ -434,6 +434,7 @@ test.each([
   ['EPIPE', 'write EPIPE', 'later', 'UNREACHABLE'],
   [undefined, 'timeout exceeded when trying to connect', 'later', 'TIMEOUT'],
   [undefined, 'The server does not support SSL connections', 'later', 'TLS'],
+  ['CERT_HAS_EXPIRED', 'certificate has expired', 'later', 'CERTIFICATE'],
   ['55P03', 'canceling statement due to lock timeout', 'later', 'UNAVAILABLE'],
   ['55000', 'cannot insert into view "lockstep_tasks"', 'refused', 'REJECTED'],
   ['42804', 'column "sequence" is of type text but expression is of type bigint', 'refused', 'REJECTED'],
@@ -472,20 +473,20 @@ test('a check finds what the table lacks, in the order in which a person fixes i
   expect(await finding({ createTable: true })).toMatch(/^ok: it does not exist yet/);
   await pool.query(`create table ${TABLE} (account text, kind text, task_id text)`);
   expect(await finding()).toMatch(
-    /^problem: it lacks sequence bigint, .* → run: alter table .* add sequence bigint, add/,
+    /^problem: COLUMN_MISSING: .* run: alter table .* add column sequence bigint, add column/,
   );
   await pool.query(`drop table ${TABLE}`);
   await pool.query(taskTable(NAME).create.replace(/, primary key.*/, ')'));
   expect(await finding()).toMatch(
-    /^problem: it has no key on account, kind, task_id → run: alter table .* add primary key/,
+    /^problem: KEY_MISSING: .* run: create unique index on .* \(account, kind, task_id\)/,
   );
   await pool.query(`alter table ${TABLE} add primary key (account, kind, task_id)`);
   expect(await finding()).toMatch(/^ok: the user may read and write it/);
-  expect(await finding({ history: true })).toMatch(/^problem: it lacks event text/);
+  expect(await finding({ history: true })).toMatch(/^problem: COLUMN_MISSING: .* add column event text/);
   const user = await newUser();
   const reader = { url: secretRef(urlFor(user), 'targets.warehouse.url') };
   expect(await finding(reader)).toMatch(
-    /^problem: the user may not read and write it → run: grant select, insert, update/,
+    /^problem: NOT_ALLOWED: .* grant usage on schema .* and select, insert, update on/,
   );
   await pool.query(`alter table ${TABLE} add column event text, drop constraint lockstep_tasks_pkey`);
   await pool.query(`alter table ${TABLE} add primary key (account, kind, task_id, sequence)`);
@@ -493,4 +494,20 @@ test('a check finds what the table lacks, in the order in which a person fixes i
   expect(await finding({ ...reader, history: true })).toMatch(/^ok: the user may read and write it/);
   await dropUser(user);
   expect((await pool.query(`select 1 from ${TABLE}`)).rowCount).toBe(0);
+});
+
+test('a view that Postgres can update is accepted by a check and written, and one that it cannot update is found', async () => {
+  const { pool } = database;
+  await pool.query(taskTable('public.inner_tasks').create);
+  await pool.query(`create view ${TABLE} as select * from inner_tasks`);
+  const checked = async () => (await open({ createTable: false }).check?.(context()))?.[0];
+  expect(await checked()).toMatchObject({ status: 'ok' });
+  expect(await open({ createTable: false }).deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered' });
+  expect((await pool.query('select 1 from inner_tasks')).rowCount).toBe(1);
+  await pool.query(`create or replace view ${TABLE} as select * from inner_tasks limit 1`);
+  expect(await checked()).toMatchObject({
+    status: 'problem',
+    detail: expect.stringMatching(/cannot insert into view/),
+  });
+  await pool.query(`drop view ${TABLE}; drop table inner_tasks`);
 });

@@ -181,7 +181,7 @@ test.each<[number, Partial<DeliveryOutcome> & Record<string, unknown>]>([
   [202, { status: 'delivered' }],
   [299, { status: 'delivered' }],
   [301, { status: 'later', reason: 'REDIRECTED' }],
-  [304, { status: 'later', reason: 'REDIRECTED' }],
+  [304, { status: 'later', reason: 'NOT_ACCEPTED' }],
   [308, { status: 'later', reason: 'REDIRECTED' }],
   [400, { status: 'later', reason: 'NOT_ACCEPTED' }],
   [401, { status: 'later', reason: 'NOT_ACCEPTED' }],

@@ -3,6 +3,7 @@
 import { codeOf, messageOf } from '../../../base/errors.ts';
 import { shortened } from '../../../base/texts.ts';
 import { whyNotSent, whyUnknown } from '../../../client/call/failures.ts';
+import type { NotSentReason } from '../../../client/call/outcome.ts';
 import { type Exchanged, StoppedError } from '../../../client/http/exchange.ts';
 import type { TargetAnswer, TargetFailure } from '../../../contract/target.ts';
 
@@ -53,11 +54,15 @@ export function answerOf(httpStatus: number, text: string): TargetAnswer {
   return { httpStatus, ...(shown !== '' && { text: shown }) };
 }
 
+const NOT_SENT: Readonly<Partial<Record<NotSentReason, string>>> = {
+  certificate: 'CERTIFICATE',
+  unreachable: 'UNREACHABLE',
+};
+
 function notSent(error: unknown, label: string): TargetFailure {
   if (codeOf(error) === 'ADDRESS_REFUSED') return addressRefused(label, messageOf(error));
   const { reason, words } = whyNotSent(error);
-  const isOurs = reason === 'aborted' || reason === 'deadline';
-  return { status: 'later', reason: isOurs ? 'ABORTED' : 'UNREACHABLE', detail: `${label}: ${words}` };
+  return { status: 'later', reason: NOT_SENT[reason] ?? 'ABORTED', detail: `${label}: ${words}` };
 }
 
 export function addressRefused(label: string, why: string): TargetFailure {

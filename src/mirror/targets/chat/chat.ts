@@ -1,5 +1,6 @@
 /** A channel of a chat, reached by an incoming webhook: one message for each change, or one for the changes of a run. */
 import { z } from 'zod';
+import { shortened } from '../../../base/texts.ts';
 import type { CallContext, Delivery, DeliveryOutcome, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { TargetCaller } from '../calls/caller.ts';
@@ -92,7 +93,7 @@ export function chatTarget(
     const rendered = render(viewOf(delivery));
     if (rendered.status !== 'ok') return rendered;
     const line = rendered.text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
-    return { status: 'ok', text: [...(line === '' ? titleOf(delivery.task) : line)].slice(0, MAX_LINE).join('') };
+    return { status: 'ok', text: shortened(line === '' ? titleOf(delivery.task) : line, MAX_LINE) };
   }
 
   return {

@@ -1,9 +1,18 @@
 /** What the answers of a system mean, by the rules in the settings of an http target. Pure. */
 import { z } from 'zod';
+import { isPage } from '../../../client/call/decode.ts';
 import type { TargetFailure } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { HttpAnswers } from '../../../settings/target-http.ts';
-import { limited, type Reply, tokenRefused, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
+import {
+  isConflict,
+  limited,
+  type Reply,
+  tokenRefused,
+  unreadable,
+  type VendorAnswers,
+  waitOf,
+} from '../items/item-outcome.ts';
 import type { Missing } from '../items/item-target.ts';
 import { valueAt } from './json-pointer.ts';
 
@@ -25,6 +34,10 @@ export function httpAnswers(
     ? `check targets.${target}.oauthClient`
     : `check the secrets in targets.${target}.headers`;
 
+  function pageRemedy(httpStatus: number): string {
+    return `a web page, such as one to sign in: check the url, and ${tokenRemedy}; if the page means that the call succeeded, list ${httpStatus} in targets.${target}.answers.applied`;
+  }
+
   function judge(reply: Reply, nowMs: number): TargetFailure | Missing | { readonly status: 'ok' } | undefined {
     const { httpStatus, body } = reply;
     // Some systems explain an error in plain text, which the pointer "" leads to.
@@ -41,12 +54,14 @@ export function httpAnswers(
     if (isOneOf(rules.limited)) return limited(by('limited'), wait);
     if (isOneOf(rules.retry)) {
       const after = wait !== undefined && { retryAfterMs: wait };
-      return { status: 'later', reason: 'SERVER_ERROR', detail: by('retry'), ...after };
+      const reason = isConflict(httpStatus) ? 'CONFLICT' : 'SERVER_ERROR';
+      return { status: 'later', reason, detail: by('retry'), ...after };
     }
     if (isOneOf(rules.refused)) return { status: 'refused', reason: 'REJECTED', detail: by('refused') };
     if (httpStatus < 200 || httpStatus > 299) return undefined;
     const isError = rules.error !== undefined && isSet(valueAt(body, rules.error));
     const isFailure = rules.success !== undefined && valueAt(body, rules.success) === false;
+    if (isPage(reply.text)) return { ...unreadable(reply, name), detail: `${shown}: ${pageRemedy(httpStatus)}` };
     if (!isError && !isFailure) return { status: 'ok' };
     return { status: 'refused', reason: 'REJECTED', detail: by(isError ? 'error' : 'success') };
   }
@@ -55,7 +70,7 @@ export function httpAnswers(
 }
 
 /** Many systems always have the member, and leave it empty. */
-function isSet(value: unknown): boolean {
+export function isSet(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return value !== undefined && value !== null && value !== false && value !== '';
 }

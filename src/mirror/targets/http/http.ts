@@ -18,7 +18,7 @@ import type { Asked } from '../items/item-target.ts';
 import { markerAtEnd, markerOf } from '../items/marker.ts';
 import { type VendorItems, vendorTarget } from '../items/vendor-target.ts';
 import { SAMPLE, viewOf } from '../render.ts';
-import { httpAnswers } from './http-answers.ts';
+import { httpAnswers, isSet } from './http-answers.ts';
 import { requestFiller } from './http-request.ts';
 import { isAbsent, valueAt } from './json-pointer.ts';
 
@@ -38,7 +38,7 @@ export function openHttp(settings: HttpSettings, given: ItemNeeds): Target {
   throw new TypeError('the settings have either items or send');
 }
 
-/** The status of the answer decides, and its body only if the rules read it. */
+/** The status of the answer decides, and its body only if it is a web page, or if the rules read it. */
 function sendTarget(
   { name, answers: rules }: HttpSettings,
   send: HttpRequest,
@@ -48,7 +48,8 @@ function sendTarget(
   const label = `${send.method} of ${answers.name}`;
   const where = `targets.${name}.send`;
   const requestFor = requestFiller(send, where);
-  const readsBody = rules.error !== undefined || rules.success !== undefined;
+  const hasRule = rules.error !== undefined || rules.success !== undefined;
+  const readsBody = (status: number) => hasRule && status !== 204 && !rules.applied.includes(status);
   const tokens = tokensOf(needs);
 
   return {
@@ -73,6 +74,7 @@ function sendTarget(
 function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAnswers, needs: ItemNeeds): Target {
   const { name, columns, timeoutMs } = settings;
   const { noun, state, create, find } = items;
+  const { deleted } = items.read;
   const where = `targets.${name}.items`;
   const naming = httpNaming(items);
   const filler = <Key extends 'read' | 'complete' | 'reopen'>(key: Key) => requestFiller(items[key], `${where}.${key}`);
@@ -80,13 +82,20 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
   const creation = create && { ...create, fill: requestFiller(create, `${where}.create`) };
   const search = find && { ...find, fill: requestFiller(find, `${where}.find`) };
 
+  const isDeleted = (record: unknown) => deleted !== undefined && isOneOf(valueAt(record, deleted.at), deleted.values);
+
+  /** Some systems leave a member without a value out: it counts as null where the settings say what null means. */
+  function isLeftOut(record: unknown): boolean {
+    const isNamed = [...(state.completed ?? []), ...(state.open ?? [])].includes(null);
+    return isNamed && typeof valueAt(record, state.at.replace(/\/[^/]*$/, '')) === 'object';
+  }
+
   /** An item by its record; undefined if the record does not show the state. */
   function itemOf(record: unknown, itemId: string): HttpItem | undefined {
-    const value = valueAt(record, state.at);
+    const shown = valueAt(record, state.at);
+    const value = shown === undefined && isLeftOut(record) ? null : shown;
     if (value === undefined || (typeof value === 'object' && value !== null)) return undefined;
-    // Many systems write numbers and flags as texts.
-    const isOneOf = (values: readonly unknown[] = []) => values.some((one) => String(one) === String(value));
-    const isCompleted = state.open === undefined ? isOneOf(state.completed) : !isOneOf(state.open);
+    const isCompleted = state.open === undefined ? isOneOf(value, state.completed) : !isOneOf(value, state.open);
     const isNamed = typeof value === 'string' || typeof value === 'number';
     return { itemId, isCompleted, status: isNamed ? String(value) : isCompleted ? 'completed' : 'open', record };
   }
@@ -95,10 +104,11 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     async read(itemId) {
       const request = read({ item: itemId });
       if (request.status !== 'ok') return request;
-      const { record } = items.read;
+      const { record: at } = items.read;
       const answer = reading((body) => {
-        return isAbsent(body, record) ? { item: undefined } : some(itemOf(valueAt(body, record), itemId));
-      }, `it has no state at "${record}${state.at}" (${where}.read.record and state.at)`);
+        const record = valueAt(body, at);
+        return isAbsent(body, at) || isDeleted(record) ? { item: undefined } : some(itemOf(record, itemId));
+      }, `it has no state at "${at}${state.at}" (${where}.read.record and state.at)`);
       const asked = await calls.ask(request.value, answer);
       if (asked.status !== 'ok') return asked;
       const { item } = asked.value;
@@ -120,12 +130,18 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
       const answer = reading((body) => {
         const records = valueAt(body, search.list);
         if (!Array.isArray(records)) return undefined;
-        const found: unknown = records.find((record) => carries(valueAt(record, search.marker), marker));
-        if (found === undefined) return { item: undefined };
+        const found: unknown = records.find(
+          (record) => carries(valueAt(record, search.marker), marker) && !isDeleted(record),
+        );
+        const isPart = search.more !== undefined && isSet(valueAt(body, search.more));
+        if (found === undefined) return { item: undefined, isPart };
         const id = idAt(found, search.itemId);
         return id === undefined ? undefined : some(itemOf(found, id));
       }, `it has no list at "${search.list}" (${where}.find.list), or its item with the marker has no id or no state (find.itemId, state.at)`);
-      return mapAsked(calls.ask(request.value, answer), ({ item }) => item);
+      const asked = await calls.ask(request.value, answer);
+      if (asked.status !== 'ok' || !asked.value.isPart) return mapAsked(asked, ({ item }) => item);
+      const detail = `${answers.name} shows only a part of its items, and none of them has the marker ${marker}: let ${where}.find search for the marker, then replay`;
+      return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
     },
     async add(delivery) {
       if (creation === undefined) throw new TypeError('without create no item is added');
@@ -191,9 +207,14 @@ function reading<T>(read: (body: unknown) => T | undefined, lack: string) {
   });
 }
 
+/** Many systems write numbers and flags as texts. */
+function isOneOf(value: unknown, values: readonly unknown[] = []): boolean {
+  return values.some((one) => String(one) === String(value));
+}
+
 /** Distinguishes an item without a readable state, which is undefined, from no item. */
 function some(item: HttpItem | undefined) {
-  return item && { item };
+  return item && { item, isPart: false };
 }
 
 function carries(value: unknown, marker: string): boolean {

@@ -199,7 +199,7 @@ async function sendJudged(
 
 /**
  * For a target that receives events and has no items: the status of the answer decides, however its body ends, unless the body
- * is read. `place`: what to check if there is nothing at the address.
+ * of such a status is read. `place`: what to check if there is nothing at the address.
  */
 export async function sendEvent(
   answers: VendorAnswers,
@@ -207,17 +207,21 @@ export async function sendEvent(
   request: TargetRequest,
   context: CallContext,
   needs: Pick<TargetNeeds, 'caller' | 'now'>,
-  { readsBody = false, place = 'the address' }: { readonly readsBody?: boolean; readonly place?: string } = {},
+  {
+    readsBody = () => false,
+    place = 'the address',
+  }: { readonly readsBody?: (httpStatus: number) => boolean; readonly place?: string } = {},
 ): Promise<DeliveryOutcome> {
   const judged = await sendJudged(answers, call, request, context, needs);
   if (judged.status !== 'judged') return judged;
   const { reply, failure, cutOff } = judged;
-  if (cutOff !== undefined && readsBody) return cutOff;
+  const isRead = readsBody(reply.httpStatus);
+  if (cutOff !== undefined && isRead) return cutOff;
   if (failure?.status === 'missing') {
     return { status: 'refused', reason: 'PLACE_MISSING', detail: `${failure.detail}; check ${place}` };
   }
   if (failure !== undefined) return failure;
-  if (readsBody && reply.body === undefined) return unreadable(reply, call);
+  if (isRead && reply.body === undefined) return unreadable(reply, call);
   return { status: 'delivered', answer: answerOf(reply.httpStatus, reply.text) };
 }
 

@@ -3,6 +3,7 @@
  * that are specific to the vendor, such as a rate limit with status 403.
  */
 import type { z } from 'zod';
+import { isRedirect } from '../../../client/call/redirect.ts';
 import { retryAfterMs } from '../../../client/http/retry-after.ts';
 import type { TargetFailure } from '../../../contract/target.ts';
 import { answerOf, dateOf, excerpt, type Head } from '../calls/call-answers.ts';
@@ -105,6 +106,11 @@ export function tokenRefused(remedy: string, detail: string): TargetFailure {
 const NOT_FOLLOWED =
   'this redirect is not followed: set the new address, or the new name of what has moved, in the settings';
 
+/** Another caller has changed the item meanwhile. 412: since it was read, by what `If-Match` says. */
+export function isConflict(httpStatus: number): boolean {
+  return httpStatus === 409 || httpStatus === 412;
+}
+
 function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: number): TargetFailure {
   const { httpStatus } = reply;
   const wait = waitOf(reply, nowMs);
@@ -116,10 +122,11 @@ function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: nu
   if (httpStatus >= 500 || httpStatus === 408) {
     return { status: 'later', reason: 'SERVER_ERROR', detail, ...(wait !== undefined && { retryAfterMs: wait }) };
   }
-  if (httpStatus === 409) return { status: 'later', reason: 'CONFLICT', detail };
+  if (isConflict(httpStatus)) return { status: 'later', reason: 'CONFLICT', detail };
   const redirected = `${detail}; ${NOT_FOLLOWED}`;
   if (httpStatus === 301 || httpStatus === 308) return { status: 'refused', reason: 'MOVED', detail: redirected };
-  if (httpStatus < 400) return { status: 'later', reason: 'REDIRECTED', detail: redirected };
+  if (isRedirect(httpStatus)) return { status: 'later', reason: 'REDIRECTED', detail: redirected };
+  if (httpStatus < 400) return { status: 'later', reason: 'UNREADABLE', detail: `${detail}, which shows no content` };
   return { status: 'refused', reason: 'REJECTED', detail };
 }
 

@@ -1,45 +1,51 @@
-/** The check of a Postgres target: its table, the columns and the key of the table, and what its user may do. */
+/** The check of a Postgres target: whether it could run the statement of a delivery. Postgres plans that statement, and writes nothing. */
 import type pg from 'pg';
+import { codeOf } from '../../../base/errors.ts';
 import type { Finding } from '../../../contract/target.ts';
-import { fine, problem } from '../findings.ts';
-import type { TaskTable } from './postgres-table.ts';
+import { failed, fine, problem } from '../findings.ts';
+import { SAMPLE } from '../render.ts';
+import { COLUMN_MISSING, postgresFailure } from './postgres-outcome.ts';
+import { rowOf, type TaskTable } from './postgres-table.ts';
 
-interface Found {
+interface Place {
   readonly exists: boolean;
-  readonly mayWrite: boolean | null;
+  /** Null if there is no such schema. */
   readonly mayCreate: boolean | null;
-  readonly hasKey: boolean;
-  readonly missing: readonly string[];
 }
 
-export async function checkTable(pool: pg.Pool, table: TaskTable, createTable: boolean): Promise<readonly Finding[]> {
+interface Checked {
+  readonly createTable: boolean;
+  /** Where the settings name the address. */
+  readonly url: string;
+}
+
+export async function checkTable(
+  pool: pg.Pool,
+  table: TaskTable,
+  { createTable, url }: Checked,
+): Promise<readonly Finding[]> {
   const what = `table ${table.name}`;
-  const { rows } = await pool.query<Found>(
-    `select t.oid is not null as exists, (${table.findMissing}) as missing,
-       (select bool_and(has_table_privilege(t.oid, r)) from unnest(string_to_array($4, ', ')) r) as "mayWrite",
-       has_schema_privilege(to_regnamespace($1)::oid, 'create') as "mayCreate",
-       exists (select from pg_index i where i.indrelid = t.oid and i.indisunique and i.indpred is null
-         and (select array_agg(a.attname::text order by a.attname) from pg_attribute a
-              where a.attrelid = t.oid and a.attnum = any(i.indkey)) = $3) as "hasKey"
-     from (select to_regclass($2)::oid as oid) t`,
-    [table.schema, table.name, table.key.split(', ').toSorted(), table.rights],
+  const { rows } = await pool.query<Place>(
+    `select to_regclass($1) is not null as exists,
+       has_schema_privilege(to_regnamespace($2)::oid, 'create') as "mayCreate"`,
+    [table.name, table.schema],
   );
-  const [found] = rows;
-  if (found === undefined) throw new TypeError('a select from one row answers one row');
-  if (!found.exists) return [missingTable(what, table, createTable, found.mayCreate)];
-  if (found.mayWrite !== true) {
-    const grant = `grant ${table.rights} on ${table.name} to its user`;
-    return [problem(what, 'the user may not read and write it', `run: ${grant}`)];
+  const [place] = rows;
+  if (place === undefined) throw new TypeError('a select without a from answers one row');
+  if (!place.exists) return [missingTable(what, table, createTable, place.mayCreate)];
+  try {
+    await pool.query(`explain ${table.upsert}`, [...rowOf(table, SAMPLE).values]);
+    return [fine(what, 'the user may read and write it, and it has all columns and its key')];
+  } catch (error) {
+    return [failed(what, postgresFailure(error, table, { url, missing: await missingIn(pool, table, error) }), '')];
   }
-  if (found.missing.length > 0) {
-    const add = found.missing.map((column) => `add ${column}`).join(', ');
-    return [problem(what, `it lacks ${found.missing.join(', ')}`, `run: alter table ${table.name} ${add}`)];
-  }
-  if (!found.hasKey) {
-    const remedy = `run: alter table ${table.name} add primary key (${table.key})`;
-    return [problem(what, `it has no key on ${table.key}`, remedy)];
-  }
-  return [fine(what, 'the user may read and write it, and it has all columns and its key')];
+}
+
+/** The columns that the table lacks, if the error says that it lacks one. */
+export async function missingIn(pool: pg.Pool, { findMissing }: TaskTable, error: unknown): Promise<readonly string[]> {
+  if (codeOf(error) !== COLUMN_MISSING) return [];
+  const found = await pool.query<{ missing: string[] }>(findMissing).catch(() => undefined);
+  return found?.rows[0]?.missing ?? [];
 }
 
 function missingTable(what: string, { create, schema }: TaskTable, createTable: boolean, mayCreate: boolean | null) {

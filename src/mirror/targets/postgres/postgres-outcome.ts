@@ -5,6 +5,7 @@
  * The messages are from Postgres. They name hosts, users, tables and values of the row, but never the password.
  */
 import { codeOf, messageOf } from '../../../base/errors.ts';
+import { certificateProblem } from '../../../client/call/failures.ts';
 import type { DeliveryOutcome } from '../../../contract/target.ts';
 import type { TaskTable } from './postgres-table.ts';
 
@@ -86,6 +87,8 @@ function refusal(
 /** Without an SQL state the cause is the network, the driver, or a defect in Lockstep. */
 function ofConnection(error: unknown, said: string, url: string): Kind {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) throw error;
+  const certificate = certificateProblem(error);
+  if (certificate !== undefined) return { status: 'later', reason: 'CERTIFICATE', remedy: certificate };
   if (/SSL|TLS|certificate/i.test(said)) {
     return { status: 'later', reason: 'TLS', remedy: `set sslmode in ${url} to a mode that the server supports` };
   }

@@ -17,8 +17,8 @@ import { secretUnread } from '../calls/secret-unread.ts';
 import { unlessAborted } from '../calls/unless-aborted.ts';
 import { failed } from '../findings.ts';
 import type { TargetNeeds } from '../items/item-calls.ts';
-import { checkTable } from './postgres-check.ts';
-import { COLUMN_MISSING, postgresFailure, TABLE_MISSING } from './postgres-outcome.ts';
+import { checkTable, missingIn } from './postgres-check.ts';
+import { postgresFailure, TABLE_MISSING } from './postgres-outcome.ts';
 import { rowOf, type TaskRow, type TaskTable, taskTable } from './postgres-table.ts';
 
 interface Upserted {
@@ -55,7 +55,9 @@ export function openPostgres(settings: SettingsOf<'postgres'>, needs: Pick<Targe
       const url = await readUrl(settings, needs.readSecret);
       if (typeof url !== 'string') return [failed('address', url, '')];
       try {
-        return await unlessAborted(signal, () => checkTable(pools.at(url), table, settings.createTable));
+        return await unlessAborted(signal, () =>
+          checkTable(pools.at(url), table, { createTable: settings.createTable, url: settings.url.where }),
+        );
       } catch (error) {
         return [failed('database', postgresFailure(error, table, { url: settings.url.where, missing: [] }), '')];
       }
@@ -93,13 +95,6 @@ async function write(
     });
     return upsert(pool, table, row);
   }
-}
-
-/** The columns that the table lacks, if the error says that it lacks one. */
-async function missingIn(pool: pg.Pool, { findMissing }: TaskTable, error: unknown): Promise<readonly string[]> {
-  if (codeOf(error) !== COLUMN_MISSING) return [];
-  const found = await pool.query<{ missing: string[] }>(findMissing).catch(() => undefined);
-  return found?.rows[0]?.missing ?? [];
 }
 
 async function upsert(pool: pg.Pool, table: TaskTable, { values }: TaskRow): Promise<Upserted> {

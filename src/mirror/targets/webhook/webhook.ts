@@ -1,6 +1,7 @@
 /** Webhooks, as Standard Webhooks specifies them: signed POSTs, and signed calls back about a task. */
 import { z } from 'zod';
 import { LongInteger } from '../../../client/call/json.ts';
+import { isRedirect } from '../../../client/call/redirect.ts';
 import type { CallContext, DeliveryOutcome, HookRequest, HookVerdict, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import { jsonOf } from '../calls/json.ts';
@@ -112,14 +113,14 @@ function answersOf(where: string): VendorAnswers {
       const detail = `the receiver answers HTTP ${httpStatus}${remedyOf(httpStatus, where)}${clockNote(reply, nowMs)}`;
       if (httpStatus === 410) return { status: 'disabled', reason: 'GONE', detail };
       const wait = waitOf(reply, nowMs);
-      const reason = httpStatus < 400 ? 'REDIRECTED' : 'NOT_ACCEPTED';
+      const reason = isRedirect(httpStatus) ? 'REDIRECTED' : 'NOT_ACCEPTED';
       return { status: 'later', reason, detail, ...(wait !== undefined && { retryAfterMs: wait }) };
     },
   };
 }
 
 function remedyOf(httpStatus: number, where: string): string {
-  if (httpStatus < 400)
+  if (isRedirect(httpStatus))
     return `, a redirect, which is never followed: set ${where}.url to the address that it leads to`;
   if (httpStatus === 401 || httpStatus === 403) return `: check that it has the secret in ${where}.secret`;
   if (httpStatus === 404 || httpStatus === 405) return `: check ${where}.url`;
