@@ -60,7 +60,7 @@ export function CountsBar({ report }: { readonly report: Counted }) {
       {partsOf(report).map(({ name, count }) => {
         const [x, share] = [left, (count / report.counts.in) * 100];
         left += share;
-        return <rect class={`fill-${name}`} x={`${x}%`} width={`${share}%`} height="100%" />;
+        return <rect class={`of-${name}`} x={`${x}%`} width={`${share}%`} height="100%" />;
       })}
     </svg>
   );
@@ -74,7 +74,7 @@ export function Counts({ report }: { readonly report: Counted }) {
     <span class="counts">
       {parts.map(({ name, words, count, isProblem }) => (
         <span class={isProblem ? 'problem' : undefined}>
-          <i class={`dot bg-${name}`} />
+          <i class={`dot of-${name}`} />
           {formatCount(count)} {words}
         </span>
       ))}
