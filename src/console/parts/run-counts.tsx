@@ -1,6 +1,7 @@
 /** What lists and pages show of a run: its state, and its rows by verdict. */
 import { formatCount } from '../../base/counts.ts';
 import { PROBLEMS, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
+import { isUnfinished } from '../../engine/ledger/runs.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';
 import { styleOf, type Tone, verdictWords } from '../../operator/run-words.ts';
@@ -38,10 +39,10 @@ interface Part {
 
 /** While a run is unfinished, a row without a verdict is no problem yet. */
 function partsOf(report: Counted): readonly Part[] {
-  const { counts, status, unsettled } = report;
-  const isUnfinished = status === 'running' || status === 'paused';
+  const { counts, unsettled } = report;
+  const isOpen = isUnfinished(report);
   return VERDICTS.filter((verdict) => counts[verdict] > 0).map((verdict) =>
-    isUnfinished && verdict === 'unknown'
+    isOpen && verdict === 'unknown'
       ? { name: 'open', words: 'open', count: counts[verdict], isProblem: false }
       : {
           name: verdict,
