@@ -8,7 +8,7 @@ import { phasesOf, startLoad } from './orders-bench.ts';
 import { writeSheet } from './orders-sheet.ts';
 import type { TinyAnswer } from './orders-tiny-process.ts';
 import { FREE_BUDGET, run } from './processes.ts';
-import type { Row } from './table.ts';
+import { type Row, seconds } from './table.ts';
 
 const FEW = 10;
 const CUSTOMERS = 5_000;
@@ -32,7 +32,6 @@ async function intoExisting(existing: number): Promise<readonly Row[]> {
     const load = await startLoad({ dataDir: path.join(dir, 'data'), url, key: 'bench', budget: FREE_BUDGET, file });
     if (load.created !== FEW) throw new Error(`the load created ${load.created} orders`);
     const { nodeCpuMs, postgresCpuMs, walBytes } = load.cost;
-    const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
     return [
       {
         what: `${FEW} orders into an account with ${existing}: time against reading the list ${READS} times, as one JSON text`,

@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { median, run } from './processes.ts';
-import type { Row } from './table.ts';
+import { type Row, seconds } from './table.ts';
 
 const TASKS = 2_000;
 const EVERY_MS = 5_000;
@@ -78,7 +78,6 @@ async function change(url: string): Promise<ReadonlyMap<string, number>> {
 
 function rowOf(waits: readonly number[]): Row {
   const longest = Math.max(...waits);
-  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
   return {
     what: `${TASKS} tasks scanned every ${EVERY_MS / 1000} s, ${CHANGES} changes: the longest from a change to its delivery`,
     wanted: `≤ ${seconds(EVERY_MS + GRACE_MS)}`,

@@ -1,7 +1,7 @@
 /** Loads of orders: their pace against a bare loop of the same calls and under a budget, and one beside a large one. */
 import type { Lane } from '../src/client/budget/budget.ts';
 import { type OrdersBench, openOrdersBench, phasesOf } from './orders-bench.ts';
-import { FREE_BUDGET, median } from './processes.ts';
+import { FREE_BUDGET, median, paceWhileRowsWait } from './processes.ts';
 import type { Row } from './table.ts';
 
 const ROWS = { from: 0, to: 50_000 };
@@ -63,21 +63,6 @@ async function underBudget(bench: OrdersBench): Promise<Row> {
     got: `${(used * 100).toFixed(1)}%, ${limited}`,
     isMet: used >= 0.97 && limited === 0,
   };
-}
-
-/** Calls a second between the first tenth and the last tenth of them: at the start and the end, rows do not always wait. */
-async function paceWhileRowsWait(bench: OrdersBench, loading: Promise<unknown>): Promise<number> {
-  const samples: { readonly atMs: number; readonly total: number }[] = [];
-  const sampling = setInterval(async () => {
-    const { total } = await bench.traffic();
-    samples.push({ atMs: performance.now(), total });
-  }, 200);
-  await loading.finally(() => clearInterval(sampling));
-  const all = samples.at(-1)?.total ?? 0;
-  const inside = samples.filter(({ total }) => total > all * 0.1 && total < all * 0.9);
-  const [first, last] = [inside[0], inside.at(-1)];
-  if (!first || !last) throw new Error('the load was too short to be measured');
-  return ((last.total - first.total) * 1000) / (last.atMs - first.atMs);
 }
 
 /**

@@ -136,3 +136,18 @@ export function quantile(values: readonly number[], q: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length * q)] ?? Number.NaN;
 }
+
+/** Calls a second between the first tenth and the last tenth of them: at the start and the end, rows do not always wait. */
+export async function paceWhileRowsWait(bench: Pick<Bench, 'traffic'>, running: Promise<unknown>): Promise<number> {
+  const samples: { readonly atMs: number; readonly total: number }[] = [];
+  const sampling = setInterval(async () => {
+    const { total } = await bench.traffic();
+    samples.push({ atMs: performance.now(), total });
+  }, 200);
+  await running.finally(() => clearInterval(sampling));
+  const all = samples.at(-1)?.total ?? 0;
+  const inside = samples.filter(({ total }) => total > all * 0.1 && total < all * 0.9);
+  const [first, last] = [inside[0], inside.at(-1)];
+  if (!first || !last) throw new Error('the run was too short to be measured');
+  return ((last.total - first.total) * 1000) / (last.atMs - first.atMs);
+}

@@ -7,6 +7,8 @@ export interface Row {
   readonly isMet: boolean;
 }
 
+export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
 export function render(rows: readonly Row[]): string {
   const width = (name: 'what' | 'wanted' | 'got') => Math.max(name.length, ...rows.map((row) => row[name].length));
   const widths = { what: width('what'), wanted: width('wanted'), got: width('got') };

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { figuresOf, run } from './processes.ts';
-import type { Row } from './table.ts';
+import { type Row, seconds } from './table.ts';
 import type { TaskScanFigures } from './task-scan-process.ts';
 
 /** The service's own page size for tasks. */
@@ -20,18 +20,17 @@ async function scanOf(tasks: number): Promise<readonly Row[]> {
   const [first, second, third] = scans;
   if (!first || !second || !third) throw new Error('the scans told no figures');
   const allowed = Math.floor((1.2 * tasks) / TASKS_PER_PAGE);
-  const took = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
   return [
     {
       what: `scan of ${tasks} tasks, 1% of them changed: calls`,
       wanted: `≤ ${allowed}`,
-      got: `${second.calls} in ${took(second.ms)}, scan ${second.scan}; the first one ${first.calls} in ${took(first.ms)}`,
+      got: `${second.calls} in ${seconds(second.ms)}, scan ${second.scan}; the first one ${first.calls} in ${seconds(first.ms)}`,
       isMet: second.calls <= allowed,
     },
     {
       what: `scan of ${tasks} tasks, 1% of them changed: changes handed over`,
       wanted: `${tasks / 100}, then 0`,
-      got: `${second.changes}, then ${third.changes} in ${took(third.ms)}`,
+      got: `${second.changes}, then ${third.changes} in ${seconds(third.ms)}`,
       isMet: second.changes === tasks / 100 && third.changes === 0,
     },
     {

@@ -15,3 +15,8 @@ export function shortened(text: string, most: number): string {
 export function ended(sentence: string): string {
   return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
 }
+
+/** With its first letter as a capital. */
+export function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { LockstepError, wrongUse } from '../base/errors.ts';
 import { approveRun, awaitsApproval, declineRun, NOT_APPROVED } from '../engine/ledger/approval.ts';
 import { acknowledgeRun, cancelledBy, endRun, resumeRun } from '../engine/ledger/run-status.ts';
-import { type Run, readRun } from '../engine/ledger/runs.ts';
+import { isUnfinished, type Run, readRun } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import type { Transactional } from '../storage/transaction.ts';
 import { readLoad } from '../syncs/orders/begin-load.ts';
@@ -120,10 +120,6 @@ export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<nu
       'NOTHING_FAILED',
     );
   return rows;
-}
-
-function isUnfinished({ status }: Pick<Run, 'status'>): boolean {
-  return status === 'running' || status === 'paused';
 }
 
 function alreadyEnded(run: Run, remedy: string): Error {

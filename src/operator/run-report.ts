@@ -3,7 +3,7 @@ import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
 import { decidedRows } from '../engine/ledger/decisions.ts';
 import { type Counts, countRows, countsOf, PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
 import { type Calls, callsWithParts } from '../engine/ledger/run-parts.ts';
-import type { LeftOut, Run, RunStatus, ScanProof } from '../engine/ledger/runs.ts';
+import { isUnfinished, type LeftOut, type Run, type RunStatus, type ScanProof } from '../engine/ledger/runs.ts';
 import { splitUnsettled, type Unsettled } from '../engine/ledger/views/row-groups.ts';
 import { type ReportedRow, reportRows } from '../engine/ledger/views/row-pages.ts';
 import { type AccountSettings, budgetLimits, type Settings } from '../settings/settings.ts';
@@ -151,7 +151,7 @@ function workedMs(run: Run, state: RunState): number {
  * run the rows are counted.
  */
 async function countsOfRun(db: Queryable, run: Run): Promise<Counts> {
-  if (run.status === 'running' || run.status === 'paused') return countRows(db, run.id);
+  if (isUnfinished(run)) return countRows(db, run.id);
   return countsOf(run.counts);
 }
 

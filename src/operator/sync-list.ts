@@ -1,6 +1,6 @@
 /** The syncs of the settings: when they start next, and how they ended. */
 
-import type { Run } from '../engine/ledger/runs.ts';
+import { isUnfinished } from '../engine/ledger/runs.ts';
 import {
   isOverdue,
   type PausedSync,
@@ -61,8 +61,6 @@ function startsOf({ name, schedule }: SyncSettings, saved: SavedSchedule | undef
   const overdue = saved && isOverdue(saved, now) ? { since: saved.dueAt, waitsFor: saved.waitsFor } : undefined;
   return { next: nextStarts(name, schedule, now, STARTS), overdue };
 }
-
-const isUnfinished = ({ status }: Run): boolean => status === 'running' || status === 'paused';
 
 /** `since 2026-11-22 02:00:05 (the service is moving)` */
 export function pausedWords({ pausedAt, reason }: PausedSync): string {

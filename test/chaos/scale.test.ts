@@ -1,12 +1,11 @@
 /** Deciding and settling take time linear in the number of contacts. Checked as ratios, not as seconds. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { CONTACT_LINK } from '../../src/engine/ledger/matching/contact-links.ts';
 import { decideContacts } from '../../src/engine/ledger/matching/decide-contacts.ts';
 import { settleContacts } from '../../src/engine/ledger/matching/settle-contacts.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
 import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../support/database.ts';
 
 const FEW = 4_000;
 const TIMES = 5;
@@ -22,10 +21,7 @@ const HOW = {
   unchanged: 0,
 } as const;
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 interface Shape {

@@ -1,20 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { disableTarget } from '../../src/mirror/outbox/target-states.ts';
 import { reportChanges } from '../../src/operator/alerts/report-changes.ts';
 import { FAILED_RUN } from '../operator/alerts/failed-run.ts';
 import { settingsOf } from '../settings/problems-in.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../support/database.ts';
 import { startHttpServer, type TestServer } from '../support/http-server.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
 const folder = scratchFolders();
-let database: FreshDatabase;
 let chat: TestServer;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
+const database = await freshDatabase();
 beforeEach(async () => {
   chat = await startHttpServer(({ path: at }) =>
     at === '/gone' ? { status: 404, body: 'no_service' } : { status: 200, body: 'ok' },

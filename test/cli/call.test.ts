@@ -1,19 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Operation } from '../../src/contract/operation.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
 import { seedWorkspace } from '../../src/service/testbed/seed.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
 const DEMO_KEY = 'the-key-of-the-demo-account';
 const folder = scratchFolders();
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-  await seedWorkspace(database.pool, { contacts: 200, tenants: [{ name: 'demo', key: DEMO_KEY }] });
-});
+const database = await freshDatabase();
+await seedWorkspace(database.pool, { contacts: 200, tenants: [{ name: 'demo', key: DEMO_KEY }] });
 afterAll(() => database.close());
 
 async function lockstep(...args: readonly string[]) {

@@ -1,9 +1,9 @@
 /** `settings check --live`, and what a dry run shows of a mapping, over the embedded service. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { seedWorkspace } from '../../src/service/testbed/seed.ts';
-import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
+import { emptyDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
 const settings = (options: string, url = 'embedded') => `
@@ -16,10 +16,7 @@ const MAPPED =
   'where: { country: { not: US } }, map: { full_name: { template: "{{ last_name }}, {{ first_name }}" }, email: { from: email, required: true }, phone_number: { from: phone, transform: { phone: DE } }, organization: { from: industry } }';
 
 const folder = scratchFolders();
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await emptyDatabase();
-});
+const database = await emptyDatabase();
 afterAll(() => database.close());
 
 const KEY = 'the-key-of-the-demo-account';

@@ -9,6 +9,7 @@ import { afterEach } from 'vitest';
 import { runCommand } from '../../src/cli/main.ts';
 import type { TextStream } from '../../src/cli/print/screen.ts';
 import { initSettings } from '../../src/settings/load.ts';
+import { jsonIn } from '../support/json-in.ts';
 
 export interface CommandResult {
   readonly code: number;
@@ -39,7 +40,7 @@ export async function command(
   const process = { stdout, stderr, env, cwd, signals: new EventEmitter(), abort: () => undefined };
   const code = await runCommand(args, { ...process, ...(answers !== undefined && { stdin: person }) });
   const last = stdout.text().trimEnd().split('\n').at(-1) ?? '';
-  return { code, stdout: stdout.text(), stderr: stderr.text(), json: parsed(last) };
+  return { code, stdout: stdout.text(), stderr: stderr.text(), json: jsonIn(last) };
 }
 
 /** Keeps what is written; `isTTY` makes it look like a terminal. */
@@ -73,12 +74,4 @@ export function scratchFolders(): (given?: { readonly withSettings: boolean }) =
 /** A database's address. pg expects a socket directory as a percent-encoded host. */
 export function databaseUrl({ host, port, user, database }: pg.PoolConfig): string {
   return `postgres://${user}@${encodeURIComponent(host ?? 'localhost')}:${port}/${database}`;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { keepLearnt, readLearnt } from '../../src/engine/ledger/scopes/learnt.ts';
 import { lastExamination } from '../../src/operator/examination.ts';
 import { seedWorkspace } from '../../src/service/testbed/seed.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../support/database.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
@@ -19,12 +19,9 @@ accounts:
 `;
 
 const folder = scratchFolders();
-let database: FreshDatabase;
 let cwd: string;
-beforeAll(async () => {
-  database = await freshDatabase();
-  await seedWorkspace(database.pool, { contacts: 330, tenants: [{ name: 'demo', key: DEMO_KEY }] });
-});
+const database = await freshDatabase();
+await seedWorkspace(database.pool, { contacts: 330, tenants: [{ name: 'demo', key: DEMO_KEY }] });
 beforeEach(async () => {
   cwd = await folder();
   await writeFile(path.join(cwd, 'lockstep.yaml'), SETTINGS);

@@ -1,14 +1,13 @@
 /** Health checks and metrics of one process, as a monitoring system reads them. */
 import { readFile } from 'node:fs/promises';
 import pino from 'pino';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type HealthServer, serveHealth } from '../../src/cli/workspace/health-server.ts';
 import { createMetrics, type Metrics } from '../../src/cli/workspace/metrics.ts';
 import { checkReadiness, type ReadinessNeeds } from '../../src/cli/workspace/readiness.ts';
 import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import { settingsOf } from '../settings/problems-in.ts';
-import type { FreshDatabase } from '../support/database.ts';
 
 const SETTINGS = settingsOf(`
 accounts: { acme: { url: "https://sales.example.com", apiKey: { env: KEY } } }
@@ -18,11 +17,8 @@ targets: { hook: { type: webhook, url: "https://hook.invalid/", secret: { env: S
 const QUEUE = { depth: async () => ({ active: 1, delayed: 2, prioritized: 3 }) };
 const STATS = { used: 7, ratePerSecond: 20, waits: { interactive: {}, batch: { p50Ms: 10, p99Ms: 250 } } };
 
-let database: FreshDatabase;
 let server: HealthServer | undefined;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterEach(() => server?.close());
 afterAll(() => database.close());
 

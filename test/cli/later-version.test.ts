@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { laterVersion } from '../../src/cli/workspace/later-version.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../support/database.ts';
 
-let db: FreshDatabase;
-beforeAll(async () => {
-  db = await freshDatabase();
-});
+const db = await freshDatabase();
 afterAll(() => db.close());
 
 test.each(['ledger', 'budget', 'service'])(

@@ -1,32 +1,28 @@
 /** `lockstep ledger`: sizes, deleting old data, and exports. */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { pruneLedger } from '../../src/engine/ledger/retention/prune.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { aRun, asLoad, freshLedger, putRows } from '../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
 const folder = scratchFolders();
 const SETTINGS = 'accounts: { a: {} }\nretention: { rows: 90d, runs: 400d }\n';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-  for (const days of [500, 100, 1]) {
-    const run = await aRun(database, { sync: 'nightly', account: 'a', resource: 'customers' });
-    await putRows(database, run, [
-      { source_id: '1', label: 'Ann', verdict: 'created', record_id: '7' },
-      { source_id: '2', label: 'Ben', verdict: 'rejected', reason: 'REFUSED' },
-    ]);
-    await endRun(database.pool, run.id, 'done');
-    await database.pool.query(
-      `update ledger.runs set created_at = created_at - $2 * interval '1 day', ended_at = ended_at - $2 * interval '1 day' where id = $1`,
-      [run.id, days],
-    );
-  }
-});
+const database = await freshLedger();
+for (const days of [500, 100, 1]) {
+  const run = await aRun(database, { sync: 'nightly', account: 'a', resource: 'customers' });
+  await putRows(database, run, [
+    { source_id: '1', label: 'Ann', verdict: 'created', record_id: '7' },
+    { source_id: '2', label: 'Ben', verdict: 'rejected', reason: 'REFUSED' },
+  ]);
+  await endRun(database.pool, run.id, 'done');
+  await database.pool.query(
+    `update ledger.runs set created_at = created_at - $2 * interval '1 day', ended_at = ended_at - $2 * interval '1 day' where id = $1`,
+    [run.id, days],
+  );
+}
 afterAll(() => database.close());
 
 async function ledger(...args: readonly string[]) {

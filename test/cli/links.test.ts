@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
 const SETTINGS = `
@@ -17,10 +16,7 @@ syncs:
 const TO = ['--target', 'issues', '--account', 'demo'];
 
 const folder = scratchFolders();
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 beforeEach(async () => {
   await database.pool.query('truncate ledger.links');
 });

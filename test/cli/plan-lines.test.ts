@@ -1,16 +1,12 @@
 /** The plan of a load, as people read it before they approve it. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { paint } from '../../src/cli/print/colour.ts';
 import { planLines } from '../../src/cli/print/plan-lines.ts';
 import { parseSettings } from '../../src/settings/parse.ts';
 import { freshLedger, putRows } from '../engine/ledger/fresh-ledger.ts';
 import { aLoad } from '../engine/ledger/matching/load-worlds.ts';
-import type { FreshDatabase } from '../support/database.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 const ROWS = {

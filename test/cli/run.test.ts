@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { emptyDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
 const SETTINGS = `
@@ -14,11 +14,8 @@ syncs:
 `;
 
 const folder = scratchFolders();
-let database: FreshDatabase;
 let cwd: string;
-beforeAll(async () => {
-  database = await emptyDatabase();
-});
+const database = await emptyDatabase();
 beforeEach(async () => {
   cwd = await folder();
   await writeFile(path.join(cwd, 'lockstep.yaml'), SETTINGS);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { sentenceFor } from '../../src/base/reasons/reasons.ts';
 import { noteAttended, noteLeft } from '../../src/engine/ledger/attended-runs.ts';
 import { dropClaims } from '../../src/engine/ledger/claims.ts';
@@ -10,14 +10,11 @@ import type { Verdict } from '../../src/engine/ledger/rows.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
 import { addNote, type NewRun, readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { claimOn, WORKER } from '../engine/ledger/fresh-ledger.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
 const folder = scratchFolders();
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
+const database = await freshDatabase();
 afterAll(() => database.close());
 
 const NIGHTLY: NewRun = {

@@ -1,14 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { afterAll, expect, test } from 'vitest';
+import { freshDatabase } from '../support/database.ts';
 import { type Around, command, databaseUrl, scratchFolders } from './command.ts';
 
 const folder = scratchFolders();
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
+const database = await freshDatabase();
 afterAll(() => database.close());
 
 /** Escape sequences that rename the terminal, clear it, make it send an answer, and reverse the direction of text. */

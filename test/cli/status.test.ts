@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { noteAttended } from '../../src/engine/ledger/attended-runs.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
@@ -8,7 +8,7 @@ import { startRun } from '../../src/engine/ledger/runs.ts';
 import { pauseSync } from '../../src/engine/ledger/schedules.ts';
 import { disableTarget } from '../../src/mirror/outbox/target-states.ts';
 import { WORKER } from '../engine/ledger/fresh-ledger.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
 const SETTINGS = `
@@ -20,10 +20,7 @@ targets: { hook: { type: webhook, url: "https://hook.example/", secret: { env: K
 `;
 
 const folder = scratchFolders();
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
+const database = await freshDatabase();
 afterAll(() => database.close());
 
 async function place() {

@@ -1,12 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
 import { keepSchedules, makeDueStarts } from '../../src/engine/ledger/schedules.ts';
 import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
 const SETTINGS = `
@@ -17,10 +16,7 @@ syncs:
 `;
 
 const folder = scratchFolders();
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 beforeEach(() => database.pool.query('truncate ledger.runs, ledger.schedules, ledger.paused_syncs cascade'));
 afterAll(() => database.close());
 

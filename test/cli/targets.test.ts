@@ -1,11 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { disableTarget } from '../../src/mirror/outbox/target-states.ts';
 import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
-import { type AdminStandin, startGithubPlaces } from '../support/admin-standins.ts';
-import type { FreshDatabase } from '../support/database.ts';
-import { startHttpServer, type TestServer } from '../support/http-server.ts';
+import { startGithubPlaces } from '../support/admin-standins.ts';
+import { startHttpServer } from '../support/http-server.ts';
 import { HOOK_SECRET, TOKEN } from '../support/item-vendor.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
@@ -13,14 +12,9 @@ const MORE = 'allowPrivate: true, budget: { requests: 5000, per: 1s }';
 const GITHUB = 'token: { env: TOKEN }, owner: octo, repo: shop, hookSecret: { env: HOOK_SECRET }';
 
 const folder = scratchFolders();
-let database: FreshDatabase;
-let github: AdminStandin;
-let receiver: TestServer;
-beforeAll(async () => {
-  database = await freshLedger();
-  receiver = await startHttpServer({ status: 405 });
-  github = await startGithubPlaces({ permissions: { push: true } }, { 'x-oauth-scopes': 'repo' });
-});
+const database = await freshLedger();
+const receiver = await startHttpServer({ status: 405 });
+const github = await startGithubPlaces({ permissions: { push: true } }, { 'x-oauth-scopes': 'repo' });
 beforeEach(async () => {
   github.hooks.splice(0);
   await database.pool.query('truncate ledger.target_states');

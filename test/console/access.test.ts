@@ -2,12 +2,12 @@
 import { createHook } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { hashPassword, isPassword } from '../../src/console/access/passwords.ts';
 import type { Console } from '../../src/console/server.ts';
 import { listActions } from '../../src/engine/ledger/console/console-actions.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../support/database.ts';
 import { startHttpProxy } from './http-proxy.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
 
@@ -21,12 +21,8 @@ syncs: { nightly: { type: contacts, account: acme } }
 `;
 const ENV = { PW: await hashPassword(PASSWORD), TOKEN, TOKEN2: `${TOKEN}-2` };
 
-let database: FreshDatabase;
-let web: Console;
-beforeAll(async () => {
-  database = await freshDatabase();
-  web = await openConsole({ database, text: PEOPLE, env: ENV });
-});
+const database = await freshDatabase();
+const web = await openConsole({ database, text: PEOPLE, env: ENV });
 afterEach(() => database.pool.query('truncate ledger.runs, ledger.console_actions, ledger.console_sessions cascade'));
 afterAll(async () => {
   await web.close();

@@ -1,32 +1,21 @@
 /** The JSON API: it does what the pages do. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Console } from '../../src/console/server.ts';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../support/database.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
+import { apiOf, pageAt } from './requests.ts';
 
-let database: FreshDatabase;
-let web: Console;
-beforeAll(async () => {
-  database = await freshDatabase();
-  web = await openConsole({ database, text: `${SETTINGS}\nsyncs: { nightly: { type: contacts, account: acme } }` });
-});
+const database = await freshDatabase();
+const web = await openConsole({ database, text: `${SETTINGS}\nsyncs: { nightly: { type: contacts, account: acme } }` });
 beforeEach(() => database.pool.query('truncate ledger.runs, ledger.paused_syncs, ledger.console_actions cascade'));
 afterAll(async () => {
   await web.close();
   await database.close();
 });
 
-const JSON_BODY = { 'content-type': 'application/json' };
-
-/** Loosely typed: the assertions check the shape. */
-async function call(path: string, body?: object) {
-  const how = body && { method: 'POST', headers: JSON_BODY, body: JSON.stringify(body) };
-  const answer = await fetch(`${web.url}/api/v1${path}`, how);
-  return { status: answer.status, json: JSON.parse(await answer.text()) };
-}
+const call = apiOf(web);
 
 async function aRun(sync: string, verdicts: readonly ('rejected' | 'unchanged')[]): Promise<string> {
   const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
@@ -133,13 +122,16 @@ test('says what is wrong with a request', async () => {
   expect((await call('/runs/run-1/rows?after=x')).json.error.message).toBe(
     'The request is not valid: after: expected a number, got text that is not a number',
   );
-  const notJson = await fetch(`${web.url}/api/v1/runs/x/resume`, { method: 'POST', headers: JSON_BODY, body: '{bad' });
+  const notJson = await fetch(`${web.url}/api/v1/runs/x/resume`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{bad',
+  });
   expect([notJson.status, await notJson.text()]).toEqual([400, expect.stringContaining('its body is not JSON')]);
   expect((await call('/accounts/acme/calls/contacts.create', { id: 'x' })).json.error.message).toContain(
     'id: expected a UUID',
   );
-  const page = await fetch(`${web.url}/runs?status=bad`);
-  expect(await page.text()).toContain(
+  expect(await pageAt(web, '/runs?status=bad')).toContain(
     'status: expected running, paused, done, failed or cancelled, got &quot;bad&quot;',
   );
   expect(await call('/nothing')).toMatchObject({ status: 404, json: { error: { code: 'NOT_FOUND' } } });

@@ -1,32 +1,21 @@
 /** A file of orders that a program loads with the JSON API. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Console } from '../../src/console/server.ts';
-import { type OrdersHarness, ordersCsv } from '../support/harness/orders.ts';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { ordersCsv } from '../support/harness/orders.ts';
 import { openLoadConsole } from './load-console.ts';
 import { openConsole } from './open-console.ts';
+import { apiOf } from './requests.ts';
 
-let harness: OrdersHarness;
-let web: Console;
-beforeAll(async () => {
-  ({ harness, web } = await openLoadConsole());
-});
+const { harness, web } = await openLoadConsole();
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(3);
 });
 afterAll(() => harness.close());
 
-/** Loosely typed: the assertions check the shape. */
-async function api(path: string, body?: string | object) {
-  const isText = typeof body === 'string';
-  const answer = await fetch(`${web.url}/api/v1${path}`, {
-    ...(body !== undefined && { method: 'POST', body: isText ? body : JSON.stringify(body) }),
-    headers: { 'content-type': isText ? 'text/csv' : 'application/json' },
-  });
-  return JSON.parse(await answer.text());
-}
+const call = apiOf(web);
+const api = async (path: string, body?: string | object) => (await call(path, body)).json;
 
 /** Returns the run, which awaits approval. */
 async function load(upload: string, form: object): Promise<string> {
@@ -96,13 +85,8 @@ test('is refused if it is empty, too large, or for an unknown account, and nothi
   expect(await api('/uploads?account=other', 'a,b')).toMatchObject({ error: { code: 'SETTINGS_NAME_UNKNOWN' } });
   const { database, dataDir } = harness;
   const small = await openConsole({ database, dataDir, maxUploadBytes: 1024 * 1024 });
-  const large = {
-    method: 'POST',
-    headers: { 'content-type': 'text/csv' },
-    body: Buffer.alloc(1024 * 1024 + 1, 'a,b\n'),
-  };
-  const refused = await fetch(`${small.url}/api/v1/uploads?account=acme`, large);
-  expect(await refused.json()).toMatchObject({ error: { code: 'UPLOAD_TOO_LARGE' } });
+  const refused = await apiOf(small)('/uploads?account=acme', 'a,b\n'.repeat(256 * 1024 + 1));
+  expect(refused.json).toMatchObject({ error: { code: 'UPLOAD_TOO_LARGE' } });
   await small.close();
   const kept = await readdir(path.join(dataDir, 'uploads'));
   expect(kept.filter((name) => name.endsWith('.csv'))).toEqual([]);

@@ -10,6 +10,7 @@ import { type OrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 import { expectSound, openPage } from './browser.ts';
 import { openLoadConsole } from './load-console.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
+import { postForm } from './requests.ts';
 
 const HOSTILE = [
   `<img src=x onerror="alert(1)"><script>alert(2)</script>`,
@@ -67,12 +68,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     const body = new FormData();
     body.set('account', 'test');
     body.set('file', new File([MIXED], '../../x.csv'));
-    const sent = await fetch(`${web.url}/load`, {
-      method: 'POST',
-      body,
-      headers: { origin: web.url },
-      redirect: 'manual',
-    });
+    const sent = await postForm(web, '/load', body);
     await page.goto(web.url + sent.headers.get('location'));
     expect(await page.textContent('h1')).toBe('x.csv');
     expect(await said(page)).toMatch(/^CSV_NO_CUSTOMER_COLUMN An order needs its customer(?!.*--)/);

@@ -1,27 +1,23 @@
 /** What a run would write, on its page and on the pages of its plan. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Console } from '../../src/console/server.ts';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { ended } from '../support/harness/ended.ts';
-import { csvOf, type LoadHow, type OrdersHarness, ordersCsv } from '../support/harness/orders.ts';
+import { csvOf, type LoadHow, ordersCsv } from '../support/harness/orders.ts';
 import { openLoadConsole } from './load-console.ts';
+import { pageAt } from './requests.ts';
 
 const SYNC = 'job: contacts, options: { approveAbove: 1 }';
 
-let harness: OrdersHarness;
-let web: Console;
-beforeAll(async () => {
-  ({ harness, web } = await openLoadConsole({ syncs: { contacts: SYNC } }));
-});
+const { harness, web } = await openLoadConsole({ syncs: { contacts: SYNC } });
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(3);
 });
-afterAll(() => harness?.close());
+afterAll(() => harness.close());
 
 /** The words of a page, without its tags. */
 async function look(at: string): Promise<{ readonly words: string; readonly next: string | undefined }> {
-  const html = await (await fetch(web.url + at)).text();
+  const html = await pageAt(web, at);
   const words = html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
   return { words, next: /href="([^"]+)" rel="next"/.exec(html)?.[1]?.replaceAll('&amp;', '&') };
 }
@@ -49,7 +45,7 @@ test('a load shows what it creates, what it updates from old to new, what it ski
   expect(words).toMatch(/To update .*O-1 .*amount 1\.25 → becomes 9\.50 status new → becomes paid/);
   expect(words).toContain('description Order 2 → becomes &lt;b&gt;Second&lt;/b&gt;');
   expect(words).not.toContain('(none)');
-  const exported = await (await fetch(`${web.url}/runs/${run}/rows.csv`)).text();
+  const exported = await pageAt(web, `/runs/${run}/rows.csv`);
   expect(exported).toContain('The record has amount 1.25 instead of 9.5, status new instead of paid.');
   const first = await look(`/runs/${run}/plan?kind=new`);
   expect(first.words).toContain('O-53');
@@ -78,10 +74,9 @@ test('a sync of contacts that waits for approval shows which customers it create
 test('the page of a row leads to its record as it is now, and to the decision about it', async () => {
   const created = await harness.load(ordersCsv(1));
   const link = (html: string, id: string) => new RegExp(`id="${id}[^"]*" href="([^"]+)"`).exec(html)?.[1] ?? '';
-  const html = async (at: string) => (await fetch(web.url + at)).text();
-  const record = link(await html(`/runs/${created.id}/rows/2`), 'record-/records/test/orders/');
+  const record = link(await pageAt(web, `/runs/${created.id}/rows/2`), 'record-/records/test/orders/');
   expect((await look(record)).words).toContain('O-1');
   const differs = await harness.load(ordersCsv(1).replace('1.25', '7'));
-  const decision = link(await html(`/runs/${differs.id}/rows/2`), 'decide');
+  const decision = link(await pageAt(web, `/runs/${differs.id}/rows/2`), 'decide');
   expect((await look(decision)).words).toContain('DIFFERS');
 });

@@ -9,6 +9,7 @@ import { createPipeline } from '../../src/service/administration.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
 import { expectSound, HOSTILE, openPage } from './browser.ts';
+import { apiOf } from './requests.ts';
 
 describe.runIf(CHROMIUM)('records', () => {
   let harness: OrdersHarness;
@@ -195,11 +196,7 @@ describe.runIf(CHROMIUM)('records', () => {
   });
 
   test('are read and written through the API, a write with the same id once', async () => {
-    const api = async (path: string, body: object) => {
-      const headers = { 'content-type': 'application/json' };
-      const answer = await fetch(`${web.url}/api/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-      return answer.json();
-    };
+    const api = async (path: string, body: object) => (await apiOf(web)(path, body)).json;
     const create = { id: randomUUID(), body: { full_name: 'Ann', email: 'ann@example.com' } };
     const both = [
       api('/accounts/test/calls/customers.create', create),

@@ -1,7 +1,6 @@
 /** Review in a real browser, and two people who decide about the same row. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Console } from '../../src/console/server.ts';
 import { listDecisions } from '../../src/engine/ledger/decisions.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
@@ -9,29 +8,26 @@ import { startRun } from '../../src/engine/ledger/runs.ts';
 import { asLoad } from '../engine/ledger/fresh-ledger.ts';
 import { anAccount } from '../engine/worker/an-account.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../support/database.ts';
 import { expectSound, openPage } from './browser.ts';
 import { openConsole } from './open-console.ts';
+import { apiOf, pageAt } from './requests.ts';
 
 const HOSTILE = `<img src=x onerror="alert(1)">"><svg onload=alert(2)> \u202egpj.exe \u001b[31m ${'x'.repeat(3_000)}`;
 
 const AWAY = new Error('the service is away');
 const REFUSED = { status: 'refused', httpStatus: 404, message: 'not found' } as const;
 
-let database: FreshDatabase;
-let web: Console;
 /** Ids of the customers that the service has; undefined: it is away. */
 let customers: readonly number[] | undefined;
-beforeAll(async () => {
-  database = await freshDatabase();
-  const account = anAccount(async (_, { query }) => {
-    const id = customers?.find((one) => one === query?.id);
-    return id === undefined ? REFUSED : { status: 'applied', httpStatus: 200, content: { id } };
-  });
-  web = await openConsole({
-    database,
-    openAccount: () => (customers ? Promise.resolve(account) : Promise.reject(AWAY)),
-  });
+const database = await freshDatabase();
+const account = anAccount(async (_, { query }) => {
+  const id = customers?.find((one) => one === query?.id);
+  return id === undefined ? REFUSED : { status: 'applied', httpStatus: 200, content: { id } };
+});
+const web = await openConsole({
+  database,
+  openAccount: () => (customers ? Promise.resolve(account) : Promise.reject(AWAY)),
 });
 beforeEach(() => database.pool.query('truncate ledger.runs, ledger.decisions, ledger.console_actions cascade'));
 afterAll(async () => {
@@ -85,12 +81,7 @@ async function ordersInReview(names: readonly string[]): Promise<void> {
 const decisions = async () =>
   (await listDecisions(database.pool)).map(({ subject, choice, record, note }) => [subject, choice, record, note]);
 
-/** Loosely typed: the assertions check the shape. */
-async function call(path: string, body?: object) {
-  const how = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  const answer = await fetch(`${web.url}/api/v1${path}`, how);
-  return { status: answer.status, json: JSON.parse(await answer.text()) };
-}
+const call = apiOf(web);
 
 const ITEM = `/review/items/${encodeURIComponent('acme/contact-1')}`;
 
@@ -112,7 +103,7 @@ test('the second of two people who decide about a row is told, and the first dec
 test('the page of a run says how many of its rows people have decided, and offers no decision when none is left', async () => {
   await inReview(['Ann', 'Bob']);
   const { runs } = (await call('/runs')).json;
-  const page = async () => (await fetch(`${web.url}/runs/${runs[0].run}`)).text();
+  const page = () => pageAt(web, `/runs/${runs[0].run}`);
   const decide = async (item: string) => {
     const { mark } = (await call(item)).json.item;
     expect((await call(`${item}/decide`, { choice: 'ignore', mark })).status).toBe(200);

@@ -1,16 +1,11 @@
 /** The page of the rows of a run that is too large to be searched at once. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Console } from '../../src/console/server.ts';
+import { afterAll, expect, test } from 'vitest';
 import { aRun } from '../engine/ledger/fresh-ledger.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../support/database.ts';
 import { openConsole } from './open-console.ts';
 
-let database: FreshDatabase;
-let web: Console;
-beforeAll(async () => {
-  database = await freshDatabase();
-  web = await openConsole({ database });
-});
+const database = await freshDatabase();
+const web = await openConsole({ database });
 afterAll(async () => {
   await web?.close();
   await database.close();

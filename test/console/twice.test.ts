@@ -1,37 +1,27 @@
 /** What a person does twice in the console, or in the console and on the command line, is done once. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import type { Console } from '../../src/console/server.ts';
+import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
 import { writeResults } from '../../src/syncs/orders/results.ts';
 import { ended } from '../support/harness/ended.ts';
-import type { OrdersHarness } from '../support/harness/orders.ts';
 import { openLoadConsole } from './load-console.ts';
+import { pageAt, postForm } from './requests.ts';
 
-let harness: OrdersHarness;
-let web: Console;
-beforeAll(async () => {
-  ({ harness, web } = await openLoadConsole({ hasFront: true }));
-});
+const { harness, web } = await openLoadConsole({ hasFront: true });
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(3);
 });
-afterAll(() => harness?.close());
+afterAll(() => harness.close());
 
 /** Sends a form, and returns the address of the next page, or the page itself. */
-async function post(at: string, fields: Readonly<Record<string, string>> | URLSearchParams = {}): Promise<string> {
-  const answer = await fetch(web.url + at, {
-    method: 'POST',
-    body: new URLSearchParams(fields),
-    headers: { origin: web.url },
-    redirect: 'manual',
-  });
+async function post(at: string, fields?: Readonly<Record<string, string>> | URLSearchParams): Promise<string> {
+  const answer = await postForm(web, at, fields);
   return answer.headers.get('location') ?? answer.text();
 }
-const look = async (at: string) => (await fetch(web.url + at)).text();
+const look = (at: string) => pageAt(web, at);
 
 /** Loads the new file with the choices that it comes with; returns the address of the page that follows. */
 function begin(upload: string): Promise<string> {
@@ -39,13 +29,14 @@ function begin(upload: string): Promise<string> {
   return post(pathname, searchParams);
 }
 
+const errorOf = async (run: string) => (await readRun(harness.database.pool, run)).errorCode;
+const awaitsApproval = (run: string) => expect.poll(() => errorOf(run)).toBe('AWAITS_CONFIRMATION');
+
 /** The run of an upload, once it is planned. */
 async function planned(upload: string): Promise<string> {
   const { pathname } = new URL(upload, web.url);
   const runOf = async () => (await fetch(web.url + pathname)).url.split('/').at(-1) ?? '';
-  await expect
-    .poll(async () => (await readRun(harness.database.pool, await runOf())).errorCode)
-    .toBe('AWAITS_CONFIRMATION');
+  await expect.poll(async () => errorOf(await runOf())).toBe('AWAITS_CONFIRMATION');
   return runOf();
 }
 
@@ -184,17 +175,15 @@ test('the columns of a corrected file are not remembered for files with that hea
 test('a page from before a load was dropped and planned again does not approve the new plan', async () => {
   const { begun } = await harness.takeIn('order_id,client_id,amount\nA,1,5\n', { confirm: true });
   const { id } = begun.run;
-  const awaits = () =>
-    expect.poll(async () => (await readRun(harness.database.pool, id)).errorCode).toBe('AWAITS_CONFIRMATION');
   await (await harness.workspace.work()).attend(begun.run);
-  await awaits();
+  await awaitsApproval(id);
   const before = await planOn(id);
   await post(`/runs/${id}/cancel`);
   await post(`/runs/${id}/retry`);
-  await awaits();
+  await awaitsApproval(id);
   for (const stale of [{ plan: before }, {}] as readonly Record<string, string>[]) {
     expect(await post(`/runs/${id}/resume`, stale)).toBe(`/runs/${id}`);
-    expect((await readRun(harness.database.pool, id)).errorCode).toBe('AWAITS_CONFIRMATION');
+    expect(await errorOf(id)).toBe('AWAITS_CONFIRMATION');
   }
   expect(await harness.orders()).toEqual([]);
   await approve(id);
@@ -205,7 +194,7 @@ test('a question whether to approve that is open since before the approval does 
   const { begun } = await harness.takeIn('order_id,client_id,amount\nA,1,5\n', { confirm: true });
   const { id } = begun.run;
   await (await harness.workspace.work()).attend(begun.run);
-  await expect.poll(async () => (await readRun(harness.database.pool, id)).errorCode).toBe('AWAITS_CONFIRMATION');
+  await awaitsApproval(id);
   const question = await look(`/confirm?action=cancel&run=${id}`);
   const [, kind = ''] = /name="kind" value="(\w+)"/.exec(question) ?? [];
   await harness.database.pool.query(`update ledger.runs set status = 'running', error_code = null where id = $1`, [id]);
@@ -220,13 +209,11 @@ test('a load that was not approved is planned and asked about again, also by its
   const rows = Array.from({ length: 1_000 }, (_, i) => `A-${i},1,1\n`);
   const { begun } = await harness.takeIn(`order_id,client_id,amount\n${rows.join('')}`, { confirm: true });
   const { id } = begun.run;
-  const awaits = () =>
-    expect.poll(async () => (await readRun(harness.database.pool, id)).errorCode).toBe('AWAITS_CONFIRMATION');
   await (await harness.workspace.work()).attend(begun.run);
-  await awaits();
+  await awaitsApproval(id);
   await post(`/runs/${id}/cancel`);
   await Promise.all([post(`/runs/${id}/retry`), post(`/runs/${id}/retry`)]);
-  await awaits();
+  await awaitsApproval(id);
   expect(await post(`/runs/${id}/resume`)).toBe(`/runs/${id}/approve`);
   expect(await post(`/runs/${id}/approve`, { writes: '999' })).toBe(`/runs/${id}/approve`);
   expect(await harness.orders()).toEqual([]);

@@ -1,13 +1,10 @@
 /** A load on a terminal: a person sees its plan, and approves or declines it. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { command } from '../cli/command.ts';
 import { ordersCsv } from '../support/harness/orders.ts';
-import { type CommandHarness, openCommandHarness } from './commands.ts';
+import { openCommandHarness } from './commands.ts';
 
-let harness: CommandHarness;
-beforeAll(async () => {
-  harness = await openCommandHarness({ syncs: { contacts: 'job: contacts, options: { approveAbove: 1 }' } });
-});
+const harness = await openCommandHarness({ syncs: { contacts: 'job: contacts, options: { approveAbove: 1 }' } });
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(3);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { jsonIn } from '../support/json-in.ts';
 
 const PROGRAM = path.join(import.meta.dirname, '../../src/cli/bin/lockstep.mjs');
 
@@ -76,7 +77,7 @@ export function startLockstep(args: readonly string[], { cwd, env = {} }: Surrou
   const ended = once(child, 'close').then(([code]): Finished => {
     running.delete(child);
     const last = stdout.trimEnd().split('\n').at(-1) ?? '';
-    return { code, stdout, stderr, tookMs: performance.now() - startedAtMs, json: parsed(last) };
+    return { code, stdout, stderr, tookMs: performance.now() - startedAtMs, json: jsonIn(last) };
   });
   return {
     pid: child.pid ?? 0,
@@ -103,13 +104,5 @@ async function* iterateUntil(child: ChildProcess, stream: Readable, isReached: (
     if (child.exitCode !== null) throw new Error('it ended before');
     await once(stream, 'data');
     yield;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -1,15 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { command } from '../cli/command.ts';
 import { postmasterOf } from '../support/processes.ts';
 import { lockstep } from './cli-process.ts';
-import { type E2eWorkspace, KEY, openWorkspace, settings } from './workspace.ts';
+import { KEY, openWorkspace, settings } from './workspace.ts';
 
-let workspace: E2eWorkspace;
-beforeAll(async () => {
-  workspace = await openWorkspace({ contacts: 200 });
-});
+const workspace = await openWorkspace({ contacts: 200 });
 afterAll(() => workspace.close());
 
 async function runWith(text: string, env: Record<string, string> = {}) {

@@ -1,17 +1,14 @@
 /** Files of a watched folder that would write more than the settings allow. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { command } from '../cli/command.ts';
 import { ordersCsv } from '../support/harness/orders.ts';
-import { type FolderHarness, openFolderHarness, WATCH } from './folder.ts';
+import { openFolderHarness, WATCH } from './folder.ts';
 
-let harness: FolderHarness;
-beforeAll(async () => {
-  harness = await openFolderHarness(
-    'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 250ms }',
-    'createCustomers: true, approveAbove: 3, approveAboveShare: 0.9',
-  );
-});
+const harness = await openFolderHarness(
+  'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 250ms }',
+  'createCustomers: true, approveAbove: 3, approveAboveShare: 0.9',
+);
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(3);

@@ -2,20 +2,17 @@
 import { open, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { eachOnce, ordersCsv } from '../support/harness/orders.ts';
 import { byLength } from '../support/property-runs.ts';
 import { type Failpoint, unanswered, writing } from './failpoints.ts';
-import { age, type FolderHarness, openFolderHarness, WATCH } from './folder.ts';
+import { age, openFolderHarness, WATCH } from './folder.ts';
 
 const CREATE = '/orders/create';
 
-let harness: FolderHarness;
-beforeAll(async () => {
-  harness = await openFolderHarness(
-    'budget: { requests: 5000, per: 1s, burst: 500, timeout: 500ms, settle: 225ms, concurrency: 4 }',
-  );
-});
+const harness = await openFolderHarness(
+  'budget: { requests: 5000, per: 1s, burst: 500, timeout: 500ms, settle: 225ms, concurrency: 4 }',
+);
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(3);

@@ -5,17 +5,14 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eachOnce, ordersCsv } from '../support/harness/orders.ts';
-import { age, type FileRow, type FolderHarness, openFolderHarness, WATCH } from './folder.ts';
+import { age, type FileRow, openFolderHarness, WATCH } from './folder.ts';
 
 const MIB = 1024 * 1024;
 const SECRET = 'client_id,order_id\nSECRET-WORD,1\n';
 const HEADER = 'order_id,client_id,description\n';
 const isRoot = process.getuid?.() === 0;
 
-let harness: FolderHarness;
-beforeAll(async () => {
-  harness = await openFolderHarness('budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 200ms }');
-});
+const harness = await openFolderHarness('budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 200ms }');
 afterAll(() => harness.close());
 
 /** A valid file with order `n`. */

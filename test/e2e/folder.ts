@@ -4,8 +4,6 @@ import path from 'node:path';
 import { wordedRows } from '../support/worded-rows.ts';
 import { openCommandHarness } from './commands.ts';
 
-export type FolderHarness = Awaited<ReturnType<typeof openFolderHarness>>;
-
 export interface FileRow {
   readonly verdict: string;
   readonly reason: string;

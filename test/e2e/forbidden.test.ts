@@ -1,18 +1,15 @@
 /** A key without the right to one operation: only runs that need it fail, and they resume once the right is given. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { suspensionOf } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { eachOnce, ordersCsv } from '../support/harness/orders.ts';
 import { people } from '../support/people.ts';
-import { type CommandHarness, openCommandHarness } from './commands.ts';
+import { openCommandHarness } from './commands.ts';
 
 const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 200ms, concurrency: 4 }';
 const FORBIDDEN = { status: 403, body: { status: 'error', message: 'no right to orders' } };
 
-let harness: CommandHarness;
-beforeAll(async () => {
-  harness = await openCommandHarness({ account: ACCOUNT });
-});
+const harness = await openCommandHarness({ account: ACCOUNT });
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(3);

@@ -2,17 +2,14 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { csvOf } from '../support/harness/orders.ts';
-import { type CommandHarness, openCommandHarness } from './commands.ts';
+import { openCommandHarness } from './commands.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 200ms }';
 const ACCOUNT = ['--account', 'test'];
 
-let harness: CommandHarness;
-beforeAll(async () => {
-  harness = await openCommandHarness({ account: QUICK });
-});
+const harness = await openCommandHarness({ account: QUICK });
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(3);

@@ -1,20 +1,17 @@
 /** `orders load` as people use it: stopped and restarted, from two terminals, on a full disk, on a file being written. */
 import fs, { appendFile, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { command } from '../cli/command.ts';
 import { csvOf, eachOnce, ordersCsv } from '../support/harness/orders.ts';
-import { type CommandHarness, openCommandHarness } from './commands.ts';
+import { openCommandHarness } from './commands.ts';
 
 /** Slow enough to be stopped halfway. */
 const SLOW = 'budget: { requests: 150, per: 1s, burst: 5, timeout: 2s, settle: 200ms, concurrency: 4 }';
 const ACCOUNT = ['--account', 'test'];
 const COUNT = 150;
 
-let harness: CommandHarness;
-beforeAll(async () => {
-  harness = await openCommandHarness({ account: SLOW });
-});
+const harness = await openCommandHarness({ account: SLOW });
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(3);

@@ -1,5 +1,5 @@
 /** A load whose process is killed while it reads its file, and repeatedly, creates every order once. */
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { FAULT_KINDS } from '../../src/service/testbed/behaviour.ts';
 import { csvOf, eachOnce, ordersCsv } from '../support/harness/orders.ts';
 import { byLength } from '../support/property-runs.ts';
@@ -9,10 +9,7 @@ import { writing } from './failpoints.ts';
 const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 250ms, concurrency: 4 }';
 const LOAD = ['orders', 'load', 'orders.csv', '--account', 'test'];
 
-let harness: CommandHarness;
-beforeAll(async () => {
-  harness = await openCommandHarness({ account: ACCOUNT });
-});
+const harness = await openCommandHarness({ account: ACCOUNT });
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(3);

@@ -1,18 +1,15 @@
 /** `orders load` with the exports that people have: presets, titles, orders of several lines, parts of a file, and results. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { command } from '../cli/command.ts';
 import { csvOf, ordersCsv } from '../support/harness/orders.ts';
-import { type CommandHarness, openCommandHarness } from './commands.ts';
+import { openCommandHarness } from './commands.ts';
 
 const QUICK = 'budget: { requests: 1000, per: 1s, burst: 500, timeout: 2s, settle: 200ms, concurrency: 8 }';
 const SAMPLES = path.join(import.meta.dirname, '../csv/samples');
 
-let harness: CommandHarness;
-beforeAll(async () => {
-  harness = await openCommandHarness({ account: QUICK });
-});
+const harness = await openCommandHarness({ account: QUICK });
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(3);

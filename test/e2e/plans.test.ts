@@ -1,17 +1,14 @@
 /** Plans: a dry run saves what it would write, and `lockstep apply` writes exactly that. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { command } from '../cli/command.ts';
 import { csvOf, eachOnce, ordersCsv } from '../support/harness/orders.ts';
-import { type CommandHarness, openCommandHarness } from './commands.ts';
+import { openCommandHarness } from './commands.ts';
 import { unanswered } from './failpoints.ts';
 
-let harness: CommandHarness;
-beforeAll(async () => {
-  harness = await openCommandHarness({
-    account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 250ms, concurrency: 4 }',
-  });
+const harness = await openCommandHarness({
+  account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 300ms, settle: 250ms, concurrency: 4 }',
 });
 beforeEach(async () => {
   await harness.reset();

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, stat, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { constants, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type CommandHarness, openCommandHarness } from './commands.ts';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { openCommandHarness } from './commands.ts';
 
 const ACCOUNT = ['--account', 'test'];
 /** 30 rows without an order_id: loaded again, each would be another order. */
@@ -12,11 +12,8 @@ const ROWS = Array.from({ length: 30 }, (_, n) => `${(n % 3) + 1},${n}.5,Grüße
 const TEXT = `client_id,amount,description\n${ROWS.join('\n')}\n`;
 const CRLF = TEXT.replaceAll('\n', '\r\n');
 
-let harness: CommandHarness;
-beforeAll(async () => {
-  harness = await openCommandHarness({
-    account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 200ms }',
-  });
+const harness = await openCommandHarness({
+  account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 200ms }',
 });
 beforeEach(async () => {
   await harness.reset();

@@ -2,21 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { databaseUrl } from '../cli/command.ts';
-import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
+import { emptyDatabase } from '../support/database.ts';
 import { processesNaming } from '../support/processes.ts';
-import { lockstep, type Surroundings, startLockstep } from './cli-process.ts';
+import { lockstep, startLockstep } from './cli-process.ts';
 
 const KEY = `canary-key-${randomUUID()}`; // unique to this run: other runs may be active
-let database: FreshDatabase;
-let around: Surroundings;
-beforeAll(async () => {
-  database = await emptyDatabase();
-  const cwd = await mkdtemp(path.join(os.tmpdir(), 'lockstep-service-'));
-  await writeFile(path.join(cwd, 'key'), `${KEY}\n`);
-  around = { cwd, env: { DATABASE_URL: databaseUrl(database.connection), ACME_KEY: KEY } };
-});
+const database = await emptyDatabase();
+const cwd = await mkdtemp(path.join(os.tmpdir(), 'lockstep-service-'));
+await writeFile(path.join(cwd, 'key'), `${KEY}\n`);
+const around = { cwd, env: { DATABASE_URL: databaseUrl(database.connection), ACME_KEY: KEY } };
 afterAll(async () => {
   await rm(around.cwd, { recursive: true });
   await database.close();

@@ -1,31 +1,26 @@
 /** Requests to the console and its API: each gets an answer as it is described, and a refusal says what is wrong. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { LockstepError } from '../../src/base/errors.ts';
 import { endpoints } from '../../src/console/api/endpoints.ts';
-import type { Console } from '../../src/console/server.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
 import { openConsole, SETTINGS } from '../console/open-console.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { freshDatabase } from '../support/database.ts';
 import { broken, expectMessage, fuzz } from './fuzz.ts';
 
-let database: FreshDatabase;
-let web: Console;
 let run = '';
 const refuse = async (name: string) => Promise.reject(new LockstepError('NOT_HERE', `no ${name} here`));
-beforeAll(async () => {
-  database = await freshDatabase();
-  const text = `${SETTINGS}\nsyncs: { nightly: { type: contacts, account: acme } }`;
-  web = await openConsole({ database, text, openAccount: refuse, examine: refuse, targets: { open: refuse } });
-  const sync = { sync: 'nightly', resource: 'nightly', type: 'contacts', account: 'acme', lane: 'batch' } as const;
-  const started = await startRun(database.pool, { ...sync, dryRun: false, options: {}, phase: 'scan-contacts' });
-  run = started.run.id;
-  await addRows(database.pool, run, [{ n: 0, sourceId: 'c0', label: 'Ann', verdict: 'review', reason: 'AMBIGUOUS' }]);
-  await endRun(database.pool, run, 'done');
-});
+const database = await freshDatabase();
+const text = `${SETTINGS}\nsyncs: { nightly: { type: contacts, account: acme } }`;
+const web = await openConsole({ database, text, openAccount: refuse, examine: refuse, targets: { open: refuse } });
+const sync = { sync: 'nightly', resource: 'nightly', type: 'contacts', account: 'acme', lane: 'batch' } as const;
+const started = await startRun(database.pool, { ...sync, dryRun: false, options: {}, phase: 'scan-contacts' });
+run = started.run.id;
+await addRows(database.pool, run, [{ n: 0, sourceId: 'c0', label: 'Ann', verdict: 'review', reason: 'AMBIGUOUS' }]);
+await endRun(database.pool, run, 'done');
 afterAll(async () => {
   await web.close();
   await database.close();

@@ -1,21 +1,18 @@
 /** Contact syncs that would write more than the settings allow without approval. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { approvalOf, approveRun } from '../../src/engine/ledger/approval.ts';
 import { decide, lockDecisions } from '../../src/engine/ledger/decisions.ts';
 import { resumeRun } from '../../src/engine/ledger/run-status.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { reviewItems } from '../../src/engine/ledger/views/review-items.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
-import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
+import { openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import { people } from '../support/people.ts';
 import { wordedRows } from '../support/worded-rows.ts';
 
-let harness: ContactsHarness;
-beforeAll(async () => {
-  harness = await openContactsHarness({
-    syncs: { contacts: 'job: contacts, options: { approveAbove: 5, approveAboveShare: 0.9 }' },
-  });
+const harness = await openContactsHarness({
+  syncs: { contacts: 'job: contacts, options: { approveAbove: 5, approveAboveShare: 0.9 }' },
 });
 beforeEach(() => harness.reset());
 afterAll(() => harness.close());

@@ -3,26 +3,22 @@
  * with few requests and bounded memory, and writes nothing.
  */
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
-import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
+import { openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
-import { type Answer, type Reply, startHttpServer, type TestServer } from '../support/http-server.ts';
+import { type Answer, type Reply, startHttpServer } from '../support/http-server.ts';
 
 const MEGABYTE = 1024 * 1024;
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 100ms, concurrency: 4 }';
 
-let harness: ContactsHarness;
-let server: TestServer;
 let answer: Answer;
 let requestsBefore = 0;
-beforeAll(async () => {
-  server = await startHttpServer((request, response) => answer(request, response));
-  harness = await openContactsHarness({
-    account: QUICK,
-    serviceUrl: server.url,
-    syncs: { contacts: 'job: contacts, options: { rowsPerPage: 10 }' },
-  });
+const server = await startHttpServer((request, response) => answer(request, response));
+const harness = await openContactsHarness({
+  account: QUICK,
+  serviceUrl: server.url,
+  syncs: { contacts: 'job: contacts, options: { rowsPerPage: 10 }' },
 });
 beforeEach(async () => {
   await harness.reset();

@@ -1,9 +1,9 @@
 /** The mapping and the filter of a contact sync, over several runs against the embedded service. */
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import { exportedLines } from '../../src/operator/row-export.ts';
-import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
+import { openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import { people } from '../support/people.ts';
 
@@ -33,10 +33,7 @@ const cho = {
   country: 'US',
 };
 
-let harness: ContactsHarness;
-beforeAll(async () => {
-  harness = await openContactsHarness({ account: QUICK, syncs: SYNCS });
-});
+const harness = await openContactsHarness({ account: QUICK, syncs: SYNCS });
 beforeEach(() => harness.reset());
 afterAll(() => harness.close());
 

@@ -1,14 +1,11 @@
 /** Which customer a contact already has, decided by whole runs against a service of its own. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import type { WordedRow } from '../support/worded-rows.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
 
-let harness: ContactsHarness;
-beforeAll(async () => {
-  harness = await openContactsHarness({ account: QUICK });
-});
+const harness = await openContactsHarness({ account: QUICK });
 beforeEach(() => harness.reset());
 afterAll(() => harness.close());
 

@@ -1,6 +1,6 @@
 /** The last phase of a run by itself: the results of its rows. */
 import pino from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliverStatus } from '../../jobs/deliver-status.ts';
 import { PLAIN_HINTS } from '../../src/base/reasons/reasons.ts';
 import { problemLines } from '../../src/cli/print/problem-lines.ts';
@@ -17,14 +17,10 @@ import { aRun, freshLedger, putRows, rowsOf, WORKER } from '../engine/ledger/fre
 import { anAccount, noTargets } from '../engine/worker/an-account.ts';
 import { change, forgetDeliveries, queue } from '../mirror/outbox/delivery-worlds.ts';
 import { settingsOf } from '../settings/problems-in.ts';
-import type { FreshDatabase } from '../support/database.ts';
 
 const WAITS: JobResult = { status: 'again', inMs: 0 };
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterEach(() => forgetDeliveries(database));
 afterAll(() => database.close());
 

@@ -4,14 +4,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { OperationName } from '../../src/contract/operations.ts';
 import { countRows } from '../../src/engine/ledger/rows.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
-import type { Service } from '../../src/service/server.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { callService } from '../support/harness/call-service.ts';
-import { type Cases, keyOf, nameOf, openCases } from '../support/harness/cases.ts';
+import { keyOf, nameOf, openCases } from '../support/harness/cases.ts';
 import { ended } from '../support/harness/ended.ts';
 import { allPairs, allValues, type Options } from '../support/pairwise.ts';
 import { people } from '../support/people.ts';
@@ -59,15 +58,10 @@ const options = {
 const pairs = allPairs(options);
 const cases = byLength({ few: allValues(options), all: pairs }).map((one, n) => [n, one] as const);
 
-let at: Cases;
-let plain: Service;
-
-beforeAll(async () => {
-  const behaviours = cases.map(([, one]) => behaviourOf(one));
-  const account = 'dialect: auto, budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
-  at = await openCases(behaviours, { account, sync: 'options: { rowsPerPage: 10 }' });
-  plain = await at.anotherService({});
-});
+const behaviours = cases.map(([, one]) => behaviourOf(one));
+const account = 'dialect: auto, budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
+const at = await openCases(behaviours, { account, sync: 'options: { rowsPerPage: 10 }' });
+const plain = await at.anotherService({});
 afterAll(() => at.close());
 
 describe('the cases', () => {

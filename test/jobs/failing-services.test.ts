@@ -1,24 +1,20 @@
 /** How a run ends and what it reports where the service does not work, and how the next run continues. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { resumeRun } from '../../src/engine/ledger/run-status.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { suspensionOf } from '../../src/engine/ledger/scopes/suspensions.ts';
-import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
+import { openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import type { Reply } from '../support/http-server.ts';
 import { people } from '../support/people.ts';
-import { startTinyService, type TinyOptions, type TinyRecord, type TinyService } from '../support/tiny-service.ts';
+import { startTinyService, type TinyOptions, type TinyRecord } from '../support/tiny-service.ts';
 
 const CONTACTS = 30;
 const SETTLE_MS = 200;
 const QUICK = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: ${SETTLE_MS}ms, concurrency: 4 }`;
 
-let harness: ContactsHarness;
-let tiny: TinyService;
-beforeAll(async () => {
-  tiny = await startTinyService();
-  harness = await openContactsHarness({ account: QUICK, serviceUrl: tiny.url });
-});
+const tiny = await startTinyService();
+const harness = await openContactsHarness({ account: QUICK, serviceUrl: tiny.url });
 beforeEach(() => harness.reset());
 afterAll(async () => {
   await harness.close();

@@ -1,15 +1,12 @@
 /** A person approves the first orders of a load, looks at them, and then decides about the others. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { cancelRun, reopenRun, retryLoad } from '../../src/operator/run-actions.ts';
 import { planOf, writesOf } from '../../src/operator/run-plan.ts';
 import { ended } from '../support/harness/ended.ts';
-import { csvOf, eachOnce, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
+import { csvOf, eachOnce, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 
-let harness: OrdersHarness;
-beforeAll(async () => {
-  harness = await openOrdersHarness({ hasFront: true });
-});
+const harness = await openOrdersHarness({ hasFront: true });
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(3);

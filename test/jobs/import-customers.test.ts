@@ -1,6 +1,6 @@
 /** One job of a run by itself, with a client that answers as the test says. */
 import pino from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { importCustomers } from '../../jobs/import-customers.ts';
 import type { Outcome } from '../../src/client/call/outcome.ts';
 import { RetryLater } from '../../src/engine/account/failure.ts';
@@ -10,12 +10,8 @@ import { readLearnt } from '../../src/engine/ledger/scopes/learnt.ts';
 import type { JobResult } from '../../src/engine/worker/job.ts';
 import { aRun, claimOn, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { anAccount, noTargets } from '../engine/worker/an-account.ts';
-import type { FreshDatabase } from '../support/database.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 const OPTIONS = { rowsPerPage: 500, importWith: 'auto', onChange: 'update', matchBy: ['email', 'phone'] };

@@ -1,22 +1,19 @@
 /** Loads that create the customers they miss: each customer once, even when other runs need it at the same time. */
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { remedyFor } from '../../src/base/reasons/reasons.ts';
 import { approveRun } from '../../src/engine/ledger/approval.ts';
 import { endRun, pauseRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
 import { type NewRun, type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
 import { ended } from '../support/harness/ended.ts';
-import { csvOf, type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+import { csvOf, openOrdersHarness } from '../support/harness/orders.ts';
 import { listRuns } from '../support/newest-runs.ts';
 
 /** Slow enough to inspect a run midway. */
 const SLOW = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 150ms, concurrency: 2 }';
 const CREATE = { createCustomers: true };
 
-let harness: OrdersHarness;
-beforeAll(async () => {
-  harness = await openOrdersHarness({ account: SLOW, behaviour: { latencyMs: 10 }, hasFront: true });
-});
+const harness = await openOrdersHarness({ account: SLOW, behaviour: { latencyMs: 10 }, hasFront: true });
 beforeEach(() => harness.reset());
 afterAll(() => harness.close());
 

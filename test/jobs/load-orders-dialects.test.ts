@@ -4,12 +4,12 @@
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { countRows } from '../../src/engine/ledger/rows.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import type { OrdersOptions } from '../../src/syncs/orders/options.ts';
-import { type Cases, nameOf, openCases } from '../support/harness/cases.ts';
+import { nameOf, openCases } from '../support/harness/cases.ts';
 import { ended } from '../support/harness/ended.ts';
 import { csvOf, receiveFile } from '../support/harness/orders.ts';
 import { allPairs, allValues } from '../support/pairwise.ts';
@@ -38,15 +38,11 @@ const options = {
 
 const cases = byLength({ few: allValues, all: allPairs })(options).map((one, n) => [n, one] as const);
 
-let at: Cases;
-
-beforeAll(async () => {
-  const account = 'dialect: auto, budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 150ms }';
-  at = await openCases(
-    cases.map(([, one]) => behaviourOf(one)),
-    { account },
-  );
-});
+const account = 'dialect: auto, budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 150ms }';
+const at = await openCases(
+  cases.map(([, one]) => behaviourOf(one)),
+  { account },
+);
 afterAll(() => at.close());
 
 const HEADER = 'order_id,customer_email,customer_name,amount,status,description';

@@ -1,18 +1,15 @@
 /** A service that turns an order_id into a number, and one that lists orders under an unknown name. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
-import { csvOf, type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+import { csvOf, openOrdersHarness } from '../support/harness/orders.ts';
 
 const FAULTS = { seed: 3, rate: 0.3, kinds: ['reset-after', '5xx-after', 'reset-before'] as const, onlyWrites: true };
 
-let harness: OrdersHarness;
-beforeAll(async () => {
-  const account = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 500ms, settle: 600ms }';
-  harness = await openOrdersHarness({
-    account,
-    behaviour: { faults: { ...FAULTS, kinds: [...FAULTS.kinds] } },
-    hasFront: true,
-  });
+const account = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 500ms, settle: 600ms }';
+const harness = await openOrdersHarness({
+  account,
+  behaviour: { faults: { ...FAULTS, kinds: [...FAULTS.kinds] } },
+  hasFront: true,
 });
 beforeEach(async () => {
   await harness.reset();

@@ -1,14 +1,11 @@
 /** The service numbers customers and orders separately: both can have one number, and neither hides the other. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { approveRun } from '../../src/engine/ledger/approval.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { ended } from '../support/harness/ended.ts';
-import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+import { openOrdersHarness } from '../support/harness/orders.ts';
 
-let harness: OrdersHarness;
-beforeAll(async () => {
-  harness = await openOrdersHarness();
-});
+const harness = await openOrdersHarness();
 beforeEach(() => harness.reset());
 afterAll(() => harness.close());
 

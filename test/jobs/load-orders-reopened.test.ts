@@ -1,17 +1,14 @@
 /** A load that has ended, is opened again and completes. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { declineRun } from '../../src/engine/ledger/approval.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
 import { fateOf } from '../engine/ledger/matching/load-worlds.ts';
 import { ended } from '../support/harness/ended.ts';
-import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+import { openOrdersHarness } from '../support/harness/orders.ts';
 
-let harness: OrdersHarness;
-beforeAll(async () => {
-  harness = await openOrdersHarness();
-});
+const harness = await openOrdersHarness();
 afterAll(() => harness.close());
 
 test('loads a row that failed once its customer exists, and does not send succeeded rows again', async () => {

@@ -1,13 +1,10 @@
 /** Files without an order_id that a spreadsheet saves again: a person decides whether their rows are new orders. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { awaitsApproval } from '../../src/engine/ledger/approval.ts';
 import { cancelRun } from '../../src/operator/run-actions.ts';
-import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+import { openOrdersHarness } from '../support/harness/orders.ts';
 
-let harness: OrdersHarness;
-beforeAll(async () => {
-  harness = await openOrdersHarness();
-});
+const harness = await openOrdersHarness();
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(2);

@@ -1,5 +1,5 @@
 /** A load beside the runs that write its account's customers: it waits for them, and continues however they end. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { beginRead } from '../../src/engine/ledger/match-index.ts';
 import { endRun, pauseRun, supersedeRuns } from '../../src/engine/ledger/run-status.ts';
 import { type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
@@ -9,14 +9,11 @@ import { saveCheckpoint } from '../../src/syncs/orders/load-checkpoint.ts';
 import { whileWaiting } from '../../src/syncs/orders/wait-for-run.ts';
 import { putRows } from '../engine/ledger/fresh-ledger.ts';
 import { ended } from '../support/harness/ended.ts';
-import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+import { openOrdersHarness } from '../support/harness/orders.ts';
 
 const CSV = 'order_id,customer email,amount\nA,new@example.com,12.50\nB,new@example.com,7\n';
 
-let harness: OrdersHarness;
-beforeAll(async () => {
-  harness = await openOrdersHarness();
-});
+const harness = await openOrdersHarness();
 beforeEach(() => harness.reset());
 afterAll(() => harness.close());
 

@@ -1,26 +1,16 @@
 /** Orders over several loads of files, against the embedded service. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { endRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { readRowStory } from '../../src/engine/ledger/views/row-story.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
 import { ended } from '../support/harness/ended.ts';
-import {
-  csvOf,
-  eachOnce,
-  type LoadHow,
-  type OrdersHarness,
-  openOrdersHarness,
-  ordersCsv,
-} from '../support/harness/orders.ts';
+import { csvOf, eachOnce, type LoadHow, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
 
-let harness: OrdersHarness;
-beforeAll(async () => {
-  harness = await openOrdersHarness({ account: QUICK });
-});
+const harness = await openOrdersHarness({ account: QUICK });
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(3);

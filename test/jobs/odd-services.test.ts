@@ -1,30 +1,20 @@
 /** Runs against a service that refuses, loses, changes or misreports the data it is given. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { EMBEDDED } from '../../src/engine/account/account.ts';
 import { isCutOff, keepCutOff } from '../../src/engine/account/cut-off-lists.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { reviewItems } from '../../src/engine/ledger/views/review-items.ts';
-import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
+import { openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import type { Reply } from '../support/http-server.ts';
 import { people } from '../support/people.ts';
-import {
-  imported,
-  startTinyService,
-  type TinyOptions,
-  type TinyRecord,
-  type TinyService,
-} from '../support/tiny-service.ts';
+import { imported, startTinyService, type TinyOptions, type TinyRecord } from '../support/tiny-service.ts';
 
 const SETTLE_MS = 100;
 const QUICK = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: ${SETTLE_MS}ms }`;
 
-let harness: ContactsHarness;
-let tiny: TinyService;
-beforeAll(async () => {
-  tiny = await startTinyService();
-  harness = await openContactsHarness({ account: QUICK, serviceUrl: tiny.url });
-});
+const tiny = await startTinyService();
+const harness = await openContactsHarness({ account: QUICK, serviceUrl: tiny.url });
 beforeEach(() => harness.reset());
 afterAll(async () => {
   await harness.close();

@@ -1,19 +1,16 @@
 /** A service that is away unattended: runs wait for it up to the account's patience, and resume by themselves. */
 import { mkdir, readdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
-import { type CommandHarness, openCommandHarness } from '../e2e/commands.ts';
+import { openCommandHarness } from '../e2e/commands.ts';
 import { ended } from '../support/harness/ended.ts';
 import { ordersCsv } from '../support/harness/orders.ts';
 import { people } from '../support/people.ts';
 
 const ACCOUNT = 'patience: 5m, budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: 200ms }';
 
-let harness: CommandHarness;
-beforeAll(async () => {
-  harness = await openCommandHarness({ account: ACCOUNT });
-});
+const harness = await openCommandHarness({ account: ACCOUNT });
 beforeEach(async () => {
   await harness.reset();
   harness.front.set();

@@ -3,15 +3,12 @@
  * hides records is found in other ways.
  */
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type BookHarness, openBookHarness } from '../support/harness/order-book.ts';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { openBookHarness } from '../support/harness/order-book.ts';
 import { csvOf } from '../support/harness/orders.ts';
 import type { BookRecord } from '../support/order-book.ts';
 
-let harness: BookHarness;
-beforeAll(async () => {
-  harness = await openBookHarness();
-});
+const harness = await openBookHarness();
 beforeEach(() => harness.reset());
 afterAll(() => harness?.close());
 

@@ -1,21 +1,18 @@
 /** After retention has deleted old rows and runs, nothing is written twice. */
 import pino from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { prune } from '../../src/cli/workspace/retention.ts';
 import { startRoles } from '../../src/cli/workspace/roles.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
 import { ended } from '../support/harness/ended.ts';
-import { csvOf, eachOnce, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
+import { csvOf, eachOnce, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 import { PATIENT } from '../support/patient.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
 
-let harness: OrdersHarness;
-beforeAll(async () => {
-  harness = await openOrdersHarness({ account: QUICK, retention: '{ rows: 90d, runs: 400d }' });
-});
+const harness = await openOrdersHarness({ account: QUICK, retention: '{ rows: 90d, runs: 400d }' });
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(3);

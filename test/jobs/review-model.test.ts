@@ -3,7 +3,7 @@
  * each contact only what a person decided, whether that still holds, and what it is linked with.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { command, databaseUrl } from '../cli/command.ts';
 import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 import { runs } from '../support/property-runs.ts';
@@ -28,11 +28,8 @@ interface Model {
   edits: number;
 }
 
-let harness: ContactsHarness;
-beforeAll(async () => {
-  const account = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 400ms, settle: 400ms }';
-  harness = await openContactsHarness({ account, syncs: { contacts: 'type: contacts' } });
-});
+const account = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 400ms, settle: 400ms }';
+const harness = await openContactsHarness({ account, syncs: { contacts: 'type: contacts' } });
 afterAll(() => harness.close());
 
 const mailOf = (contact: Contact) => `person${contact}@example.com`;

@@ -1,15 +1,12 @@
 /** What people decide about orders in review, and what a retry of their load makes of it. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { Run } from '../../src/engine/ledger/runs.ts';
-import { type CommandHarness, openCommandHarness } from '../e2e/commands.ts';
+import { openCommandHarness } from '../e2e/commands.ts';
 import { csvOf, ordersCsv } from '../support/harness/orders.ts';
 
 const ACCOUNT = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 400ms, settle: 400ms }';
 
-let harness: CommandHarness;
-beforeAll(async () => {
-  harness = await openCommandHarness({ account: ACCOUNT });
-});
+const harness = await openCommandHarness({ account: ACCOUNT });
 beforeEach(async () => {
   await harness.reset();
   await harness.addNumberedCustomers(3);

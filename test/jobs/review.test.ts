@@ -2,14 +2,14 @@
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { type NewRun, type Run, runningRuns, startRun } from '../../src/engine/ledger/runs.ts';
 import { planRows } from '../../src/engine/ledger/transitions.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
 import { command, databaseUrl } from '../cli/command.ts';
-import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
+import { openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import type { Reply } from '../support/http-server.ts';
 import { wordedRows } from '../support/worded-rows.ts';
@@ -36,10 +36,7 @@ const CONTACT_RUN: NewRun = {
   phase: 'import-customers',
 };
 
-let harness: ContactsHarness;
-beforeAll(async () => {
-  harness = await openContactsHarness({ account: QUICK, hasFront: true, syncs: SYNCS });
-});
+const harness = await openContactsHarness({ account: QUICK, hasFront: true, syncs: SYNCS });
 beforeEach(() => harness.reset());
 afterAll(() => harness.close());
 

@@ -2,11 +2,11 @@
  * No statement goes through more rows than a few times those of its run: a plan that compares each row with each other one is
  * quick in a small test and takes hours in a load of a million.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { seedWorkspace } from '../../src/service/testbed/seed.ts';
 import { freshDatabase } from '../support/database.ts';
 import { TEST_KEY } from '../support/harness/harness.ts';
-import { csvOf, type LoadHow, type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+import { csvOf, type LoadHow, openOrdersHarness } from '../support/harness/orders.ts';
 import { byLength } from '../support/property-runs.ts';
 import { type Work, watchWork } from '../support/statement-work.ts';
 
@@ -16,16 +16,12 @@ const CUSTOMERS = 1_500;
 /** Far from each with each, which is 9,000,000; plans differ from run to run while Postgres has no statistics. */
 const MOST = 100 * MANY;
 
-let harness: OrdersHarness;
-let work: { take(): readonly Work[] };
-beforeAll(async () => {
-  const database = await freshDatabase();
-  work = await watchWork(database);
-  const account = 'budget: { requests: 100000, per: 1s, concurrency: 16, settle: 100ms }';
-  // Small pages: what is done for each of them counts.
-  const syncs = { contacts: 'job: contacts, options: { rowsPerPage: 20 }' };
-  harness = await openOrdersHarness({ database, account, syncs });
-});
+const database = await freshDatabase();
+const work = await watchWork(database);
+const account = 'budget: { requests: 100000, per: 1s, concurrency: 16, settle: 100ms }';
+// Small pages: what is done for each of them counts.
+const syncs = { contacts: 'job: contacts, options: { rowsPerPage: 20 }' };
+const harness = await openOrdersHarness({ database, account, syncs });
 afterAll(() => harness.close());
 
 /** The statements of Lockstep that have gone through too many rows since the last call, all their executions together. */

@@ -2,15 +2,12 @@
  * Services whose lists show orders or customers in a way that the worker cannot compare with what it has sent: the first load
  * creates one order, and nothing is sent again.
  */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type BookHarness, openBookHarness } from '../support/harness/order-book.ts';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { openBookHarness } from '../support/harness/order-book.ts';
 import { csvOf } from '../support/harness/orders.ts';
 import type { BookRecord } from '../support/order-book.ts';
 
-let harness: BookHarness;
-beforeAll(async () => {
-  harness = await openBookHarness();
-});
+const harness = await openBookHarness();
 beforeEach(() => harness.reset());
 afterAll(() => harness?.close());
 

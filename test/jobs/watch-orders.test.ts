@@ -2,21 +2,18 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { pruneLedger } from '../../src/engine/ledger/retention/prune.ts';
 import { type Run, startRun } from '../../src/engine/ledger/runs.ts';
 import { ended } from '../support/harness/ended.ts';
-import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+import { openOrdersHarness } from '../support/harness/orders.ts';
 
 const HEADER = 'order_id,customer_email,amount\n';
 const TWO = `${HEADER}A-1,ann@example.com,10\nA-2,ann@example.com,20\n`;
 
-let harness: OrdersHarness;
 let folder: string;
-beforeAll(async () => {
-  harness = await openOrdersHarness({
-    account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }',
-  });
+const harness = await openOrdersHarness({
+  account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }',
 });
 beforeEach(async () => {
   await harness.reset();

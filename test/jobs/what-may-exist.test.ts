@@ -1,16 +1,13 @@
 /** Services whose lists do not show what was created: nothing is created again, and the verdicts say what is known. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { keepCutOff } from '../../src/engine/account/cut-off-lists.ts';
-import { type BookHarness, openBookHarness, SETTLE_MS } from '../support/harness/order-book.ts';
+import { openBookHarness, SETTLE_MS } from '../support/harness/order-book.ts';
 import { csvOf } from '../support/harness/orders.ts';
 import type { BookRecord, OrderBookOptions } from '../support/order-book.ts';
 
 const CUSTOMERS = [{ full_name: 'Ann', email: 'ann@example.com' }];
 
-let harness: BookHarness;
-beforeAll(async () => {
-  harness = await openBookHarness();
-});
+const harness = await openBookHarness();
 beforeEach(() => harness.reset());
 afterAll(() => harness?.close());
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { thisWorker } from '../../src/engine/ledger/claims.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { acknowledgeRun, endRun, pauseRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
@@ -18,15 +18,11 @@ import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import { aSpec } from '../engine/ledger/matching/load-worlds.ts';
 import { change, queue } from '../mirror/outbox/delivery-worlds.ts';
 import { settingsOf } from '../settings/problems-in.ts';
-import type { FreshDatabase } from '../support/database.ts';
 
 const SETTINGS = settingsOf('accounts: { acme: {} }\nsyncs: { nightly: { type: contacts, account: acme } }');
 const NIGHTLY = { sync: 'nightly', account: 'acme', scope: 'acme' };
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 beforeEach(async () => {
   await database.pool.query(`truncate ledger.runs, ledger.inputs, ledger.verdicts, ledger.audit_debts, ledger.schedules,
     ledger.paused_syncs, ledger.suspensions, ledger.target_states, ledger.service_states, ledger.deliveries, ledger.alerts, ledger.decisions cascade`);

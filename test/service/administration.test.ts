@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPipeline, deleteRecord, listPipelines, type MadePipeline } from '../../src/service/administration.ts';
-import { type StartedService, startedService } from './started-service.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createPipeline, deleteRecord, listPipelines } from '../../src/service/administration.ts';
+import { startedService } from './started-service.ts';
 
-let at: StartedService;
-let board: MadePipeline;
-
-beforeAll(async () => {
-  at = await startedService();
-  const cards = ['a', 'b', 'c'].map((title) => ({ title }));
-  board = await createPipeline(at.pool, at.tenantId, {
-    name: 'Sales',
-    columns: [{ name: 'New', cards }, { name: 'Won', cards: [{ title: 'x', contactId: 7 }] }, { name: 'Lost' }],
-  });
+const at = await startedService();
+const cards = ['a', 'b', 'c'].map((title) => ({ title }));
+const board = await createPipeline(at.pool, at.tenantId, {
+  name: 'Sales',
+  columns: [{ name: 'New', cards }, { name: 'Won', cards: [{ title: 'x', contactId: 7 }] }, { name: 'Lost' }],
 });
 afterAll(() => at.close());
 

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { FaultKind } from '../../src/service/testbed/behaviour.ts';
-import { type StartedService, startedService } from './started-service.ts';
+import { startedService } from './started-service.ts';
 
-let at: StartedService;
-beforeAll(async () => {
-  at = await startedService();
-});
+const at = await startedService();
 afterAll(() => at.close());
 
 /** Records of a table without exactly one create in the log, and creates in the log without a record. */

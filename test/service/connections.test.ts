@@ -1,15 +1,12 @@
 /** What a caller may do to the service below HTTP: the requests are written by hand. */
 import net from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { createKey } from '../../src/service/tenants.ts';
 import { PATIENT } from '../support/patient.ts';
-import { type StartedService, startedService } from './started-service.ts';
+import { startedService } from './started-service.ts';
 
-let at: StartedService;
-beforeAll(async () => {
-  at = await startedService({}, { headersMs: 300, requestMs: 600, checkEveryMs: 50, connections: 20 });
-});
+const at = await startedService({}, { headersMs: 300, requestMs: 600, checkEveryMs: 50, connections: 20 });
 afterAll(() => at.close());
 
 const JSON_POST = 'POST /api/v1/contacts/create HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { behaviourSchema } from '../../src/service/testbed/behaviour.ts';
-import { type Sent, type StartedService, startedService } from './started-service.ts';
+import { type Sent, startedService } from './started-service.ts';
 
-let at: StartedService;
-let customer: number;
-let order: number;
-
-beforeAll(async () => {
-  at = await startedService();
-  customer = await at.create('customers.create', { full_name: 'Ada' });
-  order = await at.create('orders.create', { client_id: customer, order_id: 'A-1', amount: 12.5 });
-  for (let n = 0; n < 130; n++)
-    await at.content('tasks.create', { body: { taskName: `T${n}`, isCompleted: n % 2 === 0 } });
-  for (let n = 0; n < 30; n++) await at.content('contacts.create', { body: { first_name: `C${n}`, by_email: true } });
-});
+const at = await startedService();
+const customer = await at.create('customers.create', { full_name: 'Ada' });
+const order = await at.create('orders.create', { client_id: customer, order_id: 'A-1', amount: 12.5 });
+for (let n = 0; n < 130; n++)
+  await at.content('tasks.create', { body: { taskName: `T${n}`, isCompleted: n % 2 === 0 } });
+for (let n = 0; n < 30; n++) await at.content('contacts.create', { body: { first_name: `C${n}`, by_email: true } });
 afterAll(() => at.close());
 
 describe('a list', () => {

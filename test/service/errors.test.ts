@@ -1,13 +1,10 @@
 import net from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { LockstepError } from '../../src/base/errors.ts';
 import { startService } from '../../src/service/server.ts';
-import { type Sent, type StartedService, startedService } from './started-service.ts';
+import { type Sent, startedService } from './started-service.ts';
 
-let at: StartedService;
-beforeAll(async () => {
-  at = await startedService();
-});
+const at = await startedService();
 afterAll(() => at.close());
 
 const post = (body: unknown, headers: Record<string, string> = {}): Sent => ({ method: 'POST', body, headers });

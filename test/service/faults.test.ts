@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import type { FaultKind } from '../../src/service/testbed/behaviour.ts';
 import { testBed } from '../../src/service/testbed/faults.ts';
 import { PATIENT } from '../support/patient.ts';
 import { type Received, type StartedService, startedService } from './started-service.ts';
 
-let at: StartedService;
-beforeAll(async () => {
-  at = await startedService();
-});
+const at = await startedService();
 afterAll(() => at.close());
 
 /** The outcome of one create under one fault: what the caller saw, and what was written by then. */

@@ -1,14 +1,11 @@
 import pino from 'pino';
 import { request } from 'undici';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { startService } from '../../src/service/server.ts';
 import { PATIENT } from '../support/patient.ts';
-import { type StartedService, startedService } from './started-service.ts';
+import { startedService } from './started-service.ts';
 
-let at: StartedService;
-beforeAll(async () => {
-  at = await startedService();
-});
+const at = await startedService();
 afterAll(() => at.close());
 
 test('closing finishes the request in flight, refuses the next, and can be requested twice', async () => {

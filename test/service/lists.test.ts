@@ -1,29 +1,26 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
-import { type StartedService, startedService } from './started-service.ts';
+import { startedService } from './started-service.ts';
 
 const COUNT = 1_234;
-let at: StartedService;
 
-beforeAll(async () => {
-  at = await startedService();
-  // Another tenant's contacts among ours: a page that counted them would be short.
-  const { id } = await createTenant(at.pool, 'neighbour');
-  await at.pool.query(
-    `insert into service.contacts (tenant_id, fields, folded) select $1, '{}', '{}' from generate_series(1, 300)`,
-    [id],
-  );
-  await at.pool.query(
-    `insert into service.contacts (tenant_id, fields, folded)
-     select $1, jsonb_build_object('first_name', 'N' || n), jsonb_build_object('first_name', 'n' || n)
-     from generate_series(1, $2) n order by n`,
-    [at.tenantId, COUNT],
-  );
-  await at.pool.query(
-    `insert into service.customers (tenant_id, fields) select $1, jsonb_build_object('full_name', 'C' || n) from generate_series(1, 2500) n`,
-    [at.tenantId],
-  );
-});
+const at = await startedService();
+// Another tenant's contacts among ours: a page that counted them would be short.
+const { id } = await createTenant(at.pool, 'neighbour');
+await at.pool.query(
+  `insert into service.contacts (tenant_id, fields, folded) select $1, '{}', '{}' from generate_series(1, 300)`,
+  [id],
+);
+await at.pool.query(
+  `insert into service.contacts (tenant_id, fields, folded)
+   select $1, jsonb_build_object('first_name', 'N' || n), jsonb_build_object('first_name', 'n' || n)
+   from generate_series(1, $2) n order by n`,
+  [at.tenantId, COUNT],
+);
+await at.pool.query(
+  `insert into service.customers (tenant_id, fields) select $1, jsonb_build_object('full_name', 'C' || n) from generate_series(1, 2500) n`,
+  [at.tenantId],
+);
 afterAll(() => at.close());
 
 // biome-ignore lint/suspicious/noExplicitAny: records as they came

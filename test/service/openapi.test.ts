@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Operation } from '../../src/contract/operation.ts';
 import { operationNames, operations } from '../../src/contract/operations.ts';
-import { type StartedService, startedService } from './started-service.ts';
+import { startedService } from './started-service.ts';
 
-let at: StartedService;
-beforeAll(async () => {
-  at = await startedService();
-});
+const at = await startedService();
 afterAll(() => at.close());
 
 test('the document needs no key and has every path, method and parameter of the operations table', async () => {

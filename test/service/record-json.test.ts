@@ -1,25 +1,19 @@
 /** The JSON text that is stored with each record agrees with the other columns, which SQL may have written as well. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { makePool } from '../../src/storage/pool.ts';
 import { freshDatabase } from '../support/database.ts';
 import { type StartedService, serviceOver, startedService } from './started-service.ts';
 
 const TABLES = ['contacts', 'customers', 'orders', 'tasks', 'subtasks'];
 
-let at: StartedService;
-let contact_id: number;
-let task_id: number;
-
-beforeAll(async () => {
-  at = await startedService();
-  contact_id = await at.create('contacts.create', { first_name: 'Zoë', phone: null });
-  await at.create('contacts.create', {});
-  const client_id = await at.create('customers.import', { contact_id });
-  await at.create('customers.create', { full_name: 'No contact' });
-  await at.create('orders.create', { client_id, order_id: 'A-1', amount: 12.5 });
-  task_id = await at.create('tasks.create', { taskName: 'T', description: '<b>"x"</b>\n' });
-  await at.create('subtasks.create', { task_id, item_name: 'a', taskItem_assignee: [{ who: 1 }] });
-});
+const at = await startedService();
+const contact_id = await at.create('contacts.create', { first_name: 'Zoë', phone: null });
+await at.create('contacts.create', {});
+const client_id = await at.create('customers.import', { contact_id });
+await at.create('customers.create', { full_name: 'No contact' });
+await at.create('orders.create', { client_id, order_id: 'A-1', amount: 12.5 });
+const task_id = await at.create('tasks.create', { taskName: 'T', description: '<b>"x"</b>\n' });
+await at.create('subtasks.create', { task_id, item_name: 'a', taskItem_assignee: [{ who: 1 }] });
 afterAll(() => at.close());
 
 async function everything({ content }: StartedService): Promise<unknown[]> {

@@ -8,6 +8,7 @@ import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, ensureTenant } from '../../src/service/tenants.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { freshDatabase } from '../support/database.ts';
+import { jsonIn } from '../support/json-in.ts';
 
 export interface Sent {
   readonly params?: Readonly<Record<string, unknown>>;
@@ -92,7 +93,7 @@ export async function serviceOver(
       body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
     });
     const text = await answer.body.text();
-    return { status: answer.statusCode, headers: answer.headers, text, json: parsed(text) };
+    return { status: answer.statusCode, headers: answer.headers, text, json: jsonIn(text) };
   }
 
   async function call(name: OperationName, sent: Sent = {}): Promise<Received> {
@@ -135,12 +136,4 @@ export async function serviceOver(
       await service.close();
     },
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

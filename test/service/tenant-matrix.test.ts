@@ -2,12 +2,12 @@
  * Every operation, under both prefixes and by every method, with every id of another tenant in every parameter that takes an
  * id, and in some that do not: no data of that tenant is shown or changed.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Operation, PREFIXES } from '../../src/contract/operation.ts';
 import { type OperationName, operationNames, operations } from '../../src/contract/operations.ts';
 import { createPipeline } from '../../src/service/administration.ts';
 import { createKey, createTenant } from '../../src/service/tenants.ts';
-import { type Received, type Sent, type StartedService, startedService } from './started-service.ts';
+import { type Received, type Sent, startedService } from './started-service.ts';
 
 /** Part of every text of the other tenant, which must not be seen. */
 const MARK = 'Secret';
@@ -28,22 +28,16 @@ interface Ids {
   readonly card: number;
 }
 
-let at: StartedService;
-let stranger: string;
-let own: Ids;
-let foreign: Ids;
 let calls = 0;
 
-beforeAll(async () => {
-  at = await startedService();
-  foreign = await workspace(at.tenantId, at.key, MARK);
-  // The ids of the two are all different, so that none of them is also the id of an own record of another kind.
-  const advance = `select setval(c.oid, 5000) from pg_class c where relkind = 'S' and relnamespace = 'service'::regnamespace`;
-  await at.pool.query(advance);
-  const { id } = await createTenant(at.pool, 'stranger');
-  stranger = (await createKey(at.pool, id)).key;
-  own = await workspace(id, stranger, 'Own');
-});
+const at = await startedService();
+const foreign = await workspace(at.tenantId, at.key, MARK);
+// The ids of the two are all different, so that none of them is also the id of an own record of another kind.
+const advance = `select setval(c.oid, 5000) from pg_class c where relkind = 'S' and relnamespace = 'service'::regnamespace`;
+await at.pool.query(advance);
+const { id } = await createTenant(at.pool, 'stranger');
+const stranger = (await createKey(at.pool, id)).key;
+const own = await workspace(id, stranger, 'Own');
 afterAll(async () => {
   process.stderr.write(`tenant matrix: ${operationNames.length} operations, ${calls} calls\n`);
   await at.close();

@@ -1,27 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createPipeline, deleteRecord } from '../../src/service/administration.ts';
 import { createKey, createTenant, ensureTenant, listKeys, listTenants, revokeKey } from '../../src/service/tenants.ts';
-import { type StartedService, startedService } from './started-service.ts';
+import { startedService } from './started-service.ts';
 
-let at: StartedService;
-let stranger: string;
 const ids = { contact: 0, customer: 0, order: 0, task: 0, subtask: 0, pipeline: 0, column: 0, card: 0 };
 
-beforeAll(async () => {
-  at = await startedService();
-  const other = await createTenant(at.pool, 'stranger');
-  stranger = (await createKey(at.pool, other.id)).key;
-  ids.contact = await at.create('contacts.create', { first_name: 'Secret', email: 'secret@example.org' });
-  ids.customer = await at.create('customers.create', { full_name: 'Secret' });
-  ids.order = await at.create('orders.create', { client_id: ids.customer, order_id: 'Secret' });
-  ids.task = await at.create('tasks.create', { taskName: 'Secret' });
-  ids.subtask = await at.create('subtasks.create', { task_id: ids.task, item_name: 'Secret' });
-  const columns = [{ name: 'Secret', cards: [{ title: 'Secret' }] }, { name: 'Other' }];
-  const pipeline = await createPipeline(at.pool, at.tenantId, { name: 'Secret', columns });
-  ids.pipeline = pipeline.id;
-  ids.column = pipeline.columns[1]?.id ?? 0;
-  ids.card = pipeline.columns[0]?.cards[0]?.id ?? 0;
-});
+const at = await startedService();
+const other = await createTenant(at.pool, 'stranger');
+const stranger = (await createKey(at.pool, other.id)).key;
+ids.contact = await at.create('contacts.create', { first_name: 'Secret', email: 'secret@example.org' });
+ids.customer = await at.create('customers.create', { full_name: 'Secret' });
+ids.order = await at.create('orders.create', { client_id: ids.customer, order_id: 'Secret' });
+ids.task = await at.create('tasks.create', { taskName: 'Secret' });
+ids.subtask = await at.create('subtasks.create', { task_id: ids.task, item_name: 'Secret' });
+const columns = [{ name: 'Secret', cards: [{ title: 'Secret' }] }, { name: 'Other' }];
+const pipeline = await createPipeline(at.pool, at.tenantId, { name: 'Secret', columns });
+ids.pipeline = pipeline.id;
+ids.column = pipeline.columns[1]?.id ?? 0;
+ids.card = pipeline.columns[0]?.cards[0]?.id ?? 0;
 afterAll(() => at.close());
 
 describe('a record of another tenant', () => {

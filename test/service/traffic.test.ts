@@ -1,13 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { rateLimiter } from '../../src/service/rate-limit.ts';
 import { recordTraffic } from '../../src/service/traffic.ts';
-import { type StartedService, startedService } from './started-service.ts';
+import { startedService } from './started-service.ts';
 
-let at: StartedService;
-beforeAll(async () => {
-  at = await startedService();
-});
+const at = await startedService();
 afterAll(() => at.close());
 
 const GAPS_MS = [0, 0, 1, 2, 400, 499, 500, 501, 599, 998, 999, 1_000, 1_001, 1_499, 1_999, 2_000, 2_001];

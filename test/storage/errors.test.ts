@@ -1,13 +1,10 @@
 import { createConnection } from 'node:net';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { cannotOpen, describeDatabaseError } from '../../src/storage/errors.ts';
-import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
+import { emptyDatabase } from '../support/database.ts';
 
-let fresh: FreshDatabase;
-beforeAll(async () => {
-  fresh = await emptyDatabase();
-});
+const fresh = await emptyDatabase();
 afterAll(() => fresh.close());
 
 const WHERE = 'the Postgres postgres://me:***@127.0.0.1:1/db';

@@ -1,14 +1,11 @@
 /** A host closes no connection when it is lost: neither one of Lockstep nor one of Postgres. */
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { endLost } from '../../src/storage/lost-connections.ts';
 import { makePool } from '../../src/storage/pool.ts';
-import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
+import { emptyDatabase } from '../support/database.ts';
 import { startProxy } from '../support/tcp-proxy.ts';
 
-let fresh: FreshDatabase;
-beforeAll(async () => {
-  fresh = await emptyDatabase();
-});
+const fresh = await emptyDatabase();
 afterAll(() => fresh.close());
 
 async function overNetwork() {

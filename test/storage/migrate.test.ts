@@ -3,18 +3,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { budgetMigrations } from '../../src/client/budget/postgres-store.ts';
 import { ledgerMigrations } from '../../src/engine/ledger/migrations.ts';
 import { serviceMigrations } from '../../src/service/store/migrations.ts';
 import { migrate, readMigrations } from '../../src/storage/migrate.ts';
 import { makePool } from '../../src/storage/pool.ts';
-import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
+import { emptyDatabase } from '../support/database.ts';
 
-let db: FreshDatabase;
-beforeAll(async () => {
-  db = await emptyDatabase();
-});
+const db = await emptyDatabase();
 afterAll(() => db.close());
 
 /** The lock that each migration takes. */

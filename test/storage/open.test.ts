@@ -1,13 +1,10 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/storage/open.ts';
-import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
+import { emptyDatabase } from '../support/database.ts';
 import { startPooler } from '../support/pooler.ts';
 
-let fresh: FreshDatabase;
-beforeAll(async () => {
-  fresh = await emptyDatabase();
-});
+const fresh = await emptyDatabase();
 afterAll(() => fresh.close());
 
 /** A URL of the run's Postgres, over its Unix socket; it asks the tests for no password. */

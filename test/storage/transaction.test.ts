@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { makePool } from '../../src/storage/pool.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
-import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
+import { emptyDatabase } from '../support/database.ts';
 
-let fresh: FreshDatabase;
-beforeAll(async () => {
-  fresh = await emptyDatabase();
-  await fresh.pool.query('create table things (id int primary key)');
-});
+const fresh = await emptyDatabase();
+await fresh.pool.query('create table things (id int primary key)');
 beforeEach(() => fresh.pool.query('truncate things'));
 afterAll(() => fresh.close());
 

@@ -5,7 +5,7 @@ import { formatCount } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { approvalOf } from '../../engine/ledger/approval.ts';
 import { PROBLEMS } from '../../engine/ledger/rows.ts';
-import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { isUnfinished, readRun } from '../../engine/ledger/runs.ts';
 import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
 import { readRowStory } from '../../engine/ledger/views/row-story.ts';
 import { latestRun } from '../../engine/ledger/views/run-list.ts';
@@ -104,5 +104,3 @@ async function showRow(session: Session, id: string, row: string): Promise<void>
   out.say(...storyLines(story, hints));
   out.result(storyResult(story, hints));
 }
-
-const isUnfinished = ({ status }: Run) => status === 'running' || status === 'paused';

@@ -11,7 +11,7 @@ import { guarded } from '../../csv/formulas.ts';
 import { LABEL_COLUMN } from '../../csv/result-files.ts';
 import { awaitsApproval, NOT_APPROVED } from '../../engine/ledger/approval.ts';
 import { firstRefused, type RefusedOrder, unappliedOrders } from '../../engine/ledger/matching/refused-orders.ts';
-import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { isUnfinished, type Run, readRun } from '../../engine/ledger/runs.ts';
 import { type Load, loadOf } from '../../syncs/orders/begin-load.ts';
 
 export interface BadLine {
@@ -49,7 +49,7 @@ export const cellKey = (line: number, column: number): string => `cell.${line}.$
 
 /** Whether no more lines of it are refused, so that a new file has all that are. */
 export function isCorrectable(run: Pick<Run, 'status' | 'errorCode'>): boolean {
-  return awaitsApproval(run) || (run.status !== 'running' && run.status !== 'paused');
+  return awaitsApproval(run) || !isUnfinished(run);
 }
 
 /** Whether nothing more of it is written, so that the new file has its other lines too. */

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
+import { capital } from '../../base/texts.ts';
 import { changesIn, pageOfShown, type ShownWrite } from '../../engine/ledger/matching/shown-writes.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
@@ -96,10 +97,6 @@ function Sample({ run, writes, of, kind }: SampleProps) {
       <Writes run={run} writes={writes} />
     </>
   );
-}
-
-function capital(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function Writes({ run, writes }: Pick<SampleProps, 'run' | 'writes'>) {

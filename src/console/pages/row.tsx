@@ -171,7 +171,7 @@ function Verdict({ of, run, hints, recordAt }: Shared & { readonly of: RowVerdic
   return (
     <div class="verdict">
       <p>
-        <i class={`dot bg-${verdict}`} />
+        <i class={`dot of-${verdict}`} />
         <strong>{verdictWords(verdict, { type: run.type, dryRun: run.dryRun })}</strong>{' '}
         {reason !== null && <code>{reason}</code>}
         {recordId !== null && (

@@ -117,7 +117,7 @@ function Row({ run, row }: { readonly run: Run; readonly row: NumberedRow }) {
         </small>
       </td>
       <td class="nowrap">
-        <i class={`dot bg-${verdict}`} />
+        <i class={`dot of-${verdict}`} />
         {verdictWords(verdict, { type: run.type, dryRun: run.dryRun })}
       </td>
       <td>

@@ -1,5 +1,5 @@
 /** Why a run failed or does not continue, and what it waits for. */
-import type { Run } from '../../engine/ledger/runs.ts';
+import { isUnfinished, type Run } from '../../engine/ledger/runs.ts';
 import type { Suspension } from '../../engine/ledger/scopes/suspensions.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import type { RunReport } from '../../operator/run-report.ts';
@@ -40,7 +40,7 @@ interface NoticeProps {
 }
 
 export function StateNotice({ run, report, suspended, stuck, correction, corrected, hint }: NoticeProps) {
-  const other = run.status === 'running' || run.status === 'paused' ? waitsFor(run) : undefined;
+  const other = isUnfinished(run) ? waitsFor(run) : undefined;
   const isForgotten = report.state === 'queued' && Date.now() - run.createdAt.getTime() > TAKEN_WITHIN_MS;
   const isIdle = report.state === 'interrupted' || isForgotten;
   return (

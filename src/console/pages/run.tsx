@@ -4,7 +4,7 @@ import { formatCount, plural } from '../../base/counts.ts';
 import { listActions } from '../../engine/ledger/console/console-actions.ts';
 import { correctionOf } from '../../engine/ledger/matching/corrections.ts';
 import { DECIDED_PROBLEMS, PROBLEMS, type RowsLeft, rowsLeft, VERDICTS } from '../../engine/ledger/rows.ts';
-import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import { isUnfinished, type Run, readRun } from '../../engine/ledger/runs.ts';
 import { type BudgetMinute, budgetBetween } from '../../engine/ledger/scopes/budget-minutes.ts';
 import { suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
 import { type ReasonCount, reasonsOf } from '../../engine/ledger/views/row-groups.ts';
@@ -154,18 +154,18 @@ function figuresOf(context: PageContext, run: Run): Promise<Figures> {
 }
 
 async function readFigures({ pool, settings, hint }: PageContext, run: Run): Promise<Figures> {
-  const isUnfinished = run.status === 'running' || run.status === 'paused';
+  const isOpen = isUnfinished(run);
   const [{ report, sections, reasons }, { throughput, minutes }, left] = await Promise.all([
     reportRun(pool, run, settings).then(async (report) => {
       const settledWell = SETTLED_WELL.filter((verdict) => report.counts[verdict] > 0);
       const [sections, reasons] = await Promise.all([
-        problemSections(pool, report, hintsFor(hint, run), isUnfinished ? DECIDED_PROBLEMS : PROBLEMS),
+        problemSections(pool, report, hintsFor(hint, run), isOpen ? DECIDED_PROBLEMS : PROBLEMS),
         reasonsOf(pool, run.id, settledWell),
       ]);
       return { report, sections, reasons };
     }),
-    sharedRead(settings, `speed ${run.id}`, () => speedOf(pool, run), isUnfinished ? CHART : {}),
-    isUnfinished && kindOf(run) !== 'reading' ? rowsLeft(pool, run.id) : undefined,
+    sharedRead(settings, `speed ${run.id}`, () => speedOf(pool, run), isOpen ? CHART : {}),
+    isOpen && kindOf(run) !== 'reading' ? rowsLeft(pool, run.id) : undefined,
   ]);
   return { report, sections, reasons, throughput, minutes, left, rowsSettled: run.rowsSettled };
 }

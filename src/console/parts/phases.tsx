@@ -1,5 +1,6 @@
 /** The phases of a run in their order: which are over, which one is under way and what it waits for, and which follow. */
 import { formatCount, plural } from '../../base/counts.ts';
+import { capital } from '../../base/texts.ts';
 import { awaitsApproval } from '../../engine/ledger/approval.ts';
 import type { RowsLeft } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
@@ -79,8 +80,4 @@ export function Doing({ run, left, before = '' }: Pick<PhasesOf, 'run' | 'left'>
 function nextWords({ counts: { created, updated } }: RunReport): string {
   const written = created + updated;
   return written === 0 ? 'not begun' : `done for ${plural(written, 'row')}, not begun for the others`;
-}
-
-function capital(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -1,6 +1,7 @@
 /** What lists and pages show of a run: its state, and its rows by verdict. */
 import { formatCount } from '../../base/counts.ts';
 import { PROBLEMS, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
+import { isUnfinished } from '../../engine/ledger/runs.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';
 import { styleOf, type Tone, verdictWords } from '../../operator/run-words.ts';
@@ -38,10 +39,10 @@ interface Part {
 
 /** While a run is unfinished, a row without a verdict is no problem yet. */
 function partsOf(report: Counted): readonly Part[] {
-  const { counts, status, unsettled } = report;
-  const isUnfinished = status === 'running' || status === 'paused';
+  const { counts, unsettled } = report;
+  const isOpen = isUnfinished(report);
   return VERDICTS.filter((verdict) => counts[verdict] > 0).map((verdict) =>
-    isUnfinished && verdict === 'unknown'
+    isOpen && verdict === 'unknown'
       ? { name: 'open', words: 'open', count: counts[verdict], isProblem: false }
       : {
           name: verdict,
@@ -60,7 +61,7 @@ export function CountsBar({ report }: { readonly report: Counted }) {
       {partsOf(report).map(({ name, count }) => {
         const [x, share] = [left, (count / report.counts.in) * 100];
         left += share;
-        return <rect class={`fill-${name}`} x={`${x}%`} width={`${share}%`} height="100%" />;
+        return <rect class={`of-${name}`} x={`${x}%`} width={`${share}%`} height="100%" />;
       })}
     </svg>
   );
@@ -74,7 +75,7 @@ export function Counts({ report }: { readonly report: Counted }) {
     <span class="counts">
       {parts.map(({ name, words, count, isProblem }) => (
         <span class={isProblem ? 'problem' : undefined}>
-          <i class={`dot bg-${name}`} />
+          <i class={`dot of-${name}`} />
           {formatCount(count)} {words}
         </span>
       ))}

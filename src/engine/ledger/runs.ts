@@ -11,6 +11,11 @@ export type ScanProof = 'proven' | 'weak' | 'unproven';
 /** The error code of a paused run that waits until a person approves what it would write. */
 export const AWAITS_CONFIRMATION = 'AWAITS_CONFIRMATION';
 
+/** It is worked on, or may be resumed. */
+export function isUnfinished({ status }: Pick<Run, 'status'>): boolean {
+  return status === 'running' || status === 'paused';
+}
+
 export interface Run {
   readonly id: string;
   readonly sync: string;

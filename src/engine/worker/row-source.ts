@@ -1,7 +1,9 @@
 /** The ready rows of a run as a source for the dispatcher. */
+import type { Lane } from '../../client/budget/budget.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { RunFailed, type Stop } from '../account/failure.ts';
 import { LIMITED_IN_A_ROW, nothingButLimited } from '../account/reads.ts';
+import type { WriteOptions } from '../account/writes.ts';
 import type { SendHow, Sent, Source } from '../dispatch/source.ts';
 import { type Claim, claimTtlMs, releaseClaim, renewClaim, takeClaim } from '../ledger/claims.ts';
 import { type Attempt, type ClaimedRow, claimRows, recordAttempts } from '../ledger/rows.ts';
@@ -15,6 +17,15 @@ export type SendRow = (row: ClaimedRow, how: SendRowHow) => Promise<SentRow>;
 export interface SendRowHow extends Pick<SendHow, 'dispatchBefore'> {
   /** Aborts when the process shuts down: a call that was sent is finished; a call that waits for the budget is not sent. */
   readonly stopWaiting: AbortSignal;
+}
+
+/** A sender waits this long for the budget before it frees its worker slot: longer waits would delay other accounts. */
+const PATIENCE_MS = 2_000;
+
+/** The options of a write of this row. */
+export function writeOptions(lane: Lane, { sends, sourceId }: ClaimedRow, how: SendRowHow): WriteOptions {
+  const { dispatchBefore, stopWaiting } = how;
+  return { lane, stopWaiting, dispatchBefore, maxWaitMs: PATIENCE_MS, sends, record: sourceId };
 }
 
 export function rowSource(

@@ -4,9 +4,6 @@ import type { Stop } from '../account/failure.ts';
 import type { WriteReport } from '../account/writes.ts';
 import type { Attempt, ClaimedRow, RowAction } from '../ledger/rows.ts';
 
-/** A sender waits this long for the budget before it frees its worker slot: longer waits would delay other accounts. */
-export const SENDER_PATIENCE_MS = 2_000;
-
 /** A row's result, and what it means for the run. */
 export interface SentRow {
   readonly result: Attempt;

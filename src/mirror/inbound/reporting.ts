@@ -1,6 +1,6 @@
 /** Applies reports of outside systems to the service, in parallel with the deliveries. */
 
-import { type Clock, systemClock } from '../../engine/dispatch/clock.ts';
+import { systemClock } from '../../engine/dispatch/clock.ts';
 import { keepDispatching } from '../../engine/dispatch/keep-dispatching.ts';
 import type { TargetAccess } from '../../engine/worker/job.ts';
 import { openedOnce } from './opened-once.ts';
@@ -11,7 +11,6 @@ const AT_ONCE = 4;
 /** `syncs`: all syncs of the settings, because an item may be linked with tasks of several. */
 export interface ReportingNeeds extends Omit<ReportSourceNeeds, 'target' | 'filterOf' | 'random' | 'signal'> {
   readonly targets: TargetAccess;
-  readonly clock?: Clock;
 }
 
 export interface Reporting {
@@ -20,7 +19,6 @@ export interface Reporting {
 }
 
 export function startReporting(needs: ReportingNeeds): Reporting {
-  const { log, clock = systemClock } = needs;
   const closing = new AbortController();
   const { signal } = closing;
   const opened = openedOnce(needs.targets);
@@ -33,9 +31,9 @@ export function startReporting(needs: ReportingNeeds): Reporting {
     concurrency: AT_ONCE,
     portion: { least: AT_ONCE, most: AT_ONCE },
     gatherMs: 0,
-    clock,
+    clock: systemClock,
     signal,
-    log,
+    log: needs.log,
   });
   return {
     async close() {

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf, LockstepError } from '../../base/errors.ts';
+import { LockstepError, unlessMissing } from '../../base/errors.ts';
 import { olderProcess } from './errors.ts';
 import type { RunNamed } from './named-user.ts';
 import { isOwnId } from './owner.ts';
@@ -74,10 +74,7 @@ end $$`;
 /** Undefined if there is none, or if a power failure has cut it short. */
 async function passwordIn(paths: Paths): Promise<string | undefined> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
-  const file = await fs.open(paths.password, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error) => {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  });
+  const file = await fs.open(paths.password, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(unlessMissing);
   if (!file) return undefined;
   try {
     const found = await file.stat();

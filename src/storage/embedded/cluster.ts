@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../../base/errors.ts';
+import { unlessMissing } from '../../base/errors.ts';
 import { isSecured, secure } from './access.ts';
 import { asNamedUser } from './named-user.ts';
 import { giveTo } from './owner.ts';
@@ -51,11 +51,8 @@ async function sync(dir: string): Promise<void> {
 export async function readPostmaster(
   paths: Paths,
 ): Promise<{ pid: number; socketDir: string; isReady: boolean } | undefined> {
-  const text = await fs.readFile(postmasterFile(paths), 'utf8').catch((error) => {
-    if (codeOf(error) === 'ENOENT') return '';
-    throw error;
-  });
-  const [pid, , , , socketDir, , , state] = text.split('\n');
+  const text = await fs.readFile(postmasterFile(paths), 'utf8').catch(unlessMissing);
+  const [pid, , , , socketDir, , , state] = text?.split('\n') ?? [];
   if (!pid) return undefined;
   return { pid: Number(pid), socketDir: socketDir ?? '', isReady: state?.trim() === 'ready' };
 }

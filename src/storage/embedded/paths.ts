@@ -17,7 +17,7 @@ import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { codeOf } from '../../base/errors.ts';
+import { codeOf, unlessMissing } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/make-directory.ts';
 import { notUnprivileged, otherVersion } from './errors.ts';
 import { ownerFor, type RunAs } from './owner.ts';
@@ -70,10 +70,7 @@ export async function preparePaths(dataDir: string, version: string): Promise<Pa
 }
 
 async function checkVersion(paths: Paths, version: string): Promise<void> {
-  const found = await fs.readFile(path.join(paths.data, 'PG_VERSION'), 'utf8').catch((error) => {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  });
+  const found = await fs.readFile(path.join(paths.data, 'PG_VERSION'), 'utf8').catch(unlessMissing);
   if (found !== undefined && found.trim() !== version) throw otherVersion(paths.dataDir, found.trim(), version);
 }
 

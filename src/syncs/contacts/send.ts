@@ -5,8 +5,8 @@ import type { Account } from '../../engine/account/account.ts';
 import { type WriteOptions, write } from '../../engine/account/writes.ts';
 import { IMPORT_REFUSED } from '../../engine/ledger/matching/settle-contacts.ts';
 import type { ClaimedRow } from '../../engine/ledger/rows.ts';
-import type { SendRow } from '../../engine/worker/row-source.ts';
-import { SENDER_PATIENCE_MS, type SentRow, sent, toSent } from '../../engine/worker/sent-row.ts';
+import { type SendRow, writeOptions } from '../../engine/worker/row-source.ts';
+import { type SentRow, sent, toSent } from '../../engine/worker/sent-row.ts';
 import { createdId } from '../created-id.ts';
 import type { ReadBefore } from '../record-now.ts';
 import { afterRefusal, type ImportMode } from './import-mode.ts';
@@ -14,15 +14,8 @@ import { sendUpdate } from './send-update.ts';
 
 /** `before`: what the customers of updates held when they were planned. */
 export function contactSender(account: Account, lane: Lane, mode: ImportMode, before: ReadBefore): SendRow {
-  return async (row, { dispatchBefore, stopWaiting }) => {
-    const options = {
-      lane,
-      stopWaiting,
-      dispatchBefore,
-      maxWaitMs: SENDER_PATIENCE_MS,
-      sends: row.sends,
-      record: row.sourceId,
-    };
+  return async (row, how) => {
+    const options = writeOptions(lane, row, how);
     if (row.action === 'update')
       return sendUpdate(account, row, options, { longIds: mode.longIds('customers'), before });
     if (row.action === 'create' || mode.isOff) return sendCreate(account, row, options);

@@ -4,7 +4,7 @@
  */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
-import { codeOf, LockstepError, messageOf, wrongUse } from '../../base/errors.ts';
+import { LockstepError, messageOf, unlessMissing, wrongUse } from '../../base/errors.ts';
 import { type Folder, openRealFolder, reasonOf } from '../../base/open-folder.ts';
 import { visibleName } from '../../base/visible.ts';
 
@@ -146,8 +146,4 @@ async function readable<T>(folder: string, act: () => Promise<T>): Promise<T> {
     const message = `The folder ${folder} cannot be read: ${messageOf(error)}. Create it, or set options.folder of the sync to another folder.`;
     throw new LockstepError('FOLDER_UNREADABLE', message, { cause: error });
   }
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (codeOf(error) !== 'ENOENT') throw error;
 }

@@ -5,8 +5,8 @@ import { type LongIds, toBodyId } from '../../client/call/dialect.ts';
 import type { Kind } from '../../contract/kinds.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { write } from '../../engine/account/writes.ts';
-import type { SendRow } from '../../engine/worker/row-source.ts';
-import { SENDER_PATIENCE_MS, toSent } from '../../engine/worker/sent-row.ts';
+import { type SendRow, writeOptions } from '../../engine/worker/row-source.ts';
+import { toSent } from '../../engine/worker/sent-row.ts';
 import { createdId } from '../created-id.ts';
 import { sendUpdate } from './send-update.ts';
 import type { UpdateMode } from './update-mode.ts';
@@ -18,16 +18,11 @@ export function orderSender(
   longIds: (kind: Kind) => LongIds,
   updates: UpdateMode,
 ): SendRow {
-  return async (row, { dispatchBefore, stopWaiting }) => {
+  return async (row, how) => {
     const isCreate = row.action === 'create';
     const { order_id, description, amount, status } = row.fields;
     const options = {
-      lane,
-      stopWaiting,
-      dispatchBefore,
-      maxWaitMs: SENDER_PATIENCE_MS,
-      sends: row.sends,
-      record: row.sourceId,
+      ...writeOptions(lane, row, how),
       // Member by member: a spread of a row's fields takes several times as long.
       body: {
         order_id,

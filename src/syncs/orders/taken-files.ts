@@ -5,7 +5,7 @@
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
-import { codeOf, LockstepError } from '../../base/errors.ts';
+import { codeOf, LockstepError, unlessMissing } from '../../base/errors.ts';
 import { type Folder, makeRealFolder, openRealFolder, reasonOf } from '../../base/open-folder.ts';
 import { visible } from '../../base/visible.ts';
 import { resultsBase, shortName } from '../../csv/file-names.ts';
@@ -59,7 +59,7 @@ export class TakenFiles {
     const work = this.#work;
     if (!work) return undefined;
     const dir = `${this.#run}/${id}`;
-    const [name] = await readdir(work.at(dir)).catch(nothing);
+    const [name] = (await readdir(work.at(dir)).catch(unlessMissing)) ?? [];
     if (name === undefined) return undefined;
     const file = work.at(`${dir}/${name}`);
     const seen = await see(file, name);
@@ -101,7 +101,7 @@ export class TakenFiles {
         }
         await rmdir(work.at(run)).catch(unlessInUse);
       }
-      const ids = await readdir(work.at(this.#run)).catch(nothing);
+      const ids = (await readdir(work.at(this.#run)).catch(unlessMissing)) ?? [];
       const files = await Promise.all(ids.map((id) => this.find(id)));
       return files.flatMap((file) => file ?? []);
     });
@@ -209,15 +209,6 @@ async function writeWhole(folder: Folder, name: string, text: string): Promise<v
   }
 }
 
-function unlessMissing(error: unknown): undefined {
-  if (codeOf(error) !== 'ENOENT') throw error;
-}
-
 function unlessInUse(error: unknown): undefined {
   if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(codeOf(error) ?? '')) throw error;
-}
-
-function nothing(error: unknown): string[] {
-  if (codeOf(error) !== 'ENOENT') throw error;
-  return [];
 }

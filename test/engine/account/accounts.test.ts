@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { LockstepError } from '../../../src/base/errors.ts';
 import type { BudgetStore } from '../../../src/client/budget/budget.ts';
 import { openPostgresStore } from '../../../src/client/budget/postgres-store.ts';
@@ -8,16 +8,11 @@ import { readCall } from '../../../src/engine/account/reads.ts';
 import { readLearnt } from '../../../src/engine/ledger/scopes/learnt.ts';
 import { parseSettings } from '../../../src/settings/parse.ts';
 import { accountNamed } from '../../../src/settings/settings.ts';
-import type { FreshDatabase } from '../../support/database.ts';
-import { startHttpServer, type TestServer } from '../../support/http-server.ts';
+import { startHttpServer } from '../../support/http-server.ts';
 import { freshLedger } from '../ledger/fresh-ledger.ts';
 
-let database: FreshDatabase;
-let server: TestServer;
-beforeAll(async () => {
-  database = await freshLedger();
-  server = await startHttpServer({ body: [] });
-});
+const database = await freshLedger();
+const server = await startHttpServer({ body: [] });
 afterAll(async () => {
   await server.close();
   await database.close();

@@ -1,14 +1,11 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { KeyRefused } from '../../../src/engine/account/failure.ts';
 import { mayUse } from '../../../src/engine/account/suspension.ts';
 import { suspendAccount } from '../../../src/engine/ledger/scopes/suspensions.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../support/database.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
+const database = await freshDatabase();
 afterAll(() => database.close());
 
 test('an account that cannot be opened because of its key stays suspended, and no job fails', async () => {

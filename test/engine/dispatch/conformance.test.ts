@@ -1,11 +1,10 @@
 /** The rules that every source follows under the dispatcher, over a real ledger. */
 import { setImmediate } from 'node:timers/promises';
 import pino from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { dispatch } from '../../../src/engine/dispatch/dispatcher.ts';
 import type { DispatchOptions, Ended } from '../../../src/engine/dispatch/source.ts';
 import { createVirtualClock, type VirtualClock } from '../../mirror/outbox/virtual-clock.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { freshLedger } from '../ledger/fresh-ledger.ts';
 import { type AnySource, type Send, type SourceFixture, sourceKinds } from './sources.ts';
 
@@ -14,10 +13,7 @@ const TIMEOUT_MS = 5_000;
 const HOUR = 60 * 60 * 1000;
 const turn = () => setImmediate();
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 describe.each(Object.entries(sourceKinds))('%s', (_name, { afterCrash, open }) => {

@@ -1,5 +1,5 @@
 /** How a read of the orders pays debts that are due. The same for customers: test/e2e/audits.test.ts. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import {
   type AuditingRead,
   auditsOf,
@@ -14,7 +14,6 @@ import type { Run } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount, newScope } from '../../../src/engine/ledger/scopes/scopes.ts';
 import { decideMissing, gatherSent } from '../../../src/engine/ledger/settling.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, freshLedger, putRows, rowsOf } from './fresh-ledger.ts';
 import { putRecords } from './matching/contact-worlds.ts';
 
@@ -22,10 +21,7 @@ const MINUTE_MS = 60_000;
 const SETTLE_MS = MINUTE_MS;
 const DUE_MS = 3 * SETTLE_MS;
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 const auditOf = async (id: string) => (await auditsOf(database.pool, [id])).get(id);

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { unsettledForMs } from '../../../src/engine/ledger/baseline-wait.ts';
 import { dropClaims, takeClaim } from '../../../src/engine/ledger/claims.ts';
 import { claimRows, recordAttempts } from '../../../src/engine/ledger/rows.ts';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import { type Run, recordProgress } from '../../../src/engine/ledger/runs.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, freshLedger, putRows, readyRows, WORKER } from './fresh-ledger.ts';
 
 const SETTLE_MS = 60_000;
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 /** A run that is cancelled while its two rows are being sent, and the claim that holds them. */

@@ -1,14 +1,10 @@
 /** Which rows a claim gets, wherever they are in the run. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Attempt, type ClaimedRow, claimRows, recordAttempts } from '../../../src/engine/ledger/rows.ts';
 import { sendAgain, settleRows } from '../../../src/engine/ledger/transitions.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, claimOn, freshLedger, putRows } from './fresh-ledger.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 const unknown = ({ n, chunk, sends, action }: ClaimedRow): Attempt => ({

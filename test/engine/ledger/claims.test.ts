@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import {
   type Claim,
   ClaimLost,
@@ -20,13 +20,9 @@ import {
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import { movePhase, readRun } from '../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, claimOn, freshLedger, putRows, readyRows, rowsOf, WORKER } from './fresh-ledger.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 const acked = ({ n, chunk, sends, action }: ClaimedRow): Attempt => ({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { keepBaseline, readBaseline } from '../../../src/engine/ledger/baselines.ts';
 import { keepCustomers } from '../../../src/engine/ledger/match-index.ts';
 import { pruneRows } from '../../../src/engine/ledger/retention/forget.ts';
@@ -15,14 +15,10 @@ import {
   startRun,
 } from '../../../src/engine/ledger/runs.ts';
 import { type ReportedRow, reportRows } from '../../../src/engine/ledger/views/row-pages.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { listRuns } from '../../support/newest-runs.ts';
 import { aRun, asLoad, freshLedger, putRows, readyRows, rowsOf } from './fresh-ledger.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 const nightly: NewRun = {

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import {
   type BeginStart,
   keepSchedules,
@@ -15,14 +15,10 @@ import {
 } from '../../../src/engine/ledger/schedules.ts';
 import { nextStart } from '../../../src/settings/next-start.ts';
 import type { Schedule } from '../../../src/settings/schedules.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { runs } from '../../support/property-runs.ts';
 import { freshLedger } from './fresh-ledger.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 const SYNCS = ['nightly', 'often'] as const;

@@ -1,5 +1,5 @@
 /** Schedules on a clock that the test sets: what is due, what was missed, and pauses. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import {
   keepSchedules,
@@ -12,20 +12,16 @@ import {
 } from '../../../src/engine/ledger/schedules.ts';
 import { jitterOf } from '../../../src/settings/next-start.ts';
 import type { Schedule } from '../../../src/settings/schedules.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, freshLedger } from './fresh-ledger.ts';
 
 const MINUTE = 60_000;
 const RUN_ONCE = { missed: 'run-once', jitterMs: 0 } as const;
 const BEGINNING = new Date('2026-11-22T02:00:30Z');
 
-let database: FreshDatabase;
 /** What was started, as `nightly 02:01`. */
 let started: string[];
 
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 beforeEach(async () => {
   started = [];
   await database.pool.query('truncate ledger.schedules, ledger.paused_syncs');

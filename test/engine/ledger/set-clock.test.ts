@@ -1,6 +1,6 @@
 /** Waiting times in the ledger while the database's clock is set. */
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { unsettledForMs } from '../../../src/engine/ledger/baseline-wait.ts';
 import { dropDeadClaims, renewClaim } from '../../../src/engine/ledger/claims.ts';
 import { beginRead, startOfRead } from '../../../src/engine/ledger/match-index.ts';
@@ -14,8 +14,8 @@ import { settleSent } from '../../../src/engine/ledger/settling.ts';
 import { migrate } from '../../../src/storage/migrate.ts';
 import { makePool } from '../../../src/storage/pool.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
-import { emptyDatabase, type FreshDatabase } from '../../support/database.ts';
-import { type SettableClock, settableClock } from '../../support/settable-clock.ts';
+import { emptyDatabase } from '../../support/database.ts';
+import { settableClock } from '../../support/settable-clock.ts';
 import { makeRowsWritable } from '../../support/writable-rows.ts';
 import { aRun, claimOn, putRows, readyRows, WORKER } from './fresh-ledger.ts';
 
@@ -24,14 +24,10 @@ const HOUR_MS = 60 * 60 * 1000;
 const LONGEST_CLAIM_MS = 120_000;
 const ELSEWHERE = { ...WORKER, id: 'elsewhere', host: 'another host' };
 
-let database: FreshDatabase;
-let clock: SettableClock;
-beforeAll(async () => {
-  database = await emptyDatabase();
-  clock = await settableClock(database);
-  await migrate(database.pool, 'ledger', await ledgerMigrations());
-  await makeRowsWritable(database.pool);
-});
+const database = await emptyDatabase();
+const clock = await settableClock(database);
+await migrate(database.pool, 'ledger', await ledgerMigrations());
+await makeRowsWritable(database.pool);
 afterAll(() => database.close());
 
 async function waitOf(sql: string): Promise<number> {

@@ -1,6 +1,6 @@
 /** A row changes its state only by the named statements, and each statement follows the table of transitions. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Claim, dropClaims, takeClaim } from '../../../src/engine/ledger/claims.ts';
 import { addRows } from '../../../src/engine/ledger/inputs.ts';
 import {
@@ -21,17 +21,13 @@ import {
   TRANSITIONS,
   unplanRows,
 } from '../../../src/engine/ledger/transitions.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { runs } from '../../support/property-runs.ts';
 import { mostRows } from '../../support/statement-work.ts';
 import { aRun, freshLedger, rowsOf, WORKER } from './fresh-ledger.ts';
 
 const ROWS = 6;
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 interface World {

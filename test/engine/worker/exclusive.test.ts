@@ -1,20 +1,16 @@
 import pino from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { dropClaims } from '../../../src/engine/ledger/claims.ts';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import { addNote, movePhase, type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../../../src/engine/worker/exclusive.ts';
 import type { JobContext, JobResult } from '../../../src/engine/worker/job.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, freshLedger, WORKER } from '../ledger/fresh-ledger.ts';
 import { anAccount, noTargets } from './an-account.ts';
 
 const AGAIN: JobResult = { status: 'again', inMs: 0 };
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 function alone(run: Run, work: (exclusive: Exclusive) => Promise<JobResult>): Promise<JobResult> {

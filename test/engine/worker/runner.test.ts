@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { LockstepError } from '../../../src/base/errors.ts';
 import type { Client } from '../../../src/client/call/client.ts';
@@ -14,18 +14,14 @@ import { exclusively } from '../../../src/engine/worker/exclusive.ts';
 import { defineJob, type Job, type JobContext, type JobResult } from '../../../src/engine/worker/job.ts';
 import { openQueue, type Queue } from '../../../src/engine/worker/queue.ts';
 import { type Runner, type RunnerNeeds, startRunner } from '../../../src/engine/worker/runner.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, claimOn, freshLedger, WORKER } from '../ledger/fresh-ledger.ts';
 import { anAccount, noTargets } from './an-account.ts';
 
 const log = pino({ level: 'silent' });
 
-let database: FreshDatabase;
 const queues: Queue[] = [];
 let runners: Runner[] = [];
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterEach(async () => {
   await Promise.all(runners.map((runner) => runner.close()));
   await Promise.all(queues.splice(0).map((queue) => queue.close()));

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { elapsedMs } from '../../../src/base/clock.ts';
 import { RetryLater, RunFailed } from '../../../src/engine/account/failure.ts';
 import { dropClaims } from '../../../src/engine/ledger/claims.ts';
@@ -10,14 +10,10 @@ import type { JobContext } from '../../../src/engine/worker/job.ts';
 import type { SendRow } from '../../../src/engine/worker/row-source.ts';
 import { sendRows } from '../../../src/engine/worker/send-ready.ts';
 import { notSent, sent } from '../../../src/engine/worker/sent-row.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../ledger/fresh-ledger.ts';
 import { anAccount, noTargets } from './an-account.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 async function aRunOf(rows: number): Promise<Run> {

@@ -1,15 +1,11 @@
 /** For all changes of people on both sides and all times at which Lockstep learns of them, both sides end up equal. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { runs } from '../../support/property-runs.ts';
 import { openTwoSides, type Side } from './two-sides.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 test.each(['service', 'target'] as const)(

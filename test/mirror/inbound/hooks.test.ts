@@ -3,9 +3,8 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { LockstepError } from '../../../src/base/errors.ts';
-import type { Console } from '../../../src/console/server.ts';
 import type { Target } from '../../../src/contract/target.ts';
 import { openGithub } from '../../../src/mirror/targets/github/github.ts';
 import { openTodoist } from '../../../src/mirror/targets/todoist/todoist.ts';
@@ -14,7 +13,6 @@ import { Hidden } from '../../../src/settings/hidden.ts';
 import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import { openConsole, SETTINGS } from '../../console/open-console.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { githubSettings } from '../../support/github-standin.ts';
 import { HOOK_SECRET, needsOf, readSecret, secretRef } from '../../support/item-vendor.ts';
 import { todoistSettings } from '../../support/todoist-standin.ts';
@@ -22,14 +20,10 @@ import { todoistSettings } from '../../support/todoist-standin.ts';
 const SIGNING = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const NOWHERE = { url: 'http://127.0.0.1:9' };
 
-let database: FreshDatabase;
-let web: Console;
-beforeAll(async () => {
-  database = await freshLedger();
-  const targets = { open: openTarget };
-  const names = ['issues', 'hook', 'todos', 'broken'];
-  web = await openConsole({ database, names: () => names, targets });
-});
+const database = await freshLedger();
+const targets = { open: openTarget };
+const names = ['issues', 'hook', 'todos', 'broken'];
+const web = await openConsole({ database, names: () => names, targets });
 afterEach(() => database.pool.query('truncate ledger.item_reports, ledger.hooks_seen'));
 afterAll(async () => {
   await web.close();

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { recordReport } from '../../../src/mirror/inbound/apply-report.ts';
 import { keepReports } from '../../../src/mirror/inbound/inbox.ts';
 import { letGo, type Report, takeDue } from '../../../src/mirror/inbound/waiting-reports.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 async function take(): Promise<Report> {

@@ -1,7 +1,6 @@
 /** Webhooks that Lockstep sets up at vendors, and the calls of Asana, whose hooks begin with a handshake. */
 import { createHmac } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Console } from '../../../src/console/server.ts';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import type { HookAdmin, Target } from '../../../src/contract/target.ts';
 import { keptSecretsOf } from '../../../src/mirror/inbound/ledger-secrets.ts';
 import { openAsana } from '../../../src/mirror/targets/asana/asana.ts';
@@ -20,23 +19,18 @@ import {
   startLinearPlaces,
 } from '../../support/admin-standins.ts';
 import { asanaSettings } from '../../support/asana-standin.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { githubSettings } from '../../support/github-standin.ts';
 import { context, HOOK_SECRET, needsOf, secretRef } from '../../support/item-vendor.ts';
 import { jiraSettings } from '../../support/jira-standin.ts';
 import { linearSettings } from '../../support/linear-standin.ts';
 import { todoistSettings } from '../../support/todoist-standin.ts';
 
-let database: FreshDatabase;
-let web: Console;
 let vendor: AdminStandin | undefined;
 const opened: Target[] = [];
 
-beforeAll(async () => {
-  database = await freshLedger();
-  const targets = { open: async () => openAsanaTarget() };
-  web = await openConsole({ database, names: () => ['tasks'], targets });
-});
+const database = await freshLedger();
+const targets = { open: async () => openAsanaTarget() };
+const web = await openConsole({ database, names: () => ['tasks'], targets });
 afterEach(async () => {
   for (const target of opened.splice(0)) await target.close();
   await vendor?.close();

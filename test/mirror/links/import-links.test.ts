@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { importLinks, type LinkImport } from '../../../src/mirror/links/import-links.ts';
 import { keepItemLinks } from '../../../src/mirror/links/item-links.ts';
 import type { LinkRow } from '../../../src/mirror/links/read-links.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 beforeEach(async () => {
   await database.pool.query('truncate ledger.links, ledger.tasks');
 });

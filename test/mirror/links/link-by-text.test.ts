@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Delivery, DeliveryOutcome, Target } from '../../../src/contract/target.ts';
 import { keepItemLinks, sourceIdOf } from '../../../src/mirror/links/item-links.ts';
 import { createLinker, type Linker } from '../../../src/mirror/links/link-by-text.ts';
@@ -10,17 +10,13 @@ import { startDelivering } from '../../../src/mirror/outbox/delivering.ts';
 import { jiraNaming } from '../../../src/mirror/targets/items/item-naming.ts';
 import type { TaskChange } from '../../../src/mirror/tasks/task-change.ts';
 import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { deliveryOf } from '../../support/item-vendor.ts';
 import { PATIENT } from '../../support/patient.ts';
 import { change, deliveryRows, forgetDeliveries, hasOpen, queue } from '../outbox/delivery-worlds.ts';
 import { createVirtualClock } from '../outbox/virtual-clock.ts';
 
-let database: FreshDatabase;
 let linker: Linker;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 beforeEach(async () => {
   await forgetDeliveries(database);
   linker = createLinker({ db: database.pool, target: 'issues' });

@@ -1,18 +1,14 @@
 /** An item that has another id now: its link and what is known of it move with it. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { keepHook } from '../../../src/mirror/inbound/inbox.ts';
 import { keepItemLinks, moveItem } from '../../../src/mirror/links/item-links.ts';
 import { listLinks } from '../../../src/mirror/links/list-links.ts';
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
 import { commentOnce } from '../../../src/mirror/targets/items/item-comments.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { deliveryOf } from '../../support/item-vendor.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 beforeEach(() =>
   database.pool.query('truncate ledger.links, ledger.item_reports, ledger.hooks_seen, ledger.creations'),
 );

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { extendClaim } from '../../../src/engine/ledger/claims.ts';
 import { keepItemLinks } from '../../../src/mirror/links/item-links.ts';
 import {
@@ -13,13 +13,9 @@ import { type Outcome, writeOutcomes } from '../../../src/mirror/outbox/outcomes
 import { blockTarget, disableTarget } from '../../../src/mirror/outbox/target-states.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { change, changes, deliveryRows, fates, forgetDeliveries, queue } from './delivery-worlds.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterEach(() => forgetDeliveries(database));
 afterAll(() => database.close());
 

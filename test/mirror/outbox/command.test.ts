@@ -1,11 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { deliveryId } from '../../../src/mirror/outbox/outbox.ts';
 import { disableTarget } from '../../../src/mirror/outbox/target-states.ts';
 import { command, databaseUrl, scratchFolders } from '../../cli/command.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { change, fates, forgetDeliveries, queue } from './delivery-worlds.ts';
 
 const SETTINGS = `
@@ -16,10 +15,7 @@ targets:
 `;
 
 const folder = scratchFolders();
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 beforeEach(async () => {
   await forgetDeliveries(database);
   await queue(database, [change(1), change(2)], ['hook', 'mail']);

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
 import type { CreationLog } from '../../../src/mirror/targets/items/creation-log.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { deliveryOf } from '../../support/item-vendor.ts';
 
-let database: FreshDatabase;
 let log: CreationLog;
 
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 beforeEach(async () => {
   await database.pool.query('truncate ledger.creations');

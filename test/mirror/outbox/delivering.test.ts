@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import pino from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { LockstepError } from '../../../src/base/errors.ts';
 import type { CallContext, Delivery } from '../../../src/contract/target.ts';
 import type { Delivering } from '../../../src/mirror/outbox/delivering.ts';
@@ -9,7 +9,6 @@ import { replay } from '../../../src/mirror/outbox/replay.ts';
 import { enableTargets, targetStates } from '../../../src/mirror/outbox/target-states.ts';
 import { makePool } from '../../../src/storage/pool.ts';
 import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import {
   type Answering,
   change,
@@ -30,13 +29,10 @@ import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-let database: FreshDatabase;
 let clock: VirtualClock;
 let started: Delivering[] = [];
 const pools: pg.Pool[] = [];
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterEach(async () => {
   let open = started.length;
   for (const delivering of started) void delivering.close().finally(() => open--);

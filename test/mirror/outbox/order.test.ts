@@ -1,9 +1,8 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Delivery, DeliveryOutcome } from '../../../src/contract/target.ts';
 import { makePool } from '../../../src/storage/pool.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { byLength } from '../../support/property-runs.ts';
 import { change, DELIVERED, deliveringOf, FAILED, forgetDeliveries, hasOpen, queue } from './delivery-worlds.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
@@ -12,12 +11,9 @@ const TASKS = 20;
 const ROUNDS = 8;
 const TARGETS = ['hook', 'mail'];
 
-let database: FreshDatabase;
 const pools: pg.Pool[] = [];
-beforeAll(async () => {
-  database = await freshLedger();
-  for (let n = 0; n < 8; n++) pools.push(makePool({ ...database.connection, max: 2 }));
-});
+const database = await freshLedger();
+for (let n = 0; n < 8; n++) pools.push(makePool({ ...database.connection, max: 2 }));
 afterAll(async () => {
   await Promise.all(pools.map((pool) => pool.end()));
   await database.close();

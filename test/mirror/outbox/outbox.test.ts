@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { claimDue, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
 import { deliveryId, queueDeliveries } from '../../../src/mirror/outbox/outbox.ts';
@@ -7,14 +7,10 @@ import { pruneDeliveries } from '../../../src/mirror/outbox/prune.ts';
 import { replay } from '../../../src/mirror/outbox/replay.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { deliveryOf } from '../../support/item-vendor.ts';
 import { change, changes, deliveryRows, fates, forgetDeliveries, queue } from './delivery-worlds.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterEach(() => forgetDeliveries(database));
 afterAll(() => database.close());
 

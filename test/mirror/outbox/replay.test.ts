@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { claimDue, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
 import { listDeliveries } from '../../../src/mirror/outbox/deliveries.ts';
 import { deliveryId, queueAlerts } from '../../../src/mirror/outbox/outbox.ts';
@@ -6,13 +6,9 @@ import { writeOutcomes } from '../../../src/mirror/outbox/outcomes.ts';
 import { countOldDeliveries, pruneDeliveries } from '../../../src/mirror/outbox/prune.ts';
 import { planReplay, replay } from '../../../src/mirror/outbox/replay.ts';
 import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 import { change, changes, deliveryRows, fates, forgetDeliveries, queue } from './delivery-worlds.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterEach(() => forgetDeliveries(database));
 afterAll(() => database.close());
 

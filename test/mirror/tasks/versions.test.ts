@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import {
   keepVersions,
   knownTasks,
   type NewVersion,
   presentIds,
 } from '../../../src/engine/ledger/tasks/task-versions.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../support/database.ts';
 
 const SCOPE = { scope: 'a', sync: 's' };
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
+const database = await freshDatabase();
 afterAll(() => database.close());
 
 const versionOf = (taskId: string, version: number, isCompleted = false): NewVersion => ({

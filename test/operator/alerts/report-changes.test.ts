@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import { openedMessage } from '../../../src/operator/alerts/message.ts';
 import type { Problem } from '../../../src/operator/alerts/problem.ts';
@@ -6,7 +6,7 @@ import { openAlerts, PASSING_MS, reportChanges } from '../../../src/operator/ale
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { aRun } from '../../engine/ledger/fresh-ledger.ts';
 import { settingsOf } from '../../settings/problems-in.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { freshDatabase } from '../../support/database.ts';
 import { FAILED_RUN } from './failed-run.ts';
 
 const HOOK = 'type: webhook, url: "https://hook.example/", secret: { env: KEY }';
@@ -31,10 +31,7 @@ const FAILING: Problem = {
   target: 'hook',
 };
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
+const database = await freshDatabase();
 beforeEach(() => database.pool.query('truncate ledger.alerts, ledger.deliveries'));
 afterAll(() => database.close());
 

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { MAX_CALLS } from '../../../src/operator/doctor/examine.ts';
 import type { BehaviourOptions } from '../../../src/service/testbed/behaviour.ts';
-import { type DoctorHarness, findingIn, openDoctorHarness } from './doctor-harness.ts';
+import { findingIn, openDoctorHarness } from './doctor-harness.ts';
 
-let harness: DoctorHarness;
-beforeAll(async () => {
-  harness = await openDoctorHarness(330);
-});
+const harness = await openDoctorHarness(330);
 afterAll(() => harness.close());
 
 type Seen = readonly [gap: string, about: string | undefined, found: RegExp, confidence: string];

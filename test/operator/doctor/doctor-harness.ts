@@ -55,8 +55,6 @@ export function findingIn(report: Report, gap: string, about?: string): Finding 
   return report.findings.find((one) => one.gap === gap && (about === undefined || one.about === about));
 }
 
-export type DoctorHarness = Awaited<ReturnType<typeof openDoctorHarness>>;
-
 export interface Examined {
   readonly report: Report;
   /** The service's counts: requests, requests refused for their key, and commits. */

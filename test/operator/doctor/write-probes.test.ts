@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { MAX_CALLS } from '../../../src/operator/doctor/examine.ts';
 import type { BehaviourOptions } from '../../../src/service/testbed/behaviour.ts';
 import { TEST_KEY } from '../../support/harness/harness.ts';
 import { startHttpServer } from '../../support/http-server.ts';
-import { type DoctorHarness, examineAt, findingIn, openDoctorHarness } from './doctor-harness.ts';
+import { examineAt, findingIn, openDoctorHarness } from './doctor-harness.ts';
 
-let harness: DoctorHarness;
-beforeAll(async () => {
-  harness = await openDoctorHarness(60);
-});
+const harness = await openDoctorHarness(60);
 afterAll(() => harness.close());
 
 type Seen = readonly [gap: string, found: RegExp];

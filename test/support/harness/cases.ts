@@ -9,8 +9,6 @@ import { testWorkspace } from './test-workspace.ts';
 export const nameOf = (n: number) => `case-${n}`;
 export const keyOf = (n: number) => `the-key-of-the-tenant-of-${nameOf(n)}`;
 
-export type Cases = Awaited<ReturnType<typeof openCases>>;
-
 /** `account` and `sync`: YAML beside what differs from case to case, without braces. */
 export async function openCases(
   behaviours: readonly BehaviourOptions[],

@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ContactsHarness, openContactsHarness } from './contacts.ts';
+import { afterAll, expect, test } from 'vitest';
+import { openContactsHarness } from './contacts.ts';
 
-let harness: ContactsHarness;
-beforeAll(async () => {
-  harness = await openContactsHarness();
-});
+const harness = await openContactsHarness();
 afterAll(() => harness.close());
 
 test('a reset empties every table, also a table added later, and ids start again', async () => {

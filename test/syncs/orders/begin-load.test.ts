@@ -1,5 +1,5 @@
 /** How a load begins: the same file joins its load, and a partly received file is received again. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { thisWorker } from '../../../src/engine/ledger/claims.ts';
 import { pauseRun } from '../../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
@@ -7,12 +7,8 @@ import { beginLoad, beginPlannedLoad, readLoad, releaseLoad } from '../../../src
 import { noteReceiving, stageRows } from '../../../src/syncs/orders/staging.ts';
 import { freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import { aLoad, aSpec, beginNew, end, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 const aRow = rowsWith([{ order_id: 'A', client_id: '7', amount: '1' }]);

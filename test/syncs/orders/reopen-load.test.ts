@@ -1,5 +1,5 @@
 /** A load that has ended, opened again for what failed in it. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { dropDeadClaims } from '../../../src/engine/ledger/claims.ts';
 import { sentBeforeUnsettledForMs } from '../../../src/engine/ledger/matching/staged-orders.ts';
 import { claimRows } from '../../../src/engine/ledger/rows.ts';
@@ -9,14 +9,10 @@ import { checkpointOf, saveCheckpoint } from '../../../src/syncs/orders/load-che
 import { reopenLoad } from '../../../src/syncs/orders/reopen-load.ts';
 import { claimOn, freshLedger, putRows, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import { aLoad, aSpec, beginNew, type Columns, end, fateOf } from '../../engine/ledger/matching/load-worlds.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 
 const SETTLE_MS = 60_000;
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 async function endedWith(rows: readonly Columns[], how: 'done' | 'failed' | 'cancelled' = 'done'): Promise<Run> {

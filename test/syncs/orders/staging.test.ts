@@ -1,17 +1,13 @@
 /** A file's rows as rows of its load: their keys, their names, and whatever characters they hold. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type LoadedRow, loadedRows } from '../../../src/engine/ledger/matching/staged-orders.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
 import { readRowStory } from '../../../src/engine/ledger/views/row-story.ts';
 import { type StagedRow, stageRows } from '../../../src/syncs/orders/staging.ts';
 import { freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import { aSpec, beginNew, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 async function staged(rows: readonly StagedRow[]): Promise<Run> {

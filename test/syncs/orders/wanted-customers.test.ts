@@ -1,15 +1,11 @@
 /** The filter passes every customer that a row of the load may mean. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { customerNames } from '../../../src/engine/ledger/matching/order-customers.ts';
 import { openWantedCustomers } from '../../../src/syncs/orders/wanted-customers.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import { aLoad, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 const ROWS = 6_000;

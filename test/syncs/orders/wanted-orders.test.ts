@@ -1,16 +1,12 @@
 /** The filter passes every order that the load may know under any key. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { takeKeys } from '../../../src/engine/ledger/matching/order-keys.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { openWantedOrders } from '../../../src/syncs/orders/wanted-orders.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import { aLoad, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
-import type { FreshDatabase } from '../../support/database.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 const seen = { recordId: '1', clientId: '7', isNumber: false, fields: {} };

@@ -1,4 +1,5 @@
 /** Customers put straight into a run's match index, and a slow reference for which of them agree. */
+import fc from 'fast-check';
 import type { Run } from '../../../../src/engine/ledger/runs.ts';
 import type { MatchKey } from '../../../../src/settings/schema-sync.ts';
 import type { FreshDatabase } from '../../../support/database.ts';
@@ -53,4 +54,13 @@ export function agreesAtSomeLevel(contact: Keyed, customer: Keyed, matchBy: read
   const deciding = keys.find((key) => contact[key] !== null && customer[key] !== null);
   if (deciding) return both(deciding);
   return both('name') && same('org') && keys.every((key) => contact[key] === null);
+}
+
+/** A key of one of these values, or none. */
+export const some = <T>(...values: readonly T[]) => fc.constantFrom(null, ...values);
+
+/** The same shapes in another world share nothing with each other. */
+export function inWorld<T extends Keys>(w: number, keyed: T): T {
+  const own = (key: string | null) => (key === null ? null : `${key}${w}`);
+  return { ...keyed, email: own(keyed.email), phone: own(keyed.phone), name: own(keyed.name), org: own(keyed.org) };
 }

@@ -3,24 +3,19 @@
  * decided together one night and, with the results of that night, again the next night.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { CONTACT_LINK } from '../../../../src/engine/ledger/matching/contact-links.ts';
 import { decideContacts } from '../../../../src/engine/ledger/matching/decide-contacts.ts';
 import type { Run } from '../../../../src/engine/ledger/runs.ts';
 import type { MatchKey } from '../../../../src/settings/schema-sync.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { runs } from '../../../support/property-runs.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
-import { agreesAtSomeLevel, isSamePerson, type Keys, putRecords, recordsOf } from './contact-worlds.ts';
+import { agreesAtSomeLevel, inWorld, isSamePerson, type Keys, putRecords, recordsOf, some } from './contact-worlds.ts';
+import type { Columns } from './load-worlds.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
-
-type Columns = Readonly<Record<string, unknown>>;
 
 interface Customer extends Keys {
   /** Which contact of its world it says it came from; 9 is none of them. */
@@ -29,7 +24,6 @@ interface Customer extends Keys {
   readonly linked: number | undefined;
 }
 
-const some = <T>(...values: readonly T[]) => fc.constantFrom(null, ...values);
 const keys = { email: some('e', 'f'), phone: some('1'), name: some('a', 'b'), org: some('o') };
 const contact: fc.Arbitrary<Keys> = fc.record(keys);
 const customer: fc.Arbitrary<Customer> = fc.record({
@@ -222,10 +216,4 @@ function customerOf(w: number, i: number, { from, linked, ...customer }: Custome
 /** As numbers in another order than as text. */
 function recordId(w: number, i: number): string {
   return `${[9, 10, 11, 100][i]}${w + 100}`;
-}
-
-/** The same shapes in another world share nothing with each other. */
-function inWorld<T extends Keys>(w: number, keyed: T): T {
-  const own = (key: string | null) => (key === null ? null : `${key}${w}`);
-  return { ...keyed, email: own(keyed.email), phone: own(keyed.phone), name: own(keyed.name), org: own(keyed.org) };
 }

@@ -1,20 +1,15 @@
 /** Cases of deciding that whole runs (contact-matching.test.ts) rarely reach. General rules: decide-contacts-property.test.ts. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { CONTACT_LINK } from '../../../../src/engine/ledger/matching/contact-links.ts';
 import { decideContacts } from '../../../../src/engine/ledger/matching/decide-contacts.ts';
 import { type Run, recordProgress, type ScanProof } from '../../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
 import { putRecords } from './contact-worlds.ts';
+import type { Columns } from './load-worlds.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
-
-type Columns = Readonly<Record<string, unknown>>;
 
 interface Scene {
   readonly name: string;

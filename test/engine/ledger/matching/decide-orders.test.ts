@@ -1,19 +1,15 @@
 /** What is decided about a row whose order is there, and about one whose order is not. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { decideOrders, planOnly } from '../../../../src/engine/ledger/matching/decide-orders.ts';
 import { oweForEarlierOrders, takeKeys } from '../../../../src/engine/ledger/matching/order-keys.ts';
 import type { Run } from '../../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
 import type { OrdersOptions } from '../../../../src/syncs/orders/options.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
 import { putRecords } from './contact-worlds.ts';
 import { type Columns, fateOf } from './load-worlds.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 const SAID = { order_id: 'A', amount: '12', status: 'Payé', description: 'two  chaises à  bascule' };

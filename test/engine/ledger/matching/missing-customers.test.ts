@@ -1,5 +1,5 @@
 /** Customers that a load needs: one per person, created by a run of their own with exclusive use of the customers. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { OrderValues } from '../../../../src/csv/validate.ts';
 import {
   type Creating,
@@ -11,15 +11,11 @@ import {
 import { resolveCustomers } from '../../../../src/engine/ledger/matching/order-customers.ts';
 import { type Run, readRun } from '../../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { aRun, freshLedger, rowsOf } from '../fresh-ledger.ts';
 import { putRecords, recordsOf } from './contact-worlds.ts';
 import { aLoad, end, fateOf, rowsWith } from './load-worlds.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 beforeEach(() => database.pool.query('truncate ledger.runs, ledger.order_keys cascade'));
 afterAll(() => database.close());
 

@@ -3,19 +3,15 @@
  * overlapping e-mails, phones and names, resolved together in one run.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { resolveCustomers } from '../../../../src/engine/ledger/matching/order-customers.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { runs } from '../../../support/property-runs.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
-import { type Keys, putRecords } from './contact-worlds.ts';
+import { inWorld, type Keys, putRecords, some } from './contact-worlds.ts';
 import { type Columns, fateOf } from './load-worlds.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 interface Customer extends Keys {
@@ -27,7 +23,6 @@ interface Row extends Keys {
   readonly given: number | undefined;
 }
 
-const some = <T>(...values: readonly T[]) => fc.constantFrom(null, ...values);
 const keys = { email: some('e', 'f'), phone: some('1', '2'), name: some('a', 'b'), org: some('o', 'p') };
 const row: fc.Arbitrary<Row> = fc.record({
   ...keys,
@@ -159,10 +154,4 @@ function columnsOf({ given, ...named }: Row, w: number, i: number) {
 /** As numbers in another order than as text. */
 function idOf(w: number, i: number): string {
   return `${[9, 10, 11, 100, 8, 7, 6, 5, 4, 3][i]}${w + 100}`;
-}
-
-/** The same shapes in another world share nothing with each other. */
-function inWorld<T extends Keys>(w: number, keyed: T): T {
-  const own = (key: string | null) => (key === null ? null : `${key}${w}`);
-  return { ...keyed, email: own(keyed.email), phone: own(keyed.phone), name: own(keyed.name), org: own(keyed.org) };
 }

@@ -1,17 +1,13 @@
 /** Which customer a row belongs to, case by case. General rules: order-customers-property.test.ts. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { resolveCustomers } from '../../../../src/engine/ledger/matching/order-customers.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
 import { stageRows } from '../../../../src/syncs/orders/staging.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
 import { putRecords } from './contact-worlds.ts';
 import { aLoad, beginNew, type Columns, fateOf, rowsWith } from './load-worlds.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 const NO_KEYS = { email: null, phone: null, name: null, org: null };

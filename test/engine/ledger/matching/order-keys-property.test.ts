@@ -3,7 +3,7 @@
  * a service that shows what it has created is never sent one order twice.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Claim, dropClaims, takeClaim } from '../../../../src/engine/ledger/claims.ts';
 import { decideOrders } from '../../../../src/engine/ledger/matching/decide-orders.ts';
 import { holdsItsKeys, releaseKeys, takeKeys } from '../../../../src/engine/ledger/matching/order-keys.ts';
@@ -12,7 +12,6 @@ import { pauseRun, resumeRun } from '../../../../src/engine/ledger/run-status.ts
 import { type Run, readRun, recordProgress } from '../../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
 import { reopenLoad } from '../../../../src/syncs/orders/reopen-load.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { runs } from '../../../support/property-runs.ts';
 import { freshLedger, putRows, WORKER } from '../fresh-ledger.ts';
 import { putRecords } from './contact-worlds.ts';
@@ -23,10 +22,7 @@ const LABELS = ['A', 'B'] as const;
 const SETTLE_MS = 1;
 const OPTIONS = { existing: 'skip', createCustomers: false, confirm: false } as const;
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 /** A load, where its job stands, and the calls of it that are on their way. */

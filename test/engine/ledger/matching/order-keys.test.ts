@@ -1,5 +1,5 @@
 /** Which load owns an order's key while loads run side by side and end in every way. See order-keys-property.test.ts. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { dropClaims } from '../../../../src/engine/ledger/claims.ts';
 import {
   holdsItsKeys,
@@ -13,17 +13,13 @@ import { pauseRun, resumeRun } from '../../../../src/engine/ledger/run-status.ts
 import type { Run } from '../../../../src/engine/ledger/runs.ts';
 import type { Queryable } from '../../../../src/storage/queryable.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { claimOn, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
 import { aLoad, type Columns, end, fateOf } from './load-worlds.ts';
 
 const SETTLE_MS = 60_000;
 const IN_ANOTHER = 'settled review ORDER_IN_ANOTHER_LOAD';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 beforeEach(() => database.pool.query('truncate ledger.runs, ledger.order_keys cascade'));
 afterAll(() => database.close());
 

@@ -3,7 +3,7 @@
  * contact a row and every customer kept: the verdicts are the same.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { keepCustomers, type SeenCustomer } from '../../../../src/engine/ledger/match-index.ts';
 import { CONTACT_LINK } from '../../../../src/engine/ledger/matching/contact-links.ts';
 import { decideContacts } from '../../../../src/engine/ledger/matching/decide-contacts.ts';
@@ -13,14 +13,10 @@ import type { MatchKey } from '../../../../src/settings/schema-sync.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
 import { ContactSightings } from '../../../../src/syncs/contacts/sightings.ts';
 import { type ScannedContact, stageContacts } from '../../../../src/syncs/contacts/staging.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { runs } from '../../../support/property-runs.ts';
 import { aRun, freshLedger, rowsOf } from '../fresh-ledger.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 interface Keyed {

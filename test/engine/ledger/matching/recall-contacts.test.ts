@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { keepCustomers } from '../../../../src/engine/ledger/match-index.ts';
 import { CONTACT_LINK } from '../../../../src/engine/ledger/matching/contact-links.ts';
 import { recallContacts, type Sightings } from '../../../../src/engine/ledger/matching/recall-contacts.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { aRun, freshLedger } from '../fresh-ledger.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 /** More than a function can take as arguments. */

@@ -1,19 +1,15 @@
 /** Rows whose order_id a file has twice. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { settleCopies, settleRepeats, sharedOrderIds } from '../../../../src/engine/ledger/matching/repeated-orders.ts';
 import { settleRows } from '../../../../src/engine/ledger/transitions.ts';
 import { type StagedRow, stageRows } from '../../../../src/syncs/orders/staging.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { freshLedger, rowsOf } from '../fresh-ledger.ts';
 import { beginNew, rowsWith } from './load-worlds.ts';
 
 const LABELS = 'LS-test';
 const [SAME, OTHER] = ['settled existing DUP_IN_FILE', 'settled invalid ORDER_ID_REPEATED'];
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 /** The state of rows from line 2 on: `staged`, or the reason with the other line. */

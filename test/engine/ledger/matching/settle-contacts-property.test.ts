@@ -3,24 +3,20 @@
  * customers that are there, each with its own e-mails, phones and names, settled together in one run.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { settleContacts } from '../../../../src/engine/ledger/matching/settle-contacts.ts';
 import { MAX_SENDS } from '../../../../src/engine/ledger/rows.ts';
 import type { MatchKey } from '../../../../src/settings/schema-sync.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { runs } from '../../../support/property-runs.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
-import { agreesAtSomeLevel, isSamePerson, type Keys, putRecords, recordsOf } from './contact-worlds.ts';
+import { agreesAtSomeLevel, inWorld, isSamePerson, type Keys, putRecords, recordsOf, some } from './contact-worlds.ts';
 
 const PASS = 2;
 const SETTLE_MS = 60_000;
 const READ_AT = new Date('2026-01-01T12:00:00Z');
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 interface Sent extends Keys {
@@ -38,7 +34,6 @@ interface There extends Keys {
   readonly last_pass: number;
 }
 
-const some = <T>(...values: readonly T[]) => fc.constantFrom(null, ...values);
 const keys = { email: some('e', 'f'), phone: some('1', '2'), name: some('a', 'b'), org: some('o') };
 const isKeyed = ({ email, phone, name }: Keys) => email !== null || phone !== null || name !== null;
 const sent: fc.Arbitrary<Sent> = fc
@@ -189,10 +184,4 @@ function rowOf(w: number, i: number, { agoS, ...contact }: Sent) {
 function recordOf(w: number, i: number, { from, ...customer }: There) {
   const record_id = `${[9, 10, 11, 100][i]}${w + 100}`; // as numbers in another order than as text
   return { ...inWorld(w, customer), record_id, contact_id: from === undefined ? null : `${w}.${from}` };
-}
-
-/** The same shapes in another world share nothing with each other. */
-function inWorld<T extends Keys>(w: number, keyed: T): T {
-  const own = (key: string | null) => (key === null ? null : `${key}${w}`);
-  return { ...keyed, email: own(keyed.email), phone: own(keyed.phone), name: own(keyed.name), org: own(keyed.org) };
 }

@@ -1,24 +1,19 @@
 /** Cases of settling contacts in which the assignment matters. General rules: settle-contacts-property.test.ts. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { settleContacts } from '../../../../src/engine/ledger/matching/settle-contacts.ts';
 import type { Run } from '../../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
 import { putRecords } from './contact-worlds.ts';
+import type { Columns } from './load-worlds.ts';
 
 const PASS = 1;
 const SETTLE_MS = 60_000;
 const NOW = Date.now();
 const [JUST_NOW, LONG_AGO] = [new Date(NOW - 1_000), new Date(NOW - 600_000)];
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
-
-type Columns = Readonly<Record<string, unknown>>;
 
 interface Scene {
   readonly name: string;

@@ -3,12 +3,11 @@
  * duplicated, altered or renamed, read back at any moment until no row is open.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { settleOrders } from '../../../../src/engine/ledger/matching/settle-orders.ts';
 import { MAX_SENDS } from '../../../../src/engine/ledger/rows.ts';
 import type { Run } from '../../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { runs } from '../../../support/property-runs.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
 import { putRecords } from './contact-worlds.ts';
@@ -18,10 +17,7 @@ const SETTLE_S = 60;
 const BEGAN = Date.parse('2026-01-01T12:00:00Z');
 const MOST_READS = 60;
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 /** What one send came to: an order each, so long after it was sent. */

@@ -1,9 +1,8 @@
 /** Cases of settling orders. General rules: settle-orders-property.test.ts. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { settleOrders } from '../../../../src/engine/ledger/matching/settle-orders.ts';
 import { MAX_SENDS } from '../../../../src/engine/ledger/rows.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
 import { putRecords } from './contact-worlds.ts';
 import { type Columns, fateOf } from './load-worlds.ts';
@@ -13,10 +12,7 @@ const SETTLE_MS = 60_000;
 const NOW = Date.now();
 const [JUST_NOW, LONG_AGO] = [new Date(NOW - 1_000), new Date(NOW - 600_000)];
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 interface Scene {

@@ -1,6 +1,6 @@
 /** Retention: which rows and runs are deleted by age, and which are kept at any age. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { keepPlanFile } from '../../../../src/engine/ledger/approval.ts';
 import { addRows } from '../../../../src/engine/ledger/inputs.ts';
 import { allRuns, history } from '../../../../src/engine/ledger/retention/archive.ts';
@@ -8,7 +8,6 @@ import { planPruning, pruneLedger } from '../../../../src/engine/ledger/retentio
 import { countRows, VERDICTS } from '../../../../src/engine/ledger/rows.ts';
 import { endRun, pauseRun, resumeRun } from '../../../../src/engine/ledger/run-status.ts';
 import { type NewRun, type Run, readRun } from '../../../../src/engine/ledger/runs.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { emptyingOf } from '../../../support/harness/empty-tables.ts';
 import { runs } from '../../../support/property-runs.ts';
 import { mostRows } from '../../../support/statement-work.ts';
@@ -18,12 +17,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const ROWS_ONLY = { rowsMs: 90 * DAY_MS, runsMs: undefined };
 const BOTH = { rowsMs: 90 * DAY_MS, runsMs: 400 * DAY_MS };
 
-let database: FreshDatabase;
 let empty: () => Promise<void>;
-beforeAll(async () => {
-  database = await freshLedger();
-  empty = emptyingOf(database.pool);
-});
+const database = await freshLedger();
+empty = emptyingOf(database.pool);
 beforeEach(() => empty());
 afterAll(() => database.close());
 

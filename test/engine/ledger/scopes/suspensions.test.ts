@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { bindAccount } from '../../../../src/engine/ledger/scopes/scopes.ts';
 import {
   askToProbe,
@@ -10,13 +10,9 @@ import {
   suspendedAccounts,
   suspensionOf,
 } from '../../../../src/engine/ledger/scopes/suspensions.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { aRun, freshLedger } from '../fresh-ledger.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 beforeEach(() => suspendAccount(database.pool, 'acme', 'fix the key'));
 

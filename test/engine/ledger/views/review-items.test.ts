@@ -1,17 +1,13 @@
 /** Pages of what waits for a person, and the rows of a run grouped by what is wrong with them. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { decide } from '../../../../src/engine/ledger/decisions.ts';
 import { endRun } from '../../../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../../../src/engine/ledger/runs.ts';
 import { cursorOf, MOST_COUNTED, reviewItems, reviewPage } from '../../../../src/engine/ledger/views/review-items.ts';
 import { groupRows } from '../../../../src/engine/ledger/views/row-groups.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { aRun, asLoad, freshLedger, putRows } from '../fresh-ledger.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 async function reviewed(

@@ -1,15 +1,11 @@
 /** Pages of the rows of a run: a search is bounded, says how far it has looked, and continues there. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { endRun } from '../../../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../../../src/engine/ledger/runs.ts';
 import { pageOfRows, type RowFilter } from '../../../../src/engine/ledger/views/row-pages.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { aRun, freshLedger } from '../fresh-ledger.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 const ROWS = 9_000;

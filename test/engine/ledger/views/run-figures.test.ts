@@ -1,5 +1,5 @@
 /** What pages show of a whole run: recorded when it ends, and right after its rows have changed. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { decide, listDecisions, undoDecision } from '../../../../src/engine/ledger/decisions.ts';
 import { pruneLedger } from '../../../../src/engine/ledger/retention/prune.ts';
 import { claimRows, recordAttempts, VERDICTS } from '../../../../src/engine/ledger/rows.ts';
@@ -9,13 +9,9 @@ import { reopenRows, settleRows } from '../../../../src/engine/ledger/transition
 import { reviewItems } from '../../../../src/engine/ledger/views/review-items.ts';
 import { groupRows, reasonsOf, splitUnsettled } from '../../../../src/engine/ledger/views/row-groups.ts';
 import { throughputOf } from '../../../../src/engine/ledger/views/run-figures.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { aRun, asLoad, claimOn, freshLedger, putRows, type RowColumns, readyRows } from '../fresh-ledger.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 const REJECTED = { verdict: 'rejected', reason: 'REFUSED', facts: { said: 'no' } };

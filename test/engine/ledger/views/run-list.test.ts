@@ -1,13 +1,9 @@
 /** Lists of runs: pages that fold runs, and the newest runs of several syncs. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { newestRuns, pageOfRuns } from '../../../../src/engine/ledger/views/run-list.ts';
-import type { FreshDatabase } from '../../../support/database.ts';
 import { freshLedger } from '../fresh-ledger.ts';
 
-let database: FreshDatabase;
-beforeAll(async () => {
-  database = await freshLedger();
-});
+const database = await freshLedger();
 afterAll(() => database.close());
 
 /** Runs that changed nothing, one a minute; the highest number is the newest. */
