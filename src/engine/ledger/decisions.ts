@@ -72,11 +72,14 @@ export async function decidedRows(
   runs: readonly Pick<Run, 'id' | 'scope' | 'type'>[],
 ): Promise<ReadonlyMap<string, number>> {
   if (runs.length === 0) return new Map();
+  const isLive = `d.scope = u.scope and d.choice <> 'later' and d.undone_at is null and d.lapsed_at is null`;
+  // Each row is looked up by its number: Postgres would read all rows in review for each decision.
+  const isInReview = (n: string) =>
+    `(select v.verdict = 'review' and v.at < d.decided_at from ledger.verdicts v where v.run_id = u.id and v.n = ${n})`;
   const found = await db.query<{ id: string; n: number }>(
     `select u.id, (select count(distinct (d.kind, d.subject))::int from ledger.decisions d
-       where d.scope = u.scope and d.choice <> 'later' and d.undone_at is null and d.lapsed_at is null and exists (
-         select from ledger.inputs i join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n and v.verdict = 'review' and v.at < d.decided_at
-         where i.run_id = u.id and case d.kind when 'order' then d.run_id = i.run_id and d.n = i.n else i.source_id = d.subject end)) as n
+         left join lateral (select i.n from ledger.inputs i where d.kind = 'contact' and i.run_id = u.id and i.source_id = d.subject offset 0) i on true
+       where ${isLive} and case d.kind when 'order' then d.run_id = u.id and ${isInReview('d.n')} else ${isInReview('i.n')} end) as n
      from unnest($1::text[], $2::text[], $3::text[]) u (id, scope, type) where u.type <> 'orders' or ${IS_LOAD('u.id')}`,
     [runs.map(({ id }) => id), runs.map(({ scope }) => scope), runs.map(({ type }) => type)],
   );
