@@ -83,6 +83,17 @@ test('names a command that can be pasted, if a person has suspended the account'
       /: it moves\. Resume account demo with `lockstep accounts resume demo --config lockstep.yaml`\.\n$/,
     ),
   ]);
+  for (const command of [
+    ['call', 'contacts.create', '--body', '{}'],
+    ['call', 'contacts.getall'],
+    ['doctor', '--write-probes'],
+  ]) {
+    const refused = await lockstep(...command, '--account', 'demo');
+    expect([refused.code, refused.stderr]).toEqual([
+      3,
+      expect.stringMatching(/^lockstep: Account demo is suspended.*: it moves\./),
+    ]);
+  }
   expect((await lockstep('accounts', '--json')).json.accounts).toMatchObject([
     { name: 'demo', suspension: { message: expect.stringContaining('it moves') } },
   ]);
