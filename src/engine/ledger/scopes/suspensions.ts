@@ -46,7 +46,7 @@ export async function suspendAccount(db: Queryable, scope: string, message: stri
   return suspended.rows[0]?.isNew ?? false;
 }
 
-/** Until `resumeAccount`, also if its key was refused before. */
+/** Until `resumeAccount`, also if its key was refused before. A second one without a reason changes nothing. */
 export async function suspendByHand(
   db: Queryable,
   scope: string,
@@ -55,8 +55,9 @@ export async function suspendByHand(
   await db.query(
     `insert into ledger.suspensions (scope, message, by_hand, probe_at) values ($1, $2, $3, clock_timestamp())
      on conflict (scope) do update set message = excluded.message, by_hand = excluded.by_hand,
-       since = clock_timestamp(), refused_at = clock_timestamp()`,
-    [scope, `Suspended by ${by}${reason === undefined ? '' : `: ${reason}`}.`, by],
+       since = clock_timestamp(), refused_at = clock_timestamp()
+       where ledger.suspensions.by_hand is null or $4`,
+    [scope, `Suspended by ${by}${reason === undefined ? '' : `: ${reason}`}.`, by, reason !== undefined],
   );
 }
 
