@@ -7,6 +7,7 @@ import { makeChosenDirectory } from '../base/make-directory.ts';
 import { shellWord } from '../base/reasons/template.ts';
 import { initSettings, loadSettings } from '../settings/load.ts';
 import type { Settings } from '../settings/settings.ts';
+import { withSharedBudgets } from '../settings/shared-accounts.ts';
 import type { Database } from '../storage/open.ts';
 import { type ExitCode, FAILED } from './errors.ts';
 import { DEFAULT_DATA, type GlobalOptions } from './global-options.ts';
@@ -146,7 +147,10 @@ class CommandSession implements Session {
   settings({ orDefault = false } = {}): Promise<Settings> {
     this.#reading ??= (async () => {
       if (this.#options.init) await this.#init();
-      return loadSettings({ configFile: this.#options.config, orDefault, env: this.env, cwd: this.cwd });
+      return withSharedBudgets(
+        await loadSettings({ configFile: this.#options.config, orDefault, env: this.env, cwd: this.cwd }),
+        this.env,
+      );
     })();
     return this.#reading;
   }

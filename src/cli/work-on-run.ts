@@ -3,7 +3,7 @@
 import { formatCount, plural } from '../base/counts.ts';
 import { sentenceFor } from '../base/reasons/reasons.ts';
 import { startDueAudits } from '../engine/account/audits.ts';
-import { NOT_APPROVED } from '../engine/ledger/approval.ts';
+import { NOT_APPROVED, remedyFor } from '../engine/ledger/approval.ts';
 import { type Violation, violationsFoundBy } from '../engine/ledger/audit-debts.ts';
 import type { Verdict } from '../engine/ledger/rows.ts';
 import { failingFor, failRunAndParts } from '../engine/ledger/run-parts.ts';
@@ -172,8 +172,9 @@ export function withViolations(code: ExitCode, violations: readonly unknown[]): 
 async function noteWriterBeside({ hint }: Session, { database }: Workspace, run: Run): Promise<void> {
   const other = await writerBeside(database.pool, run);
   if (other === undefined) return;
+  const { remedy, command } = remedyFor(other);
   const rows = `${plural(other.settled, 'row')} settled, ${formatCount(other.open)} open`;
-  const note = `run ${other.id} of ${other.title} is unfinished (${rows}); this dry run only reads. Resume that run with: ${hint(`runs resume ${other.id}`)}`;
+  const note = `run ${other.id} of ${other.title} is unfinished (${rows}); this dry run only reads. ${remedy}: ${hint(command)}`;
   await addNote(database.pool, run.id, note);
 }
 

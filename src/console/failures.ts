@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { codeOf, LockstepError } from '../base/errors.ts';
 import { statementOf } from '../csv/column-errors.ts';
+import { AccountSuspended } from '../engine/ledger/scopes/suspensions.ts';
 import { listIssues } from '../settings/issues.ts';
 import { describeDatabaseError } from '../storage/errors.ts';
 
@@ -12,16 +13,6 @@ export interface Failure {
   readonly message: string;
   /** The account whose page says how to continue. */
   readonly account?: string;
-}
-
-/** Nothing is sent to an account until it is resumed. */
-export class AccountSuspended extends LockstepError {
-  readonly account: string;
-
-  constructor(account: string, why: string) {
-    super('ACCOUNT_SUSPENDED', `Account ${account} is suspended, so nothing is sent: ${why}`);
-    this.account = account;
-  }
 }
 
 const HTTP_STATUS: Readonly<Record<string, number>> = {

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { LockstepError, wrongUse } from '../base/errors.ts';
-import { approveRun, awaitsApproval, declineRun, NOT_APPROVED } from '../engine/ledger/approval.ts';
+import { approveRun, awaitsApproval, declineRun, NOT_APPROVED, remedyFor } from '../engine/ledger/approval.ts';
 import { acknowledgeRun, cancelledBy, endRun, resumeRun } from '../engine/ledger/run-status.ts';
 import { isUnfinished, type Run, readRun } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
@@ -106,8 +106,10 @@ export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<nu
     const message = `Run ${id} applied a plan. Apply it again for the rows that failed: ${hint('apply FILE')}, or run the sync without a plan: ${hint(`run ${sync}`)}`;
     throw wrongUse(message, 'RUN_APPLIED_PLAN');
   }
-  if (isUnfinished({ status }))
-    throw wrongUse(`Run ${id} is unfinished. Resume it with: ${hint(`runs resume ${id}`)}`, 'RUN_UNFINISHED');
+  if (isUnfinished({ status })) {
+    const { remedy, command } = remedyFor(run);
+    throw wrongUse(`Run ${id} is unfinished. ${remedy}: ${hint(command)}`, 'RUN_UNFINISHED');
+  }
   if (dryRun) throw wrongUse(`Run ${id} was a dry run: nothing was sent, so nothing has failed.`, 'RUN_WAS_DRY');
   const rows = await reopenLoad(pool, id);
   if (rows === 0 && rowsPruned > 0) {

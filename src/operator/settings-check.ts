@@ -7,6 +7,7 @@ import { readPresets } from '../csv/presets.ts';
 import { signingKey } from '../mirror/targets/calls/signature.ts';
 import { isSecretRef, type SecretRef } from '../settings/fields.ts';
 import { loadSettings } from '../settings/load.ts';
+import { allOf } from '../settings/message-parts.ts';
 import { readSecret } from '../settings/secrets.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type SharedAccounts, sharedAccounts } from '../settings/shared-accounts.ts';
@@ -98,12 +99,12 @@ function sharedWarnings({ same, sameKey }: SharedAccounts): readonly string[] {
   return [
     ...same.map(
       (names) =>
-        `accounts ${names.join(' and ')} have the same address and key, so they are one tenant: they share links, runs and ` +
+        `accounts ${allOf(names)} have the same address and key, so they are one tenant: they share links, runs and ` +
         'budget, and the strictest of their budgets applies to all of them',
     ),
     ...sameKey.map(
       (names) =>
-        `accounts ${names.join(' and ')} have the same key at different addresses: if that is one service, give them one address`,
+        `accounts ${allOf(names)} have the same key at different addresses: if that is one service, give them one address`,
     ),
   ];
 }

@@ -21,8 +21,17 @@ export function yamlKind(value: unknown): string {
 
 /** `a`, `b` or `c`. */
 export function oneOf(choices: readonly string[]): string {
-  const last = choices.at(-1) ?? '';
-  return choices.length < 2 ? last : `${choices.slice(0, -1).join(', ')} or ${last}`;
+  return joined(choices, 'or');
+}
+
+/** `a`, `b` and `c`. */
+export function allOf(names: readonly string[]): string {
+  return joined(names, 'and');
+}
+
+function joined(names: readonly string[], word: string): string {
+  const last = names.at(-1) ?? '';
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} ${word} ${last}`;
 }
 
 /** `; did you mean "x"?` with the candidate closest to `word`; empty if none is close. */

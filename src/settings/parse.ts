@@ -1,4 +1,5 @@
 /** Parses the text of the settings into `Settings`, or into the list of all problems. Pure: reads no file. */
+import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { readDocument, type SettingsDocument } from './document.ts';
 import { guessDocument } from './guesses.ts';
@@ -40,7 +41,7 @@ export function parseSettings({ text, file, env }: SettingsSource): ParsedSettin
   const parsed = settingsFile.safeParse(document.value, { error: explainIssue });
   const findings = unique([
     ...(parsed.success ? [] : findAll(document.value, parsed.error.issues)),
-    ...checkReferences(document.value),
+    ...checkReferences(document.value, dirname(file)),
   ]).filter(({ path }) => !path.includes('__proto__')); // the document has already refused this key
   const problems = [...document.problems, ...locateAll(document, findings), ...envProblems];
   if (!parsed.success || problems.length > 0) return { status: 'invalid', problems };

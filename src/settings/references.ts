@@ -2,19 +2,23 @@
  * Checks that span sections: names that must exist elsewhere in the file, and keys that another key makes necessary.
  * They read the raw document, so their problems are reported together with the schema's.
  */
+import path from 'node:path';
 import type { Finding } from './issues.ts';
 import { didYouMean, oneOf, quote } from './message-parts.ts';
 
 type Entries = ReadonlyMap<string, unknown>;
 
-export function checkReferences(document: unknown): Finding[] {
+/** `base`: the directory at which relative folders start. */
+export function checkReferences(document: unknown, base: string): Finding[] {
   const file = entriesOf(document);
   const accounts = entriesOf(file.get('accounts'));
   const targets = entriesOf(file.get('targets'));
+  const syncs = entriesOf(file.get('syncs'));
   return [
-    ...checkSyncs(entriesOf(file.get('syncs')), accounts, targets),
+    ...checkSyncs(syncs, accounts, targets),
+    ...checkFolders(syncs, base),
     ...checkTargets(targets, accounts),
-    ...checkAlerts(entriesOf(file.get('alerts')), entriesOf(file.get('syncs'))),
+    ...checkAlerts(entriesOf(file.get('alerts')), syncs),
     ...checkKeys(accounts, entriesOf(file.get('service')).get('url') ?? 'embedded'),
   ];
 }
@@ -49,6 +53,27 @@ function pollProblem(target: string, targets: Entries): string | undefined {
   const type = entries.get('type');
   if (type === 'http' ? entries.has('items') : !WITHOUT_ITEMS.includes(type)) return undefined;
   return `a target of the type ${type} has no items that can be read: remove ${quote(target)} from poll`;
+}
+
+/** Where a sync keeps the files of its folder, beside the folder itself. */
+const KEPT_IN = ['done', 'failed', '.lockstep-files'];
+
+/** If two syncs watched one folder, it would be chance which of them loads a file, and into which account. */
+function checkFolders(syncs: Entries, base: string): Finding[] {
+  const watched = [...syncs].flatMap(([name, sync]) => {
+    const folder = entriesOf(entriesOf(sync).get('options')).get('folder');
+    return typeof folder === 'string' ? [{ name, folder: path.resolve(base, folder) }] : [];
+  });
+  return watched.flatMap(({ name, folder }, at) => {
+    const owner = watched.find((one, index) => {
+      if (one.folder === folder) return index < at;
+      return KEPT_IN.includes(path.relative(one.folder, folder).split(path.sep)[0] ?? '');
+    });
+    if (owner === undefined) return [];
+    const why = owner.folder === folder ? 'watches this folder too' : 'keeps its files here';
+    const message = `sync ${quote(owner.name)} ${why}: name another folder, because a folder belongs to one sync`;
+    return [{ path: ['syncs', name, 'options', 'folder'], message }];
+  });
 }
 
 function checkTargets(targets: Entries, accounts: Entries): Finding[] {

@@ -1,4 +1,5 @@
 /** Warns about settings that work but may be a mistake: secrets in the file, keys sent without TLS, a short settle time. */
+import { isDeepStrictEqual } from 'node:util';
 import { isLoopback, isSecretSource } from './fields.ts';
 import type { Finding } from './issues.ts';
 import { quote } from './message-parts.ts';
@@ -14,6 +15,7 @@ export function findWarnings(parsed: SettingsFile): readonly Finding[] {
     ...ofLiteral(['redis', 'sentinelPassword'], parsed.redis.sentinelPassword),
     ...ofConsole(parsed.console),
     ...(['console', 'health'] as const).flatMap((section) => ofListening(parsed, section)),
+    ...ofSameAddress(parsed),
     ...ofClearText(['service', 'url'], parsed.service.url, 'API keys'),
     ...ofPassword(['database', 'url'], parsed.database.url, 'DATABASE_URL'),
     ...ofPassword(['redis', 'url'], parsed.redis.url, 'REDIS_URL'),
@@ -75,6 +77,12 @@ function ofConsole({ password, users, tokens }: SettingsFile['console']): Findin
     ),
     ...Object.entries(tokens).flatMap(([name, { token }]) => ofLiteral(['console', 'tokens', name, 'token'], token)),
   ];
+}
+
+function ofSameAddress({ console: web, health }: SettingsFile): Finding[] {
+  const isSame = health.listen && health.listen.port !== 0 && isDeepStrictEqual(health.listen, web.listen);
+  const message = 'the console listens there too, so a process that has both serves no console: name another port';
+  return warnIf(isSame === true, ['health', 'listen'], message);
 }
 
 function ofListening(parsed: SettingsFile, section: 'console' | 'health'): Finding[] {

@@ -55,6 +55,20 @@ test('joins an unfinished run of the same sync, and names a run of another sync 
   );
 });
 
+test('a dry run beside a run that awaits approval leads to what it shows: to resume it would approve it', async () => {
+  const { json } = await lockstep('run', 'nightly', '--detach', '--json');
+  await database.pool.query(
+    `update ledger.runs set status = 'paused', error_code = 'AWAITS_CONFIRMATION' where id = $1`,
+    [json.run],
+  );
+  const { stdout } = await lockstep('run', 'weekly', '--dry-run');
+  expect(stdout).toMatch(
+    /this dry run only reads\. See what that run would write, and approve or decline it: lockstep runs show run-/,
+  );
+  expect(stdout).not.toContain(`runs resume ${json.run}`);
+  expect((await lockstep('runs', 'cancel', json.run)).code).toBe(0);
+});
+
 test('a failed run says why once, and a run of a folder counts no calls: its loads make them', async () => {
   const { code, stdout, stderr } = await lockstep('run', 'files');
   expect([code, stdout]).toEqual([3, expect.not.stringContaining('calls')]);
@@ -83,6 +97,17 @@ test('names a command that can be pasted, if a person has suspended the account'
       /: it moves\. Resume account demo with `lockstep accounts resume demo --config lockstep.yaml`\.\n$/,
     ),
   ]);
+  for (const command of [
+    ['call', 'contacts.create', '--body', '{}'],
+    ['call', 'contacts.getall'],
+    ['doctor', '--write-probes'],
+  ]) {
+    const refused = await lockstep(...command, '--account', 'demo');
+    expect([refused.code, refused.stderr]).toEqual([
+      3,
+      expect.stringMatching(/^lockstep: Account demo is suspended.*: it moves\./),
+    ]);
+  }
   expect((await lockstep('accounts', '--json')).json.accounts).toMatchObject([
     { name: 'demo', suspension: { message: expect.stringContaining('it moves') } },
   ]);

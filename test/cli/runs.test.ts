@@ -318,6 +318,8 @@ test('shows one row by its id or number; an unknown row is wrong use', async () 
   const none = await runs('show', id, '--row', '99');
   expect([none.code, none.stderr]).toEqual([
     2,
-    expect.stringContaining(`has no row "99". List its rows with: lockstep runs export`),
+    expect.stringContaining(
+      `has no row "99": records that have not changed have none. List its rows with: lockstep runs export`,
+    ),
   ]);
 });

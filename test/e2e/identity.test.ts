@@ -223,5 +223,7 @@ describe('two names for one tenant', () => {
     expect(await customersOf(service)).toHaveLength(CONTACTS);
     expect(both.map(({ code }) => code).toSorted()).toSatisfy(([first]: number[]) => first === 0);
     expect(again.json.budget.allowedPerSecond).toBe(15);
+    const allowed = 'at most 15 calls a second';
+    expect((await at.run('status')).json.accounts).toMatchObject([{ allowed }, { allowed }]);
   });
 });

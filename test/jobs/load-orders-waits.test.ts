@@ -124,7 +124,7 @@ test('a load that waits for a run that awaits approval leads to its plan, not to
   await pauseRun(pool, sync.id, { code: 'AWAITS_CONFIRMATION', message: 'The run would write 2 contacts' });
   await expect(look()).rejects.toThrow(`approve or decline it: \`lockstep runs show ${sync.id}\``);
   await pool.query(`update ledger.runs set error_code = 'X' where id = $1`, [sync.id]);
-  await expect(look()).rejects.toThrow(`Resume that run first: \`lockstep runs resume ${sync.id}\``);
+  await expect(look()).rejects.toThrow(`Resume that run: \`lockstep runs resume ${sync.id}\``);
 });
 
 test('while the creation of customers is paused, the load is paused for the same reason', async () => {

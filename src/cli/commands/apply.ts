@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { LockstepError, wrongUse } from '../../base/errors.ts';
-import { type AppliedPlan, readPlanFile } from '../../engine/ledger/approval.ts';
+import { type AppliedPlan, readPlanFile, remedyFor } from '../../engine/ledger/approval.ts';
 import { resumeRun } from '../../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { syncNamed } from '../../settings/settings.ts';
@@ -123,7 +123,8 @@ async function refuseChanges(session: Session, { accounts }: Workspace, planning
 /** Resumes an unfinished run of the same plan. @throws LockstepError RUN_IN_THE_WAY if it is another run */
 async function joinOrRefuse({ hint }: Session, db: Queryable, run: Run, { id }: AppliedPlan): Promise<void> {
   if (run.options.plan !== id) {
-    const message = `Run ${run.id} of ${run.title} is unfinished, and writes the same ${run.resource}. Resume it (${hint(`runs resume ${run.id}`)}) or end it (${hint(`runs cancel ${run.id}`)}), then apply the plan`;
+    const { remedy, command } = remedyFor(run);
+    const message = `Run ${run.id} of ${run.title} is unfinished, and writes the same ${run.resource}. ${remedy} (${hint(command)}), or end it (${hint(`runs cancel ${run.id}`)}). Then apply the plan`;
     throw new LockstepError('RUN_IN_THE_WAY', message, { exitCode: FAILED });
   }
   if (run.status === 'paused' || run.status === 'failed') await resumeRun(db, run.id);

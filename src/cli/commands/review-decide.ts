@@ -111,7 +111,7 @@ export function askNeeds(session: Session, pool: Queryable, signal?: AbortSignal
     pool,
     async openAccount(name) {
       opening ??= session.openWorkspace();
-      return (await opening).accounts.open(name);
+      return (await opening).accounts.use(name);
     },
     ...(signal && { signal }),
   };

@@ -19,8 +19,9 @@ export function addExport(runs: Command, perform: Perform): void {
     .command('export')
     .summary('write the rows of a run as CSV')
     .description(
-      `Writes all rows of a run, or the rows of one verdict, as CSV with the columns ${EXPORT_TITLES.join(', ')}. Cells that a ` +
-        'spreadsheet would execute as formulas get an apostrophe in front.',
+      `Writes all rows of a run, or the rows of one verdict, as CSV with the columns ${EXPORT_TITLES.join(', ')}. Contacts and ` +
+        'tasks that have not changed are counted, and have no row. Cells that a spreadsheet would execute as formulas get ' +
+        'an apostrophe in front.',
     )
     .argument('<run>', 'id of the run')
     .addOption(

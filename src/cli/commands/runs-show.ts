@@ -98,7 +98,7 @@ async function showRow(session: Session, id: string, row: string): Promise<void>
   const hints = hintsFor(hint, await readRun(pool, id));
   const story = await readRowStory(pool, id, row);
   if (!story) {
-    const message = `Run ${id} has no row ${quote(row)}. List its rows with: ${hint(`runs export ${id} --out -`)}`;
+    const message = `Run ${id} has no row ${quote(row)}: records that have not changed have none. List its rows with: ${hint(`runs export ${id} --out -`)}`;
     throw wrongUse(message, 'ROW_UNKNOWN');
   }
   out.say(...storyLines(story, hints));

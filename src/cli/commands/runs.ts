@@ -33,7 +33,7 @@ const DEFAULT_LIMIT = 20;
 export function define(runs: Command, perform: Perform): void {
   runs
     .description(
-      'Lists the newest runs. Every run and every row is in the ledger: you can show a run, cancel it, resume it where it ' +
+      'Lists the newest runs. The ledger has every run with its rows: you can show a run, cancel it, resume it where it ' +
         'stopped, retry it, or export its rows.',
     )
     .option('--limit <n>', 'how many to list', wholeNumber, DEFAULT_LIMIT)

@@ -209,7 +209,7 @@ class OpenWorkspace implements Workspace {
   watchServices(): void {
     const { accounts, database, present } = this.#parts;
     const { log } = this.#options;
-    present.watch ??= this.#keep(watchServices({ pool: database.pool, open: accounts.open, log }));
+    present.watch ??= this.#keep(watchServices({ pool: database.pool, open: accounts.use, log }));
     const outside = Object.values(this.settings.accounts).filter(({ url }) => url !== undefined);
     present.watch.watch(outside.map(({ name }) => name));
   }

@@ -18,11 +18,10 @@ import {
   readHandCall,
   settleHandCall,
 } from '../../engine/ledger/console/hand-calls.ts';
-import { suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
+import { AccountSuspended, suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { keeping, type Taking } from '../actions/actions.ts';
-import { AccountSuspended } from '../failures.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { wireBody } from './fields.ts';
 import { type Prepared, prepareImport } from './import.ts';

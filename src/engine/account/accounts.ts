@@ -17,6 +17,7 @@ import { originOf } from '../../settings/shared-accounts.ts';
 import { isNameGone, thisWorker } from '../ledger/claims.ts';
 import { keepLearnt, readLearnt } from '../ledger/scopes/learnt.ts';
 import { firstService, type Identity, noteAccepted, scopeNamed } from '../ledger/scopes/scopes.ts';
+import { refuseSuspended } from '../ledger/scopes/suspensions.ts';
 import { type Account, EMBEDDED, type KeyFound } from './account.ts';
 import { afterFirstAccepted } from './first-accepted.ts';
 import { identityChanged, identityOf, recogniseRecords, resolveScope } from './identity.ts';
@@ -39,7 +40,12 @@ export interface Accounts {
    * different tenant
    */
   open(name: string): Promise<Account>;
-  /** Opens the account for inspection only, without an identity check. Closed by the caller, or with the others. */
+  /** `open`, for calls outside runs, which wait by themselves. @throws also AccountSuspended if a person has suspended it */
+  use(name: string): Promise<Account>;
+  /**
+   * Opens the account for inspection only, without an identity check. Closed by the caller, or with the others.
+   * @throws AccountSuspended if a person has suspended it
+   */
   inspect(name: string): Promise<Account & { close(): Promise<void> }>;
   /** The account's address, and the keyed hash of its key. */
   identify(name: string): Promise<Identity>;
@@ -107,7 +113,12 @@ export function createAccounts(needs: {
     async open(name) {
       return (await current(name)).account;
     },
+    async use(name) {
+      await refuseSuspended(needs.pool, name);
+      return (await current(name)).account;
+    },
     async inspect(name) {
+      await refuseSuspended(needs.pool, name);
       const scope = await scopeNamed(needs.pool, name);
       const inspecting = await openAccount(name, scope, await needs.access(name), needs);
       inspected.add(inspecting);
@@ -172,6 +183,7 @@ function identityFor(pool: pg.Pool, { baseUrl, apiKey, embeddedTenant }: Account
 async function openIdentified(name: string, access: AccountAccess, needs: Needs): Promise<OpenedAccount> {
   const identity = await identityFor(needs.pool, access);
   const resolved = await resolveScope(needs.pool, name, identity, async (scope) => {
+    await refuseSuspended(needs.pool, name);
     const asking = await openAccount(name, scope, access, needs);
     try {
       return await recogniseRecords(needs.pool, asking.account, scope);

@@ -22,15 +22,19 @@ export async function resumeWaiting(db: Queryable): Promise<void> {
   for (const { id } of found.rows) await resumeRun(db, id);
 }
 
+export interface WriterBeside extends Pick<Run, 'id' | 'status' | 'errorCode'> {
+  readonly title: string;
+  readonly settled: number;
+  readonly open: number;
+}
+
 /** The unfinished run that writes the same resource, with its numbers of settled and open rows. */
 export async function writerBeside(
   db: Queryable,
   { id, sync, scope, resource }: Run,
-): Promise<
-  { readonly id: string; readonly title: string; readonly settled: number; readonly open: number } | undefined
-> {
-  const found = await db.query<{ id: string; title: string; settled: number; open: number }>(
-    `select u.id, coalesce(u.title, u.sync) as title, (count(r.*) filter (where r.state = 'settled'))::int as settled,
+): Promise<WriterBeside | undefined> {
+  const found = await db.query<WriterBeside>(
+    `select u.id, u.status, u.error_code as "errorCode", coalesce(u.title, u.sync) as title, (count(r.*) filter (where r.state = 'settled'))::int as settled,
        (count(r.*) filter (where r.state <> 'settled'))::int as open
      from ledger.runs u left join ledger.rows r on r.run_id = u.id
      where u.status in ('running', 'paused') and not u.dry_run and u.id <> $1

@@ -29,7 +29,7 @@ import {
 
 export interface ApplyNeeds {
   readonly pool: pg.Pool;
-  readonly accounts: Pick<Accounts, 'open'>;
+  readonly accounts: Pick<Accounts, 'use'>;
   readonly syncs: readonly TasksSync[];
   readonly target: (name: string) => Promise<Target>;
   readonly filterOf: TargetAccess['filterOf'];
@@ -151,7 +151,7 @@ async function settleOne(needs: ApplyNeeds, report: Report, looked: Looked, task
   const sync = needs.syncs.find(({ name }) => name === task.sync);
   if (sync === undefined) throw new Error('unreachable: the task was found by its sync');
   try {
-    const account = () => needs.accounts.open(sync.account);
+    const account = () => needs.accounts.use(sync.account);
     const { item, since } = looked;
     return await settleTask({ pool, report, item, since, task, sync, account, filterOf, signal });
   } catch (error) {

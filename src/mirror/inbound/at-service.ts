@@ -8,6 +8,7 @@ import type { Account } from '../../engine/account/account.ts';
 import { KeyRefused, RetryLater, RunFailed } from '../../engine/account/failure.ts';
 import { readCall } from '../../engine/account/reads.ts';
 import { write } from '../../engine/account/writes.ts';
+import { AccountSuspended } from '../../engine/ledger/scopes/suspensions.ts';
 import { toTaskState } from '../tasks/task-state.ts';
 import type { PutOff } from './waiting-reports.ts';
 
@@ -24,8 +25,8 @@ export type TaskWritten =
 
 /** How long a call waits for the budget before it is put off. */
 export const BUDGET_PATIENCE_MS = 10_000;
-/** The runner retries a refused key, for all work that uses it. */
-const KEY_REFUSED_MS = 60_000;
+/** The runner retries a refused key, for all work that uses it; a person resumes a suspended account. */
+const SUSPENDED_MS = 60_000;
 
 export async function findTask(account: Account, id: string, signal: AbortSignal): Promise<TaskFound> {
   try {
@@ -97,8 +98,8 @@ export function laterFor(error: unknown): Later {
   const detail = messageOf(error);
   if (error instanceof RetryLater)
     return { status: 'later', reason: 'SERVICE_AWAY', detail, isSpent: error.isFailure, afterMs: error.inMs };
-  if (error instanceof KeyRefused)
-    return { status: 'later', reason: error.code, detail, isSpent: false, afterMs: KEY_REFUSED_MS };
+  if (error instanceof KeyRefused || error instanceof AccountSuspended)
+    return { status: 'later', reason: error.code, detail, isSpent: false, afterMs: SUSPENDED_MS };
   if (error instanceof LockstepError)
     return { status: 'later', reason: error.code, detail, isSpent: true, afterMs: undefined };
   throw error;

@@ -4,7 +4,7 @@
  */
 
 import { RunPaused } from '../../engine/account/failure.ts';
-import { awaitsApproval } from '../../engine/ledger/approval.ts';
+import { remedyFor } from '../../engine/ledger/approval.ts';
 import { isAttended } from '../../engine/ledger/attended-runs.ts';
 import { addNote, type Run, readRun } from '../../engine/ledger/runs.ts';
 import { WAITS_FOR_RUN } from '../../engine/ledger/waiting-runs.ts';
@@ -44,11 +44,7 @@ function whatOf({ resource }: Run): string {
 function standsStill(run: Run, other: Run, words: string): RunPaused {
   const why = words.replace(/\.+$/, '');
   const then = `Then: \`lockstep runs resume ${run.id}\` (\`lockstep start\` does that by itself).`;
-  if (awaitsApproval(other)) {
-    // Resuming it would approve it, before a person has seen what it writes.
-    const message = `It waits for ${why}. See what that run would write, and approve or decline it: \`lockstep runs show ${other.id}\`. ${then}`;
-    return new RunPaused(WAITS_FOR_RUN, message);
-  }
-  const message = `It waits for ${why}. Resume that run first: \`lockstep runs resume ${other.id}\`. ${then}`;
+  const { remedy, command } = remedyFor(other);
+  const message = `It waits for ${why}. ${remedy}: \`lockstep ${command}\`. ${then}`;
   return new RunPaused(WAITS_FOR_RUN, message);
 }

@@ -143,7 +143,7 @@ function reportFixture(database: FreshDatabase): SourceFixture {
         },
         close: async () => {},
       });
-      const accounts = { open: async () => anAccount() };
+      const accounts = { use: async () => anAccount() };
       const names = ['issues'];
       const filterOf = () => undefined;
       return reportSource({

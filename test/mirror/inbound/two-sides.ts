@@ -98,7 +98,7 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
   const { readItem: _none, ...receiver } = issue;
   const needs = {
     pool,
-    accounts: { open: async () => anAccount(client) },
+    accounts: { use: async () => anAccount(client) },
     syncs: [
       {
         name: sync,

@@ -101,7 +101,7 @@ export async function openBranch(harness: Harness, options: BranchOptions = {}) 
       let account: ServiceAccount | undefined;
       const target = openService(settings, {
         accounts: {
-          async open(name) {
+          async use(name) {
             if (name !== 'branch') throw new LockstepError('SECRET_MISSING', `no key of ${name}`);
             account ??= openAccount();
             return account;

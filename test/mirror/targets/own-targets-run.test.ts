@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Workspace } from '../../../src/cli/workspace/workspace.ts';
+import { resumeAccount, suspendByHand } from '../../../src/engine/ledger/scopes/suspensions.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { ended } from '../../support/harness/ended.ts';
 import { testWorkspace } from '../../support/harness/test-workspace.ts';
@@ -80,4 +81,19 @@ test('mirrors the tasks of one account into a table and into another account, an
     { title: 'a', sequence: 1 },
     { title: 'b', done: true, sequence: 2 },
   ]);
+});
+
+test('sends nothing to an account that a person has suspended, and spends no attempt', async () => {
+  const { pool } = database;
+  const { client } = await workspace.accounts.open('demo');
+  await client.call('tasks.create', { lane: 'interactive', body: { taskName: 'a' } });
+  await suspendByHand(pool, 'branch', { by: 'ann', reason: 'it moves' });
+  await workspace.deliver(['warehouse', 'our-branch']);
+  await mirror();
+  expect([await branch(), (await warehouse()).length]).toEqual([[], 1]);
+  const waiting = `select attempts, reason from ledger.deliveries where target = 'our-branch'`;
+  expect(await thereBy(waiting)).toEqual([{ attempts: 0, reason: 'ACCOUNT_SUSPENDED' }]);
+  await expect(workspace.accounts.inspect('branch')).rejects.toMatchObject({ code: 'ACCOUNT_SUSPENDED' });
+  await resumeAccount(pool, 'branch');
+  await workspace.accounts.use('branch');
 });

@@ -372,7 +372,7 @@ test('a defect is not an outcome', async () => {
     concurrency: 1,
   } as const;
   const accounts = {
-    open: () => Promise.reject(new TypeError('a defect')),
+    use: () => Promise.reject(new TypeError('a defect')),
     reopen: () => Promise.reject(new LockstepError('X', '')),
   };
   const creations = {

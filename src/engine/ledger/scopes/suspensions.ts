@@ -2,7 +2,9 @@
  * Suspended accounts, to which nothing is sent: because their key is refused, until a read with it has succeeded; or because
  * a person suspended them, until a person resumes them.
  */
+import { LockstepError } from '../../../base/errors.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
+import { scopeNamed } from './scopes.ts';
 
 export interface Suspension {
   readonly code: 'KEY_REFUSED' | 'ACCOUNT_SUSPENDED';
@@ -11,6 +13,17 @@ export interface Suspension {
   readonly since: Date;
   /** When the key was last refused, or the account last suspended by hand, on the database's clock. */
   readonly refusedAt: Date;
+}
+
+/** Nothing is sent to the account until it is resumed. */
+export class AccountSuspended extends LockstepError {
+  override readonly name = 'AccountSuspended';
+  readonly account: string;
+
+  constructor(account: string, why: string) {
+    super('ACCOUNT_SUSPENDED', `Account ${account} is suspended, so nothing is sent: ${why}`);
+    this.account = account;
+  }
 }
 
 /** The pause between two probes: it doubles from the first to the longest. */
@@ -33,7 +46,7 @@ export async function suspendAccount(db: Queryable, scope: string, message: stri
   return suspended.rows[0]?.isNew ?? false;
 }
 
-/** Until `resumeAccount`, also if its key was refused before. */
+/** Until `resumeAccount`, also if its key was refused before. A second one without a reason changes nothing. */
 export async function suspendByHand(
   db: Queryable,
   scope: string,
@@ -42,8 +55,9 @@ export async function suspendByHand(
   await db.query(
     `insert into ledger.suspensions (scope, message, by_hand, probe_at) values ($1, $2, $3, clock_timestamp())
      on conflict (scope) do update set message = excluded.message, by_hand = excluded.by_hand,
-       since = clock_timestamp(), refused_at = clock_timestamp()`,
-    [scope, `Suspended by ${by}${reason === undefined ? '' : `: ${reason}`}.`, by],
+       since = clock_timestamp(), refused_at = clock_timestamp()
+       where ledger.suspensions.by_hand is null or $4`,
+    [scope, `Suspended by ${by}${reason === undefined ? '' : `: ${reason}`}.`, by, reason !== undefined],
   );
 }
 
@@ -54,6 +68,13 @@ const COLUMNS = `case when by_hand is null then 'KEY_REFUSED' else 'ACCOUNT_SUSP
 export async function suspensionOf(db: Queryable, scope: string): Promise<Suspension | undefined> {
   const found = await db.query<Suspension>(`select ${COLUMNS} from ledger.suspensions where scope = $1`, [scope]);
   return found.rows[0];
+}
+
+/** @throws AccountSuspended if a person has suspended the account */
+export async function refuseSuspended(db: Queryable, account: string): Promise<void> {
+  const suspension = await suspensionOf(db, await scopeNamed(db, account));
+  if (suspension?.code !== 'ACCOUNT_SUSPENDED') return;
+  throw new AccountSuspended(account, `${suspension.message} Resume it with: \`lockstep accounts resume ${account}\``);
 }
 
 /** Those of these accounts that are suspended, by name. */

@@ -36,8 +36,8 @@ export type TaskRead =
 
 export interface ServiceNeeds {
   readonly accounts: {
-    /** The account as it was opened before. Rejects with a LockstepError if it cannot be used. */
-    open(name: string): Promise<ServiceAccount>;
+    /** The account as it was opened before. Rejects with a LockstepError if it cannot be used, or a person has suspended it. */
+    use(name: string): Promise<ServiceAccount>;
     /** The account opened again, with a key that may have been fixed. */
     reopen(name: string): Promise<ServiceAccount>;
   };
@@ -54,6 +54,8 @@ interface ServiceItem extends ItemState {
 const LOOK_AFTER_MS = [0, 1_000, 3_000];
 /** After this wait, the call and all other calls to this account are postponed. */
 const PATIENCE_MS = 30_000;
+/** The wait until the next look whether a person has resumed the account: no run waits so long for a target (`isUnderWay`). */
+const SUSPENDED_MS = 15_000;
 
 export function openService(settings: SettingsOf<'service'>, needs: ServiceNeeds): Target {
   const { lookAfterMs = LOOK_AFTER_MS } = needs;
@@ -64,12 +66,15 @@ export function openService(settings: SettingsOf<'service'>, needs: ServiceNeeds
 
   async function openAccount(): Promise<ServiceAccount | TargetFailure> {
     try {
-      if (!wasRefused) return await needs.accounts.open(settings.account);
+      const opened = await needs.accounts.use(settings.account);
+      if (!wasRefused) return opened;
       const account = await needs.accounts.reopen(settings.account);
       wasRefused = false;
       return account;
     } catch (error) {
-      return secretUnread(error);
+      const failure = secretUnread(error);
+      const isSuspended = failure.reason === 'ACCOUNT_SUSPENDED';
+      return isSuspended ? { ...failure, retryAfterMs: SUSPENDED_MS, isLimited: true } : failure;
     }
   }
 

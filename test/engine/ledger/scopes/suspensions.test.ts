@@ -72,6 +72,7 @@ test('keeps an account suspended that a person suspended, until a person resumes
   expect(await ask()).toEqual({ status: 'suspended', probeInMs: Number.POSITIVE_INFINITY });
   expect(await liftSuspension(pool, 'acme')).toBe(false);
   const message = 'Suspended by anna: the service is moving.';
+  await suspendByHand(pool, 'acme', { by: 'ben', reason: undefined });
   expect(await suspensionOf(pool, 'acme')).toMatchObject({ code: 'ACCOUNT_SUSPENDED', message });
   expect([await resumeAccount(pool, 'acme'), await resumeAccount(pool, 'acme')]).toEqual([true, false]);
   expect(await ask()).toEqual({ status: 'open' });
