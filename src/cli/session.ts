@@ -77,7 +77,9 @@ export interface Session {
   /** Registers something else to close with the session. */
   closeLater(close: () => Promise<void>): void;
   /** A command for the user to copy, with the --config and --data of this one. */
-  hint(command: string): string;
+  readonly hint: (command: string) => string;
+  /** From now on, `hint` names these files instead. */
+  nameFiles(files: { readonly config: string; readonly data: string }): void;
   /** Closes everything in reverse order. Idempotent. */
   close(): Promise<void>;
 }
@@ -110,7 +112,7 @@ class CommandSession implements Session {
   readonly cwd: string;
   readonly dataDir: string;
   readonly isVerbose: boolean;
-  readonly hint: (command: string) => string;
+  hint: (command: string) => string;
   readonly #around: Surroundings;
   readonly #options: GlobalOptions;
   /** As --data gives it; undefined: by default. */
@@ -203,6 +205,10 @@ class CommandSession implements Session {
 
   ask(question: string, signal: AbortSignal): Promise<'yes' | 'no' | undefined> {
     return this.#question.ask(question, signal);
+  }
+
+  nameFiles(files: { readonly config: string; readonly data: string }): void {
+    this.hint = completing(files);
   }
 
   closeLater(close: () => Promise<void>): void {

@@ -11,7 +11,7 @@ import {
   type NewDecision,
   undoDecision,
 } from '../engine/ledger/decisions.ts';
-import type { ReviewItem } from '../engine/ledger/views/review-items.ts';
+import { type ReviewItem, reviewItems } from '../engine/ledger/views/review-items.ts';
 import { oneOf, quote } from '../settings/message-parts.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { formatTime } from './format.ts';
@@ -49,19 +49,25 @@ export function wordsFor({ item, choice, record }: NewDecision, isUnasked: boole
   return `will ${kind === 'order' ? 'belong to' : 'be linked with'} customer ${record}${stranger}. ${unsure}${then}`;
 }
 
-/** The item of an id. @throws LockstepError REVIEW_DECIDED if a person has decided it, REVIEW_UNKNOWN */
+/** Items among which an id is suggested that was meant. */
+const MOST_MEANT = 1_000;
+
+/**
+ * The item of an id; `among`: the items that may have it. @throws LockstepError REVIEW_DECIDED if a person has decided it,
+ * REVIEW_UNKNOWN
+ */
 export async function itemNamed(
   db: Queryable,
-  items: readonly ReviewItem[],
+  among: readonly ReviewItem[],
   id: string,
   hint: Hint,
 ): Promise<ReviewItem> {
-  const item = oneNamed(items, id);
+  const item = oneNamed(among, id);
   if (item) return item;
   const newest = oneNamed(newestOf(await listDecisions(db, subjectOf(id))), id);
   if (newest === undefined || !isLive(newest) || newest.choice === 'later')
     throw reviewUnknown(
-      `No row ${quote(id)} waits for a decision${idMeant(id, items)} List all with: ${hint('review')}`,
+      `No row ${quote(id)} waits for a decision${idMeant(id, await reviewItems(db, {}, { limit: MOST_MEANT }))} List all with: ${hint('review')}`,
     );
   const { decidedBy, decidedAt } = newest;
   const state = `${decidedBy} has decided about ${id}: ${choiceWords(newest)}, ${formatTime(decidedAt)}, ${stateOf(newest)}.`;

@@ -53,6 +53,18 @@ export function oneNamed<T extends Named>(among: readonly T[], id: string): T | 
   throw reviewUnknown(`${quote(id)} is a row of several accounts: name one of ${ids}.`);
 }
 
+/** Looks up which of many items may have an id. */
+export function finderOf<T extends Subject>(all: readonly T[]): (id: string) => readonly T[] {
+  const keyOf = ({ kind, subject }: Pick<Subject, 'kind' | 'subject'>) => `${kind} ${subject}`;
+  const found = new Map<string, T[]>();
+  for (const one of all) {
+    const others = found.get(keyOf(one));
+    if (others) others.push(one);
+    else found.set(keyOf(one), [one]);
+  }
+  return (id) => found.get(keyOf(subjectOf(id))) ?? [];
+}
+
 /** `; did you mean "contact-14"?` An id with another number is another row, so it is not suggested. */
 export function idMeant(id: string, among: readonly Named[]): string {
   const known = [...idsOf(among).keys()].filter((one) => numbersIn(one) === numbersIn(id));

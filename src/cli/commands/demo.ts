@@ -16,7 +16,7 @@ import { loadSample, mirrorSample, workToEnd } from '../demo/samples.ts';
 import { BUDGET, demoSettings } from '../demo/settings.ts';
 import { exampleLines, readTraits, tryNextLines, workspaceLines } from '../demo/texts.ts';
 import { figures } from '../print/run-summary.ts';
-import { completing, type Perform, type Session } from '../session.ts';
+import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
@@ -35,19 +35,18 @@ export function define(command: Command, perform: Perform): void {
     .action(perform(demo));
 }
 
-async function demo(given: Session, { keep: isKept = false }: { keep?: boolean }): Promise<void> {
-  const { out } = given;
+async function demo(session: Session, { keep: isKept = false }: { keep?: boolean }): Promise<void> {
+  const { out } = session;
   const startedAtMs = performance.now();
-  const signal = given.untilStopped('Stopping. Press Ctrl-C again to stop at once.');
-  const isNew = await makeDirectory(given.dataDir);
-  const dataDir = await mkdtemp(path.join(given.dataDir, 'demo-'));
-  const shownDir = path.relative(given.cwd, dataDir);
-  const complete = completing({ config: path.join(shownDir, 'lockstep.yaml'), data: shownDir });
-  const session = { ...given, hint: complete };
+  const signal = session.untilStopped('Stopping. Press Ctrl-C again to stop at once.');
+  const isNew = await makeDirectory(session.dataDir);
+  const dataDir = await mkdtemp(path.join(session.dataDir, 'demo-'));
+  const shownDir = path.relative(session.cwd, dataDir);
+  session.nameFiles({ config: path.join(shownDir, 'lockstep.yaml'), data: shownDir });
   if (!isKept) {
     session.closeLater(async () => {
       await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
-      if (isNew) await rmdir(given.dataDir).catch(() => undefined); // it may hold what another command has made
+      if (isNew) await rmdir(session.dataDir).catch(() => undefined); // it may hold what another command has made
     });
   }
   out.say('Starting an embedded Postgres and the service with a sample workspace …', '');
@@ -55,7 +54,7 @@ async function demo(given: Session, { keep: isKept = false }: { keep?: boolean }
   const receiver = await openReceiver(secret);
   session.closeLater(() => receiver.close());
   const settings = await demoSettings(dataDir, { url: receiver.url, secret });
-  const workspace = await session.openWorkspace({ settings, dataDir, complete });
+  const workspace = await session.openWorkspace({ settings, dataDir, complete: session.hint });
   const { pool } = workspace.database;
   if (isKept) await workspace.work('every-run'); // also on what is started in the console later
   const { url } = await workspace.service.listen({ host: '127.0.0.1', port: 0 });
@@ -81,7 +80,7 @@ async function demo(given: Session, { keep: isKept = false }: { keep?: boolean }
   const mirror = await mirrorSample(session, workspace, receiver, runOnce);
   out.say('', `All of this took ${formatTook(performance.now() - startedAtMs)}.`);
   const consoleUrl = isKept ? (await workspace.serveConsole()).url : undefined;
-  out.say(...tryNextLines({ dataDir: shownDir, complete, url, consoleUrl, key: tenant.key, first }));
+  out.say(...tryNextLines({ dataDir: shownDir, complete: session.hint, url, consoleUrl, key: tenant.key, first }));
   const data = isKept ? { url, consoleUrl, data: dataDir } : {};
   out.result({
     first,

@@ -6,7 +6,7 @@ import { wrongUse } from '../../base/errors.ts';
 import { CHOICES, listDecisions, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, reviewItems } from '../../engine/ledger/views/review-items.ts';
 import { type AskNeeds, requirePossible } from '../../operator/check-decisions.ts';
-import { idMeant, longId, oneNamed, reviewUnknown } from '../../operator/review.ts';
+import { idMeant, longId, oneNamed, reviewUnknown, subjectOf } from '../../operator/review.ts';
 import {
   decideAll,
   isLive,
@@ -74,10 +74,9 @@ async function decideThem(session: Session, ids: readonly string[], options: Opt
   const { out, hint } = session;
   const { pool } = await session.openLedger();
   const chosenIn = async (db: Queryable): Promise<readonly NewDecision[]> => {
-    const items = await reviewItems(db);
     const chosen = new Map<string, ReviewItem>();
     for (const id of ids) {
-      const item = await itemNamed(db, items, id, hint);
+      const item = await itemNamed(db, await reviewItems(db, subjectOf(id)), id, hint);
       chosen.set(longId(item), item);
     }
     if (options.sameCustomer)

@@ -11,7 +11,7 @@ import { examineTable, tableRows } from '../../csv/table.ts';
 import { CHOICES, decide, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, reviewItems } from '../../engine/ledger/views/review-items.ts';
 import { type Checked, checkDecisions } from '../../operator/check-decisions.ts';
-import { choicesFor, idsOf, statementOf } from '../../operator/review.ts';
+import { choicesFor, finderOf, idsOf, statementOf } from '../../operator/review.ts';
 import { itemNamed, wrongDecisions } from '../../operator/review-decisions.ts';
 import { csvLine } from '../../operator/row-export.ts';
 import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
@@ -187,12 +187,12 @@ function filled({ line, cells, fault }: TextRow, at: ReadonlyMap<Column, number>
 type Judge = (decisions: readonly NewDecision[]) => ReturnType<typeof wrongDecisions>;
 
 async function check(db: Queryable, rows: readonly Filled[], judge: Judge, hint: (command: string) => string) {
-  const items = await reviewItems(db);
+  const find = finderOf(await reviewItems(db));
   const good: { readonly line: number; readonly decision: NewDecision }[] = [];
   const bad: Bad[] = [];
   const lineOf = new Map<ReviewItem, number>();
   for (const row of rows) {
-    const read = await readRow(db, row, { items, lineOf, hint });
+    const read = await readRow(db, row, { find, lineOf, hint });
     if (read && 'why' in read) bad.push(read);
     else if (read) good.push({ line: row.line, decision: read });
   }
@@ -203,7 +203,7 @@ async function check(db: Queryable, rows: readonly Filled[], judge: Judge, hint:
 }
 
 interface Reading {
-  readonly items: readonly ReviewItem[];
+  readonly find: (id: string) => readonly ReviewItem[];
   /** The lines of the items that were read before. */
   readonly lineOf: Map<ReviewItem, number>;
   readonly hint: (command: string) => string;
@@ -213,7 +213,7 @@ interface Reading {
 async function readRow(
   db: Queryable,
   { line, cells }: Filled,
-  { items, lineOf, hint }: Reading,
+  { find, lineOf, hint }: Reading,
 ): Promise<NewDecision | Bad | undefined> {
   const { id, choice: word, record, note, version } = cells;
   const bad = (column: Column, why: string): Bad => ({ line, column, why });
@@ -224,7 +224,7 @@ async function readRow(
   if (choice === 'use' && record === '') return bad('record', 'the choice is use, and no record is given.');
   if (choice !== 'use' && record !== '') return bad('record', `the choice ${choice} takes no record.`);
   try {
-    const item = await itemNamed(db, items, id, hint);
+    const item = await itemNamed(db, find(id), id, hint);
     const earlier = lineOf.get(item);
     lineOf.set(item, line);
     if (earlier !== undefined) return bad('id', `line ${earlier} decides about the same row.`);

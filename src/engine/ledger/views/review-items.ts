@@ -129,6 +129,13 @@ const IS_IN_NEWER_RUN = `(
 
 const SUBJECT = `case u.kind when 'contact' then coalesce(i.source_id, i.n::text) else u.id || '/' || i.n end`;
 
+/** SQL: the numbers of the rows of run `u` that may be about this subject. */
+const ROWS_OF = (subject: string) => {
+  const number = `case when u.kind = 'contact' then ${subject} when starts_with(${subject}, u.id || '/') then substr(${subject}, length(u.id) + 2) end`;
+  return `array(select s.n from ledger.inputs s where s.run_id = u.id and s.source_id = ${subject}
+    union all select number::bigint from (select ${number} as number offset 0) f where number ~ '^[0-9]{1,18}$')`;
+};
+
 /** SQL: decision `d` is about row `i` of run `u`. */
 const IS_ABOUT = `d.scope = u.scope and d.kind = u.kind and d.subject = ${SUBJECT}`;
 
@@ -175,11 +182,14 @@ export async function reviewPage(db: Queryable, filter: ReviewFilter, selection:
   };
 }
 
-async function groupsOf(
-  db: Queryable,
-  { account, sync, alike, reason = alike?.reason, kind }: ReviewFilter,
-  { after }: Selection,
-): Promise<readonly Group[]> {
+/** The only run that can have such items, if the filter tells. */
+function runOf({ kind, subject, alike }: ReviewFilter): string | undefined {
+  if (alike !== undefined || kind !== 'order') return alike?.run;
+  return subject?.slice(0, Math.max(0, subject.lastIndexOf('/')));
+}
+
+async function groupsOf(db: Queryable, filter: ReviewFilter, { after }: Selection): Promise<readonly Group[]> {
+  const { account, sync, alike, reason = alike?.reason, kind } = filter;
   const place = '(v.reason, u.account, u.id)';
   const found = await db.query<Group>(
     `${WITH_CONTACT_RUNS}
@@ -193,7 +203,7 @@ async function groupsOf(
      where ($1::text is null or u.account = $1) and ($2::text is null or u.title = $2) and ($4::text is null or u.kind = $4)
        and ($9::text is null or u.id = $9)
      order by v.reason, u.account, u.id`,
-    [account, sync, reason, kind, ...(after ?? [null, null, null, null]), alike?.run],
+    [account, sync, reason, kind, ...(after ?? [null, null, null, null]), runOf(filter)],
   );
   return found.rows;
 }
@@ -226,9 +236,10 @@ async function waitingIn(
              join ledger.runs r on r.id = g.run) u
          cross join lateral (
            select v.n, ${SUBJECT} as subject, ${IS_LATER} as "isLater" from ledger.verdicts v
-             cross join lateral (select * from ledger.inputs i where i.run_id = v.run_id and i.n = v.n offset 0) i
+             cross join lateral (select * from ledger.inputs i where i.run_id = v.run_id and i.n = v.n
+               and ($8::bigint is null or ${NAMES_CUSTOMER_OF('$8')}) offset 0) i
            where v.run_id = u.id and v.verdict = 'review' and v.reason = u.reason and v.n > u.above
-             and ($7::text is null or ${SUBJECT} = $7) and ($8::bigint is null or ${NAMES_CUSTOMER_OF('$8')}) and not ${IS_DECIDED}
+             and ($7::text is null or v.n = any(${ROWS_OF('$7')}) and ${SUBJECT} = $7) and not ${IS_DECIDED}
              and case u.kind when 'contact' then u.is_newest or not ${IS_IN_NEWER_RUN} else not ${IS_IN_LATER_LOAD} end
            order by v.n limit $6) w
        order by u.place, w.n`,
