@@ -122,8 +122,9 @@ function Question({ item, reviewed: { decisions }, others, hint, canAct }: Quest
 
 function SameCustomer({ others }: { readonly others: number }) {
   return (
-    <label>
-      <input type="checkbox" name="sameCustomer" value="yes" /> Decide the same for{' '}
+    <label class="check">
+      <input type="checkbox" name="sameCustomer" value="yes" />
+      Decide the same for{' '}
       {others > MOST_COUNTED ? `more than ${MOST_COUNTED} other orders` : plural(others, 'other order')} of this load
       with the same customer
     </label>
