@@ -1,14 +1,14 @@
 /** What every command uses: where to write, which settings and data to use, and what to close at the end. */
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Logger } from 'pino';
-import { messageOf, wrongUse } from '../base/errors.ts';
+import { messageOf } from '../base/errors.ts';
 import { makeChosenDirectory } from '../base/make-directory.ts';
 import { shellWord } from '../base/reasons/template.ts';
 import { initSettings, loadSettings } from '../settings/load.ts';
 import type { Settings } from '../settings/settings.ts';
 import { withSharedBudgets } from '../settings/shared-accounts.ts';
 import type { Database } from '../storage/open.ts';
+import { requireDataDirectory } from './data-directory.ts';
 import { type ExitCode, FAILED } from './errors.ts';
 import { DEFAULT_DATA, type GlobalOptions } from './global-options.ts';
 import { createLog } from './log.ts';
@@ -60,7 +60,7 @@ export interface Session {
   /**
    * The parts below are opened for this command and closed with the session. The ledger and the workspace need the settings
    * file and the data directory of an earlier command, unless --init makes them; the service's store does not.
-   * @throws LockstepError DATA_MISSING
+   * @throws LockstepError DATA_MISSING, DATA_FOREIGN
    */
   openLedger(): Promise<Database>;
   openServiceStore(): Promise<Database>;
@@ -164,18 +164,18 @@ class CommandSession implements Session {
   // What opens stores is loaded when needed: printing help or a settings error does not need most of Lockstep.
   async openLedger(): Promise<Database> {
     const { openLedger } = await import('./workspace/open-store.ts');
-    return this.#keep(openLedger(await this.#existingStore()));
+    return this.#keep(openLedger(await this.#store()));
   }
 
   async openServiceStore(): Promise<Database> {
     const { openServiceStore } = await import('./workspace/open-store.ts');
-    return this.#keep(openServiceStore(await this.#store({ orDefault: true })));
+    return this.#keep(openServiceStore(await this.#store({ orDefault: true, mayBeNew: true })));
   }
 
   async openWorkspace(own?: Pick<WorkspaceOptions, 'settings' | 'dataDir' | 'complete'>): Promise<Workspace> {
     await import('./bin/small-heap.mjs'); // other commands end before their heap has grown
     const { openWorkspace } = await import('./workspace/open-workspace.ts');
-    const opening = own ? { ...own, log: this.log } : await this.#existingStore();
+    const opening = own ? { ...own, log: this.log } : await this.#store();
     return this.#keep(openWorkspace({ complete: this.#hintElsewhere(opening.settings), ...opening, env: this.env }));
   }
 
@@ -239,21 +239,12 @@ class CommandSession implements Session {
   }
 
   /** Logs the warnings of the settings once. */
-  async #store(how: { readonly orDefault?: boolean } = {}): Promise<StoreOptions> {
-    const settings = await this.settings(how);
+  async #store({ orDefault = false, mayBeNew = false } = {}): Promise<StoreOptions> {
+    const settings = await this.settings({ orDefault });
     if (!this.#hasWarned) for (const warning of settings.warnings) this.log.warn(warning);
     this.#hasWarned = true;
+    if (settings.database.url === undefined) requireDataDirectory(this.dataDir, { mayBeNew });
     return { settings, dataDir: this.dataDir, log: this.log };
-  }
-
-  /** In the wrong directory, a command would work on a new, empty workspace and report that all is well. */
-  async #existingStore(): Promise<StoreOptions> {
-    const opening = await this.#store();
-    if (opening.settings.database.url !== undefined || existsSync(this.dataDir)) return opening;
-    const message =
-      `There is no data directory ${this.dataDir}. Change to the right directory, or name yours with --data. ` +
-      'To start a new workspace here, add --init. To see Lockstep at work first: `lockstep demo`';
-    throw wrongUse(message, 'DATA_MISSING');
   }
 
   /** Alerts and the console are read in other folders. */
