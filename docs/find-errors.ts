@@ -15,12 +15,16 @@ export interface FoundError {
 export const MAKERS: ReadonlySet<string> = new Set([
   ...['LockstepError', 'RunFailed', 'RunPaused', 'OperationForbidden', 'super'],
   ...['ListProblem', 'StoppedError', 'UnclearFile'],
-  ...['refuse', 'embeddedError', 'wrongUse'],
+  ...['refuse', 'embeddedError', 'wrongUse', 'doubtfulAmount'],
 ]);
 /** Errors whose code is this and their reason in capitals. */
 const PREFIXES: Readonly<Record<string, string>> = { ListProblem: 'LIST_', StoppedError: 'CALL_' };
 /** Makers that say the exit code themselves. */
-const USAGE_MAKERS: ReadonlySet<string> = new Set(['UnclearFile', 'refuse', 'embeddedError', 'wrongUse']);
+const USAGE_MAKERS: ReadonlySet<string> = new Set([
+  ...['UnclearFile', 'refuse', 'embeddedError', 'wrongUse', 'doubtfulAmount'],
+]);
+/** The codes of makers that are called without one. */
+const CODE_OF: Readonly<Record<string, string>> = { wrongUse: 'USAGE', doubtfulAmount: 'CSV_NO_AMOUNT_COLUMN' };
 /** A value that a message shows: its name, without what reads or masks it. */
 const NAMED =
   /^(?:(?:messageOf|reasonOf|quote|maskUrl)\()?(?:this\.#?)?(?:\w+\.)*?([a-zA-Z]\w*?)(?:\.(?:id|name|length))?\)?$/;
@@ -102,7 +106,7 @@ function* errorsOf(node: Node, texts: Texts): Generator<Made> {
   const prefix = PREFIXES[maker];
   if (prefix) values[0] = (values[0] ?? []).map((reason) => prefix + reason.toUpperCase().replace('-', '_'));
   const coded = values.find((value) => value.some((one) => CODE.test(one)));
-  const codes = coded?.filter((one) => CODE.test(one)) ?? (maker === 'wrongUse' ? ['USAGE'] : []);
+  const codes = coded?.filter((one) => CODE.test(one)) ?? [CODE_OF[maker] ?? []].flat();
   if (codes.length === 0 && node.type === 'NewExpression')
     yield { code: `${maker}(${texts.written(node)})`, message: '…' };
   const messages = values.find((value) => value !== coded) ?? ['…'];
