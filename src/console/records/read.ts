@@ -91,25 +91,34 @@ async function readPages(
   const records: Listed[] = [];
   const cursor = () => `${page}~${before ?? ''}`;
   for (let echoes = 0, reads = 0; records.length < PAGE && reads < MAX_PAGES; reads++) {
-    const outcome = await account.client.call(KIND_LIST[kind], { ...options, query: pageQuery(account, kind, page) });
-    const isNone = outcome.status === 'refused';
-    const list: Read<readonly Listed[]> = isNone
-      ? { status: 'read', value: [] }
-      : listFrom(account, outcome, kind, true);
-    if (list.status === 'failed') return { records, next: cursor(), problem: list.why };
-    const ids = list.value.map(({ id }) => id);
-    const isEcho = before !== undefined && ids[0] === before;
-    // Some services have no page 0, and answer it empty, with a refusal, or with page 1.
-    const maySkip = (page === 0 && ids.length === 0 && first === 0) || (isEcho && echoes++ === 0);
-    if (!maySkip && (ids.length === 0 || isEcho)) {
-      const problem = isNone && page <= 1 && reads > 0 && records.length === 0 ? refusedWords(outcome) : undefined;
-      return { records, next: undefined, problem };
+    const read = await readPage(account, kind, page, options);
+    if (read.status === 'failed') return { records, next: cursor(), problem: read.why };
+    const { listed, refusal } = read.value;
+    const isEcho = before !== undefined && listed[0]?.id === before;
+    if (isEcho || listed.length === 0) {
+      // Some services have no page 0, and answer it empty, with a refusal, or with page 1.
+      const maySkip = isEcho ? echoes++ === 0 : page === 0 && first === 0;
+      const isAllRefused = page <= 1 && reads > 0 && records.length === 0;
+      if (!maySkip) return { records, next: undefined, problem: isAllRefused ? refusal : undefined };
     }
-    if (!isEcho) records.push(...list.value.filter(({ record }) => keep(record)));
-    before = ids[0] ?? before;
+    if (!isEcho) records.push(...listed.filter(({ record }) => keep(record)));
+    before = listed[0]?.id ?? before;
     page++;
   }
   return { records, next: cursor(), problem: undefined };
+}
+
+/** `refusal`: what the service said; a refused page counts as empty, because many services refuse pages after the last. */
+async function readPage(
+  account: Account,
+  kind: RecordKind,
+  page: number,
+  options: ReturnType<typeof limited>,
+): Promise<Read<{ readonly listed: readonly Listed[]; readonly refusal?: string }>> {
+  const outcome = await account.client.call(KIND_LIST[kind], { ...options, query: pageQuery(account, kind, page) });
+  if (outcome.status === 'refused') return { status: 'read', value: { listed: [], refusal: refusedWords(outcome) } };
+  const list = listFrom(account, outcome, kind, true);
+  return list.status === 'failed' ? list : { status: 'read', value: { listed: list.value } };
 }
 
 const KIND_LIST: Readonly<Record<RecordKind, OperationName>> = {

@@ -16,8 +16,7 @@ import type { Alert, Channel, ChannelNeeds } from './channel.ts';
 const IMPLICIT_TLS_PORT = 465;
 
 export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelNeeds): Channel {
-  const { name, host, port, user, from, to, timeoutMs } = settings;
-  const { security = port === IMPLICIT_TLS_PORT ? 'tls' : 'starttls' } = settings;
+  const { name, host, port, from, to, timeoutMs } = settings;
   const server = `${host}:${port}`;
   /** The addresses that have an alert, while others are refused for now. */
   const reached = new Map<string, readonly string[]>();
@@ -28,20 +27,8 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
     const signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]);
     const connection = await reach(settings, signal);
     if ('status' in connection) return context.signal.aborted ? aborted(server) : connection;
+    const transport = transportTo(settings, connection, pass);
     const had = reached.get(id) ?? [];
-    const transport = createTransport({
-      host,
-      port,
-      connection,
-      secure: security === 'tls',
-      requireTLS: security === 'starttls',
-      ignoreTLS: security === 'none',
-      ...(user !== undefined && { auth: { user, pass: pass ?? '' }, forceAuth: true }),
-      greetingTimeout: timeoutMs,
-      socketTimeout: timeoutMs,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    });
     try {
       const sent = await transport.sendMail({
         from,
@@ -96,6 +83,24 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
   }
 
   return { send, close: async () => undefined };
+}
+
+function transportTo(settings: ChannelOf<'email'>, connection: Socket, pass = '') {
+  const { host, port, user, timeoutMs } = settings;
+  const { security = port === IMPLICIT_TLS_PORT ? 'tls' : 'starttls' } = settings;
+  return createTransport({
+    host,
+    port,
+    connection,
+    secure: security === 'tls',
+    requireTLS: security === 'starttls',
+    ignoreTLS: security === 'none',
+    ...(user !== undefined && { auth: { user, pass }, forceAuth: true }),
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 }
 
 /** What the server said; some repeat the password. */
