@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns';
 import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
-import { createTransport } from 'nodemailer';
+import { createTransport, type SMTPSentMessageInfo } from 'nodemailer';
 import { codeOf, messageOf } from '../../../base/errors.ts';
 import { withoutSecrets } from '../../../base/without-secrets.ts';
 import type { CallContext, DeliveryOutcome, TargetFailure } from '../../../contract/target.ts';
@@ -42,16 +42,7 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
         headers: { 'Auto-Submitted': 'auto-generated' },
         signal,
       });
-      const { rejected, accepted, rejectedErrors = [] } = sent;
-      const refused = `the mail server refused ${rejected.length} of ${to.length} addresses`;
-      const passing = rejectedErrors.find(({ responseCode = 0 }) => responseCode < 500);
-      if (passing !== undefined) {
-        reached.set(id, [...had, ...accepted]);
-        const detail = `${server}: ${refused}: ${said(passing.response ?? '', pass)}`;
-        return { status: 'later', reason: 'SERVER_ERROR', detail };
-      }
-      reached.delete(id);
-      return rejected.length === 0 ? { status: 'delivered' } : { status: 'delivered', detail: refused };
+      return outcomeOf(id, sent, pass);
     } catch (error) {
       if (context.signal.aborted) return aborted(server);
       if (signal.aborted) return { status: 'later', reason: 'TIMEOUT', detail: `${server}: no answer in time` };
@@ -60,6 +51,22 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
       transport.close();
       connection.destroy();
     }
+  }
+
+  function outcomeOf(
+    id: string,
+    { rejected, accepted, rejectedErrors = [] }: SMTPSentMessageInfo,
+    pass: string | undefined,
+  ): DeliveryOutcome {
+    const refused = `the mail server refused ${rejected.length} of ${to.length} addresses`;
+    const passing = rejectedErrors.find(({ responseCode = 0 }) => responseCode < 500);
+    if (passing !== undefined) {
+      reached.set(id, [...(reached.get(id) ?? []), ...accepted]);
+      const detail = `${server}: ${refused}: ${said(passing.response ?? '', pass)}`;
+      return { status: 'later', reason: 'SERVER_ERROR', detail };
+    }
+    reached.delete(id);
+    return rejected.length === 0 ? { status: 'delivered' } : { status: 'delivered', detail: refused };
   }
 
   function failureOf(error: unknown, pass: string | undefined): TargetFailure {
