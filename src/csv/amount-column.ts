@@ -2,7 +2,6 @@
 import { isAdded, isDiscount, isFee, isPrice, isQuantity, likelyAmount } from './amount-words.ts';
 import { areAmounts } from './by-content.ts';
 import { listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
-import { namelessColumn } from './column-names.ts';
 import type { FirstCells } from './first-cells.ts';
 import { unitsIn } from './fits.ts';
 import type { MappedColumn } from './mapped-column.ts';
@@ -54,7 +53,7 @@ function otherAmounts(used: readonly MappedColumn[], firstCells: FirstCells): re
     const cells = firstCells.cells({ index });
     const isUsed = used.some((column) => column.index === index);
     if (isUsed || isQuantity(name) || !areAmounts(name, cells)) return [];
-    return [{ name: name || namelessColumn(index), cells: cells.map(unitsIn) }];
+    return [{ name, cells: cells.map(unitsIn) }];
   });
 }
 
