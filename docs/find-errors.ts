@@ -15,12 +15,14 @@ export interface FoundError {
 export const MAKERS: ReadonlySet<string> = new Set([
   ...['LockstepError', 'RunFailed', 'RunPaused', 'OperationForbidden', 'super'],
   ...['ListProblem', 'StoppedError', 'UnclearFile'],
-  ...['refuse', 'embeddedError', 'wrongUse'],
+  ...['wrongUse', 'doubtfulAmount'],
 ]);
 /** Errors whose code is this and their reason in capitals. */
 const PREFIXES: Readonly<Record<string, string>> = { ListProblem: 'LIST_', StoppedError: 'CALL_' };
 /** Makers that say the exit code themselves. */
-const USAGE_MAKERS: ReadonlySet<string> = new Set(['UnclearFile', 'refuse', 'embeddedError', 'wrongUse']);
+const USAGE_MAKERS: ReadonlySet<string> = new Set(['UnclearFile', 'wrongUse', 'doubtfulAmount']);
+/** Codes of makers; wrongUse may be given another one. */
+const CODE_OF: Readonly<Record<string, string>> = { wrongUse: 'USAGE', doubtfulAmount: 'CSV_NO_AMOUNT_COLUMN' };
 /** A value that a message shows: its name, without what reads or masks it. */
 const NAMED =
   /^(?:(?:messageOf|reasonOf|quote|maskUrl)\()?(?:this\.#?)?(?:\w+\.)*?([a-zA-Z]\w*?)(?:\.(?:id|name|length))?\)?$/;
@@ -102,9 +104,11 @@ function* errorsOf(node: Node, texts: Texts): Generator<Made> {
   const prefix = PREFIXES[maker];
   if (prefix) values[0] = (values[0] ?? []).map((reason) => prefix + reason.toUpperCase().replace('-', '_'));
   const coded = values.find((value) => value.some((one) => CODE.test(one)));
-  const codes = coded?.filter((one) => CODE.test(one)) ?? (maker === 'wrongUse' ? ['USAGE'] : []);
-  if (codes.length === 0 && node.type === 'NewExpression')
-    yield { code: `${maker}(${texts.written(node)})`, message: '…' };
+  const given = maker === 'wrongUse' ? nodesOf(node.arguments)[1] : nodesOf(node.arguments)[0];
+  const own = maker === 'wrongUse' && given ? undefined : CODE_OF[maker];
+  const codes = coded?.filter((one) => CODE.test(one)) ?? [own ?? []].flat();
+  if (codes.length === 0 && maker !== 'super')
+    yield { code: `${maker}(${given ? texts.written(given) : ''})`, message: '…' };
   const messages = values.find((value) => value !== coded) ?? ['…'];
   const exitCode = exitCodeOf(node) ?? (USAGE_MAKERS.has(maker) ? '2' : '3');
   for (const code of codes) for (const message of messages) yield { code, exitCode, message };
@@ -177,13 +181,8 @@ class Texts {
     }
   }
 
-  /** The first argument of a call, as it is written. */
-  written(call: Node): string {
-    const [first] = nodesOf(call.arguments);
-    return first ? this.#words(first) : '';
-  }
-
-  #words({ start, end }: Node): string {
+  /** An expression as it is written. */
+  written({ start, end }: Node): string {
     return this.#source.text.slice(start, end);
   }
 
@@ -193,7 +192,7 @@ class Texts {
     const known = this.alternatives(expression);
     if (known.length === 1 && known[0] !== '…') return known[0] ?? '…';
     if (known.includes('')) return '…'; // a part that may be left out
-    const name = NAMED.exec(this.#words(expression))?.[1];
+    const name = NAMED.exec(this.written(expression))?.[1];
     return name === undefined ? '…' : name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
   }
 

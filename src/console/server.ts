@@ -1,7 +1,7 @@
 /** The web server of the role console: its pages, its API, and calls from outside systems. */
 import cookie from '@fastify/cookie';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+import { codeOf, messageOf, wrongUse } from '../base/errors.ts';
 import { serverUrl } from '../base/server-url.ts';
 import { addHookServer } from '../mirror/inbound/hook-server.ts';
 import { isLoopback } from '../settings/fields.ts';
@@ -106,7 +106,7 @@ function endLate(app: FastifyInstance): void {
 function requireLoopback(host: string): void {
   if (isLoopback(host)) return;
   const message = `the console listens on ${host}, where other machines can reach it, and has no password. Set console.password, or let console.listen be an address of this machine only, such as 127.0.0.1:4000`;
-  throw new LockstepError('CONSOLE_NEEDS_PASSWORD', message, { exitCode: 2 });
+  throw wrongUse(message, 'CONSOLE_NEEDS_PASSWORD');
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
@@ -116,9 +116,9 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
     await app.close();
     if (codeOf(cause) === 'EADDRINUSE') {
       const message = `the console cannot listen on ${host}:${port}: the port is in use. Stop the other process, or set console.listen to another port`;
-      throw new LockstepError('CONSOLE_PORT_IN_USE', message, { cause, exitCode: 2 });
+      throw wrongUse(message, 'CONSOLE_PORT_IN_USE', cause);
     }
     const message = `the console cannot listen on ${host}:${port}: ${messageOf(cause)}. Set console.listen to another address`;
-    throw new LockstepError('CONSOLE_CANNOT_LISTEN', message, { cause, exitCode: 2 });
+    throw wrongUse(message, 'CONSOLE_CANNOT_LISTEN', cause);
   }
 }

@@ -33,17 +33,21 @@ export function failureIn(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
   const members = lowerCased(body);
   if (members.id !== undefined || members.order_id !== undefined) return undefined;
-  for (const flag of ['success', 'ok']) if (isFailing(members[flag])) return messageIn(members);
-  const framed = FRAMES.some((name) => members[name] !== undefined);
-  const { status } = members;
-  if (status !== undefined) {
-    const isCode = isZero(status) && saysSuccess(members.message); // 0 as an exit code
-    if (isCode) return undefined;
-    if ((framed || Object.keys(members).length === 1) && isFailing(status)) return messageIn(members);
-    if (isSucceeding(status)) return undefined;
-  } else if (framed && isErrorCode(members.code)) return messageIn(members);
+  if (isFailing(members.success) || isFailing(members.ok)) return messageIn(members);
+  const verdict = verdictOf(members);
+  if (verdict !== undefined) return verdict === 'failed' ? messageIn(members) : undefined;
   const error = ERRORS.map((name) => members[name]).find((value) => value !== undefined && value !== null);
   return isPresent(error) && !saysSuccess(error) ? messageIn(members) : undefined;
+}
+
+/** What the status says, or without a status an error code; undefined if they say nothing. */
+function verdictOf(members: Members): 'failed' | 'succeeded' | undefined {
+  const isFramed = FRAMES.some((name) => members[name] !== undefined);
+  const { status } = members;
+  if (status === undefined) return isFramed && isErrorCode(members.code) ? 'failed' : undefined;
+  if (isZero(status) && saysSuccess(members.message)) return 'succeeded'; // 0 as an exit code
+  if ((isFramed || Object.keys(members).length === 1) && isFailing(status)) return 'failed';
+  return isSucceeding(status) ? 'succeeded' : undefined;
 }
 
 type Members = Readonly<Record<string, unknown>>;

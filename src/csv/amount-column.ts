@@ -2,7 +2,6 @@
 import { isAdded, isDiscount, isFee, isPrice, isQuantity, likelyAmount } from './amount-words.ts';
 import { areAmounts } from './by-content.ts';
 import { listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
-import { namelessColumn } from './column-names.ts';
 import type { FirstCells } from './first-cells.ts';
 import { unitsIn } from './fits.ts';
 import type { MappedColumn } from './mapped-column.ts';
@@ -16,41 +15,46 @@ const PRICE = /\b(?:price|rate|preis|einzelpreis|precio|prix)\b/;
 /** `amount_cents`, `Betrag in T€` */
 const SCALED = /cents?(?![a-z])|minor|'000|thousand|tausend|tsd|teur|[kt]€/i;
 
+/** The column of the amount, and the columns with amounts that fill no field. */
+interface Amounts {
+  readonly amount: MappedColumn;
+  readonly others: readonly AmountCells[];
+  readonly firstCells: FirstCells;
+  /** The line of the header. */
+  readonly line: number;
+}
+
+interface AmountCells {
+  readonly name: string;
+  readonly cells: readonly (bigint | undefined)[];
+}
+
 /** Throws CSV_NO_AMOUNT_COLUMN if a person has to say which column has the amount. Not for a preset, which knows. */
 export function refuseDoubtfulAmount(columns: readonly MappedColumn[], firstCells: FirstCells): void {
   const amount = columns.find(({ field }) => field === 'amount');
   const others = otherAmounts(columns, firstCells);
-  if (amount) refusePrice(amount, others, firstCells);
-  if (firstCells.isSelection) return;
-  if (others.length === 0) return;
-  if (!amount) throw withoutAmount(others, firstCells);
-  if (amount.how === 'told' || amount.how === 'remembered') return;
-  const isAddition = (name: string) =>
-    isAdded(name) && firstCells.cells({ index: firstCells.header.names.indexOf(name) }).some((cell) => unitsIn(cell));
-  refuseCents(amount, others, firstCells);
-  refuseQuantity(amount, others, firstCells);
-  refusePart(amount, others, firstCells);
-  refuseRest(amount, others, firstCells);
-  if (amount.how === 'synonym' && isNet(amount.name))
-    refuseNet(
-      amount,
-      others.filter((name) => !isNet(name)),
-      firstCells,
-    );
-  if (amount.how === 'synonym' && isPrice(amount.name)) refuseNet(amount, others.filter(isAddition), firstCells);
+  if (!amount && others.length > 0 && !firstCells.isSelection) throw withoutAmount(others.map(nameOf), firstCells);
+  if (!amount) return;
+  const amounts = { amount, others, firstCells, line: firstCells.header.line };
+  const isChosen = amount.how === 'told' || amount.how === 'remembered';
+  const doubt = ofOnePiece(amounts) ?? (isChosen || firstCells.isSelection ? undefined : besideOthers(amounts));
+  if (doubt) throw doubt;
+}
+
+function besideOthers(amounts: Amounts): UnclearFile | undefined {
+  return inCents(amounts) ?? aQuantity(amounts) ?? aPart(amounts) ?? whatIsLeft(amounts) ?? net(amounts);
 }
 
 const isNet = (name: string) => NET.test(plainWords(name));
+const nameOf = ({ name }: AmountCells) => name;
 
-/** Columns with amounts that fill no field. */
-function otherAmounts(used: readonly MappedColumn[], firstCells: FirstCells): readonly string[] {
-  const isAmount = (name: string, index: number) =>
-    used.every((column) => column.index !== index) &&
-    !isQuantity(name) &&
-    areAmounts(name, firstCells.cells({ index }));
-  return firstCells.header.names.flatMap((name, index) =>
-    isAmount(name, index) ? [name || namelessColumn(index)] : [],
-  );
+function otherAmounts(used: readonly MappedColumn[], firstCells: FirstCells): readonly AmountCells[] {
+  return firstCells.header.names.flatMap((name, index) => {
+    const cells = firstCells.cells({ index });
+    const isUsed = used.some((column) => column.index === index);
+    if (isUsed || isQuantity(name) || !areAmounts(name, cells)) return [];
+    return [{ name, cells: cells.map(unitsIn) }];
+  });
 }
 
 /** A file may have no amounts; but if it has some, orders without them would be other orders. */
@@ -64,26 +68,40 @@ function withoutAmount(amounts: readonly string[], { header }: FirstCells): Uncl
   );
 }
 
+/** `instead`: what to do if the column does not have the amount. */
+function doubtfulAmount(
+  statement: string,
+  { name }: MappedColumn,
+  instead = 'name the column that has it, with --map amount=Column',
+): UnclearFile {
+  const remedy = `If it is the amount of the order, add ${mapOption('amount', name)}; otherwise ${instead}.`;
+  return new UnclearFile('CSV_NO_AMOUNT_COLUMN', statement, remedy);
+}
+
 /** What a seller is left with, or what an order costs before taxes or without its delivery, is not what the customer pays. */
-function refuseNet({ name }: MappedColumn, others: readonly string[], { header }: FirstCells): void {
-  if (others.length === 0) return;
-  throw new UnclearFile(
-    'CSV_NO_AMOUNT_COLUMN',
-    `Line ${header.line}: "${short(name)}" may not be the whole amount of the order, because ${columnsWith(others)} amounts too.`,
-    `If it is, add ${mapOption('amount', name)}; otherwise name the column that has the amount, with --map amount=Column.`,
+function net({ amount, others, line }: Amounts): UnclearFile | undefined {
+  if (amount.how !== 'synonym') return undefined;
+  const isAddition = ({ name, cells }: AmountCells) => isAdded(name) && cells.some((cell) => cell);
+  const more = others.filter(
+    (other) => (isNet(amount.name) && !isNet(other.name)) || (isPrice(amount.name) && isAddition(other)),
+  );
+  if (more.length === 0) return undefined;
+  const because = `because ${columnsWith(more.map(nameOf))} amounts too`;
+  return doubtfulAmount(
+    `Line ${line}: "${short(amount.name)}" may not be the whole amount of the order, ${because}.`,
+    amount,
   );
 }
 
 /** "Amount" may mean how many pieces were ordered. */
-function refuseQuantity(amount: MappedColumn, amounts: readonly string[], firstCells: FirstCells): void {
-  const price = amounts.find((name) => PRICE.test(plainWords(name)));
-  if (price === undefined || plainWords(amount.name) !== 'amount') return;
-  if (firstCells.header.names.some(isQuantity)) return;
-  if (!firstCells.cells(amount).every((cell) => /^\d{0,4}$/.test(cell))) return;
-  throw new UnclearFile(
-    'CSV_NO_AMOUNT_COLUMN',
-    `Line ${firstCells.header.line}: "${short(amount.name)}" may be a quantity, because it has whole numbers only, and "${short(price)}" has amounts.`,
-    `If it is the amount of the order, add ${mapOption('amount', amount.name)}; otherwise name the column that has it, with --map amount=Column.`,
+function aQuantity({ amount, others, firstCells, line }: Amounts): UnclearFile | undefined {
+  const price = others.map(nameOf).find((name) => PRICE.test(plainWords(name)));
+  if (price === undefined || plainWords(amount.name) !== 'amount') return undefined;
+  if (firstCells.header.names.some(isQuantity)) return undefined;
+  if (!firstCells.cells(amount).every((cell) => /^\d{0,4}$/.test(cell))) return undefined;
+  return doubtfulAmount(
+    `Line ${line}: "${short(amount.name)}" may be a quantity, because it has whole numbers only, and "${short(price)}" has amounts.`,
+    amount,
   );
 }
 
@@ -91,75 +109,65 @@ function refuseQuantity(amount: MappedColumn, amounts: readonly string[], firstC
  * An amount that adds up to another one with a third, such as the taxes, is not the whole amount of the order. With a discount it
  * adds up to what the order would cost without the discount.
  */
-function refusePart(amount: MappedColumn, amounts: readonly string[], firstCells: FirstCells): void {
-  const { names, line } = firstCells.header;
-  const read = (index: number) => firstCells.cells({ index }).map(unitsIn);
-  const [own, others] = [read(amount.index), amounts.map((name) => ({ name, cells: read(names.indexOf(name)) }))];
-  const isPart = ({ name, cells }: (typeof others)[number]) =>
-    !isDiscount(name) && cells.some((cell) => cell) && cells.every((cell = 0n) => cell >= 0n);
-  const parts = others.filter(isPart);
-  for (const { name, cells } of others) {
-    const isWhole = (part: readonly (bigint | undefined)[]) =>
-      own.every((cell, row) => cell === undefined || cell + (part[row] ?? 0n) === (cells[row] ?? 0n));
-    const part = parts.find((one) => isWhole(one.cells));
+function aPart({ amount, others, firstCells, line }: Amounts): UnclearFile | undefined {
+  const own = firstCells.cells(amount).map(unitsIn);
+  const parts = others.filter(
+    ({ name, cells }) => !isDiscount(name) && cells.some((cell) => cell) && cells.every((cell = 0n) => cell >= 0n),
+  );
+  const isSum = (whole: AmountCells, part: AmountCells) =>
+    own.every((cell, row) => cell === undefined || cell + (part.cells[row] ?? 0n) === (whole.cells[row] ?? 0n));
+  for (const whole of others) {
+    const part = parts.find((one) => isSum(whole, one));
     if (part === undefined) continue;
-    throw new UnclearFile(
-      'CSV_NO_AMOUNT_COLUMN',
-      `Line ${line}: "${short(amount.name)}" may not be the whole amount of the order, because it and "${short(part.name)}" add up to "${short(name)}".`,
-      `If it is, add ${mapOption('amount', amount.name)}; otherwise add ${mapOption('amount', name)}.`,
+    return doubtfulAmount(
+      `Line ${line}: "${short(amount.name)}" may not be the whole amount of the order, because it and "${short(part.name)}" add up to "${short(whole.name)}".`,
+      amount,
+      `add ${mapOption('amount', whole.name)}`,
     );
   }
+  return undefined;
 }
 
 /** What a marketplace pays out is not what the customer pays. */
-function refuseRest({ name, index }: MappedColumn, amounts: readonly string[], firstCells: FirstCells): void {
-  const { names, line } = firstCells.header;
-  const read = (at: number) => firstCells.cells({ index: at }).map((cell) => unitsIn(cell) ?? 0n);
-  const own = read(index);
-  const others = amounts.map((one) => ({ one, cells: read(names.indexOf(one)) }));
-  const fee = others.find(({ one, cells }) => isFee(one) && cells.some((cell) => cell < 0n));
-  if (!fee) return;
-  const isMore = (cells: readonly bigint[]) =>
-    cells.every((cell, row) => (fee.cells[row] ?? 0n) >= 0n || cell > (own[row] ?? 0n));
-  const whole = others.find(({ one, cells }) => likelyAmount([one]) !== undefined && isMore(cells));
-  if (!whole) return;
-  throw new UnclearFile(
-    'CSV_NO_AMOUNT_COLUMN',
-    `Line ${line}: "${short(name)}" may be what is left after "${short(fee.one)}", because "${short(whole.one)}" has larger amounts.`,
-    `If it is the amount of the order, add ${mapOption('amount', name)}; otherwise name the column that has it, with --map amount=Column.`,
+function whatIsLeft({ amount, others, firstCells, line }: Amounts): UnclearFile | undefined {
+  const own = firstCells.cells(amount).map(unitsIn);
+  const fee = others.find(({ name, cells }) => isFee(name) && cells.some((cell = 0n) => cell < 0n));
+  if (!fee) return undefined;
+  const isMore = ({ cells }: AmountCells) =>
+    cells.every((cell = 0n, row) => (fee.cells[row] ?? 0n) >= 0n || cell > (own[row] ?? 0n));
+  const whole = others.find((other) => likelyAmount([other.name]) !== undefined && isMore(other));
+  if (!whole) return undefined;
+  return doubtfulAmount(
+    `Line ${line}: "${short(amount.name)}" may be what is left after "${short(fee.name)}", because "${short(whole.name)}" has larger amounts.`,
+    amount,
   );
 }
 
 /** Some programs export an amount twice: in cents for programs, and as people read it. */
-function refuseCents(amount: MappedColumn, amounts: readonly string[], firstCells: FirstCells): void {
-  const { names, line } = firstCells.header;
-  const read = (index: number) => firstCells.cells({ index }).map(unitsIn);
-  const cents = read(amount.index);
+function inCents({ amount, others, firstCells, line }: Amounts): UnclearFile | undefined {
+  const cents = firstCells.cells(amount).map(unitsIn);
   const isHundredth = (other: bigint | undefined, row: number) => other === undefined || other * 100n === cents[row];
-  const whole = amounts.find((name) => {
-    const others = read(names.indexOf(name));
-    return others.some((other) => other) && others.every(isHundredth);
-  });
-  if (whole === undefined) return;
-  throw new UnclearFile(
-    'CSV_NO_AMOUNT_COLUMN',
-    `Line ${line}: "${short(amount.name)}" may have the amounts in cents, because "${short(whole)}" has a hundredth of each.`,
-    `If it has, add ${mapOption('amount', whole)}; otherwise add ${mapOption('amount', amount.name)}.`,
+  const whole = others.find(({ cells }) => cells.some((cell) => cell) && cells.every(isHundredth));
+  if (whole === undefined) return undefined;
+  return doubtfulAmount(
+    `Line ${line}: "${short(amount.name)}" may have the amounts in cents, because "${short(whole.name)}" has a hundredth of each.`,
+    amount,
+    `add ${mapOption('amount', whole.name)}`,
   );
 }
 
 /** The price of one piece is not the amount of an order of three. */
-function refusePrice({ name, how }: MappedColumn, others: readonly string[], firstCells: FirstCells): void {
-  const { names, line } = firstCells.header;
-  if (how !== 'synonym' || !isPrice(name)) return;
+function ofOnePiece({ amount, others, firstCells, line }: Amounts): UnclearFile | undefined {
+  if (amount.how !== 'synonym' || !isPrice(amount.name)) return undefined;
+  const { names } = firstCells.header;
   const index = names.findIndex(isQuantity);
-  if (index === -1 || firstCells.cells({ index }).every((cell) => /^(?:1(?:[.,]0+)?)?$/.test(cell))) return;
-  const instead =
-    others.length === 0 ? 'add a column with the amounts' : `add ${mapOption('amount', likelyAmount(others))}`;
-  throw new UnclearFile(
-    'CSV_NO_AMOUNT_COLUMN',
-    `Line ${line}: "${short(name)}" may be the price of one piece, because "${short(names[index] ?? '')}" has quantities.`,
-    `If it is the amount of the order, add ${mapOption('amount', name)}; otherwise ${instead}.`,
+  if (index === -1 || firstCells.cells({ index }).every((cell) => /^(?:1(?:[.,]0+)?)?$/.test(cell))) return undefined;
+  return doubtfulAmount(
+    `Line ${line}: "${short(amount.name)}" may be the price of one piece, because "${short(names[index] ?? '')}" has quantities.`,
+    amount,
+    others.length === 0
+      ? 'add a column with the amounts'
+      : `add ${mapOption('amount', likelyAmount(others.map(nameOf)))}`,
   );
 }
 

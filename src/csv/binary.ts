@@ -1,5 +1,5 @@
 /** Detects files that are not text by their first block: a workbook, an archive, an image. */
-import { LockstepError } from '../base/errors.ts';
+import { type LockstepError, wrongUse } from '../base/errors.ts';
 import { utf16Of } from './encoding.ts';
 
 const SAVE_AS = 'Open it in the spreadsheet and save the sheet as CSV (UTF-8).';
@@ -36,5 +36,5 @@ export function refuseBinary(firstBlock: Buffer, name: string): void {
 }
 
 function binary(name: string, kind: string, remedy: string): LockstepError {
-  return new LockstepError('CSV_BINARY', `${name} is ${kind}, not a CSV. ${remedy}`, { exitCode: 2 });
+  return wrongUse(`${name} is ${kind}, not a CSV. ${remedy}`, 'CSV_BINARY');
 }

@@ -24,10 +24,6 @@ export function statementOf(error: LockstepError): string {
   return error instanceof UnclearFile ? error.statement : error.message;
 }
 
-export function refuse(code: string, message: string): LockstepError {
-  return new LockstepError(code, message, { exitCode: 2 });
-}
-
 /** `difference`: two of the columns, with cells that are not the same. */
 export function ambiguous(
   field: string,

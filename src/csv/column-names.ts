@@ -1,7 +1,9 @@
 /** The names of a file's columns: which column a name means, and what columns without a name are called. */
+
 import { createHash } from 'node:crypto';
 import { closest } from '../base/closest.ts';
-import { listColumns, refuse, short } from './column-errors.ts';
+import { wrongUse } from '../base/errors.ts';
+import { listColumns, short } from './column-errors.ts';
 import { plainWords } from './words.ts';
 
 export interface Header {
@@ -46,7 +48,7 @@ export function columnIndex({ names, isGiven }: Header, given: string, column: s
   const has = isGiven
     ? `${guess === undefined ? '' : `Did you mean "${short(guess)}"? `}It has ${listColumns(names)}`
     : `It has no header: name a column by its number, 1 to ${names.length}`;
-  throw refuse('CSV_UNKNOWN_COLUMN', `${given}: the file has no such column. ${has}.`);
+  throw wrongUse(`${given}: the file has no such column. ${has}.`, 'CSV_UNKNOWN_COLUMN');
 }
 
 /** Two columns of one name are refused if it may matter which of them is read. Throws CSV_DUPLICATE_HEADER. */
@@ -56,7 +58,7 @@ export function refuseDuplicates({ names, line }: Header, isUsed: (name: string)
     const before = first.get(name);
     if (name !== '' && before !== undefined && isUsed(name)) {
       const where = `columns ${before + 1} and ${index + 1} are both called "${short(name)}"`;
-      throw refuse('CSV_DUPLICATE_HEADER', `Line ${line}: ${where}. Rename one of them.`);
+      throw wrongUse(`Line ${line}: ${where}. Rename one of them.`, 'CSV_DUPLICATE_HEADER');
     }
     first.set(name, index);
   }

@@ -64,30 +64,42 @@ export function mapColumns(header: Header, choices: MappingChoices = {}): Column
 const inOrder = (found: ReadonlyMap<Field, MappedColumn>) => FIELDS.flatMap((field) => found.get(field) ?? []);
 
 function mapInto(found: Map<Field, MappedColumn>, header: Header, choices: MappingChoices): ColumnMapping {
-  const { told = new Map(), remembered = new Map(), preset } = choices;
+  const { told = [], remembered = [], preset } = choices;
   if (header.isGiven) refuseDuplicates(header, usedNames(header, choices));
   const firstCells = new FirstCells(header, choices);
   const given = new Map([...remembered, ...told]);
   const isLeftOut = (field: Field) => given.get(field)?.trim() === '';
-  for (const [field, column] of given) {
-    if (isLeftOut(field)) continue;
-    const how = told.has(field) ? 'told' : 'remembered';
-    const source = { index: columnIndex(header, `--map ${field}=${column}`, column) };
-    found.set(field, firstCells.column(field, source, { how, confidence: 1 }));
-  }
-  const hasCells = (index: number) => firstCells.cells({ index }).some((cell) => cell !== '');
-  for (const [field, source] of preset ? sourcesOf(preset, header.names, hasCells) : []) {
-    if (found.has(field) || isLeftOut(field)) continue;
-    found.set(field, firstCells.column(field, source, { how: 'preset', confidence: 1 }));
-  }
-  const unfit = header.isGiven && !preset ? recogniseAll(firstCells, found, isLeftOut) : [];
-  if (header.isGiven && !preset && !isLeftOut('customer_name')) findNamePair(found, firstCells);
+  const isOpen = (field: Field) => !found.has(field) && !isLeftOut(field);
+  addChosen(found, firstCells, given, choices);
+  const hasNames = header.isGiven && !preset;
+  const unfit = hasNames ? recogniseAll(firstCells, found, isOpen) : [];
+  if (hasNames && !isLeftOut('customer_name')) findNamePair(found, firstCells);
   const yielding = yieldToBetter(found, isLeftOut, firstCells);
   if (!CUSTOMER_REFERENCES.some((field) => found.has(field))) throw noCustomer(firstCells, unfit);
   const columns = inOrder(found);
   if (!preset && !isLeftOut('amount')) refuseDoubtfulAmount(columns, firstCells);
-  if (!preset && header.isGiven && !found.has('order_id') && !isLeftOut('order_id')) refuseItems(columns, firstCells);
+  if (hasNames && isOpen('order_id')) refuseItems(columns, firstCells);
   return { columns, unmapped: unusedOf(header, columns, [...yielding, ...unfit]), none: FIELDS.filter(isLeftOut) };
+}
+
+/** Adds the columns that a person has chosen, and those of the preset for the other fields. */
+function addChosen(
+  found: Map<Field, MappedColumn>,
+  firstCells: FirstCells,
+  given: ReadonlyMap<Field, string>,
+  { told, preset }: MappingChoices,
+): void {
+  const { header } = firstCells;
+  for (const [field, column] of given) {
+    if (column.trim() === '') continue;
+    const source = { index: columnIndex(header, `--map ${field}=${column}`, column) };
+    const how = told?.has(field) ? 'told' : 'remembered';
+    found.set(field, firstCells.column(field, source, { how, confidence: 1 }));
+  }
+  const hasCells = (index: number) => firstCells.cells({ index }).some((cell) => cell !== '');
+  for (const [field, source] of preset ? sourcesOf(preset, header.names, hasCells) : []) {
+    if (!given.has(field)) found.set(field, firstCells.column(field, source, { how: 'preset', confidence: 1 }));
+  }
 }
 
 /** A header may repeat a name that no field has: the exports of Wix have two columns called `Delivery city`. */
@@ -116,48 +128,53 @@ function unusedOf(
 function recogniseAll(
   firstCells: FirstCells,
   found: Map<Field, MappedColumn>,
-  isLeftOut: (field: Field) => boolean,
+  isOpen: (field: Field) => boolean,
 ): readonly MappedColumn[] {
   const { header, isSelection } = firstCells;
   const taken = new Set([...found.values()].map(({ index }) => index));
-  const candidates = new Map<Field, MappedColumn[]>();
-  const unfit: MappedColumn[] = [];
-  for (const [index, name] of header.names.entries()) {
-    const known = taken.has(index)
-      ? undefined
-      : (byContent(name, firstCells.cells({ index }), header.names[index - 1]) ?? recognise(name));
-    if (!known || found.has(known.field) || isLeftOut(known.field)) continue;
-    const { field } = known;
-    const column = firstCells.column(field, { index }, known);
-    const isVague = known.confidence < CONFIDENCE.vague;
-    if (field === 'order_id' && isVague && !areLabels(firstCells.cells({ index }))) continue;
-    if (known.how === 'fuzzy' && column.fits.of === 0 && firstCells.hasRows) continue; // neither its name nor a cell tells
-    // A column with exactly the field's name is used, so its bad cells are reported one by one.
-    if (name !== field && !isSelection && !isTaken(field, column.fits)) unfit.push(column);
-    else candidates.set(field, [...(candidates.get(field) ?? []), column]);
-  }
-  let unclear: UnclearFile | undefined;
-  for (const [field, all] of candidates) {
-    const filled = all.filter(({ fits }) => fits.of > 0);
-    const columns = withoutNet(filled.length > 0 ? filled : all);
-    const weights = columns.map((column) => weightOf(column));
-    const [column, ...equals] = columns
-      .filter((_, at) => weights[at] === Math.max(...weights))
-      .sort((one, other) => other.confidence - one.confidence);
-    if (!column) continue;
-    const difference = equals.map((one) => firstCells.difference(column, one)).find((one) => one !== undefined);
-    const isEmpty = column.fits.of === 0;
-    if (difference || (isEmpty && equals.length > 0)) {
-      const names = columns.filter((one) => one === column || equals.includes(one)).map(({ name }) => name);
-      unclear ??= ambiguous(field, names, header.line, difference);
-      continue;
-    }
-    found.set(field, column);
-  }
+  const named = header.names.flatMap((_, index) => (taken.has(index) ? [] : (namedAt(index, firstCells) ?? [])));
+  const candidates = named.filter(({ field }) => isOpen(field));
+  // A column with exactly the field's name is used, so its bad cells are reported one by one.
+  const isUnfit = ({ name, field, fits }: MappedColumn) => name !== field && !isSelection && !isTaken(field, fits);
+  const unfit = candidates.filter(isUnfit);
+  const fitting = candidates.filter((column) => !isUnfit(column));
+  const choices = [...new Set(fitting.map(({ field }) => field))].flatMap((field) => {
+    const columns = fitting.filter((column) => column.field === field);
+    return choose(columns, firstCells) ?? [];
+  });
+  for (const choice of choices) if (!(choice instanceof UnclearFile)) found.set(choice.field, choice);
+  const unclear = choices.find((choice) => choice instanceof UnclearFile);
   if (unclear) throw unclear;
   const missing = unfit.find(({ field }) => isEssential(field) && !found.has(field));
   if (missing) throw doesNotFit(missing, header);
   return unfit;
+}
+
+/** The column as the field that its name and its cells tell. */
+function namedAt(index: number, firstCells: FirstCells): MappedColumn | undefined {
+  const { names } = firstCells.header;
+  const [name = '', cells] = [names[index], firstCells.cells({ index })];
+  const known = byContent(name, cells, names[index - 1]) ?? recognise(name);
+  if (!known) return undefined;
+  if (known.field === 'order_id' && known.confidence < CONFIDENCE.vague && !areLabels(cells)) return undefined;
+  const column = firstCells.column(known.field, { index }, known);
+  const isUntold = known.how === 'fuzzy' && column.fits.of === 0 && firstCells.hasRows; // neither its name nor a cell tells
+  return isUntold ? undefined : column;
+}
+
+/** The column of a field: the only one of those that fit, or the one with the best name, unless others differ from it. */
+function choose(fitting: readonly MappedColumn[], firstCells: FirstCells): MappedColumn | UnclearFile | undefined {
+  const filled = fitting.filter(({ fits }) => fits.of > 0);
+  const columns = withoutNet(filled.length > 0 ? filled : fitting);
+  const most = Math.max(...columns.map(weightOf));
+  const best = columns.filter((column) => weightOf(column) === most);
+  const [column, ...others] = best.toSorted((one, other) => other.confidence - one.confidence);
+  if (column === undefined || others.length === 0) return column;
+  const difference = others.map((other) => firstCells.difference(column, other)).find((one) => one !== undefined);
+  const hasCells = column.fits.of > 0;
+  if (!difference && hasCells) return column;
+  const names = best.map(({ name }) => name);
+  return ambiguous(column.field, names, firstCells.header.line, difference);
 }
 
 /** What is called an amount without taxes gives way to one with taxes. */

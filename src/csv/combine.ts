@@ -31,47 +31,84 @@ export function combinationOf(chosen: CombineChoice | undefined, preset?: Combin
 /** More lines than any order has: a column with one value throughout is no order_id. */
 const MOST_LINES = 1_000;
 
-/** `orderIdIndex`: the column of the order_id, which may be readable in a row that is not. `width`: the number of columns. */
+interface Columns {
+  /** The column of the order_id, which may be readable in a row that is not. */
+  readonly orderIdIndex: number;
+  /** The number of columns. */
+  readonly width: number;
+}
+
 export async function* combined(
   batches: AsyncIterable<readonly CheckedRow[]>,
   how: CombineLines,
-  { orderIdIndex, width }: { readonly orderIdIndex: number; readonly width: number },
+  columns: Columns,
 ): AsyncGenerator<readonly CheckedRow[]> {
-  const orderOf = ({ values, cells }: CheckedRow) => values.order_id ?? cells[orderIdIndex]?.trim();
-  let lines: CheckedRow[] = [];
-  /** The unreadable lines next to these lines. */
-  let unreadable: number[] = [];
-  const asOrder = (first: CheckedRow) => {
-    const order = orderOf(first);
-    const whole = asOne(first, lines, how, order);
-    return order ? unreadable.reduce(withUnreadable, whole) : whole;
-  };
+  const order = new OpenOrder(how, columns);
   for await (const batch of batches) {
-    const whole: CheckedRow[] = [];
-    for (const row of batch) {
-      const [first] = lines;
-      const order = orderOf(row);
-      const isSame = first !== undefined && order && order === orderOf(first) && lines.length < MOST_LINES;
-      const isOfAbove = first !== undefined && how.amount === 'sum' && !order && mayBeOfAbove(row);
-      if (isOfAbove) lines.push(withDoubt(row));
-      else if (isSame && !lines.some((line) => differInCustomer(line.values, row.values))) lines.push(row);
-      else if (how.amount === 'sum' && mayBeOfAny(row, width, order)) {
-        unreadable.push(row.line);
-        if (first) whole.push(asOrder(first));
-        whole.push(row);
-        [lines, unreadable] = [[], [row.line]];
-      } else {
-        if (first) {
-          whole.push(asOrder(first));
-          unreadable = [];
-        }
-        lines = [row];
-      }
-    }
+    const whole = batch.flatMap((row) => order.add(row));
     if (whole.length > 0) yield whole;
   }
-  const [first] = lines;
-  if (first) yield [asOrder(first)];
+  const last = order.end();
+  if (last.length > 0) yield last;
+}
+
+/** The lines of one order, while more of them may follow. */
+class OpenOrder {
+  readonly #how: CombineLines;
+  readonly #columns: Columns;
+  #lines: CheckedRow[] = [];
+  /** The unreadable lines next to these lines. */
+  #unreadable: number[] = [];
+
+  constructor(how: CombineLines, columns: Columns) {
+    this.#how = how;
+    this.#columns = columns;
+  }
+
+  /** The rows that are whole once this line follows. */
+  add(row: CheckedRow): readonly CheckedRow[] {
+    const isSummed = this.#how.amount === 'sum';
+    const order = this.#orderIdOf(row);
+    if (isSummed && !order && this.#lines.length > 0 && mayBeOfAbove(row)) {
+      this.#lines.push(withDoubt(row));
+      return [];
+    }
+    if (this.#has(row, order)) {
+      this.#lines.push(row);
+      return [];
+    }
+    if (isSummed && mayBeOfAny(row, this.#columns.width, order)) {
+      this.#unreadable.push(row.line);
+      const above = this.end();
+      this.#unreadable = [row.line];
+      return [...above, row];
+    }
+    const above = this.end();
+    this.#lines = [row];
+    return above;
+  }
+
+  /** The order as one row, if it has a line. */
+  end(): readonly CheckedRow[] {
+    const [first] = this.#lines;
+    if (first === undefined) return [];
+    const order = this.#orderIdOf(first);
+    const whole = asOne(first, this.#lines, this.#how, order);
+    const unreadable = order ? this.#unreadable : [];
+    this.#lines = [];
+    this.#unreadable = [];
+    return [unreadable.reduce(withUnreadable, whole)];
+  }
+
+  #has(row: CheckedRow, order: string | undefined): boolean {
+    const [first] = this.#lines;
+    if (first === undefined || !order || order !== this.#orderIdOf(first)) return false;
+    return this.#lines.length < MOST_LINES && !this.#lines.some((line) => differInCustomer(line.values, row.values));
+  }
+
+  #orderIdOf({ values, cells }: CheckedRow): string | undefined {
+    return values.order_id ?? cells[this.#columns.orderIdIndex]?.trim();
+  }
 }
 
 /** Whether it is unknown which order a line belongs to: its cells are not in their columns, or it lacks the order_id. */

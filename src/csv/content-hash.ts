@@ -3,7 +3,7 @@
  * end. For an uncompressed UTF-8 file with LF it is the fingerprint of its bytes.
  */
 import { createHash } from 'node:crypto';
-import { LockstepError } from '../base/errors.ts';
+import { wrongUse } from '../base/errors.ts';
 import { decodeText, detectEncoding } from './encoding.ts';
 import type { Received } from './receive.ts';
 
@@ -24,7 +24,7 @@ export async function contentSha256(received: Received, { maxLines = MAX_LINES }
     lines += lineEndsIn(text);
     if (lines > maxLines) {
       const message = `${name} has more than the ${maxLines} lines that are allowed. Split it into smaller files.`;
-      throw new LockstepError('CSV_TOO_MANY_LINES', message, { exitCode: 2 });
+      throw wrongUse(message, 'CSV_TOO_MANY_LINES');
     }
     time.spend();
   }

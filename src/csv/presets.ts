@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { closest } from '../base/closest.ts';
 import type { Condition } from '../base/condition.ts';
-import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+import { codeOf, LockstepError, messageOf, wrongUse } from '../base/errors.ts';
 import type { CellSource } from './cell-source.ts';
 import { CURRENCY_NAMES, FIELDS, type Field, REFUND_NAMES } from './fields.ts';
 import { plainWords } from './words.ts';
@@ -89,7 +89,7 @@ async function presetsIn(dir: string): Promise<readonly Preset[]> {
   } catch (error) {
     if (codeOf(error) === undefined || error instanceof LockstepError) throw error;
     const message = `The presets in ${dir} cannot be read: ${messageOf(error)}. Check the key presets in the settings, and the permissions.`;
-    throw new LockstepError('PRESETS_UNREADABLE', message, { cause: error, exitCode: 2 });
+    throw wrongUse(message, 'PRESETS_UNREADABLE', error);
   }
 }
 
@@ -121,7 +121,7 @@ function problemsOf(issue: z.core.$ZodIssue): readonly string[] {
 
 function invalid(at: string, problems: readonly string[]): LockstepError {
   const message = `The preset ${at} is not valid: ${problems.join('; ')}. docs/csv.md describes the keys.`;
-  return new LockstepError('PRESET_INVALID', message, { exitCode: 2 });
+  return wrongUse(message, 'PRESET_INVALID');
 }
 
 /**
@@ -140,11 +140,11 @@ export function presetFor(names: readonly string[], presets: readonly Preset[], 
     const guess = closest(chosen, known);
     const hint = guess === undefined ? `Choose ${known.join(', ')} or none.` : `Did you mean ${guess}?`;
     const message = `There is no preset ${chosen}. ${hint}`;
-    throw new LockstepError('CSV_PRESET_UNKNOWN', message, { exitCode: 2 });
+    throw wrongUse(message, 'CSV_PRESET_UNKNOWN');
   }
   if (sourcesOf(preset, names).size > 0) return preset;
   const message = `The preset ${chosen} does not fit: the file has none of its columns. Choose another one, or none.`;
-  throw new LockstepError('CSV_PRESET_UNFIT', message, { exitCode: 2 });
+  throw wrongUse(message, 'CSV_PRESET_UNFIT');
 }
 
 /** Where a file with these columns has the fields of a preset. `hasCells`: whether a column has any; it goes before one without. */

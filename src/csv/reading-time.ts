@@ -2,7 +2,7 @@
  * How long reading one file may take, all passes together. A small archive can unpack to hours of work; a limit on
  * bytes alone does not prevent this, because some bytes take longer than others.
  */
-import { LockstepError } from '../base/errors.ts';
+import { wrongUse } from '../base/errors.ts';
 
 export class ReadingTime {
   readonly #name: string;
@@ -27,6 +27,6 @@ export class ReadingTime {
     this.#sinceMs = nowMs;
     if (this.#spentMs <= this.#maxMs) return;
     const message = `Reading ${this.#name} took more than ${Math.round(this.#maxMs / 1000)} s. Split it into smaller files.`;
-    throw new LockstepError('CSV_TOO_SLOW', message, { exitCode: 2 });
+    throw wrongUse(message, 'CSV_TOO_SLOW');
   }
 }

@@ -14,7 +14,7 @@ import path from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { pipeline as piped } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
+import { codeOf, LockstepError, messageOf, wrongUse } from '../base/errors.ts';
 import { makeDirectory } from '../base/make-directory.ts';
 import { refuseBinary } from './binary.ts';
 import { Utf8Check } from './encoding.ts';
@@ -112,7 +112,7 @@ async function openInput(source: FileSource, limits: ReceiveLimits, options: Rec
   try {
     const stat = await handle.stat();
     if (stat.isDirectory()) {
-      throw new LockstepError('CSV_IS_DIRECTORY', `${name} is a directory. Name one CSV file.`, { exitCode: 2 });
+      throw wrongUse(`${name} is a directory. Name one CSV file.`, 'CSV_IS_DIRECTORY');
     }
     if (stat.isFile() && stat.size > limits.maxBytes) throw tooLarge(name, limits.maxBytes);
     if (stat.isFile()) return { name, handle, close };
@@ -200,7 +200,7 @@ async function survey(input: Input): Promise<Facts> {
   }
   if (unpackedBytes === 0) {
     const message = `${input.name} is empty. It needs a header and at least one row.`;
-    throw new LockstepError('CSV_EMPTY', message, { exitCode: 2 });
+    throw wrongUse(message, 'CSV_EMPTY');
   }
   const { mtimeMs: modifiedMs } = await input.handle.stat();
   const { sizeBytes, sha256 } = raw.end();
@@ -261,7 +261,7 @@ async function* unpacked(raw: RawBytes, { name, isGzip, limits }: Input): AsyncG
 
 function tooLarge(what: string, maxBytes: number): LockstepError {
   const message = `${what} has more than the ${maxBytes} bytes that are allowed. Split it into smaller files.`;
-  return new LockstepError('CSV_TOO_LARGE', message, { exitCode: 2 });
+  return wrongUse(message, 'CSV_TOO_LARGE');
 }
 
 function changed(name: string): LockstepError {
@@ -272,17 +272,21 @@ function changed(name: string): LockstepError {
 function asReadError(error: unknown, name: string): unknown {
   if (error instanceof LockstepError) return error;
   const code = codeOf(error) ?? '';
-  const refuse = (ours: string, message: string) => new LockstepError(ours, message, { cause: error, exitCode: 2 });
   if (code === 'ENOENT')
-    return refuse('CSV_NOT_FOUND', `There is no file ${name}. Check its name and your current directory.`);
+    return wrongUse(`There is no file ${name}. Check its name and your current directory.`, 'CSV_NOT_FOUND', error);
   if (code.startsWith('Z_')) {
-    return refuse(
-      'CSV_GZIP_BROKEN',
+    return wrongUse(
       `${name} is gzip, but broken (${messageOf(error)}). Compress it again, or load it uncompressed.`,
+      'CSV_GZIP_BROKEN',
+      error,
     );
   }
   if (['EACCES', 'EPERM', 'EIO', 'EISDIR', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'ENXIO'].includes(code)) {
-    return refuse('CSV_UNREADABLE', `Cannot read ${name}: ${messageOf(error)}. Check the file and its permissions.`);
+    return wrongUse(
+      `Cannot read ${name}: ${messageOf(error)}. Check the file and its permissions.`,
+      'CSV_UNREADABLE',
+      error,
+    );
   }
   return error;
 }

@@ -1,5 +1,6 @@
 /** A received CSV as a table of any kind: its format, what is above its header, its columns and its rows. */
-import { listColumns, refuse, UnclearFile } from './column-errors.ts';
+import { wrongUse } from '../base/errors.ts';
+import { listColumns, UnclearFile } from './column-errors.ts';
 import { namelessColumn, numberedColumns } from './column-names.ts';
 import { type DetectedEncoding, decodeSample, decodeText, detectEncoding, type Encoding } from './encoding.ts';
 import { belowLines, detectFormat, type Format, type FormatChoices } from './format.ts';
@@ -51,17 +52,20 @@ export function examineTable(
   const text = decodeSample(sample, encoding.encoding);
   const other = otherFormatOf(text);
   if (other)
-    throw refuse('CSV_HEADER_INVALID', `${name} is ${other}, not CSV. Export it as CSV from the program that made it.`);
+    throw wrongUse(
+      `${name} is ${other}, not CSV. Export it as CSV from the program that made it.`,
+      'CSV_HEADER_INVALID',
+    );
   const format = detectFormat(text, isWhole, choices);
   const body = belowLines(text, format.skippedLines, format.newline);
   if (choices.headerLine !== undefined && body === '')
-    throw refuse(
-      'CSV_HEADER_INVALID',
+    throw wrongUse(
       `Line ${choices.headerLine} cannot be the header: ${name} has fewer lines${isWhole ? '' : ' in its first MiB'}.`,
+      'CSV_HEADER_INVALID',
     );
   const { rows, line: headerLine } = sampleRows(body, format, isWhole, name);
   if (choices.headerLine !== undefined && choices.headerLine !== headerLine)
-    throw refuse('CSV_HEADER_INVALID', `Line ${choices.headerLine} of ${name} cannot be the header: it is empty.`);
+    throw wrongUse(`Line ${choices.headerLine} of ${name} cannot be the header: it is empty.`, 'CSV_HEADER_INVALID');
   const [first = [], ...others] = rows;
   const added = format.hasHeader ? addedTo(first) : undefined;
   const columns = format.hasHeader
@@ -75,7 +79,7 @@ export function examineTable(
       'Or name the line of the header with --header-row.',
     );
   if (firstRows.length === 0 && isWhole)
-    throw refuse('CSV_NO_ROWS', `${name} has a header and no rows. Nothing to load.`);
+    throw wrongUse(`${name} has a header and no rows. Nothing to load.`, 'CSV_NO_ROWS');
   const title = titleRows(text.slice(0, text.length - body.length), format, added);
   return { encoding, format, columns, added, headerLine, title, firstRows };
 }
@@ -111,21 +115,21 @@ function sampleRows(
   const line = Math.max(at, 0) + 1 + format.skippedLines;
   const where = `${name}, line ${line}`;
   if (!first && isWhole)
-    throw refuse('CSV_EMPTY', `${name} has only blank lines. It needs a header and at least one row.`);
+    throw wrongUse(`${name} has only blank lines. It needs a header and at least one row.`, 'CSV_EMPTY');
   if (!first && !text.includes(format.newline)) {
-    throw refuse('CSV_HEADER_INVALID', `${where}: the first line does not end within 1 MiB. Check that it is a CSV.`);
+    throw wrongUse(`${where}: the first line does not end within 1 MiB. Check that it is a CSV.`, 'CSV_HEADER_INVALID');
   }
   if (!first || faults.some(({ row }) => row === at)) {
-    throw refuse('CSV_HEADER_INVALID', `${where}: a quote in the first line is not closed correctly. Correct it.`);
+    throw wrongUse(`${where}: a quote in the first line is not closed correctly. Correct it.`, 'CSV_HEADER_INVALID');
   }
   if (first.length > MAX_COLUMNS) {
     const message = `${where}: ${first.length} columns; at most ${MAX_COLUMNS} are allowed. Delete the columns that are not needed.`;
-    throw refuse('CSV_TOO_MANY_COLUMNS', message);
+    throw wrongUse(message, 'CSV_TOO_MANY_COLUMNS');
   }
   if (first.reduce((chars, cell) => chars + cell.length, 0) > MAX_ROW_CHARS) {
-    throw refuse(
-      'CSV_HEADER_INVALID',
+    throw wrongUse(
       `${where}: the first line has more than ${MAX_ROW_CHARS} characters. Check that it is a CSV.`,
+      'CSV_HEADER_INVALID',
     );
   }
   // Read as the file will be read: a bad row does not hide the rows after it.

@@ -107,32 +107,35 @@ export class RowValidator {
     return { status: 'invalid', line, cells, label: row.label, values: {}, problems };
   }
 
-  #read({ line, label, isUnended }: TextRow, cells: readonly string[]): CheckedRow {
-    const values: Partial<Record<Field, string>> = {};
-    let problems: Problem[] | undefined;
+  #read(row: TextRow, cells: readonly string[]): CheckedRow {
+    const { line, label } = row;
+    const values: Values = {};
+    const problems: Problem[] = [];
     for (const column of this.#columns) {
       const cell = cellFrom(cells, column.source);
-      if (cell === '') {
-        if (column.field !== 'amount') continue;
+      if (cell !== '') {
+        this.#readCell(cell, column, row, values, problems);
+      } else if (column.field === 'amount') {
         const written = (cells[column.source.index] ?? '').trim();
-        problems = [...(problems ?? []), cellProblem(NO_AMOUNT, column, line, written)];
-        continue;
+        problems.push(cellProblem(NO_AMOUNT, column, line, written));
       }
-      const { value, problem, currency } = column.read(cell);
-      if (value !== undefined) {
-        values[column.field] = value;
-        for (const other of column.others) values[other] = value;
-      }
-      if (column.field === 'amount' && this.#isCutOff(column, cell, isUnended))
-        problems = [...(problems ?? []), cellProblem(CUT_OFF, column, line, cell)];
-      if (problem) problems = [...(problems ?? []), cellProblem(problem, column, line, cell)];
-      if (currency !== undefined && this.#currencies.size < MOST_CURRENCIES) this.#currencies.add(currency);
     }
     if (label !== undefined) values.order_id ??= label;
-    if (isTotals(values, this.#above.name) || this.#isSum(values))
-      problems = [...(problems ?? []), rowProblem('TOTALS_ROW', { line })];
-    if (!problems && hasCustomer(values)) return { status: 'valid', line, cells, values, warnings: NONE };
-    return this.#withProblems(line, cells, values, problems ?? []);
+    if (isTotals(values, this.#above.name) || this.#isSum(values)) problems.push(rowProblem('TOTALS_ROW', { line }));
+    if (problems.length > 0 || !hasCustomer(values)) return this.#withProblems(line, cells, values, problems);
+    return { status: 'valid', line, cells, values, warnings: NONE };
+  }
+
+  #readCell(cell: string, column: Column, { line, isUnended }: TextRow, values: Values, problems: Problem[]): void {
+    const { value, problem, currency } = column.read(cell);
+    if (value !== undefined) {
+      values[column.field] = value;
+      for (const other of column.others) values[other] = value;
+    }
+    const isCutOff = column.field === 'amount' && this.#isCutOff(column, cell, isUnended);
+    if (isCutOff) problems.push(cellProblem(CUT_OFF, column, line, cell));
+    if (problem) problems.push(cellProblem(problem, column, line, cell));
+    if (currency !== undefined && this.#currencies.size < MOST_CURRENCIES) this.#currencies.add(currency);
   }
 
   /** Whether the file may end in the middle of the amount: only this one has no decimals. */
@@ -197,6 +200,8 @@ export class RowValidator {
     return /\d$/.test(cells[index] ?? '') && /^(?:\d\d|\d{3}(?:\.\d+)?)$/.test(cells[index + 1] ?? '');
   }
 }
+
+type Values = Partial<Record<Field, string>>;
 
 interface Column {
   readonly field: Field;

@@ -23,7 +23,7 @@ import { outboxName } from './alerts/channels/channel.ts';
 import type { Problem } from './alerts/problem.ts';
 import { openAlerts, PASSING_MS } from './alerts/report-changes.ts';
 import { applyCommand, type Counted, countedOf, problemsIn } from './run-report.ts';
-import { isHalfRead, stateOf, stateWords } from './run-state.ts';
+import { isHalfRead, type RunState, stateOf, stateWords } from './run-state.ts';
 import { countsLine } from './run-words.ts';
 
 /** Reasons that the detail of a message names. */
@@ -120,11 +120,8 @@ async function syncProblems(db: Queryable): Promise<readonly Problem[]> {
   return [...ofEmpty, ...ofLate];
 }
 
-async function ofRun(
-  db: Queryable,
-  run: Run,
-  { audit, counted, isSuperseded }: KnownOfRun,
-): Promise<readonly Problem[]> {
+async function ofRun(db: Queryable, run: Run, known: KnownOfRun): Promise<readonly Problem[]> {
+  const { audit } = known;
   const state = await stateOf(db, run, audit);
   const about = {
     ...subjectOf(run.title, run.sync, run.scope),
@@ -135,6 +132,7 @@ async function ofRun(
     command: `runs show ${run.id}`,
     cause: run.errorCode ?? state.toUpperCase(),
   };
+  const words = stateWords(state, run, audit);
   const detail = async () => run.error ?? meaningOf(run.errorCode ?? null) ?? '';
   switch (state) {
     case 'awaiting-approval': {
@@ -147,50 +145,66 @@ async function ofRun(
       const why = 'interrupted: no process works on it';
       return [{ ...about, event: 'run-paused', why, since, command, isPassing: true }];
     }
-    case 'paused': {
-      const again = `orders load ${shellWord(run.title)} --account ${shellWord(run.account)}`;
-      const resume = UNCONFIRMED.includes(run.errorCode ?? '') ? about.command : `runs resume ${run.id}`;
-      const command = isHalfRead(run) ? again : resume;
-      const why = stateWords(state, run, audit);
-      return [lasting({ ...about, event: 'run-paused', why, since: run.attendedAt, command, detail })];
-    }
-    case 'failed': {
-      const why = stateWords(state, run, audit);
-      return [lasting({ ...about, event: 'run-failed', why, since: run.endedAt, detail })];
-    }
+    case 'paused':
+      return [
+        lasting({
+          ...about,
+          event: 'run-paused',
+          why: words,
+          since: run.attendedAt,
+          command: resumeCommand(run),
+          detail,
+        }),
+      ];
+    case 'failed':
+      return [lasting({ ...about, event: 'run-failed', why: words, since: run.endedAt, detail })];
     case 'done':
     case 'auditing': {
-      if (counted === undefined) return []; // counted above: it is done
-      const { counts, decided } = counted;
-      const unsettled = counts.unknown === 0 ? undefined : await splitUnsettled(db, run, counts.unknown);
-      const waiting = counts.review - (decided ?? 0);
-      const violations = audit?.undecided ?? 0;
-      const rows = lasting({
-        ...about,
-        event: 'needs-review',
-        why: countsLine({ counts, unsettled, decided, state }),
-        since: run.endedAt,
-        cause: 'REVIEW',
-        ...(decided !== undefined && {
-          inReview: waiting,
-          command: waiting > 0 ? 'review' : applyCommand(run),
-        }),
-        detail: () => reasonsOf(db, run.id),
-      });
-      const found = lasting({
-        ...about,
-        event: 'audit-violation',
-        why: `its audit found ${plural(violations, 'violation')}: a record exists twice, or is gone`,
-        since: run.endedAt,
-        cause: 'VIOLATION',
-      });
-      // What became of a change of a task is known from its delivery: a run ends before its retries do.
-      const hasRows = problemsIn(counts) > 0 && run.type !== 'tasks' && !isSuperseded && !run.isAcknowledged;
-      return [...(hasRows ? [rows] : []), ...(violations > 0 ? [found] : [])];
+      const ended = { ...about, since: run.endedAt };
+      return [...(await ofRows(db, run, known, ended, state)), ...ofAudit(audit, ended)];
     }
     default:
       return [];
   }
+}
+
+/** How a paused run continues; it is shown first if a person has to look at what it sent. */
+function resumeCommand(run: Run): string {
+  if (isHalfRead(run)) return `orders load ${shellWord(run.title)} --account ${shellWord(run.account)}`;
+  return UNCONFIRMED.includes(run.errorCode ?? '') ? `runs show ${run.id}` : `runs resume ${run.id}`;
+}
+
+type AboutRun = Omit<Problem, 'isPassing' | 'event' | 'why'>;
+
+async function ofRows(
+  db: Queryable,
+  run: Run,
+  { counted, isSuperseded }: KnownOfRun,
+  about: AboutRun,
+  state: RunState,
+): Promise<readonly Problem[]> {
+  // What became of a change of a task is known from its delivery: a run ends before its retries do.
+  if (counted === undefined || run.type === 'tasks' || isSuperseded || run.isAcknowledged) return [];
+  const { counts, decided } = counted;
+  if (problemsIn(counts) === 0) return [];
+  const unsettled = counts.unknown === 0 ? undefined : await splitUnsettled(db, run, counts.unknown);
+  const inReview = counts.review - (decided ?? 0);
+  const problem = lasting({
+    ...about,
+    event: 'needs-review',
+    why: countsLine({ counts, unsettled, decided, state }),
+    cause: 'REVIEW',
+    ...(decided !== undefined && { inReview, command: inReview > 0 ? 'review' : applyCommand(run) }),
+    detail: () => reasonsOf(db, run.id),
+  });
+  return [problem];
+}
+
+function ofAudit(audit: Audit | undefined, about: AboutRun): readonly Problem[] {
+  const violations = audit?.undecided ?? 0;
+  if (violations === 0) return [];
+  const why = `its audit found ${plural(violations, 'violation')}: a record exists twice, or is gone`;
+  return [lasting({ ...about, event: 'audit-violation', why, cause: 'VIOLATION' })];
 }
 
 /** `2 × SEVERAL_CUSTOMERS: meaning.` for each reason. It names no row, because messages hold no content of records. */

@@ -34,12 +34,8 @@ export type RunState =
 
 export async function stateOf(db: Queryable, run: Run, audit: Audit | undefined): Promise<RunState> {
   switch (run.status) {
-    case 'running': {
-      if (run.attendedAt === undefined) return 'queued';
-      const [attended, suspension] = await Promise.all([isAttended(db, run.id), suspensionOf(db, run.scope)]);
-      if (!attended) return 'interrupted';
-      return waitsFor(run) === undefined && suspension === undefined ? 'running' : 'waiting';
-    }
+    case 'running':
+      return run.attendedAt === undefined ? 'queued' : stateOfBegun(db, run);
     case 'paused':
       if (run.errorCode === AWAITS_CONFIRMATION) return 'awaiting-approval';
       if (run.errorCode === WAITS_FOR_RUN) return 'waiting';
@@ -51,6 +47,12 @@ export async function stateOf(db: Queryable, run: Run, audit: Audit | undefined)
     default:
       return run.status;
   }
+}
+
+async function stateOfBegun(db: Queryable, run: Run): Promise<RunState> {
+  const [attended, suspension] = await Promise.all([isAttended(db, run.id), suspensionOf(db, run.scope)]);
+  if (!attended) return 'interrupted';
+  return waitsFor(run) === undefined && suspension === undefined ? 'running' : 'waiting';
 }
 
 /** Only a load is paused without an error: until its file is read. */

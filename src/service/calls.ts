@@ -10,7 +10,7 @@ import { type OperationName, operations } from '../contract/operations.ts';
 import { handlersFor } from './handlers/handlers.ts';
 import { importSupport } from './import-body.ts';
 import { pagingOf } from './paging.ts';
-import { parse, parseObject } from './request.ts';
+import { type Parsed, parse, parseObject } from './request.ts';
 import type { Refused, Result } from './result.ts';
 import { type Records, records } from './store/records.ts';
 import type { Behaviour } from './testbed/behaviour.ts';
@@ -44,23 +44,39 @@ export function callServer(pool: pg.Pool, behaviour: Behaviour, dialect: Dialect
     const operation: Operation = operations[name];
     const bodySchema = name === 'customers.import' ? importForm?.schema : operation.body;
 
-    const params = parse(operation.params, arrived.params);
-    if (params.status === 'bad') return dialect.refusal(badRequest(params.message));
-    const query = parse(operation.query, arrived.query);
-    if (query.status === 'bad') return dialect.refusal(badRequest(query.message));
-    const asked = parse(common, arrived.query);
-    if (asked.status === 'bad') return dialect.refusal(badRequest(asked.message));
-    const sent = bodySchema === undefined ? NOTHING_SENT : parseObject(dialect.readBody(arrived.body));
-    if (sent.status === 'bad') return dialect.refusal(badRequest(sent.message));
-    const body = bodySchema === undefined ? NOTHING_SENT : parse(bodySchema, sent.value);
-    if (body.status === 'bad') return dialect.refusal(badRequest(body.message));
+    const checked = check(operation, bodySchema, arrived, dialect);
+    if (checked.status === 'bad') return dialect.refusal(badRequest(checked.message));
+    const { sent, onlyBody, ...values } = checked.value;
 
     // as: the values were just checked against the schemas of this very operation, which is what its handler takes.
     const handle = handlers[name] as (call: CheckedCall) => Promise<Result>;
-    const call = { params: params.value, query: query.value, body: body.value, records: recordsOf(tenantId) };
-    const result = await handle(call);
-    const ignored = Object.keys(sent.value).filter((member) => !Object.hasOwn(bodySchema?.shape ?? {}, member));
-    return dialect.answer(result, { onlyBody: asked.value.only_body ?? false, ignored });
+    const result = await handle({ ...values, records: recordsOf(tenantId) });
+    const ignored = Object.keys(sent).filter((member) => !Object.hasOwn(bodySchema?.shape ?? {}, member));
+    return dialect.answer(result, { onlyBody, ignored });
+  };
+}
+
+/** The values of a call, or what is wrong with the first of its parts. `sent`: all members of its body. */
+function check(
+  operation: Operation,
+  bodySchema: z.ZodObject | undefined,
+  arrived: Arrived,
+  { readBody }: Dialect,
+): Parsed<Omit<CheckedCall, 'records'> & { readonly sent: Checked; readonly onlyBody: boolean }> {
+  const params = parse(operation.params, arrived.params);
+  if (params.status === 'bad') return params;
+  const query = parse(operation.query, arrived.query);
+  if (query.status === 'bad') return query;
+  const asked = parse(common, arrived.query);
+  if (asked.status === 'bad') return asked;
+  const sent = bodySchema === undefined ? NOTHING_SENT : parseObject(readBody(arrived.body));
+  if (sent.status === 'bad') return sent;
+  const body = bodySchema === undefined ? NOTHING_SENT : parse(bodySchema, sent.value);
+  if (body.status === 'bad') return body;
+  const onlyBody = asked.value.only_body ?? false;
+  return {
+    status: 'ok',
+    value: { params: params.value, query: query.value, body: body.value, sent: sent.value, onlyBody },
   };
 }
 

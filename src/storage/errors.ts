@@ -7,7 +7,7 @@ import { codeOf, LockstepError, messageOf, wrongUse } from '../base/errors.ts';
  */
 export function cannotOpen(error: unknown, where: string, onRefusal = CHECK_URL): LockstepError {
   const { code, remedy } = openProblem(error, onRefusal);
-  return new LockstepError(code, `Cannot use ${where}: ${messageOf(error)}. ${remedy}`, { cause: error, exitCode: 2 });
+  return wrongUse(`Cannot use ${where}: ${messageOf(error)}. ${remedy}`, code, error);
 }
 
 /** A pooler that gives each transaction any session of Postgres (exit code 2). `where`: `Database.describe`. */

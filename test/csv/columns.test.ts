@@ -466,7 +466,7 @@ test('an amount in cents is not loaded if another column has it as people read i
   await expect(loaded(text(123_450))).rejects.toMatchObject({
     code: 'CSV_NO_AMOUNT_COLUMN',
     message: expect.stringMatching(
-      /"value" may have the amounts in cents, because "value_formatted" has a hundredth of each\. .*--map amount=value_formatted; .*--map amount=value\./,
+      /"value" may have the amounts in cents, because "value_formatted" has a hundredth of each\. .*--map amount=value; .*--map amount=value_formatted\./,
     ),
   });
   expect((await loaded(text(7))).rows).toMatchObject([{ values: { amount: '7' } }, { values: { amount: '2000' } }]);

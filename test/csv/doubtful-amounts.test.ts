@@ -31,7 +31,7 @@ test('an amount that adds up to another one with the taxes may not be the whole 
     code: 'CSV_NO_AMOUNT_COLUMN',
     message:
       'Line 1: "Amount" may not be the whole amount of the order, because it and "VAT" add up to "Gross". ' +
-      'If it is, add --map amount=Amount; otherwise add --map amount=Gross.',
+      'If it is the amount of the order, add --map amount=Amount; otherwise add --map amount=Gross.',
   });
   expect((await loaded(text, { map })).rows).toMatchObject([{ values: { amount: '100' } }, {}]);
 });

@@ -65,7 +65,7 @@ test('what is left after taxes or fees is not the amount of the order beside oth
     code: 'CSV_NO_AMOUNT_COLUMN',
     message:
       'Line 1: "Net Total ($)" may not be the whole amount of the order, because the columns "Taxes ($)", "Sale Price ($)", "Fees ($)" have amounts too. ' +
-      'If it is, add --map "amount=Net Total ($)"; otherwise name the column that has the amount, with --map amount=Column.',
+      'If it is the amount of the order, add --map "amount=Net Total ($)"; otherwise name the column that has it, with --map amount=Column.',
   });
   const map = new Map([['amount', 'Sale Price ($)']] as const);
   expect(await fieldsOf(header, row, { map })).toMatchObject({ amount: 'Sale Price ($)' });

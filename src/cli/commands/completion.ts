@@ -67,11 +67,22 @@ async function candidates(
   words: readonly string[],
   loaded: (command: Command) => Promise<Command>,
 ): Promise<readonly string[]> {
+  const { command, position, option, given } = await readLine(root, words.slice(0, -1), loaded);
+  if (option !== undefined) return option.argChoices ?? (await namesFor(session, option.long ?? '', given));
+  if (words.at(-1)?.startsWith('-')) return optionNames(command, root);
+  const argument = command.registeredArguments[position];
+  const names = argument?.argChoices ?? (await namesFor(session, argument?.name() ?? '', given));
+  const subcommands = position === 0 ? command.createHelp().visibleCommands(command) : [];
+  return [...subcommands.map((one) => one.name()), ...names];
+}
+
+/** The command of these words, and what the word after them is: the value of an option, or an argument by its position. */
+async function readLine(root: Command, words: readonly string[], loaded: (command: Command) => Promise<Command>) {
   const given: Record<string, string> = {};
   let command = root;
-  let position = 0; // of the argument that the last word is
-  let option: Option | undefined; // whose value the next word is
-  for (const word of words.slice(0, -1)) {
+  let position = 0;
+  let option: Option | undefined;
+  for (const word of words) {
     const next = command.commands.find((one) => one.name() === word);
     if (option !== undefined) given[option.attributeName()] = word;
     else if (next !== undefined && position === 0) command = await loaded(next);
@@ -79,15 +90,12 @@ async function candidates(
     const known = [...command.options, ...root.options].find(({ long }) => long === word);
     option = option === undefined && known?.required ? known : undefined;
   }
-  if (option !== undefined) return option.argChoices ?? (await namesFor(session, option.long ?? '', given));
-  if (words.at(-1)?.startsWith('-')) {
-    const options = [...command.options, ...root.options].flatMap(({ long, hidden }) => (hidden ? [] : (long ?? [])));
-    return [...new Set([...options, '--help'])];
-  }
-  const argument = command.registeredArguments[position];
-  const names = argument?.argChoices ?? (await namesFor(session, argument?.name() ?? '', given));
-  const subcommands = position === 0 ? command.createHelp().visibleCommands(command) : [];
-  return [...subcommands.map((one) => one.name()), ...names];
+  return { command, position, option, given };
+}
+
+function optionNames(command: Command, root: Command): readonly string[] {
+  const shown = [...command.options, ...root.options].filter(({ hidden }) => !hidden);
+  return [...new Set([...shown.flatMap(({ long }) => long ?? []), '--help'])];
 }
 
 /** Names that an option or an argument takes, with --config and --data as they are `given` on the line. */

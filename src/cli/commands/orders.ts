@@ -36,8 +36,29 @@ interface LoadOptions extends Omit<LoadRequest, 'choices' | 'account'>, Replacin
   readonly header: boolean;
 }
 
+const EXAMPLES = `
+Examples:
+  $ lockstep orders load orders.csv --account acme --dry-run
+  $ lockstep orders load orders.csv --account acme --plan orders.plan
+  $ lockstep orders load orders.csv --account acme --create-customers --results results/
+  $ lockstep orders load orders.csv --account acme --map order_id="Bestell-Nr." --map amount=Betrag
+  $ lockstep orders load shopify.csv --account acme --limit 10
+  $ lockstep orders load stripe.csv --account acme --where Status=Paid --where Currency=eur
+  $ zcat export.csv.gz | lockstep orders load - --account acme --yes`;
+
 export function define(orders: Command, perform: Perform): void {
   orders.description('Loads orders from CSV files, and writes an empty file to fill in.');
+  defineLoad(orders, perform);
+  orders
+    .command('template')
+    .summary('write an empty CSV with the columns of orders')
+    .description('Writes a CSV that has all columns and no row.')
+    .argument('[file]', 'where to write; - is stdout', 'orders.csv')
+    .option(...FORCE)
+    .action(perform(writeTemplate));
+}
+
+function defineLoad(orders: Command, perform: Perform): void {
   orders
     .command('load')
     .summary('create orders from a CSV file, each exactly once')
@@ -105,26 +126,8 @@ export function define(orders: Command, perform: Perform): void {
     .option('--no-header', 'the first line is a row; columns are then mapped by number')
     .option('--template', 'write an empty file with all columns instead, as orders template does')
     .option('--force', 'replace the file of --plan or --template if it exists')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ lockstep orders load orders.csv --account acme --dry-run
-  $ lockstep orders load orders.csv --account acme --plan orders.plan
-  $ lockstep orders load orders.csv --account acme --create-customers --results results/
-  $ lockstep orders load orders.csv --account acme --map order_id="Bestell-Nr." --map amount=Betrag
-  $ lockstep orders load shopify.csv --account acme --limit 10
-  $ lockstep orders load stripe.csv --account acme --where Status=Paid --where Currency=eur
-  $ zcat export.csv.gz | lockstep orders load - --account acme --yes`,
-    )
+    .addHelpText('after', EXAMPLES)
     .action(perform(load));
-  orders
-    .command('template')
-    .summary('write an empty CSV with the columns of orders')
-    .description('Writes a CSV that has all columns and no row.')
-    .argument('[file]', 'where to write; - is stdout', 'orders.csv')
-    .option(...FORCE)
-    .action(perform(writeTemplate));
 }
 
 async function load(session: Session, file: string | undefined, options: LoadOptions): Promise<ExitCode> {

@@ -119,7 +119,7 @@ const SORTED: Taking<Outcome> = { finish: (exchanged, call) => classify(call, ex
 
 /** Throws BASE_URL_INVALID, API_KEY_INVALID or AUTHORIZATION_INVALID if the settings cannot be used. */
 export function createClient(config: ClientConfig): Client {
-  const { budget, dialect } = config;
+  const { dialect } = config;
   const endpoint = endpointOf(config);
   const prefixes = createPrefixes(config.prefix, config.knownPrefixes);
   const counts = { calls: 0, limited: 0 };
@@ -130,19 +130,17 @@ export function createClient(config: ClientConfig): Client {
 
   /** Calls under the known prefix and, if that has no such route, under the other. */
   async function callAnyPrefix<T extends Ended>(asked: Asked<T>): Promise<T | NotSent> {
-    const { operation } = asked;
-    const prefix = prefixes.first(operation);
+    const prefix = prefixes.first(asked.operation);
     const first = await callOnce(asked, { endpoint, dialect, prefix });
-    const other = prefixes.other(operation, prefix, first);
+    const other = prefixes.other(asked.operation, prefix, first);
     if (other === undefined) return first;
     const second = await callOnce(asked, { endpoint, dialect, prefix: other });
-    const bothLackIt = prefixes.other(operation, other, second) !== undefined;
+    const bothLackIt = prefixes.other(asked.operation, other, second) !== undefined;
     // Of two refusals, prefer the service's own message to a framework's page.
     return bothLackIt && !saysJson(second) ? after(second, first) : after(first, second);
   }
 
   function callOnce<T extends Ended>(asked: Asked<T>, wire: Wire): Promise<T | NotSent> {
-    const { account, inSpan } = config;
     const { operation } = asked;
     const send = async () => {
       const sent = hasSlash;
@@ -151,77 +149,45 @@ export function createClient(config: ClientConfig): Client {
       hasSlash = true;
       return isRead(operation) ? after(outcome, await sendOnce(asked, { ...wire, hasSlash })) : outcome;
     };
-    if (inSpan === undefined) return send();
-    const attributes = { 'lockstep.account': account, 'lockstep.operation': operation };
-    return inSpan(`call ${operation}`, attributes, send, ({ status }) => ({ 'lockstep.outcome': status }));
+    if (config.inSpan === undefined) return send();
+    const attributes = { 'lockstep.account': config.account, 'lockstep.operation': operation };
+    return config.inSpan(`call ${operation}`, attributes, send, ({ status }) => ({ 'lockstep.outcome': status }));
   }
 
   async function sendOnce<T extends Ended>({ operation, options, take }: Asked<T>, wire: Wire): Promise<T | NotSent> {
     const call = buildRequest(operation, options, wire);
     const askedAt = performance.now();
-    const waited = await takePermit(operation, options, call.label);
-    if (waited.status !== 'taken') return clean(waited);
-    const { permit } = waited;
+    const waited = await takePermit(config, operation, options, call.label);
+    if (waited.status !== 'taken') return cleaned(waited, endpoint);
     const startedAt = performance.now();
     try {
       const { timeoutMs = config.timeoutMs, maxBodyBytes = config.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES } = options;
       const taking = take(call);
-      const { sink } = taking;
-      const exchanged = await exchange(pool, call.request, { ...options, timeoutMs, maxBodyBytes, sink });
+      const exchanged = await exchange(pool, call.request, { ...options, timeoutMs, maxBodyBytes, sink: taking.sink });
       if (exchanged.dispatched) counts.calls++;
-      const hint = exchanged.head && rateHintOf(exchanged.head);
-      // If the budget's store is unreachable, the next `take` reports it; the outcome of this call is known anyway.
-      if (hint !== undefined) await permit.hinted(hint).catch(() => {});
-      const isPoured = exchanged.head !== undefined && sink?.accepts(exchanged.head) === true;
+      await tellHint(waited, exchanged.head);
+      const isPoured = exchanged.head !== undefined && taking.sink?.accepts(exchanged.head) === true;
       const whole = isPoured ? exchanged : unpacked(exchanged, maxBodyBytes);
-      const outcome = withAge(clean(await taking.finish(whole, call, performance.now() - startedAt)), exchanged.head);
+      const outcome = withAge(
+        cleaned(await taking.finish(whole, call, performance.now() - startedAt), endpoint),
+        exchanged.head,
+      );
       prefixes.saw(operation, wire.prefix, outcome);
-      if (outcome.status === 'limited') {
-        counts.limited++;
-        await permit.limited(outcome.retryAfterMs).catch(() => {}); // as above
-      }
-      if (outcome.status === 'applied') permit.succeeded();
-      const [waitedMs, durationMs] = [startedAt - askedAt, performance.now() - startedAt];
-      config.onCall?.({ operation, outcome, waitedMs, durationMs });
+      if (outcome.status === 'limited') counts.limited++;
+      await tellOutcome(waited, outcome);
+      const durationMs = performance.now() - startedAt;
+      config.onCall?.({ operation, outcome, waitedMs: startedAt - askedAt, durationMs });
       return outcome;
     } finally {
-      permit.release();
+      waited.permit.release();
     }
-  }
-
-  function takePermit(operation: OperationName, options: CallOptions, label: string): Promise<Allowed | NotSent> {
-    const { lane, maxWaitMs = Number.POSITIVE_INFINITY, dispatchBefore = Number.POSITIVE_INFINITY } = options;
-    const signal = options.stopWaiting ?? options.signal;
-    const leftMs = dispatchBefore - elapsedMs();
-    if (leftMs <= 0) return Promise.resolve(notSent(label, 'deadline', 'its send deadline has passed'));
-    if (signal?.aborted) return Promise.resolve(notSent(label, 'aborted', 'aborted'));
-    const cost = config.costOf?.(operation) ?? 1;
-    return budget.take({ lane, cost, signal, maxWaitMs: Math.max(0, Math.min(maxWaitMs, leftMs)) }).then(
-      (taken) => {
-        if (taken.status === 'taken') return taken;
-        const refused = notSent(label, 'budget', 'the rate budget granted no token in time');
-        return { ...refused, retryAfterMs: taken.retryAfterMs };
-      },
-      (error: unknown) => {
-        if (signal?.aborted) return notSent(label, 'aborted', 'aborted while it waited for the rate budget');
-        // Fails closed: without the store, this process cannot know how many calls the others made.
-        return notSent(label, 'budget-away', `the rate budget is unavailable: ${messageOf(error)}`);
-      },
-    );
-  }
-
-  function clean<T extends Ended>(outcome: T): T {
-    if (!('message' in outcome)) return outcome;
-    const message = storable(withoutSecrets(outcome.message, endpoint.secrets));
-    return { ...outcome, message: shortened(message, MAX_MESSAGE_LENGTH) };
   }
 
   return {
     call: (operation, options) => callAnyPrefix({ operation, options, take: () => SORTED }),
     async stream(operation, options) {
       assertList(operation);
-      const { onRecords, query } = options;
-      const how = { onRecords, isPage: query !== undefined };
+      const how = { onRecords: options.onRecords, isPage: options.query !== undefined };
       const streamed = await callAnyPrefix({ operation, options, take: (call) => createListSink(call, dialect, how) });
       if ('consumerFailed' in streamed) throw streamed.consumerFailed.error;
       return streamed;
@@ -232,20 +198,71 @@ export function createClient(config: ClientConfig): Client {
         dialect: { ...dialect, completeMethod: options.completeMethod ?? dialect.completeMethod },
         prefix: options.prefix ?? prefixes.first(operation),
       };
-      let found: Omit<Inspected, 'outcome'> = { body: '', durationMs: 0 };
-      const taking: Taking<Outcome> = {
-        finish(exchanged, call, durationMs) {
-          found = seen(exchanged, { endpoint, durationMs });
-          return classify(call, exchanged);
-        },
-      };
-      const outcome = await callOnce({ operation, options, take: () => taking }, wire);
-      return { ...found, outcome };
+      const inspecting = new Inspecting(endpoint);
+      const outcome = await callOnce({ operation, options, take: () => inspecting }, wire);
+      return { ...inspecting.found, outcome };
     },
     stats: () => ({ ...counts }),
     learntPrefixes: () => prefixes.learnt(),
     close: () => (closing ??= pool.close()),
   };
+}
+
+function takePermit(
+  { budget, costOf }: ClientConfig,
+  operation: OperationName,
+  options: CallOptions,
+  label: string,
+): Promise<Allowed | NotSent> {
+  const { lane, maxWaitMs = Number.POSITIVE_INFINITY, dispatchBefore = Number.POSITIVE_INFINITY } = options;
+  const signal = options.stopWaiting ?? options.signal;
+  const leftMs = dispatchBefore - elapsedMs();
+  if (leftMs <= 0) return Promise.resolve(notSent(label, 'deadline', 'its send deadline has passed'));
+  if (signal?.aborted) return Promise.resolve(notSent(label, 'aborted', 'aborted'));
+  const cost = costOf?.(operation) ?? 1;
+  return budget.take({ lane, cost, signal, maxWaitMs: Math.max(0, Math.min(maxWaitMs, leftMs)) }).then(
+    (taken) => {
+      if (taken.status === 'taken') return taken;
+      const refused = notSent(label, 'budget', 'the rate budget granted no token in time');
+      return { ...refused, retryAfterMs: taken.retryAfterMs };
+    },
+    (error: unknown) => {
+      if (signal?.aborted) return notSent(label, 'aborted', 'aborted while it waited for the rate budget');
+      // Fails closed: without the store, this process cannot know how many calls the others made.
+      return notSent(label, 'budget-away', `the rate budget is unavailable: ${messageOf(error)}`);
+    },
+  );
+}
+
+function cleaned<T extends Ended>(outcome: T, { secrets }: Wire['endpoint']): T {
+  if (!('message' in outcome)) return outcome;
+  const message = storable(withoutSecrets(outcome.message, secrets));
+  return { ...outcome, message: shortened(message, MAX_MESSAGE_LENGTH) };
+}
+
+/** If the budget's store is unreachable, the next `take` reports it; the outcome of the call is known anyway. */
+async function tellHint({ permit }: Allowed, head: Head | undefined): Promise<void> {
+  const hint = head && rateHintOf(head);
+  if (hint !== undefined) await permit.hinted(hint).catch(() => {});
+}
+
+async function tellOutcome({ permit }: Allowed, outcome: Ended): Promise<void> {
+  if (outcome.status === 'limited') await permit.limited(outcome.retryAfterMs).catch(() => {}); // as above
+  if (outcome.status === 'applied') permit.succeeded();
+}
+
+class Inspecting implements Taking<Outcome> {
+  readonly #endpoint: Wire['endpoint'];
+  found: Omit<Inspected, 'outcome'> = { body: '', durationMs: 0 };
+
+  constructor(endpoint: Wire['endpoint']) {
+    this.#endpoint = endpoint;
+  }
+
+  finish(exchanged: Exchanged, call: Call, durationMs: number): Outcome {
+    this.found = seen(exchanged, { endpoint: this.#endpoint, durationMs });
+    return classify(call, exchanged);
+  }
 }
 
 function withAge<T extends Ended>(outcome: T, head: Head | undefined): T {

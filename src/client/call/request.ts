@@ -130,7 +130,7 @@ function headerValue(account: string, name: 'api-key' | 'authorization', value: 
   const why =
     value === '' ? 'is empty' : 'contains characters that a header must not contain, perhaps a line break at its end';
   const code = name === 'api-key' ? 'API_KEY_INVALID' : 'AUTHORIZATION_INVALID';
-  throw new LockstepError(code, `account ${account}: the ${what} ${why}`, { exitCode: 2 });
+  throw wrongUse(`account ${account}: the ${what} ${why}`, code);
 }
 
 function queryText(query: Readonly<Record<string, unknown>>): string {

@@ -47,51 +47,88 @@ const MAX_LINK_LENGTH = 2_000;
  * path. Only the query of a link to this path is used, so a link never leads a request to another address.
  */
 export function besideOf(body: Json | undefined, headers: Headers, path: string): Beside | undefined {
-  const totals = [totalInRange(headers['content-range'])];
-  const pages: (number | undefined)[] = [];
-  const numbers: number[] = [];
-  const nexts: (Query | undefined)[] = [nextInHeader(headers.link, path)];
-  let cursor: string | undefined;
-  let continuation: Query | undefined;
-  let saysEnd = false;
-  const visit = (value: JsonObject, depth: number): void => {
+  const signs = new Signs(path);
+  signs.readHeaders(headers);
+  if (isJsonObject(body)) signs.read(body);
+  return signs.beside();
+}
+
+class Signs {
+  readonly #path: string;
+  readonly #totals: (number | undefined)[] = [];
+  readonly #pages: (number | undefined)[] = [];
+  /** The number of this page. */
+  #page: number | undefined;
+  /** Signs that more records follow: their parameters, or empty. */
+  readonly #nexts: Query[] = [];
+  #saysEnd = false;
+  #endCursor: Query | undefined;
+  #continuation: Query | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  readHeaders(headers: Headers): void {
+    this.#totals.push(totalInRange(headers['content-range']));
+    const next = nextInHeader(headers.link, this.#path);
+    if (next !== undefined) this.#nexts.push(next);
+    this.read(signsInHeaders(headers));
+  }
+
+  read(value: JsonObject, depth = 0): void {
     for (const [written, member] of Object.entries(value)) {
       const name = lettersOf(written);
-      const count = countOf(member);
-      if (isTotal(written)) totals.push(count);
-      if (count !== undefined && PAGE.test(name)) numbers.push(count);
-      if (PAGES.test(name)) pages.push(count);
+      this.#readCount(name, member);
       if (NEXT.test(name)) {
-        const next = nextOf(written, member, path);
-        nexts.push(next);
-        saysEnd ||= next === undefined;
+        this.#noteNext(nextOf(written, member, this.#path));
         continue; // what it says is of the next page
       }
       const isMore = moreOf(name, member);
-      if (isMore) nexts.push({});
-      saysEnd ||= isMore === false;
-      if (END_CURSOR.test(name) && isText(member)) cursor ??= member;
-      if (CONTINUATION.test(name) && isText(member) && countOf(member) === undefined)
-        continuation ??= givenBy(written, member);
+      if (isMore !== undefined) this.#noteNext(isMore ? {} : undefined);
+      if (isText(member)) this.#readCursor(written, name, member);
       // An object with an id is a record, such as the owner of the list.
-      if (isJsonObject(member) && depth < MAX_LIST_DEPTH && !Object.hasOwn(member, 'id')) visit(member, depth + 1);
+      if (isJsonObject(member) && depth < MAX_LIST_DEPTH && !Object.hasOwn(member, 'id')) this.read(member, depth + 1);
     }
-  };
-  visit(signsInHeaders(headers), 0);
-  if (isJsonObject(body)) visit(body, 0);
-  const total = Math.max(...totals.filter((count) => count !== undefined));
-  const lastPage = Math.max(...pages.filter((count) => count !== undefined));
-  const found = [...nexts, saysEnd ? undefined : continuation].filter((next) => next !== undefined);
-  const given =
-    found.find((next) => Object.keys(next).length > 0) ?? (cursor === undefined ? {} : { cursor, after: cursor });
-  const [page] = numbers;
-  const beside = {
-    ...(total >= 0 && { total }),
-    ...(page !== undefined && { page }),
-    ...(lastPage >= 0 && { pages: lastPage }),
-    ...(found.length > 0 ? { next: given } : saysEnd && { end: true as const }),
-  };
-  return Object.keys(beside).length === 0 ? undefined : beside;
+  }
+
+  beside(): Beside | undefined {
+    const total = Math.max(...this.#totals.filter((count) => count !== undefined));
+    const pages = Math.max(...this.#pages.filter((count) => count !== undefined));
+    const next = this.#next();
+    const beside = {
+      ...(total >= 0 && { total }),
+      ...(this.#page !== undefined && { page: this.#page }),
+      ...(pages >= 0 && { pages }),
+      ...(next !== undefined ? { next } : this.#saysEnd && { end: true as const }),
+    };
+    return Object.keys(beside).length === 0 ? undefined : beside;
+  }
+
+  #readCount(name: string, member: Json | undefined): void {
+    const count = countOf(member);
+    if (TOTAL.test(name)) this.#totals.push(count);
+    if (PAGE.test(name)) this.#page ??= count;
+    if (PAGES.test(name)) this.#pages.push(count);
+  }
+
+  /** Undefined: no records follow. */
+  #noteNext(next: Query | undefined): void {
+    if (next === undefined) this.#saysEnd = true;
+    else this.#nexts.push(next);
+  }
+
+  #readCursor(written: string, name: string, member: string): void {
+    if (END_CURSOR.test(name)) this.#endCursor ??= { cursor: member, after: member };
+    if (CONTINUATION.test(name) && countOf(member) === undefined) this.#continuation ??= givenBy(written, member);
+  }
+
+  #next(): Query | undefined {
+    const continuation = this.#saysEnd || this.#continuation === undefined ? [] : [this.#continuation];
+    const all = [...this.#nexts, ...continuation];
+    if (all.length === 0) return undefined;
+    return all.find((next) => Object.keys(next).length > 0) ?? this.#endCursor ?? {};
+  }
 }
 
 /** Whether a member of this name states how many records the whole list has. */

@@ -61,6 +61,7 @@ export class OutlineWalker {
     return this.#frames.flatMap((frame) => (frame.key === undefined ? [] : [frame.key]));
   }
 
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it runs for each byte of an answer, so its cases share one loop
   walk(data: Buffer, from: number): OutlineStop {
     let copied = from;
     let at = from;

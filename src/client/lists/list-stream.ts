@@ -189,24 +189,26 @@ export class ListReader {
   }
 
   #read(list: OpenList, data: Buffer, from: number): number {
-    let at = list.scanner.separator(data, from);
-    while (at !== -1) {
-      const [close, other] = list.isNumbered ? [CLOSE_BRACE, CLOSE_BRACKET] : [CLOSE_BRACKET, CLOSE_BRACE];
+    const [close, other] = list.isNumbered ? [CLOSE_BRACE, CLOSE_BRACKET] : [CLOSE_BRACKET, CLOSE_BRACE];
+    for (let at = list.scanner.separator(data, from); at !== -1; at = list.scanner.separator(data, at + 1)) {
       if (data[at] === other) throw brokenList();
       if (list.taking === undefined && !this.#judge(list, data.subarray(list.runStart, at)))
         return list.isNumbered ? list.runStart : at;
-      const ends = data[at] === close;
-      if (ends || list.isNumbered || at - list.runStart > RUN_BYTES) this.#parseRun(list, data, at);
+      const isEnd = data[at] === close;
+      if (isEnd || list.isNumbered || at - list.runStart > RUN_BYTES) this.#parseRun(list, data, at);
       list.lastEnd = at;
-      if (ends) {
-        if (list.isNumbered) this.#outline.append(Buffer.from('0')); // its first key is in the outline
-        this.#list = undefined;
+      if (isEnd) {
+        this.#close(list);
         return at;
       }
-      at = list.scanner.separator(data, at + 1);
     }
     if (list.lastEnd > list.runStart) this.#parseRun(list, data, list.lastEnd);
     return data.length;
+  }
+
+  #close(list: OpenList): void {
+    if (list.isNumbered) this.#outline.append(Buffer.from('0')); // its first key is in the outline
+    this.#list = undefined;
   }
 
   /** Whether the first element is a record; if not, it belongs to the outline. */

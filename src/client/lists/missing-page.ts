@@ -54,14 +54,19 @@ export function emptyPastEnd<A extends readonly number[], R>(
   async function zeroOrNone(error: unknown, more: A): Promise<readonly R[]> {
     if (zero !== undefined) return [];
     zero = { error };
-    try {
-      const records = await read(0, ...more);
-      firstAnswered = 0;
-      return records;
-    } catch (again) {
-      if (isPageRefused(again)) return [];
-      throw again;
-    }
+    const again = await answerTo(0, more);
+    if (again === 'refused') return [];
+    firstAnswered = 0;
+    return again;
+  }
+
+  /** The records of a refused page. Throws the refusal if it is not about a page that does not exist. */
+  async function afterRefusal(error: unknown, page: number, more: A): Promise<readonly R[]> {
+    if (page === 0 && maySkipZero && firstAnswered !== 0) return zeroOrNone(error, more);
+    if (firstAnswered === undefined) throw zero?.error ?? error; // neither page exists: the first error says why
+    const records = page > firstAnswered ? await pastEnd(page, firstAnswered, more) : 'refused';
+    if (records === 'refused') throw error;
+    return records;
   }
 
   return async (page, ...more) => {
@@ -71,12 +76,7 @@ export function emptyPastEnd<A extends readonly number[], R>(
       return records;
     } catch (error) {
       if (!isPageRefused(error)) throw error;
-      if (page === 0 && maySkipZero && firstAnswered !== 0) return zeroOrNone(error, more);
-      if (firstAnswered !== undefined && page > firstAnswered) {
-        const records = await pastEnd(page, firstAnswered, more);
-        if (records !== 'refused') return records;
-      }
-      throw firstAnswered === undefined && zero !== undefined ? zero.error : error; // neither page exists: the first error says why
+      return afterRefusal(error, page, more);
     }
   };
 }

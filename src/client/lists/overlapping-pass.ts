@@ -87,24 +87,28 @@ class OverlappingPass<R extends ScannedRecord> {
   async run(): Promise<PassResult> {
     for (let taken = 0; ; taken++) {
       if (taken > WINDOWS_TO_SPARE + (WINDOWS_PER_FULL_ONE * this.#kept) / this.#sizeMax) return this.#tooManyWindows();
-      const { window, records } = await this.#windows.next(this.#chain.end, this.#overlap);
-      if (records.length > window.size) return misfit(TOO_MANY_ROWS);
-      const ids = idsOf(records);
-      const isFirst = windowStart(window) > 0 && isEcho(this.#firstIds, ids);
-      const { short } = this.#chain;
-      if (short !== undefined && (ids.length === 0 || isFirst || this.#staleWindows === MAX_STALE_WINDOWS))
-        return this.#endAfter(short, records);
-      if (isFirst) return misfit('another page number returned the first page again');
-      const shared = compareShared(this.#chain.ids, ids);
-      if (shared === 'none') {
-        // The last page of a list of two may be short: only a smaller request shows that the service ignores sizes.
-        if (taken === 0 && (await this.#ignoresSize())) return misfit(ONE_SIZE);
-        await this.#goBack(window, records.length);
-        continue;
-      }
-      if (shared === 'reordered') this.#isOrdered = false;
-      await this.#accept(window, records);
+      const result = await this.#takeWindow(taken === 0);
+      if (result !== undefined) return result;
     }
+  }
+
+  /** Undefined: the pass continues after this window. */
+  async #takeWindow(isFirst: boolean): Promise<PassResult | undefined> {
+    const { window, records } = await this.#windows.next(this.#chain.end, this.#overlap);
+    if (records.length > window.size) return misfit(TOO_MANY_ROWS);
+    const ids = idsOf(records);
+    const isBeginning = windowStart(window) > 0 && isEcho(this.#firstIds, ids);
+    const { short } = this.#chain;
+    if (short !== undefined && (ids.length === 0 || isBeginning || this.#staleWindows === MAX_STALE_WINDOWS))
+      return this.#endAfter(short, records);
+    if (isBeginning) return misfit('another page number returned the first page again');
+    const shared = compareShared(this.#chain.ids, ids);
+    if (shared === 'reordered') this.#isOrdered = false;
+    if (shared !== 'none') await this.#accept(window, records);
+    // The last page of a list of two may be short: only a smaller request shows that the service ignores sizes.
+    else if (isFirst && (await this.#ignoresSize())) return misfit(ONE_SIZE);
+    else await this.#goBack(window, records.length);
+    return undefined;
   }
 
   /** Waits for the windows read ahead. */

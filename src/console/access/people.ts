@@ -1,6 +1,6 @@
 /** Who uses the console: people with a password, programs with a token, or anyone on this machine if there is no password. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { LockstepError } from '../../base/errors.ts';
+import { wrongUse } from '../../base/errors.ts';
 import { endSession, keepSession, readSession } from '../../engine/ledger/console/console-sessions.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { type ConsoleRole, OPERATOR } from '../../settings/schema-console.ts';
@@ -48,7 +48,7 @@ export function createPeople({ db, settings: { users, tokens }, readSecret }: Pe
       for (const { token } of Object.values(tokens)) {
         if ((await readSecret(token)).length >= MIN_TOKEN) continue;
         const message = `${token.where} is shorter than ${MIN_TOKEN} characters: anyone could guess it. Make a longer one, for example with: openssl rand -hex 24`;
-        throw new LockstepError('CONSOLE_TOKEN_SHORT', message, { exitCode: 2 });
+        throw wrongUse(message, 'CONSOLE_TOKEN_SHORT');
       }
     },
     async signIn(name, password) {

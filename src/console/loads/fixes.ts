@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import type pg from 'pg';
-import { LockstepError } from '../../base/errors.ts';
+import { wrongUse } from '../../base/errors.ts';
 import { PLAIN_HINTS, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
 import { resultsBase } from '../../csv/file-names.ts';
 import { guarded } from '../../csv/formulas.ts';
@@ -65,7 +65,7 @@ export async function badFile(
   const load = await loadOf(pool, run);
   if (!isCorrectable(await readRun(pool, run))) {
     const message = `Load ${run} has not ended, and more of its lines may be refused. Correct them all once it has ended.`;
-    throw new LockstepError('LOAD_NOT_ENDED', message, { exitCode: 2 });
+    throw wrongUse(message, 'LOAD_NOT_ENDED');
   }
   return { name: `${resultsBase(path.basename(load.fileName))}.corrected.csv`, columns: load.header, load };
 }

@@ -76,40 +76,74 @@ async function searchContacts(account: Account, term: string): Promise<ListedPag
   return { records: list.value, next: undefined, problem: undefined };
 }
 
-/** Pages until there are enough records. The cursor is the page, and the first id of the page before. */
+/** Pages until there are enough records. */
 async function readPages(
   account: Account,
   kind: RecordKind,
   keep: Keep,
   after: string | undefined,
 ): Promise<ListedPage> {
-  const { firstTaskPage } = account.dialect;
-  const given = after?.split('~', 2);
-  const first = kind === 'tasks' && firstTaskPage !== 'auto' ? firstTaskPage : 0;
-  let [page, before] = given ? [Number(given[0]), given[1] || undefined] : [first, undefined];
+  const place = new Place(account, kind, after);
   const options = limited();
   const records: Listed[] = [];
-  const cursor = () => `${page}~${before ?? ''}`;
-  for (let echoes = 0, reads = 0; records.length < PAGE && reads < MAX_PAGES; reads++) {
-    const outcome = await account.client.call(KIND_LIST[kind], { ...options, query: pageQuery(account, kind, page) });
-    const isNone = outcome.status === 'refused';
-    const list: Read<readonly Listed[]> = isNone
-      ? { status: 'read', value: [] }
-      : listFrom(account, outcome, kind, true);
-    if (list.status === 'failed') return { records, next: cursor(), problem: list.why };
-    const ids = list.value.map(({ id }) => id);
-    const isEcho = before !== undefined && ids[0] === before;
-    // Some services have no page 0, and answer it empty, with a refusal, or with page 1.
-    const maySkip = (page === 0 && ids.length === 0 && first === 0) || (isEcho && echoes++ === 0);
-    if (!maySkip && (ids.length === 0 || isEcho)) {
-      const problem = isNone && page <= 1 && reads > 0 && records.length === 0 ? refusedWords(outcome) : undefined;
-      return { records, next: undefined, problem };
-    }
-    if (!isEcho) records.push(...list.value.filter(({ record }) => keep(record)));
-    before = ids[0] ?? before;
-    page++;
+  for (let reads = 0; records.length < PAGE && reads < MAX_PAGES; reads++) {
+    const { page } = place;
+    const read = await readPage(account, kind, page, options);
+    if (read.status === 'failed') return { records, next: place.cursor, problem: read.why };
+    const { listed, refusal } = read.value;
+    const has = place.pass(listed);
+    const hasNone = page <= 1 && reads > 0 && records.length === 0;
+    if (has === 'end') return { records, next: undefined, problem: hasNone ? refusal : undefined };
+    if (has === 'records') records.push(...listed.filter(({ record }) => keep(record)));
   }
-  return { records, next: cursor(), problem: undefined };
+  return { records, next: place.cursor, problem: undefined };
+}
+
+/** How far a list was read: the next page, and the first id of the page before. */
+class Place {
+  readonly #first: number;
+  #page: number;
+  #before: string | undefined;
+  #echoes = 0;
+
+  constructor({ dialect: { firstTaskPage } }: Account, kind: RecordKind, cursor: string | undefined) {
+    this.#first = kind === 'tasks' && firstTaskPage !== 'auto' ? firstTaskPage : 0;
+    const [page = this.#first, before] = cursor?.split('~', 2) ?? [];
+    this.#page = Number(page);
+    this.#before = before || undefined;
+  }
+
+  get page(): number {
+    return this.#page;
+  }
+
+  get cursor(): string {
+    return `${this.#page}~${this.#before ?? ''}`;
+  }
+
+  /** Moves to the next page. Some services have no page 0, and answer it empty, with a refusal, or with page 1. */
+  pass([first]: readonly Listed[]): 'records' | 'nothing' | 'end' {
+    const isEcho = this.#before !== undefined && first?.id === this.#before;
+    const hasNothing = isEcho || first === undefined;
+    const maySkip = isEcho ? this.#echoes++ === 0 : this.#page === 0 && this.#first === 0;
+    if (hasNothing && !maySkip) return 'end';
+    this.#before = first?.id ?? this.#before;
+    this.#page++;
+    return hasNothing ? 'nothing' : 'records';
+  }
+}
+
+/** `refusal`: what the service said; a refused page counts as empty, because many services refuse pages after the last. */
+async function readPage(
+  account: Account,
+  kind: RecordKind,
+  page: number,
+  options: ReturnType<typeof limited>,
+): Promise<Read<{ readonly listed: readonly Listed[]; readonly refusal?: string }>> {
+  const outcome = await account.client.call(KIND_LIST[kind], { ...options, query: pageQuery(account, kind, page) });
+  if (outcome.status === 'refused') return { status: 'read', value: { listed: [], refusal: refusedWords(outcome) } };
+  const list = listFrom(account, outcome, kind, true);
+  return list.status === 'failed' ? list : { status: 'read', value: { listed: list.value } };
 }
 
 const KIND_LIST: Readonly<Record<RecordKind, OperationName>> = {

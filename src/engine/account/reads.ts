@@ -102,6 +102,8 @@ function fromCache(operation: OperationName, ageS: number): RetryLater {
 interface Made {
   calls: number;
   limited: number;
+  /** Tries that failed, and not because of a limit. */
+  failed: number;
   isAnswered: boolean;
 }
 
@@ -115,7 +117,7 @@ async function untilApplied<T extends Applied | Streamed>(
   options: CallOptions & ReadOptions,
   call: (isRetry: boolean) => Promise<T | Failure>,
 ): Promise<T> {
-  const made: Made = { calls: 0, limited: 0, isAnswered: false };
+  const made: Made = { calls: 0, limited: 0, failed: 0, isAnswered: false };
   try {
     const outcome = await answered(account, operation, options, call, made);
     await options.onCalls?.(countsOf(made));
@@ -130,33 +132,46 @@ async function untilApplied<T extends Applied | Streamed>(
 async function answered<T extends Applied | Streamed>(
   account: Account,
   operation: OperationName,
-  { signal, tries = MAX_ATTEMPTS }: CallOptions & ReadOptions,
+  options: CallOptions & ReadOptions,
   call: (isRetry: boolean) => Promise<T | Failure>,
   made: Made,
 ): Promise<T> {
-  for (let attempt = 1; ; ) {
-    const outcome = await call(attempt > 1);
+  for (;;) {
+    const outcome = await call(made.failed > 0);
     made.calls += callsFor(outcome);
     if (outcome.status === 'applied') {
       if (outcome.cachedForS === undefined) return outcome;
       made.isAnswered = true;
       throw fromCache(operation, outcome.cachedForS);
     }
-    const decision = decideRetry(operation, outcome, { attempt, random: Math.random() });
-    made.isAnswered = outcome.status === 'refused' && decision.status !== 'retry';
-    if (decision.status === 'suspend') throw await stopAfterRefusal(account, outcome, operation);
-    const stop = stopFor(decision, outcome, account, operation);
-    if (decision.status !== 'retry' || signal?.aborted) throw stop;
-    let waitMs = decision.afterMs;
-    if (outcome.status === 'limited') {
-      if (++made.limited > LIMITED_IN_A_ROW) throw nothingButLimited(operation);
-    } else {
-      if (!decision.isFailure) throw stop;
-      if (attempt++ >= tries) throw stopFor(lastOf(operation, outcome), outcome, account, operation);
-      const token = decision.spendsAttempt ? await account.takeRetry() : undefined;
-      if (token?.status === 'empty') throw new RetryLater(stop.message, token.retryAfterMs);
-      waitMs = Math.min(waitMs, backoffMs({ attempt, random: Math.random() }));
-    }
-    await pause(waitMs, signal); // if aborted, the next try reports it
+    const waitMs = await waitAfter(outcome, account, operation, options, made);
+    await pause(waitMs, options.signal); // if aborted, the next try reports it
   }
+}
+
+/** How long to wait before the next try. @throws Stop if there is none */
+async function waitAfter(
+  failure: Failure,
+  account: Account,
+  operation: OperationName,
+  { signal, tries = MAX_ATTEMPTS }: CallOptions & ReadOptions,
+  made: Made,
+): Promise<number> {
+  const attempt = made.failed + 1;
+  const decision = decideRetry(operation, failure, { attempt, random: Math.random() });
+  made.isAnswered = failure.status === 'refused' && decision.status !== 'retry';
+  if (decision.status === 'suspend') throw await stopAfterRefusal(account, failure, operation);
+  const stop = stopFor(decision, failure, account, operation);
+  if (decision.status !== 'retry' || signal?.aborted) throw stop;
+  if (failure.status === 'limited') {
+    made.limited++;
+    if (made.limited > LIMITED_IN_A_ROW) throw nothingButLimited(operation);
+    return decision.afterMs;
+  }
+  if (!decision.isFailure) throw stop;
+  if (attempt >= tries) throw stopFor(lastOf(operation, failure), failure, account, operation);
+  made.failed++;
+  const token = decision.spendsAttempt ? await account.takeRetry() : undefined;
+  if (token?.status === 'empty') throw new RetryLater(stop.message, token.retryAfterMs);
+  return Math.min(decision.afterMs, backoffMs({ attempt: attempt + 1, random: Math.random() }));
 }

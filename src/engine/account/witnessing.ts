@@ -83,10 +83,12 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
   const sample = new Sample<{ id: string; record: Json }>();
   const skipped = new SkippedIds();
   const listed = new SeenIds();
-  const hiddenBefore = async () =>
-    skipped.areCounted || resource !== 'customers' || isAfterSend
-      ? skipped.sample(MOST_LOOKED_UP)
-      : namedCustomers(context, listed, MOST_LOOKED_UP);
+  /** Records that the list may hide. */
+  const suspectsBeside = async (missing: readonly string[]) => {
+    if (!isFirstLook) return [...missing, ...skipped.after()];
+    const isSampled = skipped.areCounted || resource !== 'customers' || isAfterSend;
+    return isSampled ? skipped.sample(MOST_LOOKED_UP) : namedCustomers(context, listed, MOST_LOOKED_UP);
+  };
   const empty = `empty ${resource}`;
   const awaitMore = async () => {
     await recordAwaited(pool, run.id, empty); // the next read may be put off, such as by a cache
@@ -107,13 +109,10 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
       const others = witnesses.filter(({ id, keys }) => !mayBeSame(keys, found.get(id) ?? keys));
       if (isMoreThanChance(others.length, found.size)) throw await otherRecords(context, resource, others, found);
       const missing = witnesses.filter(({ id }) => !found.has(id)).map(({ id }) => id);
-      const newest = skipped.after();
       const control = sample.records[0]?.id;
-      const suspects = isFirstLook ? await hiddenBefore() : [...missing, ...newest];
-      const looked = await lookAtSuspects(context, resource, suspects, control);
-      const mayBeNew = (id: string) => !wanted.has(id);
+      const looked = await lookAtSuspects(context, resource, await suspectsBeside(missing), control);
       const gone = { missing: missing.length, known: witnesses.length, isProven };
-      const list = listShownBy(looked, resource, gone, mayBeNew);
+      const list = listShownBy(looked, resource, gone, (id) => !wanted.has(id));
       if (list.is === 'too old') return awaitNewer(context, resource, witnesses, list.lacks);
       if (list.is === 'restored') throw await wentBack(context, resource, gone);
       if (list.is === 'partial') {
@@ -124,13 +123,24 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
       // A list may also show orders under other labels or customers: orders that exist would be created again.
       const isAsked = resource === 'customers' && skipped.areDense && looked.status !== 'unclear';
       if (isUntried && control !== undefined && !isAsked) await distrustList(pool, run.scope, resource);
-      const fresh = sample.records.map(({ id, record }) => ({ id, keys: recordKeys(resource, record) }));
-      const kept = witnesses.flatMap(({ id }) => (found.has(id) ? [{ id, keys: found.get(id) ?? {} }] : []));
-      const telling = [...kept, ...fresh].filter(({ keys }) => Object.keys(keys).length > 0);
-      await keepWitnesses(pool, run.scope, resource, spread(telling));
+      const shown = sample.records.map(({ id, record }) => ({ id, keys: recordKeys(resource, record) }));
+      await keepWitnesses(pool, run.scope, resource, witnessesOf(witnesses, found, shown));
       return true;
     },
   };
+}
+
+/** The witnesses that the list still has, and others of its records, as it shows them: those that have keys. */
+function witnessesOf(
+  before: readonly Witness[],
+  found: ReadonlyMap<string, RecordKeys>,
+  shown: readonly Witness[],
+): readonly Witness[] {
+  const kept = before.flatMap(({ id }) => {
+    const keys = found.get(id);
+    return keys === undefined ? [] : [{ id, keys }];
+  });
+  return spread([...kept, ...shown].filter(({ keys }) => Object.keys(keys).length > 0));
 }
 
 function tenantIn(record: Json): readonly string[] {

@@ -195,7 +195,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
   }
 
   async #record(): Promise<void> {
-    const { clock, gatherMs, log } = this.#options;
+    const { clock, gatherMs } = this.#options;
     let failures = 0;
     while (this.#outcomes.length > 0 && !(this.#mustEnd() && failures >= TRIES_AT_END)) {
       this.#gathering = new AbortController();
@@ -204,24 +204,29 @@ class Dispatch<Claim, Item, Outcome, Stop> {
       const batch = this.#outcomes;
       this.#outcomes = [];
       this.#beingRecorded = batch.length;
-      try {
-        const recorded = await this.#source.record(this.#claim, batch);
-        const left = recorded.status === 'recorded' ? (recorded.left ?? []) : [];
-        if (recorded.status === 'lost') this.#lose();
-        if (recorded.status === 'over' && this.#status === 'open') this.#status = 'more';
-        this.#outcomes.unshift(...left);
-        failures = left.length > 0 ? failures + 1 : 0;
-      } catch (error) {
-        log.warn({ err: error }, 'recording outcomes failed');
-        this.#outcomes.unshift(...batch);
-        if (++failures >= TRIES_AT_END && this.#mustEnd()) this.#failure ??= { error };
-      }
+      const left = await this.#tryToRecord(batch, failures + 1);
+      this.#outcomes.unshift(...left);
+      failures = left.length > 0 ? failures + 1 : 0;
       this.#beingRecorded = 0;
       this.#recordings++;
       this.#dispatch(); // or releases the items if nothing may be sent now
       this.#bell.ring();
     }
     this.#recording = undefined;
+  }
+
+  /** The outcomes that are still to be recorded. */
+  async #tryToRecord(batch: readonly Outcome[], attempt: number): Promise<readonly Outcome[]> {
+    try {
+      const recorded = await this.#source.record(this.#claim, batch);
+      if (recorded.status === 'lost') this.#lose();
+      if (recorded.status === 'over' && this.#status === 'open') this.#status = 'more';
+      return recorded.status === 'recorded' ? (recorded.left ?? []) : [];
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'recording outcomes failed');
+      if (attempt >= TRIES_AT_END && this.#mustEnd()) this.#failure ??= { error };
+      return batch;
+    }
   }
 
   async #keepClaim(): Promise<void> {

@@ -99,11 +99,8 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     await queue.limitDelays();
     if (isEveryRun) await resumeWaiting(pool);
     const runs = (await runningRuns(pool)).filter(({ id }) => isEveryRun || attended.has(id));
-    await noteAttended(
-      pool,
-      runs.map(({ id }) => id),
-      worker,
-    );
+    const ids = runs.map(({ id }) => id);
+    await noteAttended(pool, ids, worker);
     isCrowded = runs.length > FEW_RUNS;
     const claims = await countClaims(pool);
     for (const run of runs) await enqueue(run, claims.get(run.id));
@@ -120,38 +117,19 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     if (!job || run.status !== 'running' || run.phase !== name) return { status: 'over' };
     const open = await mayUse(needs, run);
     if (open.status === 'suspended') return { status: 'again', inMs: open.againInMs };
-    const mostClaims = mostOf(job);
-    if (!job.waitsInPlace) return afterJob(run, await perform(job, run, { mostClaims, signal }));
+    const how = { worker, need, mostClaims: mostOf(job), signal };
+    if (!job.waitsInPlace) return afterJob(run, await perform(needs, job, run, how));
     const ending = async (working: Promise<Performed>) => {
       const processed = await afterJob(run, await working);
       if (processed.status === 'again') await pause(processed.inMs, signal);
     };
-    const performed = await parking.await(`${run.id}.${name}`, () => perform(job, run, { mostClaims, signal }), ending);
+    const performed = await parking.await(`${run.id}.${name}`, () => perform(needs, job, run, how), ending);
     return performed === 'parked' ? { status: 'over' } : afterJob(run, performed); // parked: the next check queues its next job
-  }
-
-  /** The only code that catches what a job throws and turns it into a value. */
-  async function perform(
-    job: Job,
-    run: Run,
-    how: Pick<JobContext<unknown>, 'mostClaims' | 'signal'>,
-  ): Promise<Performed> {
-    try {
-      const account = await needs.accounts.open(run.account);
-      if (account.scope !== run.scope) throw otherScope(run, account.scope);
-      return await job.run({ run, account, targets: needs.targets, pool, worker, log, need, ...how });
-    } catch (error) {
-      const isOnPurpose = error instanceof LockstepError || error instanceof RetryLater;
-      return isOnPurpose ? { status: 'stopped', stop: error } : { status: 'broke-off', error };
-    }
   }
 
   await look();
   const working = queue.work(process, CONCURRENCY);
-  let looking: Promise<void> = Promise.resolve();
-  const ticking = setInterval(() => {
-    looking = looking.then(look).catch((error: unknown) => log.warn({ err: error }, 'maintaining the ledger failed'));
-  }, LOOK_MS);
+  const looking = repeat(look, (error) => log.warn({ err: error }, 'maintaining the ledger failed'));
   let closing: Promise<void> | undefined;
   return {
     worker,
@@ -159,8 +137,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     attended: () => (isEveryRun ? undefined : [...attended]),
     close() {
       closing ??= (async () => {
-        clearInterval(ticking);
-        await looking;
+        await looking.stop();
         await working.close(); // also aborts the signal of parked jobs
         await parking.empty();
         await leaveRuns().catch(() => undefined); // with the database gone, the notes end by themselves
@@ -169,4 +146,35 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     },
     isClosed: () => closing !== undefined,
   };
+}
+
+/** Starts a task every LOOK_MS, and never while it is still running. */
+function repeat(task: () => Promise<void>, onError: (error: unknown) => void) {
+  let last: Promise<void> = Promise.resolve();
+  const ticking = setInterval(() => {
+    last = last.then(task).catch(onError);
+  }, LOOK_MS);
+  return {
+    stop(): Promise<void> {
+      clearInterval(ticking);
+      return last;
+    },
+  };
+}
+
+/** The only code that catches what a job throws and turns it into a value. */
+async function perform(
+  { accounts, targets, pool, log }: RunnerNeeds,
+  job: Job,
+  run: Run,
+  how: Pick<JobContext<unknown>, 'worker' | 'need' | 'mostClaims' | 'signal'>,
+): Promise<Performed> {
+  try {
+    const account = await accounts.open(run.account);
+    if (account.scope !== run.scope) throw otherScope(run, account.scope);
+    return await job.run({ run, account, targets, pool, log, ...how });
+  } catch (error) {
+    const isOnPurpose = error instanceof LockstepError || error instanceof RetryLater;
+    return isOnPurpose ? { status: 'stopped', stop: error } : { status: 'broke-off', error };
+  }
 }

@@ -22,7 +22,7 @@ import { linkKind, moveItem } from '../links/item-links.ts';
 import { ledgerMoment, noteRead, noteSeen } from '../links/seen-items.ts';
 import type { TasksOptions } from '../tasks/options.ts';
 import { keepReports } from './inbox.ts';
-import { type Link, portionOf, readLinks } from './read-linked.ts';
+import { isLimit, type Link, type LinkRead, portionOf, readLinks } from './read-linked.ts';
 import { repairItem } from './repair.ts';
 import { readSides, stateBefore } from './sides.ts';
 
@@ -121,31 +121,38 @@ export async function readPortion(
   }
   const at = await ledgerMoment(pool);
   const { reads, isFailing } = await readLinks(target, links, signal);
-  const refusal = reads.find(({ read }) => read.status === 'disabled')?.read;
+  const { stopped, pauseMs } = endOf(reads, isFailing);
   return exclusive.transaction(async (db) => {
     let after = before;
-    let limit: Limited | undefined;
     for (const { link, read } of reads) {
-      if (read.status === 'disabled') continue;
-      if (read.status === 'later' && read.isLimited) {
-        limit = read;
-        continue;
-      }
+      if (read.status === 'disabled' || isLimit(read)) continue;
       const itemId = read.status === 'found' ? read.item.itemId : link.itemId;
       if (itemId !== link.itemId) await moveItem(db, name, link.itemId, itemId);
       const linked = { ...link, itemId };
       await noteRead(db, name, itemId);
       after = count(after, linked, await keepRead(db, needs, linked, read, at));
     }
-    const afterMs = limit?.retryAfterMs ?? LIMITED_MS;
-    const mayWait = limit !== undefined && afterMs <= LONGEST_WAIT_MS;
-    const stop = refusal ?? (isFailing ? reads.at(-1)?.read : mayWait ? undefined : limit);
-    const stopped = stop !== undefined && 'detail' in stop ? stop.detail : undefined;
     const isOver = triedOf(after) >= after.wanted || stopped !== undefined;
     const counted = { ...after, ...(stopped !== undefined && { stopped }), isOver };
     await keep(db, counted);
-    return mayWait && !isOver ? { status: 'limited', counted, afterMs } : { status: 'read', counted };
+    return pauseMs === undefined || isOver
+      ? { status: 'read', counted }
+      : { status: 'limited', counted, afterMs: pauseMs };
   });
+}
+
+/** `stopped`: why the run reads no more items of the target. `pauseMs`: it reads more after a short pause. */
+function endOf(
+  reads: readonly LinkRead[],
+  isFailing: boolean,
+): { readonly stopped?: string; readonly pauseMs?: number } {
+  const failures = reads.flatMap(({ read }) => ('detail' in read ? [read] : []));
+  const stop = failures.find(({ status }) => status === 'disabled') ?? (isFailing ? failures.at(-1) : undefined);
+  if (stop !== undefined) return { stopped: stop.detail };
+  const limit = failures.findLast(isLimit);
+  if (limit === undefined) return {};
+  const pauseMs = limit.retryAfterMs ?? LIMITED_MS;
+  return pauseMs <= LONGEST_WAIT_MS ? { pauseMs } : { stopped: limit.detail };
 }
 
 /** The notes of a run about the items of a target that it has read. */
@@ -191,7 +198,6 @@ async function nextLinks(db: Queryable, run: Run, name: string, limit: number): 
 /** The last: why the item could not be read. */
 type Finding = 'agrees' | 'diverged' | 'reported' | 'missing' | { readonly failed: string };
 type Answer = Exclude<ItemRead, { status: 'disabled' }>;
-type Limited = Extract<ItemRead, { status: 'later' }>;
 
 async function keepRead(
   db: Queryable,
@@ -204,9 +210,7 @@ async function keepRead(
   if (read.status !== 'found') return { failed: read.detail };
   const { item } = read;
   const task = { scope: run.scope, sync: run.sync, kind: 'task', id: taskId } as const;
-  const sides = await readSides(db, { target: name, itemId }, task, {
-    at,
-  });
+  const sides = await readSides(db, { target: name, itemId }, task, { at });
   const { known, waiting, isSending, isToldSince } = sides;
   if (known === undefined || known.state.isGone || isSending || isToldSince) return 'agrees';
   if (known.state.isCompleted === item.isCompleted) {

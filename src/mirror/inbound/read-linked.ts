@@ -6,7 +6,7 @@ export interface Link {
   readonly itemId: string;
 }
 
-interface LinkRead {
+export interface LinkRead {
   readonly link: Link;
   readonly read: ItemRead;
 }
@@ -51,9 +51,14 @@ export async function readLinks(
 }
 
 function isNoneAnswered(reads: readonly LinkRead[]): boolean {
-  return reads.every(({ read }) => read.status === 'later' && !read.isLimited);
+  return reads.every(({ read }) => read.status === 'later' && !isLimit(read));
 }
 
 function isStop(read: ItemRead): boolean {
-  return read.status === 'disabled' || (read.status === 'later' && read.isLimited === true);
+  return read.status === 'disabled' || isLimit(read);
+}
+
+/** The target asks for a pause: this says nothing about the item. */
+export function isLimit(read: ItemRead): read is Extract<ItemRead, { status: 'later' }> {
+  return read.status === 'later' && read.isLimited === true;
 }

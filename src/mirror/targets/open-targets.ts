@@ -1,6 +1,6 @@
 /** Opens the targets of the settings on demand: each with its own budget, shared by all processes. */
 
-import { LockstepError } from '../../base/errors.ts';
+import { wrongUse } from '../../base/errors.ts';
 import type { Budget, BudgetStore } from '../../client/budget/budget.ts';
 import { createBudget } from '../../client/budget/key-budget.ts';
 import type { Target } from '../../contract/target.ts';
@@ -63,7 +63,7 @@ export function openTargets(given: TargetsNeeds): OpenTargets {
   function settingsOf(name: string): TargetSettings {
     const target = settings[name];
     if (target) return target;
-    throw new LockstepError('TARGET_UNKNOWN', `The settings have no target "${name}".`, { exitCode: 2 });
+    throw wrongUse(`The settings have no target "${name}".`, 'TARGET_UNKNOWN');
   }
 
   function budgetOf({ name, budget }: HttpTarget): Budget {

@@ -92,38 +92,43 @@ export async function scanTaskList(scan: ListScan): Promise<ListScanned> {
   let pages = 0;
   let previous: number | undefined;
   for (let pass = 1; ; pass++) {
-    const total = { newInPass: 0, newInAll: 0 };
-    const result = await passOverTasks<ScannedTask>({
-      firstPage: scan.firstPage,
-      read: (...asked) => {
-        pages++;
-        return scan.read(...asked);
-      },
-      keep: async (tasks) => {
-        const kept = seen.note(tasks, pass);
-        if (seen.size > MAX_TASKS) throw endless();
-        total.newInPass += kept.newInPass;
-        total.newInAll += kept.newInAll;
-        await scan.keep(tasks, kept.newInAll);
-        return kept;
-      },
-    });
+    const { result, newInPass, newInAll } = await passOver(scan, seen, pass, () => pages++);
     if (result.status !== 'again') {
       const reason = 'reason' in result ? result.reason : 'the end of the list was not found';
       return { proof: 'unproven', reason, seen, missing: [], pages };
     }
     const missing = await scan.missing(seen);
     const complete = { proof: 'weak', reason: result.reason, seen, pages } as const;
-    if (pass === 1 && !result.isMoved && scan.hasBaseline && missing.length <= lookUpsFor(pages)) {
-      if (missing.length === 0) return { ...complete, missing };
-      if (await scan.lookUp(missing, seen)) return { ...complete, missing: missing.filter((id) => !seen.has(id)) };
+    const mayLookUp = pass === 1 && !result.isMoved && scan.hasBaseline && missing.length <= lookUpsFor(pages);
+    if (mayLookUp && (missing.length === 0 || (await scan.lookUp(missing, seen)))) {
+      return { ...complete, missing: missing.filter((id) => !seen.has(id)) };
     }
-    if (previous === total.newInPass && total.newInAll === 0 && !result.isMoved) return { ...complete, missing };
+    if (previous === newInPass && newInAll === 0 && !result.isMoved) return { ...complete, missing };
     if (pass === MAX_PASSES) {
       return { proof: 'unproven', reason: `${MAX_PASSES} passes did not agree`, seen, missing: [], pages };
     }
-    previous = total.newInPass;
+    previous = newInPass;
   }
+}
+
+async function passOver(scan: ListScan, seen: Seen, pass: number, onPage: () => void) {
+  const total = { newInPass: 0, newInAll: 0 };
+  const result = await passOverTasks<ScannedTask>({
+    firstPage: scan.firstPage,
+    read: (...asked) => {
+      onPage();
+      return scan.read(...asked);
+    },
+    keep: async (tasks) => {
+      const kept = seen.note(tasks, pass);
+      if (seen.size > MAX_TASKS) throw endless();
+      total.newInPass += kept.newInPass;
+      total.newInAll += kept.newInAll;
+      await scan.keep(tasks, kept.newInAll);
+      return kept;
+    },
+  });
+  return { result, ...total };
 }
 
 /** How many missing tasks a scan reads by their ids: few calls compared with its own. */

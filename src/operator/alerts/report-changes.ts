@@ -60,27 +60,38 @@ export async function reportChanges(db: Queryable, problems: readonly Problem[],
   const now = how.now ?? (await timeOf(db));
   const open = new Map((await openAlerts(db)).map((alert) => [alert.key, alert]));
   const present = new Map(problems.map((problem) => [keyOf(problem), problem]));
-  for (const [key, problem] of present) {
-    const alert = open.get(key);
-    const since = alert?.since ?? problem.since ?? now;
-    if (alert === undefined && problem.isPassing && now.getTime() - since.getTime() < PASSING_MS) continue;
-    const causes = alert?.causes ?? [];
-    const isNew = !causes.includes(problem.cause);
-    if (!isNew && alert?.goneAt === undefined && alert?.message.run === problem.run) continue;
-    const message = await openedMessage(problem, since, how.complete, how.consoleUrl);
-    await keepOpen(db, { key, message, causes: isNew ? [...causes, problem.cause] : causes, since });
-    if (isNew) await queue(db, key, message, how);
-  }
-  for (const [key, alert] of open) {
-    if (present.has(key)) continue;
-    const { goneAt, message, isRunning } = alert;
-    if (isRunning && OF_ENDED_RUNS.includes(message.event)) continue;
-    if (goneAt === undefined) {
-      await db.query('update ledger.alerts set gone_at = $2 where key = $1', [key, now]);
-    } else if (goneAt > now || now.getTime() - goneAt.getTime() >= PASSING_MS) {
-      await db.query('delete from ledger.alerts where key = $1', [key]);
-      await queue(db, key, recoveredMessage(message, goneAt), how);
-    }
+  for (const [key, problem] of present) await report(db, problem, open.get(key), now, how);
+  for (const [key, alert] of open) if (!present.has(key)) await recover(db, alert, now, how);
+}
+
+/** Sends a message for each new cause of a problem. The alert is that of the newest run that has the problem. */
+async function report(
+  db: Queryable,
+  problem: Problem,
+  alert: OpenAlert | undefined,
+  now: Date,
+  how: ReportHow,
+): Promise<void> {
+  const since = alert?.since ?? problem.since ?? now;
+  if (alert === undefined && problem.isPassing && now.getTime() - since.getTime() < PASSING_MS) return;
+  const causes = alert?.causes ?? [];
+  const isNew = !causes.includes(problem.cause);
+  if (!isNew && alert?.goneAt === undefined && alert?.message.run === problem.run) return;
+  const key = keyOf(problem);
+  const message = await openedMessage(problem, since, how.complete, how.consoleUrl);
+  await keepOpen(db, { key, message, causes: isNew ? [...causes, problem.cause] : causes, since });
+  if (isNew) await queue(db, key, message, how);
+}
+
+/** The problem of the alert is gone. */
+async function recover(db: Queryable, alert: OpenAlert, now: Date, how: ReportHow): Promise<void> {
+  const { key, goneAt, message, isRunning } = alert;
+  if (isRunning && OF_ENDED_RUNS.includes(message.event)) return;
+  if (goneAt === undefined) {
+    await db.query('update ledger.alerts set gone_at = $2 where key = $1', [key, now]);
+  } else if (goneAt > now || now.getTime() - goneAt.getTime() >= PASSING_MS) {
+    await db.query('delete from ledger.alerts where key = $1', [key]);
+    await queue(db, key, recoveredMessage(message, goneAt), how);
   }
 }
 

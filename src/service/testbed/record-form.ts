@@ -35,12 +35,14 @@ export function recordForm(behaviour: Behaviour): RecordForm {
   const nameId = (kind: ShownKind): string => idFieldOf(idField, kind);
   const formId = (id: number): number | string => (idType === 'string' ? String(id) : id);
 
+  function numberMember(name: string, value: number): number | string {
+    if (IDS.has(name)) return formId(value);
+    return name === 'amount' && amountsAsStrings ? String(value) : value;
+  }
+
   function member(name: string, value: unknown): unknown {
     if (typeof value === 'boolean' && booleans01) return value ? 1 : 0;
-    if (typeof value === 'number') {
-      if (IDS.has(name)) return formId(value);
-      if (name === 'amount' && amountsAsStrings) return String(value);
-    }
+    if (typeof value === 'number') return numberMember(name, value);
     if (Array.isArray(value)) return value.map((inner) => member('', inner));
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([inner, within]) => [inner, member(inner, within)]));

@@ -58,8 +58,7 @@ export async function readOrders(
   const isAudit = await areAuditsDue(pool, run, reading);
   const keepingFor: KeepingOrders = { run, pass, isAudit };
   let wanted: WantedOrders | undefined;
-  const says = { customers: false, labels: false };
-  let first: JsonObject | undefined;
+  const fields = new FieldsSeen();
   let deleted = 0;
   const keeping = boundedPipeline();
   const witnesses = await openWitnesses(context, 'orders');
@@ -85,13 +84,9 @@ export async function readOrders(
         }
         const named = nameOf(record, account);
         witnesses.note(named.recordId, record);
-        first ??= named.record;
-        says.customers ||= named.clientId !== undefined;
-        says.labels ||= named.hasLabel;
-        const isNear = wanted?.isNear(named) === true || wanted?.isNamesake(named) === true;
-        if (isNear && pass === BASELINE) baseline?.add(named.recordId);
-        const isOld = pass === BASELINE || baseline?.has(named.recordId) !== false;
-        if (wanted?.wants(named) || (isNear && !isOld)) seen.push({ ...named, fields: fieldsOf(named.record), isOld });
+        fields.note(named);
+        const order = wanted && toKeep(named, wanted, pass, baseline);
+        if (order) seen.push(order);
       }
       if (seen.length >= KEPT_AT_ONCE) await keep();
     },
@@ -100,8 +95,8 @@ export async function readOrders(
   await keeping.end();
   await exclusive.transaction((db) => takeAsked(db, keepingFor));
   if (read.shape) await checkShape(context, 'orders', read.shape);
-  if (first && !says.customers) throw fieldNotFound(account, 'client_id', first, await sentSoFar(pool, run.id));
-  if (first && !says.labels) throw fieldNotFound(account, 'order_id', first, await sentSoFar(pool, run.id));
+  const lacking = fields.lacking();
+  if (lacking) throw fieldNotFound(account, lacking.field, lacking.example, await sentSoFar(pool, run.id));
   await noteDeleted(context, 'orders', deleted);
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
   if (read.scan) await noteScan(context, 'orders', read.scan);
@@ -119,6 +114,39 @@ const KEPT_AT_ONCE = 4_000;
 interface OrderName extends Omit<SeenOrder, 'fields' | 'isOld'> {
   readonly hasLabel: boolean;
   readonly record: JsonObject;
+}
+
+/** Whether any order of the list names its customer, and any its label. */
+class FieldsSeen {
+  #example: JsonObject | undefined;
+  #hasCustomers = false;
+  #hasLabels = false;
+
+  note({ record, clientId, hasLabel }: OrderName): void {
+    this.#example ??= record;
+    this.#hasCustomers ||= clientId !== undefined;
+    this.#hasLabels ||= hasLabel;
+  }
+
+  lacking(): { readonly field: 'client_id' | 'order_id'; readonly example: JsonObject } | undefined {
+    const example = this.#example;
+    if (example === undefined || (this.#hasCustomers && this.#hasLabels)) return undefined;
+    return { field: this.#hasCustomers ? 'order_id' : 'client_id', example };
+  }
+}
+
+/** The order if the load asks for it, or if it is new and of a customer or label of the load. */
+function toKeep(
+  named: OrderName,
+  wanted: WantedOrders,
+  pass: number,
+  baseline: Baseline | undefined,
+): SeenOrder | undefined {
+  const isNear = wanted.isNear(named) || wanted.isNamesake(named);
+  if (isNear && pass === BASELINE) baseline?.add(named.recordId);
+  const isOld = pass === BASELINE || baseline?.has(named.recordId) !== false;
+  const isKept = wanted.wants(named) || (isNear && !isOld);
+  return isKept ? { ...named, fields: fieldsOf(named.record), isOld } : undefined;
 }
 
 /** Stores orders that were read by their ids. */

@@ -130,25 +130,26 @@ async function readUpdated(
 ): Promise<Fields | undefined> {
   const reads = { lane, signal, ...(onCalls && { onCalls }) };
   const changed = Object.keys(before).filter((name) => fields[name] !== undefined && fields[name] !== before[name]);
+  /** Whether it shows the update, or has lost other members. */
+  const isTelling = (shown: Fields) =>
+    changed.some((name) => shown[name] !== before[name]) || rest.some(([name, value]) => shown[name] !== value);
   const beganMs = elapsedMs();
-  for (let isLast = false; !isLast; ) {
-    isLast = elapsedMs() - beganMs > account.settleMs; // only such a read has to show the update
+  for (;;) {
+    const isLast = elapsedMs() - beganMs > account.settleMs; // only such a read has to show the update
     const found = await lookUp(account, 'orders', recordId, reads).catch(() => undefined);
     if (found === undefined) return undefined;
-    if (found.status === 'not-found') {
-      await pause(account.settleMs, signal);
-      isLast = true;
-    }
-    const record = found.status === 'found' ? found.record : await readListed(account, recordId, reads);
-    if (record === undefined) return undefined;
-    const shown = fieldsOf(record);
-    const isShown = changed.some((name) => shown[name] !== before[name]);
-    if (isShown || rest.some(([name, value]) => shown[name] !== value)) return shown;
+    if (found.status === 'not-found') break;
+    const shown = fieldsOf(found.record);
+    if (isTelling(shown)) return shown;
     if (isLast) return changed.length === 0 ? shown : undefined;
     await pause(READ_AGAIN_MS, signal);
     if (signal.aborted) return undefined;
   }
-  return undefined;
+  await pause(account.settleMs, signal);
+  const listed = await readListed(account, recordId, reads);
+  if (listed === undefined) return undefined;
+  const shown = fieldsOf(listed);
+  return isTelling(shown) || changed.length === 0 ? shown : undefined;
 }
 
 /** The order as the list shows it. */

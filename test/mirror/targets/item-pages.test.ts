@@ -103,6 +103,11 @@ test('keeps the changes that were read before a page failed, and the time up to 
   ]);
 });
 
+test('keeps the changes that were read before the list showed a page again', async () => {
+  const { changed } = changes([6, 7], [7], [7]);
+  expect(await changed).toMatchObject({ status: 'ok', value: { items: { length: 2 }, until: new Date(7) } });
+});
+
 test('passes a failure on if no page was read, or all changes so far have the time of the beginning', async () => {
   expect(await changes().changed).toMatchObject({ reason: 'LIMITED' });
   const { changed, asked } = changes([5]);

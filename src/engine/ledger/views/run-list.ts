@@ -54,26 +54,21 @@ export async function pageOfRuns(
   const entries: { id: string; folded: number; since: Date; quiet: Found['quiet'] }[] = [];
   const quietEntries = new Map<string, (typeof entries)[number]>();
   let [last, next]: (string | undefined)[] = [after];
-  reading: for (let size = FIRST_BATCH; ; size *= 2) {
-    const batch = await readBatch(db, filter, { after: last, size });
-    for (const { id, sync, createdAt, quiet } of batch) {
-      const entry = fold ? quietEntries.get(sync) : undefined;
-      if (entry && entry.quiet === quiet) {
-        entry.folded += 1;
-        entry.since = createdAt;
-      } else {
-        if (entries.length === limit) {
-          next = last;
-          break reading;
-        }
-        const added = { id, folded: 1, since: createdAt, quiet };
-        entries.push(added);
-        if (quiet) quietEntries.set(sync, added);
-        else quietEntries.delete(sync);
-      }
-      last = id;
+  for await (const { id, sync, createdAt, quiet } of runsAfter(db, filter, after)) {
+    const entry = fold ? quietEntries.get(sync) : undefined;
+    if (entry && entry.quiet === quiet) {
+      entry.folded += 1;
+      entry.since = createdAt;
+    } else if (entries.length === limit) {
+      next = last;
+      break;
+    } else {
+      const added = { id, folded: 1, since: createdAt, quiet };
+      entries.push(added);
+      if (quiet) quietEntries.set(sync, added);
+      else quietEntries.delete(sync);
     }
-    if (batch.length < size) break;
+    last = id;
   }
   const runs = await runsWhere(db, 'id = any($1)', [entries.map(({ id }) => id)]);
   const byId = new Map(runs.map((run) => [run.id, run]));
@@ -82,6 +77,16 @@ export async function pageOfRuns(
     return run === undefined ? [] : [{ run, folded, since }]; // deleted in between
   });
   return { entries: listed, next };
+}
+
+async function* runsAfter(db: Queryable, filter: RunFilter, after: string | undefined): AsyncGenerator<Found> {
+  let last = after;
+  for (let size = FIRST_BATCH; ; size *= 2) {
+    const batch = await readBatch(db, filter, { after: last, size });
+    yield* batch;
+    if (batch.length < size) return;
+    last = batch.at(-1)?.id;
+  }
 }
 
 /** SQL: see Found.quiet, of run `u`. */

@@ -3,7 +3,7 @@
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { LockstepError } from '../../../base/errors.ts';
+import { wrongUse } from '../../../base/errors.ts';
 import type { HookRequest, HookVerdict } from '../../../contract/target.ts';
 
 export type Verified = { readonly status: 'genuine' } | Extract<HookVerdict, { status: 'refused' }>;
@@ -17,6 +17,7 @@ export interface SignedMessage {
 
 const PREFIX = 'whsec_';
 const MIN_KEY_BYTES = 24;
+const MAKE_ONE = 'make one with "echo whsec_$(openssl rand -base64 32)" and give it to the receiver too';
 const TOLERANCE_S = 5 * 60;
 
 /**
@@ -24,19 +25,15 @@ const TOLERANCE_S = 5 * 60;
  * Throws TARGET_SECRET_SHORT and TARGET_SECRET_INVALID (not base64 after whsec_), exit code 2.
  */
 export function signingKey(secret: string, where: string): Buffer {
-  const refuse = (code: string, why: string) =>
-    new LockstepError(
-      code,
-      `The signing secret of ${where} ${why}: make one with "echo whsec_$(openssl rand -base64 32)" and give it to the receiver too`,
-      { exitCode: 2 },
-    );
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : undefined;
   if (encoded !== undefined && !/^[A-Za-z0-9+/]*={0,2}$/.test(encoded)) {
-    throw refuse('TARGET_SECRET_INVALID', `is not base64 after ${PREFIX}`);
+    const message = `The signing secret of ${where} is not base64 after ${PREFIX}: ${MAKE_ONE}`;
+    throw wrongUse(message, 'TARGET_SECRET_INVALID');
   }
   const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
   if (key.length >= MIN_KEY_BYTES) return key;
-  throw refuse('TARGET_SECRET_SHORT', `has ${key.length} bytes, but needs at least ${MIN_KEY_BYTES}`);
+  const size = `has ${key.length} bytes, but needs at least ${MIN_KEY_BYTES}`;
+  throw wrongUse(`The signing secret of ${where} ${size}: ${MAKE_ONE}`, 'TARGET_SECRET_SHORT');
 }
 
 /** The three headers of a delivery, signed with each of `keys`: two during a rotation, so the receiver can accept either. */

@@ -66,111 +66,132 @@ type Stored = z.output<typeof stored>;
 
 /** Tokens of this grant, kept for all processes. */
 export function issuedTokens(grant: Grant, kept: KeptSecrets, now: () => Date): TokenSource {
-  let known: Stored | undefined;
-  /** Issued, but the ledger has not stored it: its refresh token is the only one that the vendor still accepts. */
-  let unsaved: { readonly token: Stored; readonly secret: string; readonly replaces: string | undefined } | undefined;
-  let asking: Promise<string | TargetFailure> | undefined;
-  /** When the vendor last failed to issue a token that was not needed yet. */
-  let failedAtMs = Number.NEGATIVE_INFINITY;
+  return new IssuedTokens(grant, kept, now);
+}
 
-  function isFresh({ issuedAt, expiresAt, isRefused }: Stored): boolean {
-    const lifeMs = expiresAt.getTime() - issuedAt.getTime();
-    return !isRefused && expiresAt.getTime() - now().getTime() > Math.min(EARLY_MS, lifeMs / 2);
+class IssuedTokens implements TokenSource {
+  readonly #grant: Grant;
+  readonly #kept: KeptSecrets;
+  readonly #now: () => Date;
+  #known: Stored | undefined;
+  /** Issued, but the ledger has not stored it: its refresh token is the only one that the vendor still accepts. */
+  #unsaved: { readonly token: Stored; readonly secret: string; readonly replaces: string | undefined } | undefined;
+  #asking: Promise<string | TargetFailure> | undefined;
+  /** When the vendor last failed to issue a token that was not needed yet. */
+  #failedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(grant: Grant, kept: KeptSecrets, now: () => Date) {
+    this.#grant = grant;
+    this.#kept = kept;
+    this.#now = now;
   }
 
-  function isValid({ expiresAt, isRefused }: Stored): boolean {
-    return !isRefused && expiresAt.getTime() - now().getTime() > VALID_MS;
+  async read(): Promise<string | TargetFailure> {
+    const known = this.#known;
+    const hasJustFailed = Math.abs(this.#now().getTime() - this.#failedAtMs) < AGAIN_MS;
+    if (known !== undefined && (this.#isFresh(known) || (hasJustFailed && this.#isValid(known)))) return known.token;
+    return this.#once((token) => this.#isFresh(token));
+  }
+
+  async renew(refused: string): Promise<string | TargetFailure | undefined> {
+    const known = this.#known;
+    const isNewer = (other: Stored) => other.token !== refused && this.#isFresh(other);
+    if (known !== undefined && isNewer(known)) return known.token;
+    const ageMs = known === undefined ? YOUNG_MS : this.#ageOf(known);
+    if (ageMs < NEW_MS) {
+      return { status: 'later', reason: 'TOKEN_REFUSED', detail: 'the vendor does not accept its new token yet' };
+    }
+    if (!known?.isReplacement || ageMs >= YOUNG_MS) return this.#once(isNewer, true);
+    if (!known.isRefused) await this.#giveUp(known);
+    return undefined;
+  }
+
+  #isFresh({ issuedAt, expiresAt, isRefused }: Stored): boolean {
+    const lifeMs = expiresAt.getTime() - issuedAt.getTime();
+    return !isRefused && expiresAt.getTime() - this.#now().getTime() > Math.min(EARLY_MS, lifeMs / 2);
+  }
+
+  #isValid({ expiresAt, isRefused }: Stored): boolean {
+    return !isRefused && expiresAt.getTime() - this.#now().getTime() > VALID_MS;
   }
 
   /** A token from the future was issued while the clock was ahead: its age is unknown, and it counts as old. */
-  function ageOf({ issuedAt }: Stored): number {
-    const ms = now().getTime() - issuedAt.getTime();
+  #ageOf({ issuedAt }: Stored): number {
+    const ms = this.#now().getTime() - issuedAt.getTime();
     return ms < 0 ? YOUNG_MS : ms;
   }
 
-  async function readKept(from: KeptSecrets, secret: string): Promise<Stored | undefined> {
+  #once(isGood: (token: Stored) => boolean, isReplacement = false): Promise<string | TargetFailure> {
+    this.#asking ??= this.#obtain(isGood, isReplacement).finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  /** Asked for by this process once at a time. `isGood`: whether a token that another process was given will do. */
+  async #obtain(isGood: (token: Stored) => boolean, isReplacement: boolean): Promise<string | TargetFailure> {
+    const secret = await this.#grant.secret().catch(secretUnread);
+    if (typeof secret !== 'string') return secret;
+    const held = await this.#kept.alone(async (own) => {
+      const before = await this.#readKept(own, secret);
+      const isKept = before !== undefined && isGood(before);
+      const token = isKept ? before : await this.#issueIfNeeded(secret, before, isReplacement);
+      if (token === this.#unsaved?.token) await save(own, this.#unsaved.token, secret);
+      return token;
+    });
+    if ('status' in held) return held;
+    this.#unsaved = undefined;
+    this.#known = held;
+    return held.token;
+  }
+
+  async #readKept(from: KeptSecrets, secret: string): Promise<Stored | undefined> {
     const found = await from.read('token');
     const text = found && unsealed(found.sealed, secret, 'token');
     const before = text === undefined ? undefined : stored.safeParse(jsonOf(text)).data;
+    const unsaved = this.#unsaved;
     const isReplaced = unsaved?.secret === secret && (before === undefined || before.token === unsaved.replaces);
-    return isReplaced ? unsaved?.token : before;
+    return isReplaced ? unsaved.token : before;
   }
 
-  async function issue(
+  /** A new token. If the vendor issues none now, the one before as long as it is valid. */
+  async #issueIfNeeded(
     secret: string,
     before: Stored | undefined,
     wasRefused: boolean,
   ): Promise<Stored | TargetFailure> {
+    const issued = await this.#issue(secret, before, wasRefused);
+    const hasFailed = 'status' in issued && issued.status === 'later';
+    if (!hasFailed || wasRefused || before === undefined || !this.#isValid(before)) return issued;
+    this.#failedAtMs = this.#now().getTime();
+    return before;
+  }
+
+  async #issue(secret: string, before: Stored | undefined, wasRefused: boolean): Promise<Stored | TargetFailure> {
     const refreshToken = before?.refreshToken;
-    const issued = await grant.issue(secret, refreshToken);
+    const issued = await this.#grant.issue(secret, refreshToken);
     if (issued.status !== 'ok') return issued;
     const isReplacement = wasRefused || before?.isRefused === true;
-    const token = { refreshToken, ...issued.value, issuedAt: now(), isReplacement, isRefused: false };
+    const token = { refreshToken, ...issued.value, issuedAt: this.#now(), isReplacement, isRefused: false };
     // If it replaces a token that was not stored, the ledger still has the one before that.
+    const unsaved = this.#unsaved;
     const replaces = unsaved !== undefined && unsaved.token === before ? unsaved.replaces : before?.token;
-    unsaved = { token, secret, replaces };
+    this.#unsaved = { token, secret, replaces };
     return token;
   }
 
-  /** Asked for by this process once at a time. `isGood`: whether a token that another process was given will do. */
-  async function obtain(isGood: (token: Stored) => boolean, isReplacement: boolean): Promise<string | TargetFailure> {
-    const secret = await grant.secret().catch(secretUnread);
-    if (typeof secret !== 'string') return secret;
-    const held = await kept.alone(async (own) => {
-      const before = await readKept(own, secret);
-      const isKept = before !== undefined && isGood(before);
-      const issued = isKept ? before : await issue(secret, before, isReplacement);
-      const isUnneeded = 'status' in issued && issued.status === 'later' && !isReplacement;
-      const left = isUnneeded && before !== undefined && isValid(before) ? before : undefined;
-      if (left) failedAtMs = now().getTime();
-      const token = left ?? issued;
-      if ('status' in token || token !== unsaved?.token) return token;
-      await save(own, token, secret);
-      return token;
-    });
-    if ('status' in held) return held;
-    unsaved = undefined;
-    known = held;
-    return known.token;
-  }
-
-  function save(own: KeptSecrets, token: Stored, secret: string): Promise<void> {
-    return own.write('token', { sealed: sealed(JSON.stringify(token), secret, 'token'), expiresAt: token.expiresAt });
-  }
-
   /** Keeps for all processes that the vendor refuses this token, unless it was replaced. */
-  async function giveUp(token: Stored): Promise<void> {
-    known = { ...token, isRefused: true };
-    const secret = await grant.secret().catch(secretUnread);
+  async #giveUp(token: Stored): Promise<void> {
+    this.#known = { ...token, isRefused: true };
+    const secret = await this.#grant.secret().catch(secretUnread);
     if (typeof secret !== 'string') return;
-    await kept.alone(async (own) => {
-      const before = await readKept(own, secret);
+    await this.#kept.alone(async (own) => {
+      const before = await this.#readKept(own, secret);
       if (before?.token === token.token) await save(own, { ...before, isRefused: true }, secret);
     });
   }
+}
 
-  function once(isGood: (token: Stored) => boolean, isReplacement = false): Promise<string | TargetFailure> {
-    asking ??= obtain(isGood, isReplacement).finally(() => {
-      asking = undefined;
-    });
-    return asking;
-  }
-
-  return {
-    async read() {
-      const isLeft = (token: Stored) => isValid(token) && Math.abs(now().getTime() - failedAtMs) < AGAIN_MS;
-      return known !== undefined && (isFresh(known) || isLeft(known)) ? known.token : once(isFresh);
-    },
-    async renew(refused) {
-      const isNewer = (other: Stored) => other.token !== refused && isFresh(other);
-      if (known !== undefined && isNewer(known)) return known.token;
-      const ageMs = known === undefined ? YOUNG_MS : ageOf(known);
-      if (ageMs < NEW_MS) {
-        return { status: 'later', reason: 'TOKEN_REFUSED', detail: 'the vendor does not accept its new token yet' };
-      }
-      if (!known?.isReplacement || ageMs >= YOUNG_MS) return once(isNewer, true);
-      if (!known.isRefused) await giveUp(known);
-      return undefined;
-    },
-  };
+function save(own: KeptSecrets, token: Stored, secret: string): Promise<void> {
+  return own.write('token', { sealed: sealed(JSON.stringify(token), secret, 'token'), expiresAt: token.expiresAt });
 }

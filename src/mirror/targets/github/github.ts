@@ -125,19 +125,8 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
     ...githubNaming(settings),
     itemsBy,
     newItems(calls, since, page) {
-      const newIssue = issue.transform((each) => ({
-        ...textsOf(each.title, each.body),
-        itemId: githubItemId(owner, repo, each.number),
-        lastingId: each.id,
-        isLeftOut: each.pull_request !== undefined,
-        createdAt: each.created_at ?? since,
-        changedAt: each.updated_at,
-        dueDate: undefined,
-        labels: each.labels,
-        marked: each.body?.replace(/-->\s*$/, ''),
-      }));
       const changed = { state: 'open', sort: 'updated', direction: 'asc', since: isoSeconds(since) };
-      return listOf(calls, path, orUnread(newIssue, 'number'), changed).read(page);
+      return listOf(calls, path, orUnread(newIssueIn(owner, repo, since), 'number'), changed).read(page);
     },
     readMany: { most: 500, read: readIssues },
     container: `repository ${owner}/${repo}`,
@@ -145,6 +134,20 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
     readHook: hookReader(githubHook, settings.hookSecret, needs),
     admin: githubAdmin(settings),
   });
+}
+
+function newIssueIn(owner: string, repo: string, since: Date) {
+  return issue.transform((each) => ({
+    ...textsOf(each.title, each.body),
+    itemId: githubItemId(owner, repo, each.number),
+    lastingId: each.id,
+    isLeftOut: each.pull_request !== undefined,
+    createdAt: each.created_at ?? since,
+    changedAt: each.updated_at,
+    dueDate: undefined,
+    labels: each.labels,
+    marked: each.body?.replace(/-->\s*$/, ''),
+  }));
 }
 
 function listOf<Item>(

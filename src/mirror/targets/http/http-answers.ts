@@ -16,6 +16,13 @@ import {
 import type { Missing } from '../items/item-target.ts';
 import { valueAt } from './json-pointer.ts';
 
+type Judged = TargetFailure | Missing | { readonly status: 'ok' };
+const OK = { status: 'ok' } as const;
+
+/** The lists of the settings, in the order in which they decide. */
+const RULES = ['applied', 'missing', 'disabled', 'limited', 'retry', 'refused'] as const;
+type Rule = (typeof RULES)[number];
+
 /** `name`: the host of the system. */
 export function httpAnswers(
   { name: target, answers: rules, oauthClient }: SettingsOf<'http'>,
@@ -38,35 +45,63 @@ export function httpAnswers(
     return `a web page, such as one to sign in: check the url, and ${tokenRemedy}; if the page means that the call succeeded, list ${httpStatus} in targets.${target}.answers.applied`;
   }
 
-  function judge(reply: Reply, nowMs: number): TargetFailure | Missing | { readonly status: 'ok' } | undefined {
-    const { httpStatus, body } = reply;
+  function judge(reply: Reply, nowMs: number): Judged | undefined {
+    const { httpStatus, body, text } = reply;
     // Some systems explain an error in plain text, which the pointer "" leads to.
-    const code = rules.code === undefined ? undefined : valueAt(body ?? reply.text, rules.code);
-    const isOneOf = (list: HttpAnswers['applied']) =>
-      list.some((one) => one === httpStatus || one === String(code ?? ''));
+    const code = rules.code === undefined ? undefined : valueAt(body ?? text, rules.code);
     const said = message.safeParse(body).data;
     const shown = `${name}: HTTP ${httpStatus}${isScalar(code) ? `, ${code}` : ''}${said === undefined ? '' : `: ${said}`}`;
     const by = (rule: string) => `${shown} (answers.${rule} of ${target})`;
-    const wait = waitOf(reply, nowMs);
-    if (isOneOf(rules.applied)) return { status: 'ok' };
-    if (isOneOf(rules.missing)) return { status: 'missing', detail: by('missing') };
-    if (isOneOf(rules.disabled)) return tokenRefused(tokenRemedy, by('disabled'));
-    if (isOneOf(rules.limited)) return limited(by('limited'), wait);
-    if (isOneOf(rules.retry)) {
-      const after = wait !== undefined && { retryAfterMs: wait };
-      const reason = isConflict(httpStatus) ? 'CONFLICT' : 'SERVER_ERROR';
-      return { status: 'later', reason, detail: by('retry'), ...after };
-    }
-    if (isOneOf(rules.refused)) return { status: 'refused', reason: 'REJECTED', detail: by('refused') };
+    const rule = ruleFor(rules, httpStatus, code);
+    if (rule !== undefined)
+      return outcomeOf(rule, reply, { detail: by(rule), wait: waitOf(reply, nowMs), tokenRemedy });
     if (httpStatus < 200 || httpStatus > 299) return undefined;
-    const isError = rules.error !== undefined && isSet(valueAt(body, rules.error));
-    const isFailure = rules.success !== undefined && valueAt(body, rules.success) === false;
-    if (isPage(reply.text)) return { ...unreadable(reply, name), detail: `${shown}: ${pageRemedy(httpStatus)}` };
-    if (!isError && !isFailure) return { status: 'ok' };
-    return { status: 'refused', reason: 'REJECTED', detail: by(isError ? 'error' : 'success') };
+    if (isPage(text)) return { ...unreadable(reply, name), detail: `${shown}: ${pageRemedy(httpStatus)}` };
+    const failure = failureIn(rules, body);
+    return failure === undefined ? OK : { status: 'refused', reason: 'REJECTED', detail: by(failure) };
   }
 
   return { name, tokenRemedy, judge, message };
+}
+
+/** The first list that has this status or this code of the system. */
+function ruleFor(rules: HttpAnswers, httpStatus: number, code: unknown): Rule | undefined {
+  return RULES.find((rule) => rules[rule].some((one) => one === httpStatus || one === String(code ?? '')));
+}
+
+function outcomeOf(
+  rule: Rule,
+  { httpStatus }: Reply,
+  {
+    detail,
+    wait,
+    tokenRemedy,
+  }: { readonly detail: string; readonly wait: number | undefined; readonly tokenRemedy: string },
+): Judged {
+  switch (rule) {
+    case 'applied':
+      return OK;
+    case 'missing':
+      return { status: 'missing', detail };
+    case 'disabled':
+      return tokenRefused(tokenRemedy, detail);
+    case 'limited':
+      return limited(detail, wait);
+    case 'retry': {
+      const reason = isConflict(httpStatus) ? 'CONFLICT' : 'SERVER_ERROR';
+      return { status: 'later', reason, detail, ...(wait !== undefined && { retryAfterMs: wait }) };
+    }
+    case 'refused':
+      return { status: 'refused', reason: 'REJECTED', detail };
+    default:
+      return rule satisfies never;
+  }
+}
+
+/** The rule by which the body of a successful answer says that the call failed. */
+function failureIn(rules: HttpAnswers, body: unknown): 'error' | 'success' | undefined {
+  if (rules.error !== undefined && isSet(valueAt(body, rules.error))) return 'error';
+  return rules.success !== undefined && valueAt(body, rules.success) === false ? 'success' : undefined;
 }
 
 /** Many systems always have the member, and leave it empty. */

@@ -12,7 +12,7 @@ import { withHeaders } from '../calls/with-headers.ts';
 import { reach } from '../check-address.ts';
 import { failed, fine } from '../findings.ts';
 import { type Calls, type ItemNeeds, mapAsked, moved, renewing, sendEvent, tokensOf } from '../items/item-calls.ts';
-import { httpNaming } from '../items/item-naming.ts';
+import { httpNaming, type ItemNaming } from '../items/item-naming.ts';
 import type { VendorAnswers } from '../items/item-outcome.ts';
 import type { Asked } from '../items/item-target.ts';
 import { markerAtEnd, markerOf } from '../items/marker.ts';
@@ -73,32 +73,14 @@ function sendTarget(
 
 function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAnswers, needs: ItemNeeds): Target {
   const { name, columns, timeoutMs } = settings;
-  const { noun, state, create, find } = items;
-  const { deleted } = items.read;
+  const { noun, create, find } = items;
   const where = `targets.${name}.items`;
   const naming = httpNaming(items);
+  const { isDeleted, itemOf, idAt } = recordReader(items, naming);
   const filler = <Key extends 'read' | 'complete' | 'reopen'>(key: Key) => requestFiller(items[key], `${where}.${key}`);
   const [read, complete, reopen] = [filler('read'), filler('complete'), filler('reopen')];
   const creation = create && { ...create, fill: requestFiller(create, `${where}.create`) };
   const search = find && { ...find, fill: requestFiller(find, `${where}.find`) };
-
-  const isDeleted = (record: unknown) => deleted !== undefined && isOneOf(valueAt(record, deleted.at), deleted.values);
-
-  /** Some systems leave a member without a value out: it counts as null where the settings say what null means. */
-  function isLeftOut(record: unknown): boolean {
-    const isNamed = [...(state.completed ?? []), ...(state.open ?? [])].includes(null);
-    return isNamed && typeof valueAt(record, state.at.replace(/\/[^/]*$/, '')) === 'object';
-  }
-
-  /** An item by its record; undefined if the record does not show the state. */
-  function itemOf(record: unknown, itemId: string): HttpItem | undefined {
-    const shown = valueAt(record, state.at);
-    const value = shown === undefined && isLeftOut(record) ? null : shown;
-    if (value === undefined || (typeof value === 'object' && value !== null)) return undefined;
-    const isCompleted = state.open === undefined ? isOneOf(value, state.completed) : !isOneOf(value, state.open);
-    const isNamed = typeof value === 'string' || typeof value === 'number';
-    return { itemId, isCompleted, status: isNamed ? String(value) : isCompleted ? 'completed' : 'open', record };
-  }
 
   const itemsBy = (calls: Calls): VendorItems<HttpItem> => ({
     async read(itemId) {
@@ -108,7 +90,7 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
       const answer = reading((body) => {
         const record = valueAt(body, at);
         return isAbsent(body, at) || isDeleted(record) ? { item: undefined } : some(itemOf(record, itemId));
-      }, `it has no state at "${at}${state.at}" (${where}.read.record and state.at)`);
+      }, `it has no state at "${at}${items.state.at}" (${where}.read.record and state.at)`);
       const asked = await calls.ask(request.value, answer);
       if (asked.status !== 'ok') return asked;
       const { item } = asked.value;
@@ -157,12 +139,6 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     },
   });
 
-  function idAt(record: unknown, pointer: string): string | undefined {
-    const id = valueAt(record, pointer);
-    const text = id instanceof LongInteger || Number.isSafeInteger(id) ? String(id) : id;
-    return typeof text === 'string' && naming.isItemId(text) ? text : undefined;
-  }
-
   const target = vendorTarget({ name, columns, create: create !== undefined }, needs, {
     ...answers,
     ...naming,
@@ -175,6 +151,37 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     ...(search && { admin: { check: async (calls) => [searchFinding(await itemsBy(calls).find(SAMPLE), name)] } }),
   });
   return search === undefined ? { ...target, check: (context) => checkWithoutSearch(needs, context) } : target;
+}
+
+/** Reads items and their ids from the records that the system shows. */
+function recordReader({ state, read }: HttpItems, { isItemId }: Pick<ItemNaming, 'isItemId'>) {
+  const { deleted } = read;
+
+  /** Some systems leave a member without a value out: it counts as null where the settings say what null means. */
+  function isLeftOut(record: unknown): boolean {
+    const isNamed = [...(state.completed ?? []), ...(state.open ?? [])].includes(null);
+    return isNamed && typeof valueAt(record, state.at.replace(/\/[^/]*$/, '')) === 'object';
+  }
+
+  return {
+    isDeleted: (record: unknown) => deleted !== undefined && isOneOf(valueAt(record, deleted.at), deleted.values),
+
+    /** An item by its record; undefined if the record does not show the state. */
+    itemOf(record: unknown, itemId: string): HttpItem | undefined {
+      const shown = valueAt(record, state.at);
+      const value = shown === undefined && isLeftOut(record) ? null : shown;
+      if (value === undefined || (typeof value === 'object' && value !== null)) return undefined;
+      const isCompleted = state.open === undefined ? isOneOf(value, state.completed) : !isOneOf(value, state.open);
+      const isNamed = typeof value === 'string' || typeof value === 'number';
+      return { itemId, isCompleted, status: isNamed ? String(value) : isCompleted ? 'completed' : 'open', record };
+    },
+
+    idAt(record: unknown, pointer: string): string | undefined {
+      const id = valueAt(record, pointer);
+      const text = id instanceof LongInteger || Number.isSafeInteger(id) ? String(id) : id;
+      return typeof text === 'string' && isItemId(text) ? text : undefined;
+    },
+  };
 }
 
 /** The token that an OAuth client was given, if there is one; other secrets are in the headers of the settings. */

@@ -35,6 +35,8 @@ export function openDetails<Item extends { readonly itemId: string }>(
   const { log } = needs;
   const { onChange, comment, name } = settings;
   const fields = openFields(settings, needs.priorities);
+  /** The fields that are written when they change in the task. */
+  const followed = onChange === 'comment' ? [] : onChange;
   const template = (text: string): Render => renderer({ text, place: 'text', where: `targets.${name}.comment` });
   const linked = comment === false ? undefined : template(comment === true ? LINKED : comment);
   const gone = template(GONE);
@@ -53,6 +55,17 @@ export function openDetails<Item extends { readonly itemId: string }>(
     return { done: [], failure: orMissing(written) };
   }
 
+  /** The new texts of the fields that differ from the last delivered state. */
+  async function sayChange(items: DetailItems<Item>, item: Item, delivery: Delivery): Promise<Detailed> {
+    const before = (await log.lastDelivered(delivery))?.task;
+    if (before === undefined) return NOTHING;
+    const read = fields.values(delivery, fields.names, before);
+    if (read.status !== 'ok') return { done: [], failure: read };
+    if (read.changed.length === 0) return NOTHING;
+    const text = read.changed.map(({ name, text }) => `${capital(name)}: ${text || 'none'}`).join('\n');
+    return say(items, item, delivery, 'change', () => ({ status: 'ok', text: withoutMentions(text) }));
+  }
+
   async function keepDue(what: Creating, had: LoggedCreation | undefined, problems: readonly Problem[]): Promise<void> {
     const due = problems.filter(({ isLeftOut }) => isLeftOut !== true).map(({ field }) => field);
     if (due.length === 0) return had && log.forget(what);
@@ -69,35 +82,25 @@ export function openDetails<Item extends { readonly itemId: string }>(
     },
 
     async writeFields(delivery, { item, isNew, given }) {
+      if (isNew) return { done: [], failure: failureOf(problemsOf(items, item, given)) };
       const what = dueOf(delivery);
       const had = hasOwnFields(settings) ? await log.lastOf(what) : undefined;
-      if (isNew) {
-        const problems = given === undefined ? [] : [...given.problems, ...(items.leftOut?.(item, given.values) ?? [])];
-        return { done: [], failure: failureOf(problems) };
-      }
-      const names = onChange === 'comment' ? [] : onChange;
-      const due = fields.names.filter((name) => had?.result?.split(',').includes(name));
-      const before = names.length === 0 ? undefined : (await log.lastDelivered(delivery))?.task;
+      const before = followed.length === 0 ? undefined : (await log.lastDelivered(delivery))?.task;
       // Of an item that a person has linked, nothing is known: its fields are kept.
-      const wanted = before === undefined ? [] : names;
-      const read = await resolved(items, fields.values(delivery, wanted, before, due));
+      const wanted = before === undefined ? [] : followed;
+      const read = await resolved(items, fields.values(delivery, wanted, before, had?.result?.split(',')));
       if (read.status !== 'ok') return { done: [], failure: read };
       const { done, failure, leftOut } = await update(items, delivery, item, read);
+      if (failure !== undefined) return { done, failure };
       const problems = [...read.problems, ...leftOut];
-      if (failure === undefined) await keepDue(what, had, problems);
-      return { done, failure: failure ?? failureOf(problems) };
+      await keepDue(what, had, problems);
+      return { done, failure: failureOf(problems) };
     },
 
     async writeComments(delivery, { item }) {
       const first = linked === undefined ? NOTHING : await say(items, item, delivery, 'link', linked);
       if (first.failure !== undefined || onChange !== 'comment') return first;
-      const before = (await log.lastDelivered(delivery))?.task;
-      if (before === undefined) return first;
-      const read = fields.values(delivery, fields.names, before);
-      if (read.status !== 'ok') return { done: first.done, failure: read };
-      if (read.changed.length === 0) return first;
-      const text = read.changed.map((change) => `${capital(change.name)}: ${change.text || 'none'}`).join('\n');
-      const second = await say(items, item, delivery, 'change', () => ({ status: 'ok', text: withoutMentions(text) }));
+      const second = await sayChange(items, item, delivery);
       return { ...second, done: [...first.done, ...second.done] };
     },
 
@@ -120,6 +123,11 @@ async function update<Item>(
   }
   const failure = orMissing(asked);
   return { done: [], failure: { ...failure, detail: `${failure.detail}; not written: ${names}` }, leftOut: [] };
+}
+
+/** What a new item lacks of the fields that it was created with. */
+function problemsOf<Item>(items: DetailItems<Item>, item: Item, given: ReadFields | undefined): readonly Problem[] {
+  return given === undefined ? [] : [...given.problems, ...(items.leftOut?.(item, given.values) ?? [])];
 }
 
 /** The item was there when it was read. */

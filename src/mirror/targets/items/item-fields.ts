@@ -1,7 +1,8 @@
 /** The fields of an item, from the templates of the settings and the task. Pure. */
 import type { Delivery, TargetFailure, TaskState } from '../../../contract/target.ts';
 import type { FieldTemplates, ItemField, ItemSettings } from '../../../settings/target-items.ts';
-import { quietViewOf, type Render, renderer, viewOf } from '../render.ts';
+import type { ChangeView } from '../../../settings/template.ts';
+import { quietViewOf, renderer, viewOf } from '../render.ts';
 import { cutText, lineOf, titleOf } from './item-text.ts';
 
 /** Values as a vendor writes them; members that are not written are undefined, and null empties a field. */
@@ -45,7 +46,7 @@ export interface Fields {
     delivery: Delivery,
     names: readonly ItemField[],
     before?: TaskState,
-    due?: readonly ItemField[],
+    due?: readonly string[],
   ): ReadFields | Refused;
   /** All fields that have a template. */
   readonly names: readonly ItemField[];
@@ -78,22 +79,15 @@ type Priorities = Readonly<Record<string, number>> | undefined;
 export function openFields(settings: Settings, priorities: Priorities): Fields {
   const templates = { ...DEFAULTS, ...settings.fields };
   const names = (Object.keys(NAMES) as ItemField[]).filter((name) => templates[name] !== undefined); // safe: its own keys
-  const renders = new Map(names.map((name) => [name, rendersOf(settings, name, templates[name])]));
+  const fillers = names.map((name) => [name, filler(settings, name, templates[name])] as const);
 
   function textsOf(delivery: Delivery): { readonly status: 'ok'; readonly texts: Texts } | Refused {
     const [view, quiet] = [viewOf(delivery), quietViewOf(delivery)];
     const texts: Partial<Record<ItemField, Text>> = {};
-    for (const [name, each] of renders) {
-      const isProse = name === 'title' || name === 'description';
-      const rendered: Record<string, string> = {};
-      for (const [key, render] of each) {
-        const one = render(isProse ? quiet : view);
-        if (one.status !== 'ok') return one;
-        rendered[key] = one.text.trim();
-      }
-      const all = Object.values(rendered);
-      const labels = () => [...new Set(all.filter((text) => text !== ''))];
-      texts[name] = name === 'custom' ? rendered : name === 'labels' ? labels() : (all[0] ?? '');
+    for (const [name, fill] of fillers) {
+      const read = fill(name === 'title' || name === 'description' ? quiet : view);
+      if (read.status !== 'ok') return read;
+      texts[name] = read.text;
     }
     return { status: 'ok', texts };
   }
@@ -115,16 +109,32 @@ export function openFields(settings: Settings, priorities: Priorities): Fields {
   };
 }
 
-/** The renderers of a field by the keys of its templates. */
-function rendersOf(
+/** Fills the templates of a field. */
+function filler(
   { name: target }: Settings,
   name: ItemField,
   given: Text = '',
-): readonly (readonly [string, Render])[] {
+): (view: ChangeView) => { readonly status: 'ok'; readonly text: Text } | Refused {
   const where = `targets.${target}.fields.${name}`;
-  return Object.entries(typeof given === 'string' ? [given] : given).map(([key, text]) => {
-    return [key, renderer({ text, place: 'text', where: name === 'custom' ? `${where}.${key}` : where })];
+  const renders = Object.entries(typeof given === 'string' ? [given] : given).map(([key, text]) => {
+    return [key, renderer({ text, place: 'text', where: name === 'custom' ? `${where}.${key}` : where })] as const;
   });
+  return (view) => {
+    const texts: Record<string, string> = {};
+    for (const [key, render] of renders) {
+      const rendered = render(view);
+      if (rendered.status !== 'ok') return rendered;
+      texts[key] = rendered.text.trim();
+    }
+    return { status: 'ok', text: textOf(name, texts) };
+  };
+}
+
+/** The vendor's own fields have a text each, labels are a list of texts, and another field is one text. */
+function textOf(name: ItemField, texts: Readonly<Record<string, string>>): Text {
+  if (name === 'custom') return texts;
+  const all = Object.values(texts);
+  return name === 'labels' ? [...new Set(all.filter((text) => text !== ''))] : (all[0] ?? '');
 }
 
 type Choice = Settings & { readonly priorities: Priorities };

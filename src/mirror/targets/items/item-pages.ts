@@ -80,16 +80,18 @@ interface Changed {
   readonly changedAt?: Date | undefined;
 }
 
+type ReadChanged<Item> = (since: Date, cursor: string | undefined) => Promise<Asked<Page<Item>>>;
+
 /**
  * What has changed since then, by pages that show the longest unchanged items first. An item that changes again leaves its place
- * and moves the ones after it to earlier pages. So each page is asked for by the time up to which the list was read, and not by its
- * number. Where many items changed at one time, their pages are read until they show again all that they have shown before. A list
- * without an order is read in this way to its end.
+ * and moves the ones after it to earlier pages. So each pass begins at the time up to which the list was read. Where many items changed
+ * at one time, a pass has several pages: it is repeated until it shows again all that the pass before has shown. A list without an
+ * order is read in this way to its end.
  *
  * `until`: more has changed since then, which the next reading shows.
  */
 export async function readChanges<Item extends Changed>(
-  read: (since: Date, cursor: string | undefined) => Promise<Asked<Page<Item>>>,
+  read: ReadChanged<Item>,
   since: Date,
   idOf: (item: Item) => string,
 ): Promise<Asked<{ readonly items: readonly Item[]; readonly until: Date | undefined }>> {
@@ -97,36 +99,52 @@ export async function readChanges<Item extends Changed>(
   const readUntil = (until: Date | undefined) =>
     ({ status: 'ok', value: { items: [...items.values()], until } }) as const;
   let from = since;
-  let cursor: string | undefined;
-  /** The items up to `from` that this pass over their pages has shown, and those that the pass before has shown. */
-  let shown = new Set<string>();
-  let before: readonly string[] | undefined;
-  for (let count = 1; ; count++) {
-    const asked = await read(from, cursor);
+  let pages = 0;
+  /** The items that the pass before has shown, if it has to be confirmed. */
+  let before: ReadonlySet<string> | undefined;
+  for (;;) {
+    const asked = await readPass(read, from, (item) => items.set(idOf(item), item), idOf);
     if (asked.status !== 'ok') return from > since ? readUntil(from) : asked;
-    const { items: page, next } = asked.value;
-    const knownBefore = shown.size;
-    for (const item of page) {
-      items.set(idOf(item), item);
-      if (item.changedAt === undefined || item.changedAt <= from) shown.add(idOf(item));
-    }
-    const latest = page.reduce((time, { changedAt = time }) => (changedAt > time ? changedAt : time), from);
-    if (latest <= from && next) {
-      const isRepeated = shown.size === knownBefore && (page.length > 0 || next === cursor);
-      if (isRepeated) return { status: 'refused', reason: 'LIST_ENDLESS', detail: 'the list shows a page again' };
-      cursor = next;
-      continue;
-    }
-    if (cursor !== undefined && !before?.every((id) => shown.has(id))) {
-      before = [...shown];
-    } else {
-      if (!next) return readUntil(undefined);
-      if (count >= ENOUGH_PAGES) return readUntil(latest);
-      from = latest;
-      before = undefined;
-    }
-    cursor = undefined;
-    shown = new Set();
+    const pass = asked.value;
+    pages += pass.pages;
+    const isConfirmed = pass.pages === 1 || (before !== undefined && [...before].every((id) => pass.shown.has(id)));
+    before = isConfirmed ? undefined : pass.shown;
+    if (!isConfirmed) continue;
+    if (pass.isLast) return readUntil(undefined);
+    if (pages >= ENOUGH_PAGES) return readUntil(pass.latest);
+    from = pass.latest;
+  }
+}
+
+/** The pages from one time on, up to the first that has a later item, or to the end of the list. */
+interface Pass {
+  readonly pages: number;
+  /** The items without a later time. */
+  readonly shown: ReadonlySet<string>;
+  readonly latest: Date;
+  readonly isLast: boolean;
+}
+
+async function readPass<Item extends Changed>(
+  read: ReadChanged<Item>,
+  from: Date,
+  keep: (item: Item) => void,
+  idOf: (item: Item) => string,
+): Promise<Asked<Pass>> {
+  const shown = new Set<string>();
+  let cursor: string | undefined;
+  for (let pages = 1; ; pages++) {
+    const asked = await read(from, cursor);
+    if (asked.status !== 'ok') return asked;
+    const { items, next } = asked.value;
+    items.forEach(keep);
+    const shownBefore = shown.size;
+    for (const item of items.filter(({ changedAt = from }) => changedAt <= from)) shown.add(idOf(item));
+    const latest = items.reduce((time, { changedAt = time }) => (changedAt > time ? changedAt : time), from);
+    if (latest > from || !next) return { status: 'ok', value: { pages, shown, latest, isLast: !next } };
+    const isRepeated = shown.size === shownBefore && (items.length > 0 || next === cursor);
+    if (isRepeated) return { status: 'refused', reason: 'LIST_ENDLESS', detail: 'the list shows a page again' };
+    cursor = next;
   }
 }
 

@@ -84,14 +84,13 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
       if (inTeam.status !== 'ok') return inTeam;
       const id = markerUuidOf(delivery);
       const input = withoutNulls({ ...inputOf(values), id, teamId: inTeam.value, labelIds: labels?.add });
-      const asked = await ask(calls, CREATE, { input });
-      const identifier = asked.status === 'ok' ? asked.value.issueCreate.issue?.identifier : undefined;
-      if (identifier !== undefined) return { status: 'ok', value: identifier };
-      if (asked.status === 'later' || asked.status === 'disabled') return asked;
+      const created = await mapAsked(ask(calls, CREATE, { input }), ({ issueCreate }) => issueCreate.issue?.identifier);
+      if (created.status === 'later' || created.status === 'disabled') return created;
+      if (created.status === 'ok' && created.value !== undefined) return { status: 'ok', value: created.value };
       // Refused, possibly because the id exists: another process was faster, or the issue is in the trash.
-      const again = await read(calls, id);
-      if (again.status === 'ok') return { status: 'ok', value: again.value.itemId };
-      return asked.status === 'refused' ? asked : notDone('create the issue');
+      const existing = await mapAsked(read(calls, id), ({ itemId }) => itemId);
+      if (existing.status === 'ok') return existing;
+      return created.status === 'refused' ? created : notDone('create the issue');
     },
     async update(issue, values) {
       const asked = await ask(calls, UPDATE, { id: issue.id, input: inputOf(values) });

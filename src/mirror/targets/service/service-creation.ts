@@ -95,13 +95,9 @@ export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeed
     async function whyNotAgain({ agoMs, isTaken }: LoggedCreation): Promise<Created | undefined> {
       const waitMs = mayArriveWithinMs(account) - agoMs;
       if (waitMs > 0) return unseen(account, waitMs);
-      let before: SharedList | undefined;
-      for (let reads = 1; reads <= MAX_READS; reads++) {
-        const list = await search(before?.endedMs ?? nowMs());
-        if (list.status !== 'read') return list;
-        if (before?.fingerprint === list.fingerprint) return isTaken ? notShown(account, marker) : undefined;
-        before = list;
-      }
+      const seen = await searchUntilAgreed(search, nowMs());
+      if (seen === 'absent') return isTaken ? notShown(account, marker) : undefined;
+      if (seen !== 'unsteady') return seen;
       const detail = `${MAX_READS} reads of the tasks of account ${account.name} did not agree, so it is unclear which tasks are missing`;
       return { status: 'later', reason: 'LIST_UNSTEADY', detail };
     }
@@ -127,6 +123,21 @@ export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeed
     const sent = await sending.finally(() => underWay.delete(sending));
     return sent ?? look();
   };
+}
+
+/** Absent: two reads of the list that agree do not show it. */
+async function searchUntilAgreed(
+  search: (sinceMs: number) => Promise<Created | SharedList>,
+  sinceMs: number,
+): Promise<Created | 'absent' | 'unsteady'> {
+  let before: SharedList | undefined;
+  for (let reads = 1; reads <= MAX_READS; reads++) {
+    const list = await search(before?.endedMs ?? sinceMs);
+    if (list.status !== 'read') return list;
+    if (before?.fingerprint === list.fingerprint) return 'absent';
+    before = list;
+  }
+  return 'unsteady';
 }
 
 /** Counted from the record of a creation. */

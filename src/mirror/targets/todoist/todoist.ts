@@ -8,15 +8,16 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { ItemState, Target, TargetFailure } from '../../../contract/target.ts';
+import type { Delivery, ItemState, Target, TargetFailure } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
+import type { DetailLog } from '../items/creation-log.ts';
 import { accepted, type Calls, type ItemNeeds, mapAsked, moved } from '../items/item-calls.ts';
 import type { FieldValues } from '../items/item-fields.ts';
 import { hookReader } from '../items/item-hook.ts';
 import { TODOIST } from '../items/item-naming.ts';
 import { limited, type Reply, waitOf } from '../items/item-outcome.ts';
 import { collectInPages, findInPages, isInPages, MOST_TOGETHER } from '../items/item-pages.ts';
-import type { Asked } from '../items/item-target.ts';
+import type { Asked, Written } from '../items/item-target.ts';
 import { endsWith, markedText, textsOf } from '../items/item-text.ts';
 import { markerOf } from '../items/marker.ts';
 import { orUnread } from '../items/unread-item.ts';
@@ -97,25 +98,12 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
       if (completed.value) return { status: 'ok', value: itemOf(itemId, true) };
       return { ...asked, detail: `${asked.detail}; and it was not completed within three months` };
     },
-    async write({ itemId, recurs }, wanted, delivery) {
+    async write(item, wanted, delivery) {
       if (wanted.status !== 'completed' && wanted.status !== 'cancelled') {
-        return calls.ask({ method: 'POST', path: `${TASKS}/${itemId}/reopen` }, moved('open'));
+        return calls.ask({ method: 'POST', path: `${TASKS}/${item.itemId}/reopen` }, moved('open'));
       }
-      const close = { method: 'POST', path: `${TASKS}/${itemId}/close` } as const;
-      if (recurs === undefined) return calls.ask(close, moved('completed'));
-      if (wanted.status === 'cancelled') {
-        const detail = `${itemId} recurs (${recurs}), so closing it would only move it to its next date: delete it by hand`;
-        return { status: 'skipped', reason: 'RECURRING', detail };
-      }
-      const before = await needs.log.lastDelivered(delivery);
-      // A change may have replaced the delivery of the completion.
-      if (delivery.event === 'changed' && before?.task.isCompleted !== false) {
-        const detail = `${itemId} recurs (${recurs}), so it is always open: a change of the text of its completed ${delivery.task.kind} does not move it to its next date`;
-        return { status: 'skipped', reason: 'RECURRING', detail };
-      }
-      const note = `it recurs (${recurs}), so closing it only moved it to its next date`;
-      const headers = once(`close/${before?.id ?? delivery.id}`);
-      return calls.ask({ ...close, headers }, moved('open on its next date', note));
+      if (item.recurs !== undefined) return closeRecurring(calls, item, wanted.status, delivery, needs.log);
+      return calls.ask(closing(item), moved('completed'));
     },
     async find(delivery, begunAt) {
       const marker = markerOf(delivery);
@@ -174,6 +162,36 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
     readHook: hookReader(todoistHook, settings.hookSecret, needs),
     admin: todoistAdmin(settings),
   });
+}
+
+function closing({ itemId }: TodoistTask) {
+  return { method: 'POST', path: `${TASKS}/${itemId}/close` } as const;
+}
+
+/** Closing a task that recurs moves it to its next date, so it is closed once for each completion. */
+async function closeRecurring(
+  calls: Calls,
+  item: TodoistTask,
+  wanted: 'completed' | 'cancelled',
+  delivery: Delivery,
+  log: DetailLog,
+): Promise<Written> {
+  const recurring = `${item.itemId} recurs (${item.recurs})`;
+  const skipped = (why: string) =>
+    ({ status: 'skipped', reason: 'RECURRING', detail: `${recurring}, ${why}` }) as const;
+  if (wanted === 'cancelled') {
+    return skipped('so closing it would only move it to its next date: delete it by hand');
+  }
+  const before = await log.lastDelivered(delivery);
+  // A change may have replaced the delivery of the completion.
+  if (delivery.event === 'changed' && before?.task.isCompleted !== false) {
+    return skipped(
+      `so it is always open: a change of the text of its completed ${delivery.task.kind} does not move it to its next date`,
+    );
+  }
+  const note = `it recurs (${item.recurs}), so closing it only moved it to its next date`;
+  const headers = once(`close/${before?.id ?? delivery.id}`);
+  return calls.ask({ ...closing(item), headers }, moved('open on its next date', note));
 }
 
 /** A task that recurs has its dates by its rule, which a date would end. */

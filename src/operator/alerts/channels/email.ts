@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns';
 import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
-import { createTransport } from 'nodemailer';
+import { createTransport, type SMTPSentMessageInfo } from 'nodemailer';
 import { codeOf, messageOf } from '../../../base/errors.ts';
 import { withoutSecrets } from '../../../base/without-secrets.ts';
 import type { CallContext, DeliveryOutcome, TargetFailure } from '../../../contract/target.ts';
@@ -16,8 +16,7 @@ import type { Alert, Channel, ChannelNeeds } from './channel.ts';
 const IMPLICIT_TLS_PORT = 465;
 
 export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelNeeds): Channel {
-  const { name, host, port, user, from, to, timeoutMs } = settings;
-  const { security = port === IMPLICIT_TLS_PORT ? 'tls' : 'starttls' } = settings;
+  const { name, host, port, from, to, timeoutMs } = settings;
   const server = `${host}:${port}`;
   /** The addresses that have an alert, while others are refused for now. */
   const reached = new Map<string, readonly string[]>();
@@ -28,20 +27,8 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
     const signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]);
     const connection = await reach(settings, signal);
     if ('status' in connection) return context.signal.aborted ? aborted(server) : connection;
+    const transport = transportTo(settings, connection, pass);
     const had = reached.get(id) ?? [];
-    const transport = createTransport({
-      host,
-      port,
-      connection,
-      secure: security === 'tls',
-      requireTLS: security === 'starttls',
-      ignoreTLS: security === 'none',
-      ...(user !== undefined && { auth: { user, pass: pass ?? '' }, forceAuth: true }),
-      greetingTimeout: timeoutMs,
-      socketTimeout: timeoutMs,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    });
     try {
       const sent = await transport.sendMail({
         from,
@@ -55,16 +42,7 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
         headers: { 'Auto-Submitted': 'auto-generated' },
         signal,
       });
-      const { rejected, accepted, rejectedErrors = [] } = sent;
-      const refused = `the mail server refused ${rejected.length} of ${to.length} addresses`;
-      const passing = rejectedErrors.find(({ responseCode = 0 }) => responseCode < 500);
-      if (passing !== undefined) {
-        reached.set(id, [...had, ...accepted]);
-        const detail = `${server}: ${refused}: ${said(passing.response ?? '', pass)}`;
-        return { status: 'later', reason: 'SERVER_ERROR', detail };
-      }
-      reached.delete(id);
-      return rejected.length === 0 ? { status: 'delivered' } : { status: 'delivered', detail: refused };
+      return outcomeOf(id, sent, pass);
     } catch (error) {
       if (context.signal.aborted) return aborted(server);
       if (signal.aborted) return { status: 'later', reason: 'TIMEOUT', detail: `${server}: no answer in time` };
@@ -73,6 +51,22 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
       transport.close();
       connection.destroy();
     }
+  }
+
+  function outcomeOf(
+    id: string,
+    { rejected, accepted, rejectedErrors = [] }: SMTPSentMessageInfo,
+    pass: string | undefined,
+  ): DeliveryOutcome {
+    const refused = `the mail server refused ${rejected.length} of ${to.length} addresses`;
+    const passing = rejectedErrors.find(({ responseCode = 0 }) => responseCode < 500);
+    if (passing !== undefined) {
+      reached.set(id, [...(reached.get(id) ?? []), ...accepted]);
+      const detail = `${server}: ${refused}: ${said(passing.response ?? '', pass)}`;
+      return { status: 'later', reason: 'SERVER_ERROR', detail };
+    }
+    reached.delete(id);
+    return rejected.length === 0 ? { status: 'delivered' } : { status: 'delivered', detail: refused };
   }
 
   function failureOf(error: unknown, pass: string | undefined): TargetFailure {
@@ -96,6 +90,24 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
   }
 
   return { send, close: async () => undefined };
+}
+
+function transportTo(settings: ChannelOf<'email'>, connection: Socket, pass = '') {
+  const { host, port, user, timeoutMs } = settings;
+  const { security = port === IMPLICIT_TLS_PORT ? 'tls' : 'starttls' } = settings;
+  return createTransport({
+    host,
+    port,
+    connection,
+    secure: security === 'tls',
+    requireTLS: security === 'starttls',
+    ignoreTLS: security === 'none',
+    ...(user !== undefined && { auth: { user, pass }, forceAuth: true }),
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 }
 
 /** What the server said; some repeat the password. */
