@@ -11,6 +11,11 @@ export function shortened(text: string, most: number): string {
   return `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
+const MOST_LABEL = 80;
+
+/** The name of a record within a line: a field may have thousands of characters. */
+export const shortLabel = (label: string): string => shortened(label, MOST_LABEL);
+
 /** With a full stop, if it ends without one. */
 export function ended(sentence: string): string {
   return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;

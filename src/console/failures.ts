@@ -1,7 +1,7 @@
 /** What went wrong with a request, for its answer. */
 import { z } from 'zod';
 import { codeOf, LockstepError } from '../base/errors.ts';
-import { statementOf } from '../csv/column-errors.ts';
+import { type Reading, statementOf, UnclearFile } from '../csv/column-errors.ts';
 import { AccountSuspended } from '../engine/ledger/scopes/suspensions.ts';
 import { listIssues } from '../settings/issues.ts';
 import { describeDatabaseError } from '../storage/errors.ts';
@@ -13,6 +13,8 @@ export interface Failure {
   readonly message: string;
   /** The account whose page says how to continue. */
   readonly account?: string;
+  /** The encodings that a person can choose, with a text of the file in each. */
+  readonly readings?: readonly Reading[];
 }
 
 const HTTP_STATUS: Readonly<Record<string, number>> = {
@@ -44,7 +46,8 @@ export function failureOf(error: unknown, database: string): Failure {
   if (error instanceof LockstepError) {
     const { code } = error;
     const account = error instanceof AccountSuspended ? { account: error.account } : {};
-    return { httpStatus: HTTP_STATUS[code] ?? 409, code, message: statementOf(error), ...account };
+    const readings = error instanceof UnclearFile && error.readings.length > 0 ? { readings: error.readings } : {};
+    return { httpStatus: HTTP_STATUS[code] ?? 409, code, message: statementOf(error), ...account, ...readings };
   }
   const lost = describeDatabaseError(error, database, false);
   if (lost) return { httpStatus: 503, code: lost.code, message: lost.message };

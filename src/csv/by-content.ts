@@ -86,7 +86,7 @@ export function areAmounts(name: string, cells: readonly string[]): boolean {
   const words = plainWords(name);
   return (
     (MONEY_WORDS.test(words) && !COUNT_WORDS.test(words)) ||
-    cells.some((cell) => /\d[.,](?:[1-9]|\d\d|\d{4})\D*$|[€$£¥]/.test(cell))
+    cells.some((cell) => /\d[.,](?:[1-9]|\d\d|\d{4})\D*$|[\p{Sc}円元圓원]|руб|zł|Kč/u.test(cell))
   );
 }
 

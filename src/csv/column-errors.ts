@@ -4,14 +4,23 @@ import { firstOf } from '../base/counts.ts';
 import { LockstepError } from '../base/errors.ts';
 import { shortened } from '../base/texts.ts';
 import { likelyAmount } from './amount-words.ts';
+import type { Encoding } from './encoding.ts';
 import type { MappedColumn } from './mapped-column.ts';
 
-/** A file that can be read once a person has chosen columns or the line of the header. */
+/** A text of a file, and the encoding in which it is this text. */
+export interface Reading {
+  readonly text: string;
+  readonly encoding: Encoding;
+}
+
+/** A file that can be read once a person has chosen columns, the line of the header or an encoding. */
 export class UnclearFile extends LockstepError {
   /** The message without options of the command line. */
   readonly statement: string;
   /** The columns that fill a field, as far as they were found. */
   columns: readonly MappedColumn[] = [];
+  /** If a person has to choose the encoding: one of the texts in each that is possible; the last one is as the file was read. */
+  readings: readonly Reading[] = [];
 
   constructor(code: string, statement: string, onCommandLine: string) {
     super(code, `${statement} ${onCommandLine}`, { exitCode: 2 });

@@ -3,7 +3,15 @@
  * Europe has, such as "Micha³" for "Michał". Only for an encoding that is a guess.
  */
 import { UnclearFile } from './column-errors.ts';
-import { type DetectedEncoding, decodeSample, encodeText, isSingleByte, MULTI_BYTE, SINGLE_BYTE } from './encoding.ts';
+import {
+  type DetectedEncoding,
+  decodeSample,
+  type Encoding,
+  encodeText,
+  isSingleByte,
+  MULTI_BYTE,
+  SINGLE_BYTE,
+} from './encoding.ts';
 
 /** The letters beyond ASCII that one word may have: French, German, Spanish, Portuguese, Italian, Catalan, Dutch, Swedish, Danish, Icelandic. */
 const ALPHABETS = [
@@ -67,11 +75,14 @@ export class WordCheck {
     if (this.#odd === 0 || this.#odd <= (this.#odd + this.#good) * MOST_ODD) return;
     const others = this.#readings();
     const as = others.map(([text, encodings]) => `, as ${encodings.join(' or ')} "${text}"`).join('');
-    throw new UnclearFile(
+    const readings = others.flatMap(([text, encodings]) => encodings.map((encoding) => ({ text, encoding })));
+    const unclear = new UnclearFile(
       'CSV_ENCODING_UNCLEAR',
       `${name} is not UTF-8, and has texts that look wrong: as ${this.#encoding} "${this.#example}"${as}.`,
       `If one of these is right, name its encoding, as in --encoding ${others[0]?.[1][0] ?? this.#encoding}; otherwise export the file again as UTF-8.`,
     );
+    unclear.readings = [...readings, { text: this.#example, encoding: this.#encoding }];
+    throw unclear;
   }
 
   #judge(word: string, cell: string): void {
@@ -89,8 +100,8 @@ export class WordCheck {
    * What the example is in other encodings, if it is one word there; its whole cell in those of East Asia, in which a byte
    * of a character may look like the end of a word.
    */
-  #readings(): readonly (readonly [text: string, encodings: readonly string[]])[] {
-    const found = new Map<string, string[]>();
+  #readings(): readonly (readonly [text: string, encodings: readonly Encoding[]])[] {
+    const found = new Map<string, Encoding[]>();
     const bytes = encodeText(this.#example, this.#encoding);
     for (const encoding of SINGLE_BYTE) {
       const text = decodeSample(bytes, encoding);

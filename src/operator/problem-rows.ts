@@ -1,6 +1,7 @@
 /** The rows of a run that need a person, grouped by reason, with what to do about each group. */
 import { formatCount } from '../base/counts.ts';
 import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/reasons.ts';
+import { shortLabel } from '../base/texts.ts';
 import { DECIDED_PROBLEMS, PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
 import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/views/row-groups.ts';
 import type { Queryable } from '../storage/queryable.ts';
@@ -87,9 +88,9 @@ function unique(texts: readonly (string | undefined)[]): string | undefined {
 /** Records of one name are told apart by their ids; rows of a file by their lines. */
 export function exampleNames({ examples }: Pick<RowGroup, 'examples'>): readonly string[] {
   return examples.map(({ sourceId, label, facts }) => {
-    if (label === null || label === '') return sourceId;
+    const name = shortLabel(label ?? '') || shortLabel(sourceId);
     const isShared = facts?.line === undefined && examples.filter((other) => other.label === label).length > 1;
-    return isShared ? `${label} (${sourceId})` : label;
+    return label && isShared ? `${name} (${shortLabel(sourceId)})` : name;
   });
 }
 

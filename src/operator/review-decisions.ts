@@ -1,7 +1,7 @@
 /** Takes and undoes decisions of people about what waits for them, and says what becomes of them. */
 
 import { wrongUse } from '../base/errors.ts';
-import { shortened } from '../base/texts.ts';
+import { shortLabel } from '../base/texts.ts';
 import {
   chosenCustomers,
   type Decision,
@@ -20,10 +20,7 @@ import { choicesFor, idMeant, oneNamed, optionsFor, recordsFor, reviewUnknown, s
 type Hint = (command: string) => string;
 
 export const nameOf = ({ kind, subject, label }: Pick<ReviewItem, 'kind' | 'subject' | 'label'>) =>
-  `${kind === 'contact' ? `Contact ${subject}` : `Order ${subject}`}${label === null ? '' : ` (${shortened(label, MOST_LABEL)})`}`;
-
-/** Characters of a label in a sentence, at most. */
-const MOST_LABEL = 80;
+  `${kind === 'contact' ? `Contact ${subject}` : `Order ${subject}`}${label === null ? '' : ` (${shortLabel(label)})`}`;
 
 /** What becomes of the item, for the person who decided. */
 export function wordsFor({ item, choice, record }: NewDecision, isUnasked: boolean, hint: Hint): string {

@@ -66,14 +66,17 @@ function decidedPart({ counts, decided = 0 }: Counted): string {
 function unsettledParts({ unsettled, callsMissed, state }: Counted): readonly string[] {
   const { sent = 0, neverSent = 0 } = unsettled ?? {};
   return [
-    ...(sent > 0 ? [`${formatCount(sent)} ${unconfirmedWords({ callsMissed })}`] : []),
+    ...(sent > 0 ? [`${formatCount(sent)} ${unconfirmedWords({ callsMissed, state })}`] : []),
     ...(neverSent > 0 ? [`${formatCount(neverSent)} ${unsentWords({ state })}`] : []),
   ];
 }
 
 /** Of rows that may have arrived: a process that was killed leaves rows of which no one knows whether they were sent. */
-export function unconfirmedWords({ callsMissed = false }: Partial<Pick<RunReport, 'callsMissed'>>): string {
-  return callsMissed ? 'perhaps sent, not confirmed' : 'sent, not confirmed';
+export function unconfirmedWords({
+  callsMissed = false,
+  state,
+}: Partial<Pick<RunReport, 'callsMissed' | 'state'>>): string {
+  return callsMissed || state === 'interrupted' ? 'perhaps sent, not confirmed' : 'sent, not confirmed';
 }
 
 /** Of rows that were not sent: what they wait for, if the run is unfinished. */

@@ -1,7 +1,7 @@
 /**
  * A day at random, from a seed: processes of `lockstep start` share an embedded Postgres, and a Redis or none, while people
- * add contacts, tasks and files of orders. Processes, Postgres and Redis are killed, stopped and continued, and the service
- * fails before and after its commits. In the evening everything is healed, and compared with the service's own records.
+ * add contacts, tasks and files of orders. Processes, Postgres and Redis are killed, stopped and continued, a host is lost, and
+ * the service fails before and after its commits. In the evening everything is healed, and compared with the service's own records.
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,6 +14,7 @@ import { randomFrom } from '../support/drawn-service.ts';
 import { csvOf } from '../support/harness/orders.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 import { machineOf, mountDisk } from './day-machine.ts';
+import { networkOf } from './day-network.ts';
 import {
   compareCustomers,
   compareOrders,
@@ -78,6 +79,8 @@ export async function liveThrough(seed: number, minutes: number, how: DayHow = {
   const ownDisk = await mountDisk(path.join(cwd, '.lockstep'));
   const machine = await machineOf(cwd, random, { ownDisk, workers: count });
   closers.push(machine.close);
+  const network = await networkOf(cwd, random);
+  closers.push(network.close);
   await writeFile(path.join(cwd, 'lockstep.yaml'), settingsText(service.front.url, receiver.hook, redis.url));
   const around = { cwd, env: { ...service.env, HOOK_SECRET: SECRET } };
   const { run, file } = commandsIn(around);
@@ -89,23 +92,24 @@ export async function liveThrough(seed: number, minutes: number, how: DayHow = {
 
   const summary: Record<string, number> = {};
   const problems: string[] = [];
-  const workers: Running[] = [];
+  const workers: { readonly n: number; readonly running: Running }[] = [];
   const commands = new Set<Running>();
   const background = new Set<Promise<unknown>>();
   const expected = { contacts: 0, tasks: [] as number[], files: [] as DayFile[] };
-  let started = 0;
-  const startWorker = () => {
+  /** The last one is on the other host. */
+  const startWorker = (n: number) => {
     const args = ['start', '--config', 'lockstep.yaml', '--json', '--roles', 'worker,scheduler'];
-    const env = { ...around.env, ...machine.envOf(started++ % count) };
-    const worker = startLockstep(args, { cwd, env });
+    const env = { ...around.env, ...(n < count ? machine.envOf(n) : network.env()) };
+    const running = startLockstep(args, { cwd, env });
+    const worker = { n, running };
     workers.push(worker);
-    void worker.ended.then(({ code, stdout, stderr }) => {
+    void running.ended.then(({ code, stdout, stderr }) => {
       const place = workers.indexOf(worker);
       if (place === -1) return; // it was told to end
       workers.splice(place, 1);
       const hasBegun = code === null || code === 1 || stdout.includes('"roles"');
       if (hasBegun) problems.push(`a worker ended by itself with ${code}: ${stderr.split('\n').slice(-40).join('\n')}`);
-      startWorker(); // as a service manager does where Postgres or Redis is lost at the start
+      startWorker(n); // as a service manager does where Postgres or Redis is lost at the start
     });
   };
   const inBackground = (work: Promise<unknown>) => {
@@ -124,27 +128,28 @@ export async function liveThrough(seed: number, minutes: number, how: DayHow = {
   };
   const load = (name: string) => startLoad(name).ended;
   const startAll = () => {
-    for (let n = 0; n < count; n++) startWorker();
+    for (let n = 0; n <= count; n++) startWorker(n);
   };
   const stopAll = async () => {
-    const all = [...workers.splice(0), ...commands];
+    const all = [...workers.splice(0).map(({ running }) => running), ...commands];
     for (const one of all) one.signal('SIGKILL');
     for (const { ended } of all) await ended;
   };
+  const replaceWorker = (signal: NodeJS.Signals) => {
+    const [worker] = workers.splice(int(workers.length), 1);
+    if (!worker) return;
+    worker.running.signal(signal);
+    startWorker(worker.n);
+  };
   const happenings: Readonly<Record<string, () => unknown>> = {
-    'a worker is killed': () => {
-      workers.splice(int(workers.length), 1)[0]?.signal('SIGKILL');
-      startWorker();
-    },
-    'a worker is ended': () => {
-      workers.splice(int(workers.length), 1)[0]?.signal('SIGTERM');
-      startWorker();
-    },
+    'a worker is killed': () => replaceWorker('SIGKILL'),
+    'a worker is ended': () => replaceWorker('SIGTERM'),
     'a worker stands still': () => {
-      const worker = workers[int(workers.length)];
-      worker?.signal('SIGSTOP');
-      inBackground(delay(pick(STANDSTILLS_MS)).then(() => worker?.signal('SIGCONT')));
+      const running = workers[int(workers.length)]?.running;
+      running?.signal('SIGSTOP');
+      inBackground(delay(pick(STANDSTILLS_MS)).then(() => running?.signal('SIGCONT')));
     },
+    ...network.happenings(inBackground),
     ...machine.happenings(inBackground, { stopAll, startAll }),
     ...redis.happenings(inBackground),
     'contacts are added': async () => {
@@ -196,7 +201,7 @@ export async function liveThrough(seed: number, minutes: number, how: DayHow = {
   await succeeds(() => run('deliveries', 'replay', '--target', 'hook', '--verdict', 'waiting'), problems);
   const waiting = async () => (await run('deliveries', '--verdict', 'waiting')).json?.deliveries;
   await expect.poll(waiting, { timeout: EVENING_MS, interval: 2_000 }).toEqual([]);
-  const ending = workers.splice(0);
+  const ending = workers.splice(0).map(({ running }) => running);
   for (const worker of ending) worker.signal('SIGTERM');
   for (const { ended } of ending) expect((await ended).code).toBe(0);
   if (isTooLate) await delay(TOO_LATE_MS); // all audits are due

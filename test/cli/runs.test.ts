@@ -172,6 +172,21 @@ test('a row that was sent or claimed may have arrived, and is not confirmed; the
   expect(reasons).toEqual(['NOT_CONFIRMED', 'NEVER_SENT', 'NEVER_SENT', 'NOT_CONFIRMED']);
 });
 
+test('no one knows which claimed rows an interrupted run has sent', async () => {
+  const id = await runWith([]);
+  await addRows(database.pool, id, [{ n: 1, sourceId: 'a', label: 'a' }]);
+  const worker = { ...WORKER, pid: 2 ** 22 + 1 }; // no process has this id
+  const claim = await claimOn(database, await readRun(database.pool, id), { worker });
+  await database.pool.query(`insert into ledger.chunks (claim_id, run_id, rows) values ($2, $1, '{1}')`, [
+    id,
+    claim.id,
+  ]);
+  expect((await runs('show', id)).stdout).toMatch(/ 1 {2}sent, not confirmed\n/);
+  await noteAttended(database.pool, [id], worker);
+  expect((await runs('show', id)).stdout).toMatch(/is interrupted[\s\S]* 1 {2}perhaps sent, not confirmed\n/);
+  await endRun(database.pool, id, 'cancelled');
+});
+
 test('names a sync that is neither in the settings nor in the ledger', async () => {
   await runWith(['1 created -'], 'done', { sync: 'removed' });
   expect((await runs('--sync', 'removed', '--status', 'failed')).stdout).toBe('No run matches.\n');

@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Console } from '../../src/console/server.ts';
+import { encodeText } from '../../src/csv/encoding.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type OrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 import { expectSound, openPage } from './browser.ts';
@@ -110,6 +111,18 @@ describe.runIf(CHROMIUM)('a file', () => {
     ]);
     expect(await page.textContent('main')).toContain('x.csv for test');
     expect((await uploaded()).filter((name) => name.endsWith('.csv'))).toEqual([]);
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test('in Shift_JIS is read in the encoding whose text a person clicks', async () => {
+    const { page, wrong, close } = await openPage(browser);
+    const text = ['注文番号,顧客番号,金額,状態', 'A-1,1,1200,新規', 'A-2,2,3400,完了'].join('\n');
+    await choose(page, 'orders.csv', encodeText(text, 'shift_jis'));
+    expect(await said(page)).toContain('CSV_ENCODING_UNCLEAR');
+    await page.getByRole('link', { name: '注文番号 (shift_jis)' }).click();
+    await expect.poll(() => page.textContent('main')).toContain('shift_jis (as chosen)');
+    expect(await page.getByText('CSV_ENCODING_UNCLEAR').count()).toBe(0);
     expect(wrong).toEqual([]);
     await close();
   });

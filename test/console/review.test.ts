@@ -212,7 +212,11 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     const { page, wrong, close } = await openPage(browser);
     await page.goto(`${web.url}/review`);
     await page.getByRole('link', { name: 'A-1' }).click();
-    await page.getByLabel('Decide the same for 2 other orders of this load with the same customer').check();
+    await page.getByRole('link', { name: 'The row' }).focus();
+    await page.keyboard.press('Tab'); // before the buttons that decide
+    await page.keyboard.press('Space');
+    const same = page.getByLabel('Decide the same for 2 other orders of this load with the same customer');
+    expect(await same.isChecked()).toBe(true);
     await expectSound(page, 'an order');
     await page.getByRole('button', { name: 'Use 16' }).click();
     expect(await page.textContent('[role=status]')).toMatch(
@@ -223,6 +227,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
       ['4', '2', '1'].map((n) => [n, '16']),
     );
     await page.getByRole('link', { name: 'See it, or undo it' }).click();
+    await expectSound(page, 'a decision about several orders');
     await page.getByRole('button', { name: 'Undo it and the 2 equal decisions' }).click();
     expect(await page.textContent('[role=status]')).toContain(
       'and 2 other orders are undone: they are in review again.',

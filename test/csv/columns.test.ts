@@ -80,6 +80,7 @@ const HEADERS: readonly (readonly [names: readonly string[], fields: object])[] 
     ['注文番号', 'メールアドレス', '合計金額', '商品名'],
     { order_id: '注文番号', customer_email: 'メールアドレス', amount: '合計金額', description: '商品名' },
   ],
+  [['注文番号', '顧客名', '金額'], { order_id: '注文番号', customer_name: '顧客名', amount: '金額' }],
   [
     ['订单编号', '买家姓名', '订单金额', '订单状态'],
     { order_id: '订单编号', customer_name: '买家姓名', amount: '订单金额', status: '订单状态' },

@@ -20,6 +20,15 @@ test('an amount may be a quantity if another column has prices', async () => {
     await expect(loaded(other)).resolves.toBeDefined();
 });
 
+test.each([
+  ['1200円', '￥500'],
+  ['1200元', '500元'],
+  ['5000 ₽', '700 руб.'],
+])('whole numbers with a currency, such as %s, are amounts that no order is loaded without', async (first, second) => {
+  const text = `Order No,Customer,Sum of it\n1,Ann Lee,${first}\n2,Ben Fox,${second}\n`;
+  await expect(loaded(text)).rejects.toMatchObject({ code: 'CSV_NO_AMOUNT_COLUMN' });
+});
+
 test('amounts of less than a cent are compared exactly', async () => {
   const text = 'Order No,Customer,Amount,VAT,Gross\n1,Ann Lee,0.0011,0.0012,0.0041\n2,Ben Fox,0.0021,0.0012,0.0051\n';
   await expect(loaded(text)).resolves.toBeDefined();

@@ -14,7 +14,11 @@ const SETTLE_MS = 200;
 const QUICK = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 1s, settle: ${SETTLE_MS}ms, concurrency: 4 }`;
 
 const tiny = await startTinyService();
-const harness = await openContactsHarness({ account: QUICK, serviceUrl: tiny.url });
+const harness = await openContactsHarness({
+  account: QUICK,
+  serviceUrl: tiny.url,
+  syncs: { contacts: 'job: contacts', imports: 'job: contacts, options: { importWith: import }' },
+});
 beforeEach(() => harness.reset());
 afterAll(async () => {
   await harness.close();
@@ -187,6 +191,16 @@ describe('a key that is refused', () => {
     const run = await harness.runSync();
     expect([run.status, run.errorCode, await suspended()]).toEqual(['failed', 'OPERATION_FORBIDDEN', undefined]);
     expect(run.error).toMatch(/customers\.getall.*accepts the API key.*unknown API key.*lockstep runs resume run-/);
+  });
+
+  test('by imports only creates the customers instead; with importWith: import the run fails and names them', async () => {
+    const forbidden: Reply = { status: 403, body: { status: 'error', message: 'not in your plan' } };
+    tiny.begin({ contacts: people(CONTACTS), onImport: () => forbidden });
+    const strict = await harness.runSync({ sync: 'imports' });
+    expect([strict.status, strict.errorCode, tiny.customers.length]).toEqual(['failed', 'OPERATION_FORBIDDEN', 0]);
+    const run = await harness.runSync();
+    expect([run.status, await harness.counts(run)]).toMatchObject(['done', { created: CONTACTS }]);
+    expect([tiny.customers.length, await suspended()]).toEqual([CONTACTS, undefined]);
   });
 
   test('for one record only, during a read, rejects that record and nothing else', async () => {

@@ -21,6 +21,7 @@ test.each<[string, number, readonly GroupExample[], string]>([
     [named('Ann', 'c-7'), named('Bo', 'c-8'), named('Ann', 'c-9')],
     'Ann (c-7), Bo, Ann (c-9)',
   ],
+  ['a contact with a name of 10,000 characters', 1, [named('x'.repeat(10_000), 'c-7')], `${'x'.repeat(79)}…`],
   ['rows that come from no file', 1, [at({ customer: '7' }, 'contact 3')], 'contact 3'],
 ])('%s', (_, count, examples, words) => {
   expect(examplesOf({ count, examples })).toBe(words);

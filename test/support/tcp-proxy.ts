@@ -3,7 +3,12 @@ import { once } from 'node:events';
 import net from 'node:net';
 
 /** `host`: a name, or the directory of Postgres' Unix socket. */
-export async function startProxy({ host = '', port = 5432 }: { readonly host?: string; readonly port?: number }) {
+export function startProxy({ host = '', port = 5432 }: { readonly host?: string; readonly port?: number }) {
+  return startProxyTo(() => (host.startsWith('/') ? net.connect(`${host}/.s.PGSQL.${port}`) : net.connect(port, host)));
+}
+
+/** `connect`: to the server, for each connection of a client. */
+export async function startProxyTo(connect: () => net.Socket) {
   const sockets = new Set<net.Socket>();
   const servers: net.Socket[] = [];
   let isCut = false;
@@ -25,7 +30,7 @@ export async function startProxy({ host = '', port = 5432 }: { readonly host?: s
   const server = net.createServer((client) => {
     keep(client);
     if (isCut) return client.destroy();
-    const there = keep(host.startsWith('/') ? net.connect(`${host}/.s.PGSQL.${port}`) : net.connect(port, host));
+    const there = keep(connect());
     const n = servers.push(there);
     pass(client, there, n);
     pass(there, client, n);
@@ -42,9 +47,10 @@ export async function startProxy({ host = '', port = 5432 }: { readonly host?: s
     address: { host: '127.0.0.1', port: (server.address() as net.AddressInfo).port },
     /** Breaks all connections, and refuses new ones. */
     cut,
-    /** As if the client's host were gone, from when it sends this text: nothing arrives any more, and no connection is closed. */
-    loseHost(from: string): void {
+    /** As if the client's host were gone, at once or from when it sends this text: nothing arrives any more, and no connection is closed. */
+    loseHost(from?: string): void {
       silentFrom = from;
+      isSilent ||= from === undefined;
     },
     isHostLost: () => isSilent,
     /** Passes new connections; those of before stay as they are. */

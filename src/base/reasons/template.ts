@@ -1,4 +1,5 @@
 /** Fills the templates of reasons (reason.ts says how they are written) with facts. */
+import { shortened } from '../texts.ts';
 import type { Cause, Difference, Fact, Facts } from './reason.ts';
 
 export interface Filling {
@@ -11,6 +12,8 @@ export interface Filling {
 
 /** Names at most this many items of a list. */
 const MOST_NAMED = 10;
+/** Characters of a fact, such as a field of a record. */
+const MOST_OF_FACT = 500;
 const PART = /\[(?:([?!])(\w+) ?)?([^\]]*)\]/g;
 const NAME = /\{(\w+)(?: or)?\}/g;
 const COMMAND = /`lockstep [^`]*`/g;
@@ -67,7 +70,7 @@ function wordsOf(fact: Fact | undefined, filling: Filling, joint: 'and' | 'or' =
     const last = more ?? (joint === 'or' && items.length > 1 ? items.pop() : undefined);
     return `${items.join(', ')}${last === undefined ? '' : ` ${joint} ${last}`}`;
   }
-  if (typeof fact !== 'object' || fact === null) return String(fact ?? '');
+  if (typeof fact !== 'object' || fact === null) return shortened(String(fact ?? ''), MOST_OF_FACT);
   return 'code' in fact ? filling.said(fact) : inWords(fact as Difference); // of the objects, only these two are facts
 }
 
@@ -77,4 +80,4 @@ function inWords({ field, is, expected }: Difference): string {
     : `${field} ${said(is)} instead of ${said(expected)}`;
 }
 
-const said = (value: string | number) => (value === '' ? '(empty)' : value);
+const said = (value: string | number) => (value === '' ? '(empty)' : shortened(String(value), MOST_OF_FACT));

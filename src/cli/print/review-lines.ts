@@ -1,6 +1,7 @@
 /** Prints what waits for a person, with the evidence side by side. */
 import { plural } from '../../base/counts.ts';
 import { meaningOf } from '../../base/reasons/reasons.ts';
+import { shortLabel } from '../../base/texts.ts';
 import { visible } from '../../base/visible.ts';
 import type { Keys, ReviewItem } from '../../engine/ledger/views/review-items.ts';
 import { groupCount, KEY_WORDS, MOST_CUSTOMERS, optionsFor, statementOf } from '../../operator/review.ts';
@@ -30,7 +31,7 @@ export function groupLines(
 }
 
 function itemLines(id: string, item: ReviewItem, hint: (command: string) => string): readonly string[] {
-  const label = item.label === null ? '' : `  ${visible(item.label)}`;
+  const label = item.label === null ? '' : `  ${visible(shortLabel(item.label))}`;
   const later = item.isLater ? '  (later)' : '';
   return [
     `  ${id}${label}${later}`,
@@ -45,7 +46,7 @@ function evidenceTable({ kind, keys, customers }: ReviewItem): readonly string[]
   const all = Object.entries(customers);
   const shown = all.slice(0, MOST_CUSTOMERS);
   if (shown.length === 0) return [];
-  const cell = (of: Keys | null, key: string) => (of === null ? 'id only' : visible(of[key] ?? '-'));
+  const cell = (of: Keys | null, key: string) => (of === null ? 'id only' : visible(shortLabel(of[key] ?? '-')));
   const rows = Object.entries(KEY_WORDS)
     .filter(([key]) => [keys, ...shown.map(([, of]) => of)].some((of) => of?.[key] !== undefined))
     .map(([key, word]) => [word, cell(keys, key), ...shown.map(([, of]) => cell(of, key))]);

@@ -2,6 +2,7 @@
 
 import { formatCount, plural } from '../../base/counts.ts';
 import type { Difference } from '../../base/reasons/reason.ts';
+import { shortLabel } from '../../base/texts.ts';
 import { PROBLEMS, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { ReportedRow } from '../../engine/ledger/views/row-pages.ts';
@@ -119,7 +120,7 @@ export async function plannedLines(
     );
   const detailed = rows.filter(({ facts }) => facts?.changes !== undefined).slice(0, SHOWN_CHANGES);
   const lines = rows.flatMap((row) => [
-    `  ${row.action ?? row.verdict}  ${row.label ?? row.sourceId}`,
+    `  ${row.action ?? row.verdict}  ${shortLabel(row.label ?? row.sourceId)}`,
     ...(detailed.includes(row) ? changeLines(row) : []),
   ]);
   const planned = report.counts.created + report.counts.updated;

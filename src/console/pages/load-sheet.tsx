@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
-import { statementOf } from '../../csv/column-errors.ts';
+import { type Reading as EncodedText, statementOf, UnclearFile } from '../../csv/column-errors.ts';
 import { formatBytes } from '../../operator/format.ts';
 import {
   checkedWords,
@@ -54,6 +54,7 @@ export const loadSheet = definePage({
         <>
           <Heading upload={upload} preview={'code' in preview ? undefined : preview} />
           {failure && <Problem failure={failure} />}
+          {failure?.readings && <Readings upload={upload} form={form} readings={failure.readings} />}
           {'code' in preview ? (
             <Unread upload={upload} form={form} lines={lines} />
           ) : (
@@ -177,6 +178,29 @@ function Problem({ failure: { code, message } }: { failure: Pick<Failure, 'code'
   );
 }
 
+interface ReadingsProps {
+  readonly upload: Upload;
+  readonly form: LoadForm;
+  readonly readings: readonly EncodedText[];
+}
+
+/** One click per encoding. */
+function Readings({ upload, form, readings }: ReadingsProps) {
+  return (
+    <>
+      <p>Which text is right? The file is then read in its encoding.</p>
+      <p class="acts">
+        {readings.map(({ text, encoding }) => (
+          <a class="button" href={addressOf(`/load/${upload.id}`, { ...form, encoding })}>
+            <Foreign text={text} most={40} /> <span class="dim">({encoding})</span>
+          </a>
+        ))}
+      </p>
+      <p class="dim">If none is right, export the file again as UTF-8.</p>
+    </>
+  );
+}
+
 /** The file is not a table as it is read now. */
 function Unread({ upload, form, lines }: { upload: Upload; form: LoadForm; lines: readonly string[] }) {
   return (
@@ -189,12 +213,17 @@ function Unread({ upload, form, lines }: { upload: Upload; form: LoadForm; lines
 
 function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; form: LoadForm }) {
   const { sheet, problem, earlier, presets } = preview;
+  const readings = problem instanceof UnclearFile ? problem.readings : [];
   return (
     <form class="load" method="get" action={`/load/${upload.id}`}>
       {problem && (
         <>
           <Problem failure={{ code: problem.code, message: statementOf(problem) }} />
-          <p class="dim">Choose the columns, or the line of the header, below, and read the file again.</p>
+          {readings.length > 0 ? (
+            <Readings upload={upload} form={form} readings={readings} />
+          ) : (
+            <p class="dim">Choose the columns, or the line of the header, below, and read the file again.</p>
+          )}
         </>
       )}
       {earlier && (

@@ -112,8 +112,8 @@ function Question({ item, reviewed: { decisions }, others, hint, canAct }: Quest
           Nothing
         </button>
         <input type="hidden" name="mark" value={markOf(item, decisions)} />
-        <Evidence item={item} canUse={canAct && choices.includes('use')} />
         {canAct && others > 0 && <SameCustomer others={others} />}
+        <Evidence item={item} canUse={canAct && choices.includes('use')} />
         {canAct && <Choices item={item} choices={choices} />}
       </form>
     </>

@@ -5,9 +5,11 @@
 
 import type { LongIds } from '../../client/call/dialect.ts';
 import type { Kind } from '../../contract/kinds.ts';
+import { OperationForbidden } from '../../engine/account/failure.ts';
 import type { Written } from '../../engine/account/writes.ts';
 
-type Refused = Extract<Written, { status: 'refused' }>;
+/** Not applied: refused, or not possible now. */
+type NotApplied = Extract<Written, { status: 'refused' | 'not-now' }>;
 
 export interface ImportMode {
   /** Importing does not work here: customers are created for the rest of this run. */
@@ -27,18 +29,28 @@ export function importMode(known: Omit<ImportMode, 'refused'>): ImportMode {
   return { ...known, refused: new Map() };
 }
 
-/** What to do with a contact whose import was refused: create the customer, wait for the read-back, or reject this contact. */
-export function afterRefusal(mode: ImportMode, contact: string, written: Refused): 'create' | 'wait' | 'own' {
+/** `create` the customer, `wait` for the read-back, or `own`: only this contact is concerned. */
+export type AfterRefusal =
+  | { readonly status: 'create' | 'own' }
+  | { readonly status: 'wait'; readonly facts: { readonly http: number; readonly answer: string } };
+
+/** What to do with a contact that was not imported. */
+export function afterRefusal(mode: ImportMode, contact: string, written: NotApplied): AfterRefusal {
+  if (written.status === 'not-now') {
+    if (!(written.stop instanceof OperationForbidden) || mode.hasWorked) return { status: 'own' };
+    mode.isOff = true;
+    return { status: 'create' };
+  }
   const { httpStatus, message } = written;
   if (IS_THERE.test(message)) mode.hasWorked = true;
   else if (httpStatus === 405 || httpStatus === 501) mode.isOff = true;
-  if (mode.isOff) return 'create';
-  if (mode.hasWorked || ![200, 400, 404, 415, 422].includes(httpStatus)) return 'own';
+  if (mode.isOff) return { status: 'create' };
+  if (mode.hasWorked || ![200, 400, 404, 415, 422].includes(httpStatus)) return { status: 'own' };
   const words = `${httpStatus} ${message}`; // words that name the contact are about the contact
   const contacts = mode.refused.get(words) ?? new Set();
   mode.refused.set(words, contacts.add(contact));
   mode.isOff = contacts.size >= MANY;
-  return 'wait';
+  return { status: 'wait', facts: { http: httpStatus, answer: message } };
 }
 
 /** What services say about a record that exists already. */

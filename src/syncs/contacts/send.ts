@@ -23,17 +23,16 @@ export function contactSender(account: Account, lane: Lane, mode: ImportMode, be
     const report = await write(account, 'customers.import', { ...options, body });
     const { written } = report;
     if (written.status === 'applied') mode.hasWorked = true;
-    if (written.status !== 'refused') return toSent(row, report, 'import', createdId(account, 'customers', report));
-    switch (afterRefusal(mode, row.sourceId, written)) {
+    if (written.status !== 'refused' && written.status !== 'not-now')
+      return toSent(row, report, 'import', createdId(account, 'customers', report));
+    const next = afterRefusal(mode, row.sourceId, written);
+    switch (next.status) {
       case 'create': {
-        const created = await sendCreate(account, row, options); // refused is "not applied" (assumption A3 in docs/protocol.md): creating cannot double it
+        const created = await sendCreate(account, row, options); // not applied (assumption A3 in docs/protocol.md): creating cannot double it
         return { ...created, calls: report.calls + created.calls, limited: report.limited + created.limited };
       }
-      case 'wait': {
-        const { httpStatus: http, message: answer } = written;
-        const refusal = { outcome: 'unknown', reason: IMPORT_REFUSED, facts: { http, answer } } as const;
-        return sent(row, 'import', report, refusal);
-      }
+      case 'wait':
+        return sent(row, 'import', report, { outcome: 'unknown', reason: IMPORT_REFUSED, facts: next.facts });
       default:
         return toSent(row, report, 'import');
     }

@@ -86,6 +86,11 @@ test('uses the general meaning when a fact is missing, and leaves gaps in a comm
   expect(sentenceFor('NEVER_SENT', {})).toBe('It has not been sent. To send it: `lockstep runs retry RUN`.');
 });
 
+test('cuts the values of a record that is longer than a sentence', () => {
+  const replaced = sentenceFor('CONTACT_REPLACED', { was: 'x'.repeat(10_000), is: 'ann', customer: '7' }, HINTS);
+  expect(replaced).toContain(`The contact was ${'x'.repeat(499)}… and is ann`);
+});
+
 test('does not treat a fact as a template', () => {
   const odd = '`lockstep x` {run} [said]';
   expect(sentenceFor('EXISTS', { order: odd }, HINTS)).toBe(`Order ${odd} exists with this content.`);
