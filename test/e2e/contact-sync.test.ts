@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { readRun } from '../../src/engine/ledger/runs.ts';
-import { startLockstep } from './cli-process.ts';
+import { lockstep, startLockstep } from './cli-process.ts';
 import { type E2eWorkspace, openWorkspace } from './workspace.ts';
 
 const KEYS = [
@@ -22,20 +22,30 @@ const KEYS = [
   'results',
 ];
 
+/** A process with this environment says at its end which CommonJS packages it has loaded. */
+const SAYS_LOADED = {
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`
+    import { createRequire } from 'node:module';
+    process.on('exit', () => console.error('loaded', ...Object.keys(createRequire('file:///').cache)));`)}`,
+};
+
 let workspace: E2eWorkspace | undefined;
 afterEach(async () => {
   await workspace?.close();
   workspace = undefined;
 });
 
-test('a dry run plans, a run imports, a second run writes nothing, and rows for a person are exported', async () => {
+test('a dry run plans, a run imports and loads neither Redis nor the service, a second run writes nothing, and rows for a person are exported', async () => {
   workspace = await openWorkspace({ contacts: 100 });
-  const { run, here, commits } = workspace;
+  const { cwd, env, here, commits } = workspace;
   const planned = await here('run', 'nightly', '--dry-run');
   expect(planned.json).toMatchObject({ dryRun: true, status: 'done', scan: 'proven' });
   expect(await commits('customers.import')).toBe(0);
 
-  const first = await run('run', 'nightly');
+  const told = ['run', 'nightly', '--config', 'lockstep.yaml', '--json'];
+  const first = await lockstep(told, { cwd, env: { ...env, ...SAYS_LOADED } });
+  expect(first.stderr).toContain('node_modules/pg/');
+  expect(first.stderr).not.toMatch(/node_modules\/(ioredis|fastify)\//);
   expect(first.json).toMatchObject({ sync: 'nightly', status: 'done', dryRun: false, results: {} });
   expect(Object.keys(first.json)).toEqual(KEYS);
   expect(first.json.counts).toEqual(planned.json.counts);

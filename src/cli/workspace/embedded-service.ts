@@ -5,7 +5,7 @@ import path from 'node:path';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { makeDirectory } from '../../base/make-directory.ts';
-import { type Service, startService } from '../../service/server.ts';
+import type { Service } from '../../service/server.ts';
 import { createKey, ensureTenant } from '../../service/tenants.ts';
 import type { Database } from '../../storage/open.ts';
 import { makePool } from '../../storage/pool.ts';
@@ -57,6 +57,7 @@ export class EmbeddedService {
   async #open(address: { host?: string; port?: number }): Promise<{ service: Service; pool: pg.Pool }> {
     const pool = makePool({ ...this.#database.connection, max: CONNECTIONS }, this.#log);
     try {
+      const { startService } = await import('../../service/server.ts'); // its framework takes long to load
       return { service: await startService({ pool, ...address }), pool };
     } catch (error) {
       await pool.end();

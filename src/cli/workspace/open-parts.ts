@@ -9,10 +9,10 @@ import { recordBudgets } from '../../engine/account/budget-recorder.ts';
 import type { ServiceWatch } from '../../engine/account/service-watch.ts';
 import { ledgerMigrations } from '../../engine/ledger/migrations.ts';
 import type { QueueNeeds } from '../../engine/worker/queue-backend.ts';
-import { openRedis } from '../../engine/worker/redis.ts';
 import { keptSecretsOf } from '../../mirror/inbound/ledger-secrets.ts';
 import { creationLog } from '../../mirror/outbox/creations.ts';
 import { toTaskState } from '../../mirror/tasks/task-state.ts';
+import type { Hidden } from '../../settings/hidden.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { withSharedBudgets } from '../../settings/shared-accounts.ts';
@@ -63,7 +63,11 @@ export async function openParts(options: WorkspaceOptions, keep: Keep): Promise<
   const { pool } = database;
   const { redis: redisSettings } = present.settings;
   const { url, prefix } = redisSettings;
-  const redis = url && keep(await openRedis({ ...redisSettings, url }, env, log));
+  const connect = async (url: Hidden) => {
+    const { openRedis } = await import('../../engine/worker/redis.ts'); // its client takes long to load
+    return openRedis({ ...redisSettings, url }, env, log);
+  };
+  const redis = url && keep(await connect(url));
   const store: BudgetStore = redis
     ? createRedisStore({ redis: redis.budget, where: `${url}`, prefix })
     : await openPostgresStore({ pool });

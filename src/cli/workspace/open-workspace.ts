@@ -9,7 +9,7 @@ import { watchServices } from '../../engine/account/service-watch.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { keepSchedules } from '../../engine/ledger/schedules.ts';
 import { createOwnQueue } from '../../engine/worker/own-queue.ts';
-import { openQueue, type SharedQueue } from '../../engine/worker/queue.ts';
+import type { SharedQueue } from '../../engine/worker/queue.ts';
 import { type Runner, type RunnerNeeds, startRunner } from '../../engine/worker/runner.ts';
 import { type Scheduler, startDueSyncs } from '../../engine/worker/scheduler.ts';
 import { startAlerting } from '../../operator/alerts/watch.ts';
@@ -118,7 +118,7 @@ class OpenWorkspace implements Workspace {
     const { log } = this.#options;
     const { accounts, targets, telemetry, database } = this.#parts;
     const { pool } = database;
-    const queue = worksOn === 'every-run' ? this.#theQueue() : this.#keep(createOwnQueue({ log }));
+    const queue = worksOn === 'every-run' ? await this.#theQueue() : this.#keep(createOwnQueue({ log }));
     const patienceMs = (account: string) => this.settings.accounts[account]?.patienceMs ?? 0; // no account: no service to wait for
     const onStopped = async (id: string): Promise<void> => {
       const run = await readRun(pool, id);
@@ -132,7 +132,9 @@ class OpenWorkspace implements Workspace {
     return this.#keep(await startRunner(needs));
   }
 
-  #theQueue(): SharedQueue {
+  /** A command that works on its own run does without it, and BullMQ takes long to load. */
+  async #theQueue(): Promise<SharedQueue> {
+    const { openQueue } = await import('../../engine/worker/queue.ts');
     this.#queue ??= this.#keep(openQueue(this.#parts.queueNeeds));
     return this.#queue;
   }

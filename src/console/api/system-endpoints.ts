@@ -60,7 +60,7 @@ export const systemEndpoints: readonly Endpoint[] = [
       ),
     }),
     async work({ queue }, { query }) {
-      const shared = queue();
+      const shared = await queue();
       const depth = await shared.depth();
       const read = async (state: (typeof QUEUE_STATES)[number]) => ({
         state,

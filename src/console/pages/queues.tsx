@@ -20,7 +20,7 @@ export const queues = definePage({
   params: z.object({}),
   query: z.object({}),
   async show({ queue }) {
-    const shared = queue();
+    const shared = await queue();
     const depth = shared.depth();
     const states = await Promise.all(
       QUEUE_STATES.map(async (state) => {
