@@ -24,7 +24,7 @@ export default defineConfig({
     // Loading the modules again for each file takes as long as the tests. So nothing may stay in them from file to file.
     isolate: false,
     // More than the 2 cores that are meant, because tests wait for settle times and processes more than they work.
-    maxWorkers: 5,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     coverage: { provider: 'v8', include: ['src/**', 'jobs/**'], reporter: ['text-summary', 'html'] },
   },

@@ -1,8 +1,13 @@
-/** The first lines of a file as they are. */
+/** The first lines of a file as they are, and its first rows in columns. */
+import { formatCount } from '../../base/counts.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import type { LoadForm } from '../loads/load-form.ts';
 import type { Upload } from '../loads/uploads.ts';
-import { addressOf, Foreign } from '../parts/parts.tsx';
+import { addressOf, Foreign, Section } from '../parts/parts.tsx';
+import { Cells, ColumnNames } from './load-columns.tsx';
+
+const SHOWN_ROWS = 5;
+export const SHOWN_COLUMNS = 40;
 
 interface FirstLinesProps {
   readonly upload: Upload;
@@ -30,5 +35,30 @@ export function FirstLines({ upload, form: { headless: _, ...form }, lines, at }
         ))}
       </ol>
     </details>
+  );
+}
+
+export function FirstRows({ preview: { table, firstRows } }: { preview: Preview }) {
+  const names = table.columns.slice(0, SHOWN_COLUMNS);
+  const hidden = table.columns.length - names.length;
+  return (
+    <Section title="First rows" side={hidden > 0 && <span class="dim">{formatCount(hidden)} more columns</span>}>
+      <section class="wide load-rows" aria-label="First rows" tabindex={0}>
+        <table>
+          <thead>
+            <tr>
+              <ColumnNames names={names} />
+            </tr>
+          </thead>
+          <tbody>
+            {firstRows.slice(0, SHOWN_ROWS).map((row) => (
+              <tr>
+                <Cells names={names} cells={row} />
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </Section>
   );
 }

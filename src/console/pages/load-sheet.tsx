@@ -1,6 +1,6 @@
 /** Load a file, second step: how it is read, which column fills which field, and the options. */
 import { z } from 'zod';
-import { formatCount, plural } from '../../base/counts.ts';
+import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { type Reading as EncodedText, statementOf, UnclearFile } from '../../csv/column-errors.ts';
 import { formatBytes } from '../../operator/format.ts';
@@ -21,13 +21,10 @@ import type { Checked, Upload } from '../loads/uploads.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { addressOf, Crumbs, Fact, Foreign, Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
-import { Cells, ColumnNames, Columns } from './load-columns.tsx';
-import { FirstLines } from './load-lines.tsx';
+import { Columns } from './load-columns.tsx';
+import { FirstLines, FirstRows, SHOWN_COLUMNS } from './load-lines.tsx';
 import { Options, Reading } from './load-options.tsx';
 import { FirstProblems } from './load-problems.tsx';
-
-const SHOWN_ROWS = 5;
-const SHOWN_COLUMNS = 40;
 
 export const loadSheet = definePage({
   path: '/load/:upload',
@@ -281,31 +278,6 @@ function Found({ preview: { table, sheet } }: { preview: Preview }) {
           </>
         )}
       </dl>
-    </Section>
-  );
-}
-
-function FirstRows({ preview: { table, firstRows } }: { preview: Preview }) {
-  const names = table.columns.slice(0, SHOWN_COLUMNS);
-  const hidden = table.columns.length - names.length;
-  return (
-    <Section title="First rows" side={hidden > 0 && <span class="dim">{formatCount(hidden)} more columns</span>}>
-      <section class="wide load-rows" aria-label="First rows" tabindex={0}>
-        <table>
-          <thead>
-            <tr>
-              <ColumnNames names={names} />
-            </tr>
-          </thead>
-          <tbody>
-            {firstRows.slice(0, SHOWN_ROWS).map((row) => (
-              <tr>
-                <Cells names={names} cells={row} />
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
     </Section>
   );
 }
