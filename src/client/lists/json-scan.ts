@@ -38,6 +38,8 @@ const MAX_LEVELS = 100_000;
 /** Walks everything outside the lists, copies it into `outline`, and stops at every list that is in no other list. */
 export class OutlineWalker {
   index = 0;
+  /** What precedes it in the chunk is in the outline. */
+  #copied = 0;
   readonly #outline: GrowingBytes;
   readonly #frames: Frame[] = [];
   #arraysOpen = 0;
@@ -61,44 +63,49 @@ export class OutlineWalker {
     return this.#frames.flatMap((frame) => (frame.key === undefined ? [] : [frame.key]));
   }
 
-  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it runs for each byte of an answer, so its cases share one loop
   walk(data: Buffer, from: number): OutlineStop {
-    let copied = from;
+    this.#copied = from;
     let at = from;
     while (at < data.length) {
       if (this.#text.isOpen) {
         at = this.#text.end(data, at);
-        if (this.#text.isOpen || this.#keyStart === undefined) continue;
-        if (!this.#outline.append(data.subarray(copied, at))) return 'too-large';
-        copied = at;
-        this.#readKey(this.#keyStart);
+        if (!this.#keepKey(data, at)) return 'too-large';
         continue;
       }
       const byte = data[at] ?? 0;
-      if (this.#opening && !isSpace(byte)) {
-        this.#opening = false;
-        this.index = at;
-        if (!this.#outline.append(data.subarray(copied, at))) return 'too-large';
-        return byte === CLOSE_BRACKET ? 'empty-array' : 'first-element';
-      }
-      if (this.#isNumbered && byte !== COLON && !isSpace(byte)) {
-        this.#isNumbered = false;
-        if (byte === OPEN_BRACE) {
-          this.index = at;
-          return this.#outline.append(data.subarray(copied, at)) ? 'first-numbered' : 'too-large';
-        }
-      }
-      if (byte === QUOTE) {
-        this.#text.isOpen = true;
-        this.#keyStart = this.#keyIsNext ? this.#outline.length + at - copied : undefined;
-      } else {
-        this.#step(byte);
-        if (this.#frames.length > MAX_LEVELS) return 'too-deep';
-      }
+      const stop = this.#stopAt(byte);
+      if (stop !== undefined) return this.#copy(data, at) ? stop : 'too-large';
+      if (byte === QUOTE) this.#openText(at);
+      else this.#step(byte);
+      if (this.#frames.length > MAX_LEVELS) return 'too-deep';
       at++;
     }
-    this.index = data.length;
-    return this.#outline.append(data.subarray(copied)) ? 'more' : 'too-large';
+    return this.#copy(data, data.length) ? 'more' : 'too-large';
+  }
+
+  /** Copies what precedes `at`, and moves there; false if that is too large. */
+  #copy(data: Buffer, at: number): boolean {
+    const isCopied = this.#outline.append(data.subarray(this.#copied, at));
+    this.#copied = at;
+    this.index = at;
+    return isCopied;
+  }
+
+  /** Whether a list, or an object that may be one, begins at this byte. */
+  #stopAt(byte: number): OutlineStop | undefined {
+    if (isSpace(byte)) return undefined;
+    if (this.#opening) {
+      this.#opening = false;
+      return byte === CLOSE_BRACKET ? 'empty-array' : 'first-element';
+    }
+    if (!this.#isNumbered || byte === COLON) return undefined;
+    this.#isNumbered = false;
+    return byte === OPEN_BRACE ? 'first-numbered' : undefined;
+  }
+
+  #openText(at: number): void {
+    this.#text.isOpen = true;
+    this.#keyStart = this.#keyIsNext ? this.#outline.length + at - this.#copied : undefined;
   }
 
   #step(byte: number): void {
@@ -115,6 +122,14 @@ export class OutlineWalker {
     } else if (byte === COMMA) {
       this.#keyIsNext = this.#frames.at(-1)?.array === false;
     }
+  }
+
+  /** Reads the key that ends at `at`, if one does; false if what precedes it is too large. */
+  #keepKey(data: Buffer, at: number): boolean {
+    if (this.#text.isOpen || this.#keyStart === undefined) return true;
+    if (!this.#copy(data, at)) return false;
+    this.#readKey(this.#keyStart);
+    return true;
   }
 
   #readKey(start: number): void {
