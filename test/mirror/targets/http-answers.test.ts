@@ -1,35 +1,14 @@
 /** What the answers of a system mean for a delivery, by the rules of the settings. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { DeliveryOutcome, Target } from '../../../src/contract/target.ts';
+import { expect, test } from 'vitest';
 import { openHttp } from '../../../src/mirror/targets/http/http.ts';
-import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import type { HttpAnswers } from '../../../src/settings/target-http.ts';
-import { type Reply, startHttpServer, type TestServer } from '../../support/http-server.ts';
+import type { Reply } from '../../support/http-server.ts';
 import { context, deliveryOf, needsOf, TOKEN } from '../../support/item-vendor.ts';
 import { exampleAt } from '../../support/template-vendors.ts';
+import { HttpBed } from './http-bed.ts';
 
-let server: TestServer;
-let replies: Reply[];
-let target: Target | undefined;
-
-beforeEach(async () => {
-  replies = [];
-  server = await startHttpServer(() => replies.shift() ?? { body: { ok: true } });
-});
-
-afterEach(async () => {
-  await target?.close();
-  await server.close();
-});
-
-function open(given: Partial<SettingsOf<'http'>> = {}): Target {
-  target = openHttp({ ...exampleAt('our-crm'), ...given }, needsOf(server));
-  return target;
-}
-
-function deliver(given: Partial<SettingsOf<'http'>> = {}, task = {}): Promise<DeliveryOutcome> {
-  return open(given).deliver(deliveryOf(task), context());
-}
+const bed = new HttpBed();
+const { replies, deliver } = bed;
 
 const error = (code: string) => ({ ok: false, error: { code, message: 'Not now' } });
 
@@ -118,7 +97,7 @@ test.each([
   ['each change', exampleAt('our-crm'), {}],
   ['an item', exampleAt('our-trello'), { itemId: '5f2b6c1e0f' }],
 ])('a limit that the body of a 200 tells stops all calls to the target: %s', async (_, settings, given) => {
-  const needs = needsOf(server);
+  const needs = needsOf(bed.server);
   const answers = { ...none, limited: ['SLOW'], code: '/code' };
   const opened = openHttp({ ...settings, answers }, needs);
   replies.push({ body: { code: 'SLOW', said: TOKEN } });

@@ -1,40 +1,20 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { DeliveryOutcome, Target } from '../../../src/contract/target.ts';
+import { expect, test } from 'vitest';
 import { PATIENCE_MS } from '../../../src/mirror/targets/calls/caller.ts';
 import { openHttp } from '../../../src/mirror/targets/http/http.ts';
 import { markerOf } from '../../../src/mirror/targets/items/marker.ts';
 import type { SettingsOf } from '../../../src/settings/schema-target.ts';
-import { type Reply, startHttpServer, type TestServer } from '../../support/http-server.ts';
+import type { Reply } from '../../support/http-server.ts';
 import { context, deliveryOf, fakeLog, needsOf, TOKEN } from '../../support/item-vendor.ts';
 import { exampleAt } from '../../support/template-vendors.ts';
+import { HttpBed } from './http-bed.ts';
 
-let server: TestServer;
-let replies: Reply[];
-let target: Target | undefined;
-
-beforeEach(async () => {
-  replies = [];
-  server = await startHttpServer(() => replies.shift() ?? { body: { ok: true } });
-});
-
-afterEach(async () => {
-  await target?.close();
-  await server.close();
-});
-
-function open(given: Partial<SettingsOf<'http'>> = {}): Target {
-  target = openHttp({ ...exampleAt('our-crm'), ...given }, needsOf(server));
-  return target;
-}
-
-function deliver(given: Partial<SettingsOf<'http'>> = {}, task = {}): Promise<DeliveryOutcome> {
-  return open(given).deliver(deliveryOf(task), context());
-}
+const bed = new HttpBed();
+const { replies, open, deliver } = bed;
 
 test('sends each change by the call of the settings, escaped for each place', async () => {
   const outcome = await deliver({}, { id: '1/../2?x', title: '"a"\n', endDate: '2026-03-02T09:00:00' });
   expect(outcome).toMatchObject({ status: 'delivered', answer: { httpStatus: 200 } });
-  const [{ method, path, headers, body } = {}] = server.requests as Partial<(typeof server.requests)[number]>[];
+  const [{ method, path, headers, body } = {}] = bed.server.requests as Partial<(typeof bed.server.requests)[number]>[];
   expect({ method, path }).toEqual({ method: 'PUT', path: '/external-tasks/1%2F..%2F2%3Fx' });
   expect(headers).toMatchObject({ 'x-api-key': TOKEN, 'idempotency-key': 'msg_abcdefghijklmnopqrstuvwx' });
   expect(JSON.parse(body ?? '')).toEqual({ title: '"a"', done: false, due: '2026-03-02T09:00:00', version: 2 });
@@ -44,13 +24,15 @@ test('each line of a text can be a quotation, so that none is a command of the s
   const { send } = exampleAt('our-crm');
   const body = '{ "description": "> {{ text | replace: "\\n", "\\n> " }}" }';
   await deliver({ send: send && { ...send, body } }, { description: '/close\nsee below\n/assign @root' });
-  expect(JSON.parse(server.requests[0]?.body ?? '').description).toBe('> /close\n> see below\n> /assign @\u200broot');
+  expect(JSON.parse(bed.server.requests[0]?.body ?? '').description).toBe(
+    '> /close\n> see below\n> /assign @\u200broot',
+  );
 });
 
 test('a header of a call is one line of ASCII, whatever the task has', async () => {
   const { send } = exampleAt('our-crm');
   await deliver({ send: send && { ...send, headers: { 'X-Title': '{{ task.title }}' } } }, { title: 'a\r\nX-B: 📞' });
-  expect(server.requests[0]?.headers['x-title']).toBe('a%0D%0AX-B: %F0%9F%93%9E');
+  expect(bed.server.requests[0]?.headers['x-title']).toBe('a%0D%0AX-B: %F0%9F%93%9E');
 });
 
 test('a call has the type of JSON that the system asks for, and a refused token disables the target', async () => {
@@ -61,7 +43,7 @@ test('a call has the type of JSON that the system asks for, and a refused token 
     status: 'delivered',
     detail: '7: To Do → completed',
   });
-  const [, { headers = {}, ...patch } = {}] = server.requests as Partial<(typeof server.requests)[number]>[];
+  const [, { headers = {}, ...patch } = {}] = bed.server.requests as Partial<(typeof bed.server.requests)[number]>[];
   expect({ ...patch, type: headers['content-type'] }).toMatchObject({
     method: 'PATCH',
     type: 'application/json-patch+json',
@@ -79,9 +61,9 @@ test('a call that changes an item may use the record that was read for it, with 
     body: `{ "lockVersion": 9007199254740993, "@odata.etag": ${JSON.stringify(etag)}, "_links": { "status": { "title": "New" } } }`,
   });
   open({ items: items && { ...items, complete: { ...items.complete, headers } } });
-  const outcome = await target?.deliver(deliveryOf({ isCompleted: true }, { itemId: '7' }), context());
+  const outcome = await bed.target?.deliver(deliveryOf({ isCompleted: true }, { itemId: '7' }), context());
   expect(outcome).toMatchObject({ status: 'delivered', detail: '7: New → completed' });
-  expect(server.requests[1]).toMatchObject({
+  expect(bed.server.requests[1]).toMatchObject({
     body: expect.stringContaining('"lockVersion": 9007199254740993,'),
     headers: { 'if-match': etag },
   });
@@ -125,7 +107,7 @@ test('an item that was changed after it was read is read again; one whose record
   const deliver = () => linked.deliver(deliveryOf({ isCompleted: true }, { itemId: '7' }), context());
   expect(await deliver()).toMatchObject({ status: 'later', detail: expect.stringContaining('it was changed') });
   expect(await deliver()).toMatchObject({ status: 'delivered' });
-  expect(server.requests.map(({ body }) => /"lockVersion": (\d)/.exec(body)?.[1])).toEqual([
+  expect(bed.server.requests.map(({ body }) => /"lockVersion": (\d)/.exec(body)?.[1])).toEqual([
     undefined,
     '1',
     undefined,
@@ -143,11 +125,11 @@ test('what a killed process may have created is looked for once `settle` has pas
   const settings = exampleAt('our-openproject');
   const settleMs = settings.items?.find?.settleMs ?? 0;
   await log.begin(deliveryOf(), undefined); // then it waited for its budget, and sent the call
-  target = openHttp(settings, needsOf(server, { log }));
-  const created = () => server.requests.filter(({ method }) => method === 'POST').length;
+  bed.target = openHttp(settings, needsOf(bed.server, { log }));
+  const created = () => bed.server.requests.filter(({ method }) => method === 'POST').length;
   const deliver = async () => {
     replies.push({ body: { _embedded: { elements: [] } } });
-    return target?.deliver(deliveryOf(), context());
+    return bed.target?.deliver(deliveryOf(), context());
   };
   log.age(settleMs + PATIENCE_MS + settings.timeoutMs - 1);
   expect(await deliver()).toMatchObject({ status: 'later', reason: 'NOT_SHOWN_YET' });
@@ -170,19 +152,19 @@ test('an item in the trash of its system is missing, and another one is created 
   replies.push({ body: { results: [{ ...page, properties: { ...page.properties, ...marker } }] } });
   replies.push({ body: { id: other } }, { body: { ...page, id: other, in_trash: false } });
   expect(await linked.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered', itemId: other });
-  expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST', 'POST', 'GET']);
+  expect(bed.server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST', 'POST', 'GET']);
 });
 
 test('a call can have the method DELETE', async () => {
   const { send } = exampleAt('our-crm');
   await deliver({ send: send && { ...send, method: 'DELETE', body: undefined } });
-  expect(server.requests).toMatchObject([{ method: 'DELETE', body: '' }]);
+  expect(bed.server.requests).toMatchObject([{ method: 'DELETE', body: '' }]);
 });
 
 test('a call without a path goes to the url itself, with its parameters', async () => {
   const { send } = exampleAt('our-crm');
   await deliver({ send: send && { ...send, path: '', query: { title: '{{ title }}' } } }, { title: 'a&b' });
-  expect(server.requests[0]).toMatchObject({ path: '/', query: new URLSearchParams({ title: 'a&b' }) });
+  expect(bed.server.requests[0]).toMatchObject({ path: '/', query: new URLSearchParams({ title: 'a&b' }) });
 });
 
 test('an item is created without a search where the system prevents a second one', async () => {
@@ -194,7 +176,7 @@ test('an item is created without a search where the system prevents a second one
   expect(lost).toMatchObject({ status: 'later', reason: 'SERVER_ERROR' });
   expect(lost).not.toHaveProperty('retryAfterMs');
   expect(await opened.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered', itemId: '5f2b6c1e0f' });
-  expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+  expect(bed.server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'POST /cards',
     'POST /cards',
     'GET /cards/5f2b6c1e0f',
@@ -246,7 +228,7 @@ test('an id that would change the path is refused, even if the settings allow do
   const opened = open({ ...exampleAt('our-trello'), items: items && { ...items, id: '[\\w.]+' } });
   const outcome = await opened.deliver(deliveryOf({}, { itemId: '..' }), context());
   expect(outcome).toMatchObject({ status: 'refused', reason: 'ITEM_ID_INVALID' });
-  expect(server.requests).toHaveLength(0);
+  expect(bed.server.requests).toHaveLength(0);
 });
 
 test('a check searches as for a created item; without a search it asks whether the address answers', async () => {
@@ -255,7 +237,7 @@ test('a check searches as for a created item; without a search it asks whether t
     const opened = open(given);
     const [finding] = (await opened.check?.(context())) ?? [];
     await opened.close();
-    return `${server.requests.at(-1)?.method} ${finding?.status}: ${finding?.detail}`;
+    return `${bed.server.requests.at(-1)?.method} ${finding?.status}: ${finding?.detail}`;
   };
   const trello = exampleAt('our-trello');
   expect(await check(trello, { body: { cards: [] } })).toBe('GET ok: the search for created items works');
