@@ -1,4 +1,4 @@
-/** A system that an http target calls, and the target, opened anew for each test of a file. */
+/** A system that an http target calls, and the target: new ones for each test of a file. */
 import { afterEach, beforeEach } from 'vitest';
 import type { DeliveryOutcome, Target } from '../../../src/contract/target.ts';
 import { openHttp } from '../../../src/mirror/targets/http/http.ts';
