@@ -83,6 +83,7 @@ describe.runIf(CHROMIUM)('an account', () => {
     await page.getByLabel('Reason').fill('the service is moving');
     await page.getByRole('button', { name: 'Suspend' }).click();
     expect(await page.textContent('main')).toContain('Suspended by operator in the console: the service is moving.');
+    expect(await page.getByRole('button', { name: 'Examine the service now' }).count()).toBe(0);
     await page.goto(`${web.url}/records/test/contacts`);
     expect(await page.textContent('main')).toContain('is suspended, so nothing is sent');
     await page.goto(`${web.url}/accounts`);

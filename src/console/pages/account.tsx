@@ -67,6 +67,7 @@ export const account = definePage({
             title="Examination of the service"
             side={
               canAct &&
+              state.suspended?.code !== 'ACCOUNT_SUSPENDED' &&
               examining?.status !== 'under-way' && (
                 <Act path={`${accountPath(name)}/examine`} label="Examine the service now" />
               )
