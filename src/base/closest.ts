@@ -1,6 +1,6 @@
 /** Guesses which of several names was meant. */
 
-/** The candidate closest to `word`: up to a third of its letters may differ; case, spaces, `_` and `-` are ignored. */
+/** The candidate closest to `word`: up to a third of its letters may differ, or one of two; case, spaces, `_` and `-` are ignored. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const plainWord = plain(word);
   let best: { candidate: string; distance: number } | undefined;
@@ -8,7 +8,8 @@ export function closest(word: string, candidates: readonly string[]): string | u
     const target = plain(candidate);
     const allowed = Math.max(1, Math.floor(Math.max(plainWord.length, target.length) / 3));
     const distance = editDistance(plainWord, target);
-    if (distance <= allowed && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { candidate, distance };
+    const isAlike = distance <= allowed && distance < Math.min(plainWord.length, target.length);
+    if (isAlike && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { candidate, distance };
   }
   return best?.candidate;
 }
