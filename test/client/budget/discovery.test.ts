@@ -12,8 +12,8 @@ const MINUTE = 60_000;
 test.each([
   [10, 10, undefined],
   [10, 10, 5],
-  [50, 50, 1],
-  [100, 10, 1],
+  [20, 20, 1],
+  [40, 4, 1],
 ])(
   'a hidden limit of %d/s with a burst of %d and a Retry-After of %s s is found within two minutes by four processes',
   async (ratePerSecond, burst, retryAfterS) => {
@@ -28,12 +28,12 @@ test.each([
 
 test('the next process starts at the rate that was found', async () => {
   const store = new SimulatedStore();
-  const first = startTraffic({ ratePerSecond: 50, burst: 50 }, UNKNOWN, { store });
+  const first = startTraffic({ ratePerSecond: 20, burst: 20 }, UNKNOWN, { store });
   await first.run(3 * MINUTE);
   await first.close();
-  const next = startTraffic({ ratePerSecond: 50, burst: 50 }, UNKNOWN, { store, processes: 2 });
+  const next = startTraffic({ ratePerSecond: 20, burst: 20 }, UNKNOWN, { store, processes: 2 });
   await next.run(10_000);
-  const { use, refused } = figuresOf(next, 50, 10_000);
+  const { use, refused } = figuresOf(next, 20, 10_000);
   await next.close();
   expect(use).toBeGreaterThan(0.7);
   expect(refused).toBeLessThan(0.02);
@@ -51,12 +51,12 @@ test('an unused rate does not grow, and a little-used rate grows little', async 
 });
 
 test.each([
-  [150, 150],
-  [40, 20],
+  [30, 30],
+  [8, 4],
 ])(
-  'a key whose owner says 200/s, of a service that allows %d/s with a burst of %d, is slowed down to that',
+  'a key whose owner says 40/s, of a service that allows %d/s with a burst of %d, is slowed down to that',
   async (ratePerSecond, burst) => {
-    const limits = { ratePerSecond: 200, burst: 20, concurrency: 64 };
+    const limits = { ratePerSecond: 40, burst: 4, concurrency: 64 };
     const traffic = startTraffic({ ratePerSecond, burst, retryAfterS: 1 }, limits);
     await traffic.run(3 * MINUTE);
     const { use, refused } = figuresOf(traffic, ratePerSecond, MINUTE);
