@@ -161,6 +161,27 @@ test('an audit with debts left unpaid is not repeated at once', async () => {
   expect(await dueAudits(database.pool, [run.account])).toEqual([]);
 });
 
+test('debts that are due one after the other are audited together, and the first one waits no longer than it waited to be due', async () => {
+  const first = await loadWith({});
+  const next = await loadWith({}, { agoMs: DUE_MS - MINUTE_MS });
+  for (const run of [first, next])
+    await database.pool.query(`update ledger.audit_debts set scope = $2 where run_id = $1`, [run.id, first.scope]);
+  const isDue = async () => (await dueAudits(database.pool, [first.account])).length > 0;
+  const sentEarlier = ({ id }: Run, ms: number) =>
+    database.pool.query(
+      `with debt as (update ledger.audit_debts set doubt_at = doubt_at - $2 * interval '1 ms' where run_id = $1)
+       update ledger.attempts set at = at - $2 * interval '1 ms' where run_id = $1`,
+      [id, ms],
+    );
+  expect(await isDue()).toBe(false);
+  await sentEarlier(first, DUE_MS);
+  expect(await isDue()).toBe(true);
+  await sentEarlier(first, -DUE_MS);
+  expect(await isDue()).toBe(false);
+  await sentEarlier(next, MINUTE_MS);
+  expect(await isDue()).toBe(true);
+});
+
 test('a run stops auditing once its account belongs to another tenant', async () => {
   const run = await loadWith({});
   expect(await auditOf(run.id)).toMatchObject({ open: 1 });
