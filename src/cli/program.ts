@@ -88,6 +88,11 @@ const COMMANDS: readonly LazyCommand[] = [
     load: () => import('./commands/ledger.ts'),
   },
   {
+    name: 'data',
+    summary: 'copy the embedded Postgres into one of your own',
+    load: () => import('./commands/data.ts'),
+  },
+  {
     name: 'links',
     summary: 'list, import and remove links between tasks and outside items',
     load: () => import('./commands/links.ts'),

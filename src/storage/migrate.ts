@@ -36,8 +36,21 @@ export async function readMigrations(folder: URL): Promise<readonly Migration[]>
  * Runs the migrations of `room` (also the name of its schema, which is created) that have not run yet.
  * @throws LockstepError SCHEMA_NEWER if a later version of Lockstep has migrated the tables, DATABASE_FORBIDDEN
  */
-export async function migrate(pool: pg.Pool, room: string, migrations: readonly Migration[]): Promise<void> {
-  await migrateAsUser(pool, room, migrations).catch((cause: unknown) => {
+export function migrate(pool: pg.Pool, room: string, migrations: readonly Migration[]): Promise<void> {
+  return explained(async () => {
+    // Most starts find nothing to do: they need no lock, and wait for no other start.
+    if (await hasRun(pool, room, migrations)) return;
+    await inTransaction(pool, (db) => migrateAsUser(db, room, migrations));
+  });
+}
+
+/** The same in the transaction of `db`. */
+export function migrateIn(db: pg.PoolClient, room: string, migrations: readonly Migration[]): Promise<void> {
+  return explained(() => migrateAsUser(db, room, migrations));
+}
+
+async function explained(migrating: () => Promise<void>): Promise<void> {
+  await migrating().catch((cause: unknown) => {
     if (codeOf(cause) !== NO_PERMISSION) throw cause;
     const remedy = 'Make the user in DATABASE_URL (database.url) the owner of the database and of its tables';
     const message = `The tables cannot be created or updated: ${messageOf(cause)}. ${remedy}`;
@@ -45,24 +58,20 @@ export async function migrate(pool: pg.Pool, room: string, migrations: readonly 
   });
 }
 
-async function migrateAsUser(pool: pg.Pool, room: string, migrations: readonly Migration[]): Promise<void> {
-  // Most starts find nothing to do: they need no lock, and wait for no other start.
-  if (await hasRun(pool, room, migrations)) return;
-  await inTransaction(pool, async (db) => {
-    await db.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
-    await db.query(
-      `create table if not exists public.lockstep_migrations
-         (room text, name text, at timestamptz not null default now(), primary key (room, name))`,
-    );
-    await db.query(`create schema if not exists ${room}`);
-    const ran = await migrationsOf(db, room);
-    refuseLater(room, ran, migrations);
-    for (const { name, sql } of migrations) {
-      if (ran.has(name)) continue;
-      await db.query(sql);
-      await db.query('insert into public.lockstep_migrations (room, name) values ($1, $2)', [room, name]);
-    }
-  });
+async function migrateAsUser(db: pg.PoolClient, room: string, migrations: readonly Migration[]): Promise<void> {
+  await db.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
+  await db.query(
+    `create table if not exists public.lockstep_migrations
+       (room text, name text, at timestamptz not null default now(), primary key (room, name))`,
+  );
+  await db.query(`create schema if not exists ${room}`);
+  const ran = await migrationsOf(db, room);
+  refuseLater(room, ran, migrations);
+  for (const { name, sql } of migrations) {
+    if (ran.has(name)) continue;
+    await db.query(sql);
+    await db.query('insert into public.lockstep_migrations (room, name) values ($1, $2)', [room, name]);
+  }
 }
 
 async function hasRun(db: Queryable, room: string, migrations: readonly Migration[]): Promise<boolean> {

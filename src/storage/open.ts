@@ -18,6 +18,8 @@ export interface DatabaseOptions {
   readonly dataDir: string;
   /** Of `pool`; default 10. */
   readonly maxConnections?: number;
+  /** How Postgres names the connections; default: lockstep. */
+  readonly applicationName?: string;
   readonly log?: Logger;
   /** Each query of the pool is done in a span. */
   readonly inSpan?: InSpan | undefined;
@@ -49,7 +51,7 @@ const REVIVE_MS = 1_000;
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { server, embedded, describe } = await find(options);
   const connection: pg.PoolConfig = {
-    application_name: 'lockstep',
+    application_name: options.applicationName ?? 'lockstep',
     connectionTimeoutMillis: CONNECT_MS,
     ...server,
   };

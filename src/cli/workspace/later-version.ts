@@ -2,21 +2,15 @@
 
 import { LockstepError } from '../../base/errors.ts';
 import { pause } from '../../base/pause.ts';
-import { budgetMigrations } from '../../client/budget/postgres-store.ts';
-import { ledgerMigrations } from '../../engine/ledger/migrations.ts';
-import { serviceMigrations } from '../../service/store/migrations.ts';
 import { migrationsOf, refuseLater } from '../../storage/migrate.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import { allMigrations } from './all-migrations.ts';
 
 const LOOK_MS = 2_000;
 
 /** Resolves with SCHEMA_NEWER once a later version has migrated any table, or with undefined once the signal aborts. */
 export async function laterVersion(db: Queryable, signal: AbortSignal): Promise<LockstepError | undefined> {
-  const rooms = {
-    ledger: await ledgerMigrations(),
-    budget: await budgetMigrations(),
-    service: await serviceMigrations(),
-  };
+  const rooms = await allMigrations();
   while (!signal.aborted) {
     try {
       for (const [room, known] of Object.entries(rooms)) refuseLater(room, await migrationsOf(db, room), known);
