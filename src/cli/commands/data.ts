@@ -77,7 +77,7 @@ async function copy(session: Session, { dryRun = false }: { readonly dryRun?: bo
     out.say(
       '',
       `${plural(rows, 'row')} copied into ${to.describe}.`,
-      `Keep ${dataDir}: it also has keys and received files. So that no command continues the former ledger: mv ${shellWord(embedded)} ${shellWord(`${embedded}.old`)}`,
+      `Keep ${dataDir}: it also has keys and received files. Move the embedded Postgres away, so that no command uses it again: mv ${shellWord(embedded)} ${shellWord(`${embedded}.old`)}`,
     );
   out.result({ dryRun, tables: shown, rows });
 }
