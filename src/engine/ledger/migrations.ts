@@ -1,7 +1,4 @@
-/**
- * The ledger's tables: the durable record of runs, rows, links and deliveries. Schema `ledger`; a migration is never
- * changed.
- */
+/** The ledger's tables: the durable record of runs, rows, links and deliveries. Schema `ledger`. */
 import { type Migration, readMigrations } from '../../storage/migrate.ts';
 
 export function ledgerMigrations(): Promise<readonly Migration[]> {
