@@ -9,7 +9,7 @@ const LEFT_OUT = [
   'cli/run',
   'console/**/*',
   'operator/alerts/*',
-  'cli/{check-mapping,doctor,health,ledger,links,runs,syncs,targets}',
+  'cli/{check-mapping,data,doctor,health,ledger,links,runs,syncs,targets}',
   'client/budget/{concurrency,discovery}',
   'client/call/{bad-bodies,reset}',
   'engine/create-protocol',
