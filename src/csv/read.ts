@@ -8,6 +8,7 @@
 import type { Facts } from '../base/reasons/reason.ts';
 import { type Dialect, type ParsedBlock, parseBlock, type QuoteFault } from './parser.ts';
 import type { ReadingTime } from './reading-time.ts';
+import { areSwallowed } from './swallowed-rows.ts';
 
 export interface TextRow {
   /** From 1, as an editor counts. A quoted cell may contain line breaks. */
@@ -82,6 +83,8 @@ class RowScanner {
   /** Text that is not part of a row yet, and the line it begins on. */
   #text = '';
   #line: number;
+  /** The cells of the first row, which is the header if there is one. */
+  #width: number | undefined;
   /** True inside a row that is too long and already reported; lasts until the next line end. */
   #isSkipping = false;
   #rereadChars = 0;
@@ -119,7 +122,7 @@ class RowScanner {
       if (this.#isSkipping && !this.#skipLine()) return;
       this.#skipBlankLines();
       const block = parseBlock(this.#text, this.#dialect, isLast);
-      const bad = block.faults.find((fault) => spansLines(block.rows[fault.row] ?? [], this.#dialect));
+      const bad = this.#badIn(block);
       if (bad) {
         this.#recover(block, bad, isLast);
         continue;
@@ -129,6 +132,16 @@ class RowScanner {
       if (!isRowLeft) return;
       this.#cut();
     }
+  }
+
+  /** The first quote that is closed in a later row or never, so that rows below it can still be read. */
+  #badIn({ rows, faults, taken }: ParsedBlock): Pick<QuoteFault, 'row' | 'index'> | undefined {
+    const isOpen = (row: number) => spansLines(rows[row] ?? [], this.#dialect);
+    const fault = faults.find(({ row }) => isOpen(row));
+    if (breaksIn(this.#text, this.#dialect.newline, taken) <= rows.length) return fault;
+    const width = this.#width ?? rows.find((cells) => !isBlank(cells))?.length ?? 0;
+    const row = rows.findIndex((cells, at) => isOpen(at) && areSwallowed(cells, width, this.#dialect));
+    return row === -1 || (fault && fault.row <= row) ? fault : { row, index: 0 };
   }
 
   /**
@@ -169,6 +182,7 @@ class RowScanner {
       return;
     }
     const line = this.#line;
+    this.#width ??= cells.length;
     const found =
       fault ?? (hasNul && cells.some((cell) => cell.includes('\0')) ? faultAt('NUL_BYTE', line) : undefined);
     this.#rows.push(found ? { line, cells, fault: found } : { line, cells });
@@ -185,7 +199,7 @@ class RowScanner {
   }
 
   /** Accepts the rows before a bad one, reports the bad one, and continues after the line where its quote opens. */
-  #recover(block: ParsedBlock, bad: QuoteFault, isLast: boolean): void {
+  #recover(block: ParsedBlock, bad: Pick<QuoteFault, 'row' | 'index'>, isLast: boolean): void {
     const start = bad.row === 0 ? 0 : parseBlock(this.#text, this.#dialect, isLast, bad.row).taken;
     this.#accept({
       rows: block.rows.slice(0, bad.row),
@@ -193,7 +207,7 @@ class RowScanner {
       taken: start,
     });
     this.#rereadChars += this.#text.length;
-    this.#unclosed(bad.index - start);
+    this.#unclosed(Math.max(bad.index - start, 0));
   }
 
   /** The text begins with a row that has an unclosed quote at `index`. */

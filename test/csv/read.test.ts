@@ -33,6 +33,18 @@ const CASES: readonly (readonly [what: string, text: string, rows: readonly stri
     'a,b\n1,"2\n3,"4, 5"\n6,7\n',
     ['1 a|b', '2 UNCLOSED_QUOTE@2', '3 3|4, 5', '4 6|7'],
   ],
+  [
+    'a quote closed by an inch sign in a later row',
+    'a,b,c\n1,"x,5\n2,y,6\n3,55",7\n4,z,8\n',
+    ['1 a|b|c', '2 UNCLOSED_QUOTE@2', '3 2|y|6', '4 3|55"|7', '5 4|z|8'],
+  ],
+  [
+    'a quote in the last column, closed in a later row',
+    'a,b\n1,"x\n2,y\n3,55"\n',
+    ['1 a|b', '2 UNCLOSED_QUOTE@2', '3 2|y', '4 3|55"'],
+  ],
+  ['lines of a note with delimiters', 'a,b,c\n1,5,"x\nred, big, new"\n', ['1 a|b|c', '2 1|5|x\nred, big, new']],
+  ['quoted lines of other rows', 'a,b,c\n"1","x\n2,y,6","5"\n', ['1 a|b|c', '2 1|x\n2,y,6|5']],
   ['a quote opened below a good one', 'a,b\n"1\n1","2\n3,4\n', ['1 a|b', '2 UNCLOSED_QUOTE@3', '4 3|4']],
   ['a quote opened on the last line', 'a,b\n1,"2', ['1 a|b', '2 UNCLOSED_QUOTE@2']],
   ['quotes not doubled in one line', 'a,b\n1,"x "y" z"\n3,4\n', ['1 a|b', '2 BAD_QUOTES@2', '3 3|4']],

@@ -157,7 +157,7 @@ export const CELL_REASONS = {
       'Add or remove delimiters, and put quotes around a cell that has one ("12,50"); if the line is not an order, such as a footer, remove it or ignore this.',
   },
   UNCLOSED_QUOTE: {
-    meaning: 'A quoted cell is not closed.',
+    meaning: 'A quoted cell is not closed, or only in a later row.',
     remedy: 'Close the quote, or double it ("") if it is part of the text.',
   },
   BAD_QUOTES: {
