@@ -107,8 +107,12 @@ function usedNames({ names }: Header, { told, remembered, preset }: MappingChoic
   const given = new Set([...(told?.values() ?? []), ...(remembered?.values() ?? [])]);
   const sources = preset ? [...sourcesOf(preset, names).values()] : [];
   const read = new Set(sources.flatMap(({ index, also = [] }) => [index, ...also]).map((index) => names[index]));
-  return (name) =>
-    given.has(name) || read.has(name) || (!preset && (byContent(name, []) ?? recognise(name)) !== undefined);
+  const isToldBy = (field: Field) => told?.has(field) || remembered?.has(field);
+  const isRecognised = (name: string) => {
+    const known = byContent(name, []) ?? recognise(name);
+    return known !== undefined && !isToldBy(known.field);
+  };
+  return (name) => given.has(name) || read.has(name) || (!preset && isRecognised(name));
 }
 
 function unusedOf(

@@ -85,6 +85,7 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
       'beleg nr',
       'belegfeld 1',
       'verkaufsbeleg',
+      'verk beleg',
     ],
     ...['pedido', 'commande', 'reference commande', 'ordine'],
   ],

@@ -3,6 +3,7 @@
  * Detected from its first MiB; every finding is shown and can be overridden.
  */
 import { type AmountForm, type DecimalHint, type DecimalSign, decimalSignOf } from '../base/amount.ts';
+import { isBlank } from './blank-rows.ts';
 import { headerAt, knownNamesIn, looksLikeHeader } from './header.ts';
 import { type Dialect, parseBlock } from './parser.ts';
 
@@ -65,7 +66,7 @@ export function belowLines(text: string, count: number, newline: string): string
   return text.slice(at);
 }
 
-const isFilled = (row: readonly string[]) => row.some((cell) => cell.trim() !== '');
+const isFilled = (row: readonly string[]) => !isBlank(row);
 
 /** How many lines these rows take: a quoted cell may hold line breaks. */
 function linesOf(rows: readonly (readonly string[])[], newline: string): number {

@@ -1,4 +1,5 @@
 /** Finds the header of a file below its title: people and reports write lines above it. */
+import { isBlank } from './blank-rows.ts';
 import { recognise } from './recognise.ts';
 import { addedColumnsOf } from './result-files.ts';
 
@@ -17,8 +18,8 @@ const ENOUGH_CELLS = 3;
 export function headerAt(rows: readonly (readonly string[])[]): number {
   let [mostCells, mostNames, first] = [0, 0, -1];
   for (const [index, row] of rows.slice(0, MOST_ROWS).entries()) {
+    if (isBlank(row)) continue;
     const cells = row.filter((cell) => cell.trim() !== '').length;
-    if (cells === 0) continue;
     const names = knownNamesIn(row);
     const isNamed = names >= ENOUGH_NAMES && names > mostNames;
     const isBelowTitle = mostCells === 1 && cells >= ENOUGH_CELLS && looksLikeHeader(row);
@@ -30,7 +31,7 @@ export function headerAt(rows: readonly (readonly string[])[]): number {
     if (first === -1) first = index;
     [mostCells, mostNames] = [Math.max(mostCells, cells), Math.max(mostNames, names)];
   }
-  return first === -1 ? rows.findIndex((row) => row.some((cell) => cell.trim() !== '')) : first;
+  return first === -1 ? rows.findIndex((row) => !isBlank(row)) : first;
 }
 
 export function looksLikeHeader(row: readonly string[]): boolean {

@@ -6,6 +6,7 @@
  */
 
 import type { Facts } from '../base/reasons/reason.ts';
+import { isBlank } from './blank-rows.ts';
 import { type Dialect, type ParsedBlock, parseBlock, type QuoteFault } from './parser.ts';
 import type { ReadingTime } from './reading-time.ts';
 import { areSwallowed } from './swallowed-rows.ts';
@@ -40,9 +41,6 @@ export const MAX_ROW_CHARS = 256 * 1024;
 const SAMPLE_BLOCK = 64 * 1024;
 const SPACE = 0x20;
 const RETURN = 0x0d;
-
-/** At the end of files of DOS. */
-const DOS_END = '\u001a';
 
 /** Reads `text` block by block. Each batch has rows in the order of the file, without blank rows (only empty cells). */
 export async function* readRows(
@@ -268,11 +266,6 @@ function charsIn(cells: readonly string[]): number {
   let chars = 0;
   for (const cell of cells) chars += cell.length;
   return chars;
-}
-
-function isBlank(cells: readonly string[]): boolean {
-  for (const cell of cells) if (cell !== '' && cell !== DOS_END && cell.trim() !== '') return false;
-  return true;
 }
 
 function spansLines(cells: readonly string[], { newline }: Dialect): boolean {

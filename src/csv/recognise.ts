@@ -30,6 +30,11 @@ export function recognise(name: string): Recognised | undefined {
   );
 }
 
+/** Whether it is a common name of a column, not only one like it. */
+export function isColumnName(text: string): boolean {
+  return named(plainWords(text)) !== undefined;
+}
+
 function named(words: string): Recognised | undefined {
   for (const form of new Set([words, withoutSmall(words), withoutSmall(words.replace(NUMBER_END, ' nr'))])) {
     const known = KNOWN.get(form) ?? ofCustomer(form) ?? orderNumber(form) ?? ofOrder(form);

@@ -1,5 +1,6 @@
 /** A received CSV as a table of any kind: its format, what is above its header, its columns and its rows. */
 import { wrongUse } from '../base/errors.ts';
+import { isBlank } from './blank-rows.ts';
 import { listColumns, UnclearFile } from './column-errors.ts';
 import { namelessColumn, numberedColumns } from './column-names.ts';
 import { type DetectedEncoding, decodeSample, decodeText, detectEncoding, type Encoding } from './encoding.ts';
@@ -110,7 +111,7 @@ function sampleRows(
   name: string,
 ): { readonly rows: readonly (readonly string[])[]; readonly line: number } {
   const { rows, faults } = parseBlock(text, format, isWhole, MOST_BLANK_LINES);
-  const at = rows.findIndex((row) => row.some((cell) => cell.trim() !== ''));
+  const at = rows.findIndex((row) => !isBlank(row));
   const first = rows[at];
   const line = Math.max(at, 0) + 1 + format.skippedLines;
   const where = `${name}, line ${line}`;

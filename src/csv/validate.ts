@@ -15,6 +15,7 @@ import type { ColumnMapping } from './columns.ts';
 import type { DetectedEncoding } from './encoding.ts';
 import { CUSTOMER_REFERENCES, type Field } from './fields.ts';
 import type { Format } from './format.ts';
+import { isLaterHeader } from './later-header.ts';
 import type { TextRow } from './read.ts';
 
 /** Values by field, as text; amounts are exact decimals (-1234.5). */
@@ -69,12 +70,16 @@ export interface Rules {
 export class RowValidator {
   readonly #rules: Rules;
   readonly #columns: readonly Column[];
+  readonly #names: ReadonlySet<string>;
+  /** The line of a header with other columns, until the first header is repeated. */
+  #laterHeader: number | undefined;
   readonly #currencies = new Set<string>();
   /** Of the rows so far; `isNumbered`: each has an order_id; `isDecimal`: the amount of each has decimals. */
   readonly #above = { rows: 0, amount: 0n, name: '', isNumbered: true, isDecimal: true };
 
   constructor(rules: Rules) {
     this.#rules = rules;
+    this.#names = new Set(rules.columns);
     const readers = cellReaders(rules.amounts, rules.encoding.isExact);
     const columns: Column[] = [];
     for (const source of rules.mapping.columns) {
@@ -103,6 +108,7 @@ export class RowValidator {
         : ({ code: 'RAGGED', facts: { line, cells: cells.length, header } } as const)) ??
       (this.#isHeader(cells) ? ({ code: 'HEADER_REPEATED', facts: { line } } as const) : undefined);
     if (!fault) return this.#read(row, cells);
+    if (fault.code === 'HEADER_REPEATED') this.#laterHeader = undefined;
     const problems = [rowProblem(fault.code, fault.facts)];
     return { status: 'invalid', line, cells, label: row.label, values: {}, problems };
   }
@@ -120,6 +126,12 @@ export class RowValidator {
         problems.push(cellProblem(NO_AMOUNT, column, line, written));
       }
     }
+    const isDoubtful = problems.length > 0 || values.amount === undefined;
+    const isHeader = isDoubtful && isLaterHeader(cells, this.#rules.mapping, this.#names);
+    if (isHeader) this.#laterHeader = line;
+    const header = this.#laterHeader;
+    if (header !== undefined)
+      return this.#withProblems(line, cells, values, [rowProblem('HEADER_CHANGED', { line, header, isHeader })]);
     if (label !== undefined) values.order_id ??= label;
     if (isTotals(values, this.#above.name) || this.#isSum(values)) problems.push(rowProblem('TOTALS_ROW', { line }));
     if (problems.length > 0 || !hasCustomer(values)) return this.#withProblems(line, cells, values, problems);
@@ -167,7 +179,8 @@ export class RowValidator {
   #withProblems(line: number, cells: readonly string[], values: OrderValues, found: readonly Problem[]): CheckedRow {
     const names = this.#columns.filter(({ field }) => isReference(field)).map(({ name }) => name);
     const isRefused = found.some(
-      ({ code, field, severity }) => code === 'TOTALS_ROW' || (severity === 'error' && isReference(field)),
+      ({ code, field, severity }) =>
+        code === 'TOTALS_ROW' || code === 'HEADER_CHANGED' || (severity === 'error' && isReference(field)),
     );
     const problems =
       hasCustomer(values) || isRefused
@@ -218,7 +231,7 @@ const MOST_SHOWN = 40;
 const CUT_OFF = { code: 'AMOUNT_CUT_OFF', severity: 'error' } as const;
 const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error' } as const;
 
-/** Many reports end with a line of totals. With --create-customers it would become an order of a customer named Total. */
+/** Many reports end with lines of totals, averages and counts. With --create-customers it would become an order of a customer named Total. */
 const TOTALS = new RegExp(
   `^(?:${[
     ...['(?:(?:grand|sub|sous|overall|report|page)[ -]?)?totals?(?: g[eé]n[eé]rale?| geral)?', 'sum', 'somme'],
@@ -230,6 +243,7 @@ const TOTALS = new RegExp(
       'razem',
       'totale(?: generale)?',
     ],
+    ...['(?:grand )?(?:average|count)', 'durchschnitt', 'mittelwert', 'anzahl', 'moyenne', 'promedio'],
     ...['(?:eind)?totaal', 'totalt', 'summa', '(?:(?:genel|ara) )?toplam', 'итого', 'всего', '合計', '合计', '总计'],
   ].join('|')})(?: (?:(?:for|of|pour|de|di|f[uü]r|voor|för) |\\(|(?:eur|usd|gbp|chf)$).*)?:?$`,
   'i',

@@ -232,6 +232,15 @@ test.each([
   );
 });
 
+test('one of two columns of one name is chosen by its number', () => {
+  const told = new Map([['amount', '#3']] as const);
+  expect(mapped(['client_id', 'amount', 'amount'], told).columns).toMatchObject([
+    { field: 'amount', index: 2, how: 'told' },
+    { field: 'client_id', index: 0 },
+  ]);
+  expect(() => mapped(['client_id', 'amount', 'amount'], new Map([['amount', 'amount']]))).toThrow('both called');
+});
+
 test('a refusal says which columns are clear all the same', () => {
   const named = (names: readonly string[]) => {
     try {

@@ -1,5 +1,6 @@
 /** Files of databases, reports and old programs: what is in them besides orders, and what is never treated as one. */
 import { expect, test } from 'vitest';
+import { sentenceFor } from '../../src/base/reasons/reasons.ts';
 import { loaded, verdicts } from './files.ts';
 
 test('an amount that only a later part of a large file makes unclear is refused, not read a thousand times too low', async () => {
@@ -22,9 +23,57 @@ test('a repeated header is no order', async () => {
   expect(verdicts((await loaded(text)).rows)).toEqual(['2 ok', '3 HEADER_REPEATED', '4 ok']);
 });
 
+test('rows below a header with other columns are refused, until the first header is repeated', async () => {
+  const header = 'Order No,Customer,Amount,Qty';
+  const text = `${header}\n1,Ann Lee,5.00,2\nOrder No,Customer,Qty,Amount\n2,Ben Ode,4,9.00\n${header}\n3,Ann Lee,6.00,1\n`;
+  const { rows } = await loaded(text);
+  expect(verdicts(rows)).toEqual(['2 ok', '3 HEADER_CHANGED', '4 HEADER_CHANGED', '5 HEADER_REPEATED', '6 ok']);
+  const [, itself, below] = rows.map((row) =>
+    row.status === 'invalid' ? sentenceFor('HEADER_CHANGED', row.problems[0]?.facts ?? null) : '',
+  );
+  expect(itself).toMatch(/^Line 3: The row is a header with other columns/);
+  expect(below).toMatch(
+    /^Line 4: Line 3 is a header with other columns .* Load this header and the lines below it as a file of their own\.$/,
+  );
+});
+
+test('the header of another export is found by its names, also without amounts', async () => {
+  const text = 'Order No,Customer,Note\n1,Ann Lee,x\nBestellnummer,Status,Kunde\n2,offen,Ben Ode\n3,Order,y\n';
+  expect(verdicts((await loaded(text)).rows)).toEqual([
+    '2 ok',
+    '3 HEADER_CHANGED',
+    '4 HEADER_CHANGED',
+    '5 HEADER_CHANGED',
+  ]);
+});
+
+test.each([
+  ['psql', ' order_id | customer | amount\n----------+----------+--------\n 1        | Ann Lee  |   5.00\n', ['3 ok']],
+  [
+    'MySQL',
+    '+----+-----+\n| nr | customer | amount |\n+----+-----+\n| A1 | Ann Lee | 5.00 |\n+----+-----+\n',
+    ['4 ok'],
+  ],
+  ['Markdown', '| order_id | customer | amount |\n|---|:---|---:|\n| 1 | Ann Lee | 5.00 |\n', ['3 ok']],
+])('the lines that a table of %s draws are no rows', async (_, text, expected) => {
+  const { sheet, rows } = await loaded(text);
+  expect(sheet.columns).toContain('customer');
+  expect(verdicts(rows)).toEqual(expected);
+});
+
 test.each([
   ...['Totale', 'Totale generale', 'Totaal', 'Razem', 'Suma końcowa', 'Total geral', 'Totalt', 'Genel toplam', 'Итого'],
-  ...['Overall total', 'Zwischensumme', 'Gesamtergebnis', 'TOTAL EUR', 'Total (2)', '合計'],
+  ...[
+    'Grand Average',
+    'Durchschnitt',
+    'Count',
+    'Overall total',
+    'Zwischensumme',
+    'Gesamtergebnis',
+    'TOTAL EUR',
+    'Total (2)',
+    '合計',
+  ],
 ])('a line that is called "%s" is no order in a file without order numbers', async (name) => {
   const { rows } = await loaded(`Customer,Amount\nAnn Lee,5\n${name},5\nTotal Energies,6\nSummer Lee,7\n`);
   expect(verdicts(rows)).toEqual(['2 ok', '3 TOTALS_ROW', '4 ok', '5 ok']);

@@ -150,6 +150,12 @@ export const CELL_REASONS = {
     meaning: 'The row repeats the header.',
     remedy: 'Ignore this, or remove the row.',
   },
+  HEADER_CHANGED: {
+    meaning: 'The row is a header with other columns, or is below one.',
+    sentence:
+      '[?isHeader The row is a header with other columns than the first one.][!isHeader Line {header} is a header with other columns than the first one, so the cells of this row may be in other columns.]',
+    remedy: 'Load this header and the lines below it as a file of their own.',
+  },
   RAGGED: {
     meaning: 'The row has more or fewer cells than the header.',
     sentence: 'The header has {header} cells, and the row has {cells}.',
