@@ -36,6 +36,8 @@ export const CURRENCY_NAMES: readonly string[] = [
     'devise',
     'monnaie',
   ],
+  ...['amount currency', 'order amount currency', 'opportunity currency', 'transaction currency', 'payment currency'],
+  ...['currency iso', 'currency iso code', 'ccy', 'wahrg', 'waehrung', 'wkz', 'wkz umsatz', 'waluta', 'moeda'],
 ];
 
 /** Names of a column that tells orders from refunds, written as SYNONYMS are. */

@@ -66,3 +66,13 @@ test('notes do not count rows that are not loaded, such as the footer of a repor
     expect.stringMatching(/^the amount is negative in 1 of the 2 orders read from the file/),
   ]);
 });
+
+test.each(['Amount Currency', 'Währg', 'WKZ Umsatz', 'Ccy', 'Currency (ISO)'])(
+  'a note counts the currencies in a column called "%s"',
+  async (name) => {
+    const { overview } = await loaded(`Order No;Email;Total;${name}\n1;a@x.de;5.00;USD\n2;b@x.de;6.00;EUR\n`);
+    expect(overview.notes([])).toEqual([
+      expect.stringContaining(`different currencies (column "${name}": 1 × USD, 1 × EUR)`),
+    ]);
+  },
+);
