@@ -94,6 +94,6 @@ function sharedId(records: readonly ScannedRecord[]): string | undefined {
 
 /** The error for an id that two records share. */
 export function notUnique(id: string, where: string): LockstepError {
-  const message = `Two records ${where} have the same id ${id} but differ, so this member is not an id. Set the name of the id member in the account’s dialect.idField.`;
+  const message = `Two records ${where} have the same id ${id} but differ: either this member is not an id, or the service lists one record twice. Set the name of the id member in the account’s dialect.idField, or correct the record at the service.`;
   return new LockstepError('ID_NOT_UNIQUE', message);
 }
