@@ -40,10 +40,11 @@ const CASES: readonly (readonly [what: string, text: string, rows: readonly stri
   ],
   [
     'a quote in the last column, closed in a later row',
-    'a,b\n1,"x\n2,y\n3,55"\n',
-    ['1 a|b', '2 UNCLOSED_QUOTE@2', '3 2|y', '4 3|55"'],
+    'a,b,c\nA1,5,"x\nA2,6,y\nA3,7,55"\n',
+    ['1 a|b|c', '2 UNCLOSED_QUOTE@2', '3 A2|6|y', '4 A3|7|55"'],
   ],
   ['lines of a note with delimiters', 'a,b,c\n1,5,"x\nred, big, new"\n', ['1 a|b|c', '2 1|5|x\nred, big, new']],
+  ['quoted delimiters beside quoted lines', 'a,b,c\n1,",2\n3",",4"\n', ['1 a|b|c', '2 1|,2\n3|,4']],
   ['quoted lines of other rows', 'a,b,c\n"1","x\n2,y,6","5"\n', ['1 a|b|c', '2 1|x\n2,y,6|5']],
   ['a quote opened below a good one', 'a,b\n"1\n1","2\n3,4\n', ['1 a|b', '2 UNCLOSED_QUOTE@3', '4 3|4']],
   ['a quote opened on the last line', 'a,b\n1,"2', ['1 a|b', '2 UNCLOSED_QUOTE@2']],
