@@ -219,7 +219,10 @@ function oauthGrant(
       const sent = sends === 'form' ? form : { body };
       // As sent, and as a form writes them.
       const secrets = [secret, refreshToken ?? '', basic ?? ''].flatMap((one) => [one, encodeURIComponent(one)]);
-      return issuedOr(await calls.ask({ method: 'POST', path: '', secrets, ...sent }, issued), `check ${where}.tokenUrl`);
+      return issuedOr(
+        await calls.ask({ method: 'POST', path: '', secrets, ...sent }, issued),
+        `check ${where}.tokenUrl`,
+      );
     },
   };
 }

@@ -60,8 +60,8 @@ export async function searchPages<Item>(
 
 /** The path of another page after the url of the target; undefined if it is elsewhere, or if it has to be asked for in another way. */
 function pathBelow(url: string, { method, path }: Request, next: string): string | undefined {
-  const root = url.replace(/\/+$/, '');
-  const base = new URL(root).pathname;
+  const { href: whole, pathname: base } = new URL(url.replace(/\/+$/, ''));
+  const root = whole.replace(/\/$/, '');
   const isAddress = /^(https?:|\?)/i.test(next) || (base !== '/' && next.startsWith(`${base}/`));
   if (method !== 'GET' || !isAddress || !URL.canParse(next, root + path)) return undefined;
   const { href } = new URL(next, root + path);
