@@ -42,6 +42,12 @@ export const anyOauthClient = z
   .strictObject({
     ...client,
     tokenUrl: vendorUrl.describe('Address at which tokens are issued. No default.'),
+    authentication: z
+      .enum(['body', 'basic'])
+      .prefault('body')
+      .describe(
+        'Where the id and the secret of the client are sent: in the body of the call, or by basic in the header Authorization. Default: body.',
+      ),
     scope: z.string().min(1).max(2_000).optional().describe('Scopes to ask for, with spaces between. Default: none.'),
   })
   .optional()

@@ -150,7 +150,7 @@ const items = z
         more: pointer
           .optional()
           .describe(
-            'JSON pointer to a member of an answer that shows only a part of the items, such as /nextPageToken. Then no item is created. Default: none.',
+            'JSON pointer to a member that only an answer with a part of the items has, such as /nextPageToken. If it is the address of the next page below url, that page is read, as for the header Link; otherwise no item is created. Default: none.',
           ),
         settle: duration({ maxMs: 3_600_000 })
           .prefault('1m')
@@ -195,7 +195,7 @@ const answers = z
       'Statuses and codes that mean that the target accepts nothing, such as a refused token. Default: 401.',
     ),
     limited: cases.describe('Statuses and codes that ask to slow down. Default: 429.'),
-    retry: cases.describe('Statuses and codes of failures that may pass. Default: 408, 409, 412, 5xx.'),
+    retry: cases.describe('Statuses and codes of failures that may pass. Default: 408, 409, 412, 423, 5xx.'),
     refused: cases.describe('Statuses and codes that a retry does not change. Default: the other 4xx.'),
   })
   .prefault({})

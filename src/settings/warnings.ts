@@ -54,6 +54,25 @@ function ofTarget(parsed: SettingsFile, name: string, target: SettingsFile['targ
     ...('url' in target && typeof target.url === 'string'
       ? ofClearText([...path, 'url'], target.url, 'the token')
       : []),
+    ...ofOauthClient(parsed.targets, [...path, 'oauthClient'], clientOf(target)),
+  ];
+}
+
+function clientOf(target: SettingsFile['targets'][string] | undefined) {
+  return target !== undefined && 'oauthClient' in target ? target.oauthClient : undefined;
+}
+
+/** Each target keeps its own tokens. */
+function ofOauthClient(targets: SettingsFile['targets'], path: Path, client: ReturnType<typeof clientOf>): Finding[] {
+  if (client === undefined) return [];
+  const { refreshToken, tokenUrl } = client;
+  const before = Object.keys(targets).slice(0, Object.keys(targets).indexOf(String(path[1])));
+  const other = before.find((name) => isDeepStrictEqual(clientOf(targets[name])?.refreshToken, refreshToken));
+  const isShared = refreshToken !== undefined && other !== undefined;
+  const message = `also that of targets.${other}: many vendors accept a refresh token once, so authorise the client again for this target`;
+  return [
+    ...ofClearText([...path, 'tokenUrl'], tokenUrl, 'the secret of the client'),
+    ...warnIf(isShared, [...path, 'refreshToken'], message),
   ];
 }
 
@@ -96,9 +115,14 @@ function ofListening(parsed: SettingsFile, section: 'console' | 'health'): Findi
   return [{ path: [section, 'listen'], message: `other machines can reach ${quote(host)} ${danger}` }];
 }
 
+/** Also of the maps in it. */
 function ofLiterals(path: Path, members: object): Finding[] {
   return Object.entries(members).flatMap(([key, value]) =>
-    isSecretSource(value) ? ofLiteral([...path, key], value) : [],
+    isSecretSource(value)
+      ? ofLiteral([...path, key], value)
+      : typeof value === 'object' && value !== null
+        ? ofLiterals([...path, key], value)
+        : [],
   );
 }
 

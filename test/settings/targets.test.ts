@@ -83,6 +83,26 @@ test.each([
   expect(warnings.filter((warning) => warning.includes('sends the token in the clear'))).toHaveLength(times);
 });
 
+test('warns about the client of OAuth: secrets in the file, a tokenUrl without TLS, and a refresh token that two targets share', () => {
+  const tracker = (name: string, keys: string) =>
+    `${name}: { type: http, url: "https://h.example", send: {}, oauthClient: { id: app, tokenUrl: ${keys} } }`;
+  const tls = '"https://h.example/token", secret: { env: S }';
+  const { warnings } = settingsOf(`accounts: { demo: {} }
+targets:
+  ${tracker('a', '"http://h.example/token", secret: canary, refreshToken: { env: R }')}
+  ${tracker('b', `${tls}, refreshToken: { env: R }`)}
+  ${tracker('c', `${tls}, refreshToken: { env: OTHER }`)}
+  ${tracker('d', tls)}
+  ${tracker('e', tls)}`);
+  expect(warnings).toEqual([
+    expect.stringMatching(/targets\.a\.oauthClient\.secret: the secret is in the settings file/),
+    expect.stringMatching(/targets\.a\.oauthClient\.tokenUrl: http:\/\/ sends the secret of the client in the clear/),
+    expect.stringMatching(
+      /targets\.b\.oauthClient\.refreshToken: also that of targets\.a: .*authorise the client again/,
+    ),
+  ]);
+});
+
 test('warns about any secret of a target that is written in the file', () => {
   const { warnings } = settingsWith('previousSecret: canary');
   expect(warnings).toEqual([

@@ -15,7 +15,7 @@ export interface SeenRequest {
 
 export interface Reply {
   readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   /** Text is sent unchanged; anything else as JSON. Default: an empty body. */
   readonly body?: unknown;
 }

@@ -5,6 +5,7 @@
  */
 import { flagOf, isJsonObject } from '../call/dialect.ts';
 import { type Json, type JsonObject, parseJson } from '../call/json.ts';
+import { nextLink } from '../http/link-header.ts';
 import { MAX_LIST_DEPTH } from './list-choice.ts';
 
 /** Query parameters by name. */
@@ -198,9 +199,8 @@ function isText(value: Json | undefined): value is string {
 }
 
 function nextInHeader(header: Headers[string], path: string): Query | undefined {
-  const links = textOf(header).split(/,\s*(?=<)/);
-  const next = links.find((link) => /;\s*rel="?next"?\s*(;|$)/i.test(link));
-  return next === undefined ? undefined : queryOf(/^\s*<([^>]*)>/.exec(next)?.[1] ?? '', path);
+  const next = nextLink(textOf(header));
+  return next === undefined ? undefined : queryOf(next, path);
 }
 
 function queryOf(link: string, path: string): Query {

@@ -93,6 +93,19 @@ test.each<[Partial<HttpAnswers>, Reply, object]>([
   expect(await deliver({ answers: { ...none, ...answers } })).toMatchObject(expected);
 });
 
+test.each<[Partial<HttpAnswers>, Reply, object]>([
+  [{}, { body: 'ok' }, { status: 'delivered' }],
+  [{}, { body: SIGN_IN }, { status: 'later', reason: 'UNREADABLE' }],
+  [{ applied: [200] }, { body: SIGN_IN }, { status: 'delivered' }],
+  [{}, { status: 409, headers: { 'retry-after': '7' } }, { status: 'later', reason: 'CONFLICT', retryAfterMs: 7_000 }],
+  [{}, { status: 423 }, { status: 'later', reason: 'CONFLICT' }],
+])('with the rules %j the answer %j to a change of an item is %j', async (answers, reply, expected) => {
+  replies.push({ body: { dueComplete: false } }, reply);
+  const linked = bed.open({ ...exampleAt('our-trello'), answers: { ...none, ...answers } });
+  const completed = deliveryOf({ isCompleted: true }, { itemId: '5f2b6c1e0f' });
+  expect(await linked.deliver(completed, context())).toMatchObject(expected);
+});
+
 test.each([
   ['each change', exampleAt('our-crm'), {}],
   ['an item', exampleAt('our-trello'), { itemId: '5f2b6c1e0f' }],

@@ -23,11 +23,12 @@ afterEach(async () => {
   await server.close();
 });
 
-function deliver(given: Partial<NonNullable<HttpItems['find']>> = {}) {
+function deliver(given: Partial<NonNullable<HttpItems['find']>> = {}, path = '') {
   const settings = exampleAt('our-trello');
   const { items } = settings;
   const find = items?.find && { ...items.find, ...given };
-  target ??= openHttp({ ...settings, items: items && { ...items, find } }, needsOf(server));
+  const needs = needsOf({ url: `${server.url}${path}` });
+  target ??= openHttp({ ...settings, url: `${server.url}${path}`, items: items && { ...items, find } }, needs);
   return target.deliver(deliveryOf(), context());
 }
 
@@ -43,6 +44,46 @@ test('no item is created while the search shows only a part of the items, withou
   expect(await deliver({ more: '/next' })).toMatchObject({ itemId: '5f2b6c1e00' });
   replies.push({ body: { cards: [], next: null } }, { body: { id: '5f2b6c1e01' } }, { body: { dueComplete: false } });
   expect(await deliver({ more: '/next' })).toMatchObject({ status: 'delivered', itemId: '5f2b6c1e01' });
+});
+
+const carrying = () => ({ id: '5f2b6c1e00', desc: markerOf(deliveryOf()), dueComplete: false });
+
+test.each<[string, (page: number) => Reply]>([
+  [
+    'the header Link',
+    (page) => ({
+      headers: { link: ['<?page=1>; rel="self"', `<${server.url}/search?query=a&page=${page}>; rel="next"`] },
+      body: { cards: [] },
+    }),
+  ],
+  ['a member of the answer', (page) => ({ body: { cards: [], next: `${server.url}/search?query=a&page=${page}` } })],
+])('an item is found on a later page that %s names, and created if no page has it', async (_, partOf) => {
+  replies.push(partOf(2), partOf(3), { body: { cards: [carrying()] } });
+  expect(await deliver({ more: '/next' })).toMatchObject({ itemId: '5f2b6c1e00' });
+  expect(server.requests.map(({ path, query }) => `${path} ${query.get('page')}`)).toEqual([
+    '/search null',
+    '/search 2',
+    '/search 3',
+  ]);
+  replies.push(partOf(2), { body: { cards: [] } }, { body: { id: '5f2b6c1e01' } }, { body: { dueComplete: false } });
+  expect(await deliver({ more: '/next' })).toMatchObject({ status: 'delivered', itemId: '5f2b6c1e01' });
+});
+
+test.each<[string, Partial<NonNullable<HttpItems['find']>>, () => string]>([
+  ['is at another host', {}, () => '<https://other.example.com/search?page=2>; rel="next"'],
+  ['has to be asked for by a body', { method: 'POST', body: '{}' }, () => '<?page=2>; rel="next"'],
+  ['never ends', {}, () => `<${server.url}/search?page=2>; rel="next"`],
+])('no item is created if the next page %s', async (_, find, link) => {
+  replies.push(...Array.from({ length: 20 }, () => ({ headers: { link: link() }, body: { cards: [] } })));
+  expect(await deliver(find)).toMatchObject({ status: 'refused', reason: 'TOO_MANY_ITEMS' });
+  expect(server.requests.filter(({ path }) => path !== '/search')).toEqual([]);
+});
+
+test('a next page below a url with a path is read, and a cursor that begins like a path is not', async () => {
+  const next = (address: string) => ({ body: { cards: [], next: address } });
+  replies.push(next('/api/search?page=2'), next('/9j+/Kw=='));
+  expect(await deliver({ more: '/next' }, '/api')).toMatchObject({ reason: 'TOO_MANY_ITEMS' });
+  expect(server.requests.map(({ path }) => path)).toEqual(['/api/search', '/api/search']);
 });
 
 test('of the items that the search returns, only one that carries the marker is used', async () => {

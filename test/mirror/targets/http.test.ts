@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LongInteger, wireJson } from '../../../src/client/call/json.ts';
 import { PATIENCE_MS } from '../../../src/mirror/targets/calls/caller.ts';
 import { openHttp } from '../../../src/mirror/targets/http/http.ts';
 import { markerOf } from '../../../src/mirror/targets/items/marker.ts';
@@ -93,9 +94,10 @@ test.each([
   [null, { isCompleted: false, status: 'open' }],
   ['2026-03-01T09:00:00Z', { isCompleted: true, status: '2026-03-01T09:00:00Z' }],
   [1772355600000, { isCompleted: true }],
+  [new LongInteger('1772355600000000001'), { isCompleted: true, status: '1772355600000000001' }],
 ])('a state of %j that is the time of completion says whether an item is completed', async (resolved, item) => {
   const { items } = exampleAt('our-openproject');
-  replies.push({ body: { resolved } });
+  replies.push({ body: wireJson({ resolved }) });
   const linked = open({ items: items && { ...items, state: { at: '/resolved', open: [null] } } });
   expect(await linked.readItem?.('7', context())).toMatchObject({ status: 'found', item });
 });

@@ -80,7 +80,8 @@ test.each(['our-crm', 'our-openproject'])('an http target gets tokens as a clien
   ]);
   closing.push({ close: () => finish(system) });
   const { id, secret } = { id: 'app', secret: secretRef(SECRET, 'targets.outside.oauthClient.secret') };
-  const oauthClient = { id, secret, refreshToken: undefined, tokenUrl: `${system.url}/token`, scope: 'tasks offline' };
+  const tokenUrl = `${system.url}/token`;
+  const oauthClient = { id, secret, tokenUrl, scope: 'tasks offline', authentication: 'body' } as const;
   const clock = clockAt(START);
   const target = processOf(system, { ...exampleAt(name), headers: {}, oauthClient }, clock.now);
   const deliver = () => target.deliver(deliveryOf({ id: '12', isCompleted: true }, { itemId: '7' }), context());
@@ -90,6 +91,44 @@ test.each(['our-crm', 'our-openproject'])('an http target gets tokens as a clien
   clock.set(START + 10 * 60_000);
   expect(await deliver()).toMatchObject({ status: isDone });
   expect(issued).toEqual(['access-token-1', 'access-token-of-another-app', 'access-token-3']);
+});
+
+test.each([
+  [
+    'invalid_grant',
+    /authorise the client again, and put the new refresh token where targets.outside.oauthClient.refreshToken/,
+  ],
+  ['invalid_client', /check targets.outside.oauthClient: its id, secret, authentication and scope/],
+  ['invalid_scope', /check targets.outside.oauthClient: its id, secret, authentication and scope/],
+])('a client is sent in the header Authorization, and the refusal %s says what to do', async (error, remedy) => {
+  const refresh_token = 'refresh:0/ä+';
+  const system = await startVendor(UNDOCUMENTED, {}, [
+    {
+      method: 'POST',
+      path: /^\/token$/,
+      headers: { 'content-type': /^application\/x-www-form-urlencoded$/ },
+      answer: () => ({ status: 400, body: { error, error_description: refresh_token } }),
+    },
+  ]);
+  closing.push({ close: () => finish(system) });
+  const secret = secretRef('canary secret:1/+', 'targets.outside.oauthClient.secret');
+  const refreshToken = secretRef(refresh_token, 'targets.outside.oauthClient.refreshToken');
+  const authentication = 'basic';
+  const oauthClient = {
+    id: 'my app:1',
+    secret,
+    refreshToken,
+    authentication,
+    tokenUrl: `${system.url}/token`,
+  } as const;
+  const target = processOf(system, { ...exampleAt('our-crm'), headers: {}, oauthClient }, () => new Date(START));
+  const outcome = await target.deliver(deliveryOf(), context());
+  expect(outcome).toMatchObject({ status: 'disabled', reason: 'TOKEN_REFUSED', detail: expect.stringMatching(remedy) });
+  expect(JSON.stringify(outcome)).not.toContain(refresh_token);
+  const [{ headers, body } = {}] = system.requests as Partial<SeenRequest>[];
+  const basic = Buffer.from('my+app%3A1:canary+secret%3A1%2F%2B').toString('base64');
+  expect(headers?.authorization).toBe(`Basic ${basic}`);
+  expect(Object.fromEntries(new URLSearchParams(body))).toEqual({ grant_type: 'refresh_token', refresh_token });
 });
 
 test('a token that is withdrawn before its time is replaced within the call, by one process', async () => {

@@ -8,7 +8,7 @@ import { type Exchanged, StoppedError } from '../../../client/http/exchange.ts';
 import type { TargetAnswer, TargetFailure } from '../../../contract/target.ts';
 
 export interface AnswerHeaders {
-  /** Names in lower case; if a name repeats, its first value. */
+  /** Names in lower case; if a name repeats, its first value, and all links. */
   readonly [name: string]: string | undefined;
 }
 
@@ -83,6 +83,11 @@ function unknown(error: unknown, label: string): TargetFailure {
 
 function firstOfEach(headers: NonNullable<Exchanged['head']>['headers']): AnswerHeaders {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? oneOf(name, value) : value]),
   );
+}
+
+/** Links may be in several headers, such as one to the page itself and one to the next. */
+function oneOf(name: string, values: readonly string[]): string | undefined {
+  return name === 'link' ? values.join(', ') : values[0];
 }

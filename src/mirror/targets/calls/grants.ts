@@ -159,6 +159,8 @@ const oauthToken = z.object({
 const errorCode = z.object({ error: z.string() }).transform(({ error }) => error);
 /** Such an error says nothing about the client. */
 const PASSING = /slow_down|server_error|unavailable|rate_?limit|internal|timeout/i;
+/** RFC 6749, 5.2: these are not about the refresh token. */
+const ABOUT_CLIENT = /_client$|_scope$/;
 
 const oauthError = z
   .object({ error: z.string().min(1), error_description: z.string().optional() })
@@ -171,15 +173,21 @@ function oauthGrant(
   needs: GrantNeeds,
 ): Grant {
   const where = client.secret.where.replace(/\.secret$/, '');
-  const remedy =
-    client.refreshToken === undefined
-      ? `check ${where}: its id and secret, and that ${name} allows client credentials for it`
+  const authentication = 'authentication' in client ? client.authentication : undefined;
+  const parts = authentication === undefined ? 'id and secret' : 'id, secret, authentication and scope';
+  const ofClient = `check ${where}: its ${parts}, and that ${name} allows it to ask for tokens`;
+  const remedyFor = (code: string) =>
+    client.refreshToken === undefined || ABOUT_CLIENT.test(code)
+      ? ofClient
       : `authorise the client again, and put the new refresh token where ${where}.refreshToken says`;
   const vendor: VendorAnswers = {
     name,
-    tokenRemedy: remedy,
+    tokenRemedy: remedyFor(''),
     message: oauthError,
-    judge: (reply) => notIssued(vendor, reply, PASSING.test(errorCode.safeParse(reply.body).data ?? '')),
+    judge(reply) {
+      const code = errorCode.safeParse(reply.body).data ?? '';
+      return notIssued({ ...vendor, tokenRemedy: remedyFor(code) }, reply, PASSING.test(code));
+    },
   };
   const given = async () => {
     const { secret, refreshToken } = client;
@@ -196,7 +204,6 @@ function oauthGrant(
         refreshToken === undefined
           ? { grant_type: 'client_credentials', ...(scope !== undefined && { scope }) }
           : { grant_type: 'refresh_token', refresh_token: refreshToken };
-      const body = { ...grant, client_id: client.id, client_secret: secret };
       const calls = await connect({ ...vendor, headersOf: () => ({}) }, undefined, needs, untilAnswered());
       if ('status' in calls) return calls;
       const now = needs.now?.() ?? new Date();
@@ -205,16 +212,32 @@ function oauthGrant(
         const expiresAt = new Date(now.getTime() + lifeMs);
         return { token: access_token, expiresAt, ...(refresh_token !== undefined && { refreshToken: refresh_token }) };
       });
-      const form = { json: new URLSearchParams(body).toString(), headers: FORM };
+      const basic = authentication === 'basic' ? basicOf(client.id, secret) : undefined;
+      const body = basic === undefined ? { ...grant, client_id: client.id, client_secret: secret } : grant;
+      const headers = basic !== undefined && { authorization: `Basic ${basic}` };
+      const form = { json: formOf(body), headers: { ...FORM, ...headers } };
       const sent = sends === 'form' ? form : { body };
       // As sent, and as a form writes them.
-      const secrets = [secret, refreshToken ?? ''].flatMap((one) => [one, encodeURIComponent(one)]);
-      return issuedOr(await calls.ask({ method: 'POST', path: '', secrets, ...sent }, issued), remedy);
+      const secrets = [secret, refreshToken ?? '', basic ?? ''].flatMap((one) => [one, encodeURIComponent(one)]);
+      return issuedOr(
+        await calls.ask({ method: 'POST', path: '', secrets, ...sent }, issued),
+        `check ${where}.tokenUrl`,
+      );
     },
   };
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+function formOf(members: Readonly<Record<string, string>>): string {
+  return new URLSearchParams(members).toString();
+}
+
+/** RFC 6749, 2.3.1: the id and the secret are written as in a form, and then as RFC 7617 says. */
+function basicOf(id: string, secret: string): string {
+  const [user, password] = [id, secret].map((text) => formOf({ '': text }).slice(1));
+  return Buffer.from(`${user}:${password}`).toString('base64');
+}
 
 /**
  * RFC 6749, 5.2: a refused client or refresh token is a 400 or a 401; some vendors say so with a 200. GitHub answers 403 to an app

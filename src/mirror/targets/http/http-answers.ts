@@ -5,6 +5,7 @@ import type { TargetFailure } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { HttpAnswers } from '../../../settings/target-http.ts';
 import {
+  failedFor,
   isConflict,
   limited,
   type Reply,
@@ -87,10 +88,8 @@ function outcomeOf(
       return tokenRefused(tokenRemedy, detail);
     case 'limited':
       return limited(detail, wait);
-    case 'retry': {
-      const reason = isConflict(httpStatus) ? 'CONFLICT' : 'SERVER_ERROR';
-      return { status: 'later', reason, detail, ...(wait !== undefined && { retryAfterMs: wait }) };
-    }
+    case 'retry':
+      return failedFor(wait, isConflict(httpStatus) ? 'CONFLICT' : 'SERVER_ERROR', detail);
     case 'refused':
       return { status: 'refused', reason: 'REJECTED', detail };
     default:

@@ -2,7 +2,6 @@
  * Any system with an HTTP API, whose calls and answers the settings describe: it receives each change by one call (`send`), or
  * has items whose state follows the task (`items`).
  */
-import { z } from 'zod';
 import { LongInteger } from '../../../client/call/json.ts';
 import type { CallContext, DeliveryOutcome, Finding, ItemState, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
@@ -11,16 +10,18 @@ import { PATIENCE_MS, type TargetRequest } from '../calls/caller.ts';
 import { withHeaders } from '../calls/with-headers.ts';
 import { reach } from '../check-address.ts';
 import { failed, fine } from '../findings.ts';
-import { type Calls, type ItemNeeds, mapAsked, moved, renewing, sendEvent, tokensOf } from '../items/item-calls.ts';
+import { type Calls, type ItemNeeds, moved, renewing, sendEvent, tokensOf } from '../items/item-calls.ts';
 import { httpNaming, type ItemNaming } from '../items/item-naming.ts';
 import type { VendorAnswers } from '../items/item-outcome.ts';
 import type { Asked } from '../items/item-target.ts';
 import { markerAtEnd, markerOf } from '../items/marker.ts';
 import { type VendorItems, vendorTarget } from '../items/vendor-target.ts';
 import { SAMPLE, viewOf } from '../render.ts';
-import { httpAnswers, isSet } from './http-answers.ts';
+import { httpAnswers } from './http-answers.ts';
 import { requestFiller } from './http-request.ts';
+import { searchPages } from './http-search.ts';
 import { isAbsent, valueAt } from './json-pointer.ts';
+import { reading } from './reading.ts';
 
 type HttpSettings = SettingsOf<'http'>;
 
@@ -89,7 +90,7 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
       const { record: at } = items.read;
       const answer = reading((body) => {
         const record = valueAt(body, at);
-        return isAbsent(body, at) || isDeleted(record) ? { item: undefined } : some(itemOf(record, itemId));
+        return isAbsent(body, at) || isDeleted(record) ? { item: undefined } : wrapped(itemOf(record, itemId));
       }, `it has no state at "${at}${items.state.at}" (${where}.read.record and state.at)`);
       const asked = await calls.ask(request.value, answer);
       if (asked.status !== 'ok') return asked;
@@ -102,28 +103,30 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
       const isCompleting = wanted.status === 'completed';
       const request = (isCompleting ? complete : reopen)({ ...viewOf(delivery), item: itemId, record });
       if (request.status !== 'ok') return request;
-      return calls.ask(request.value, moved(isCompleting ? 'completed' : 'open'));
+      return calls.ask({ ...request.value, takesText: true }, moved(isCompleting ? 'completed' : 'open'));
     },
     async find(delivery) {
       if (search === undefined) return { status: 'ok', value: undefined }; // a repeated creation creates nothing
       const request = search.fill(viewOf(delivery));
       if (request.status !== 'ok') return request;
       const marker = markerOf(delivery);
-      const answer = reading((body) => {
-        const records = valueAt(body, search.list);
-        if (!Array.isArray(records)) return undefined;
-        const found: unknown = records.find(
-          (record) => carries(valueAt(record, search.marker), marker) && !isDeleted(record),
-        );
-        const isPart = search.more !== undefined && isSet(valueAt(body, search.more));
-        if (found === undefined) return { item: undefined, isPart };
-        const id = idAt(found, search.itemId);
-        return id === undefined ? undefined : some(itemOf(found, id));
-      }, `it has no list at "${search.list}" (${where}.find.list), or its item with the marker has no id or no state (find.itemId, state.at)`);
-      const asked = await calls.ask(request.value, answer);
-      if (asked.status !== 'ok' || !asked.value.isPart) return mapAsked(asked, ({ item }) => item);
-      const detail = `${answers.name} shows only a part of its items, and none of them has the marker ${marker}: let ${where}.find search for the marker, then replay`;
-      return { status: 'refused', reason: 'TOO_MANY_ITEMS', detail };
+      return searchPages(calls, {
+        url: settings.url,
+        request: request.value,
+        more: search.more,
+        itemsOf(body) {
+          const records = valueAt(body, search.list);
+          if (!Array.isArray(records)) return undefined;
+          const found: unknown = records.find(
+            (record) => carries(valueAt(record, search.marker), marker) && !isDeleted(record),
+          );
+          const id = idAt(found, search.itemId);
+          const item = id === undefined ? undefined : itemOf(found, id);
+          return found === undefined ? [] : item && [item];
+        },
+        lack: `it has no list at "${search.list}" (${where}.find.list), or its item with the marker has no id or no state (find.itemId, state.at)`,
+        remedy: `${answers.name} shows only a part of its items, and none of them has the marker ${marker}: let ${where}.find search for the marker, then replay`,
+      });
     },
     async add(delivery) {
       if (creation === undefined) throw new TypeError('without create no item is added');
@@ -170,9 +173,10 @@ function recordReader({ state, read }: HttpItems, { isItemId }: Pick<ItemNaming,
     itemOf(record: unknown, itemId: string): HttpItem | undefined {
       const shown = valueAt(record, state.at);
       const value = shown === undefined && isLeftOut(record) ? null : shown;
-      if (value === undefined || (typeof value === 'object' && value !== null)) return undefined;
+      if (value === undefined || (typeof value === 'object' && value !== null && !(value instanceof LongInteger)))
+        return undefined;
       const isCompleted = state.open === undefined ? isOneOf(value, state.completed) : !isOneOf(value, state.open);
-      const isNamed = typeof value === 'string' || typeof value === 'number';
+      const isNamed = value !== null && typeof value !== 'boolean';
       return { itemId, isCompleted, status: isNamed ? String(value) : isCompleted ? 'completed' : 'open', record };
     },
 
@@ -204,26 +208,16 @@ function searchFinding(asked: Asked<unknown>, name: string): Finding {
     : failed(what, asked, `check the url and targets.${name}.items.find.path`);
 }
 
-/** What `read` finds in an answer; if it finds nothing, the answer is unreadable, and `lack` says why. */
-function reading<T>(read: (body: unknown) => T | undefined, lack: string) {
-  return z.unknown().transform((body, context): T => {
-    const found = read(body);
-    if (found !== undefined) return found;
-    context.addIssue({ code: 'custom', message: lack });
-    return z.NEVER;
-  });
-}
-
 /** Many systems write numbers and flags as texts. */
 function isOneOf(value: unknown, values: readonly unknown[] = []): boolean {
   return values.some((one) => String(one) === String(value));
 }
 
-/** Distinguishes an item without a readable state, which is undefined, from no item. */
-function some(item: HttpItem | undefined) {
-  return item && { item, isPart: false };
-}
-
 function carries(value: unknown, marker: string): boolean {
   return typeof value === 'string' ? markerAtEnd(value) === marker : (JSON.stringify(value) ?? '').includes(marker);
+}
+
+/** Distinguishes an item without a readable state, which is undefined, from no item. */
+function wrapped(item: HttpItem | undefined) {
+  return item && { item };
 }

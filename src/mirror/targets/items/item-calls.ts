@@ -36,6 +36,8 @@ interface ItemRequest extends Omit<TargetRequest, 'headers' | 'body'> {
   readonly body?: unknown;
   /** The body as JSON already, instead of `body`. */
   readonly json?: string | undefined;
+  /** Whether an answer that is not JSON is complete, too. */
+  readonly takesText?: boolean;
 }
 
 export interface Calls {
@@ -133,7 +135,7 @@ async function askWith<T>(
   token: string,
   needs: TargetNeeds,
   context: CallContext,
-  { method, path, headers: own, body, json, secrets: given = [] }: ItemRequest,
+  { method, path, headers: own, body, json, secrets: given = [], takesText = false }: ItemRequest,
   schema: z.ZodType<T>,
 ): Promise<Asked<WithHeaders<T>>> {
   const headers = vendor.headersOf(token);
@@ -152,7 +154,7 @@ async function askWith<T>(
   const { reply, failure, cutOff = failure } = judged;
   if (cutOff !== undefined) return cutOff;
   // An empty answer may be complete; a page of HTML with a 200 is not the vendor's answer.
-  const isReadable = reply.body !== undefined || reply.text.trim() === '';
+  const isReadable = takesText || reply.body !== undefined || reply.text.trim() === '';
   const read = schema.safeParse(reply.body);
   if (!read.success) return unreadable(reply, call, lackOf(read.error));
   if (!isReadable) return unreadable(reply, call);

@@ -106,9 +106,14 @@ export function tokenRefused(remedy: string, detail: string): TargetFailure {
 const NOT_FOLLOWED =
   'this redirect is not followed: set the new address, or the new name of what has moved, in the settings';
 
-/** Another caller has changed the item meanwhile. 412: since it was read, by what `If-Match` says. */
+/** Another caller has changed the item meanwhile, or is changing it. 412: since it was read, by what `If-Match` says. */
 export function isConflict(httpStatus: number): boolean {
-  return httpStatus === 409 || httpStatus === 412;
+  return httpStatus === 409 || httpStatus === 412 || httpStatus === 423;
+}
+
+/** A failure that may pass, after this wait if the answer names one. */
+export function failedFor(wait: number | undefined, reason: string, detail: string): TargetFailure {
+  return { status: 'later', reason, detail, ...(wait !== undefined && { retryAfterMs: wait }) };
 }
 
 function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: number): TargetFailure {
@@ -119,10 +124,8 @@ function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: nu
   // The refusal may concern this item alone, so other deliveries must not wait for it.
   if (httpStatus === 403)
     return { status: 'refused', reason: 'NOT_ALLOWED', detail: `${detail}; ${vendor.tokenRemedy}` };
-  if (httpStatus >= 500 || httpStatus === 408) {
-    return { status: 'later', reason: 'SERVER_ERROR', detail, ...(wait !== undefined && { retryAfterMs: wait }) };
-  }
-  if (isConflict(httpStatus)) return { status: 'later', reason: 'CONFLICT', detail };
+  if (httpStatus >= 500 || httpStatus === 408) return failedFor(wait, 'SERVER_ERROR', detail);
+  if (isConflict(httpStatus)) return failedFor(wait, 'CONFLICT', detail);
   const redirected = `${detail}; ${NOT_FOLLOWED}`;
   if (httpStatus === 301 || httpStatus === 308) return { status: 'refused', reason: 'MOVED', detail: redirected };
   if (isRedirect(httpStatus)) return { status: 'later', reason: 'REDIRECTED', detail: redirected };
