@@ -1,21 +1,13 @@
-/** A bounded pipeline: the caller prepares the next piece of work while earlier pieces are being saved. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-
-export interface BoundedPipeline {
-  /**
-   * Waits until there is room and no work in progress has one of `ids`, then starts `work` and returns. Two pieces with the
-   * same id are therefore saved in order. @throws what any earlier work threw
-   */
-  begin(work: () => Promise<void>, ids?: readonly string[]): Promise<void>;
-  /** Waits for all work that was started. @throws what any of it threw */
-  end(): Promise<void>;
-}
 
 /** Postgres processes one piece while another is being sent to it. */
 const MOST = 2;
 
-/** Pieces without a common id may finish in any order. */
-export function boundedPipeline(): BoundedPipeline {
+/**
+ * A bounded pipeline: the caller prepares the next piece of work while earlier pieces are being saved. Pieces without a common
+ * id may finish in any order.
+ */
+export function boundedPipeline() {
   const underWay = new Map<Promise<void>, ReadonlySet<string>>();
   let failure: { readonly error: unknown } | undefined;
 
@@ -28,7 +20,11 @@ export function boundedPipeline(): BoundedPipeline {
   }
 
   return {
-    async begin(work, ids = []) {
+    /**
+     * Waits until there is room and no work in progress has one of `ids`, then starts `work` and returns. Two pieces with the
+     * same id are therefore saved in order. @throws what any earlier work threw
+     */
+    async begin(work: () => Promise<void>, ids: readonly string[] = []): Promise<void> {
       while (mustWait(ids)) await Promise.race(underWay.keys());
       throwFailure();
       const working = work()
@@ -39,7 +35,8 @@ export function boundedPipeline(): BoundedPipeline {
       underWay.set(working, new Set(ids));
       await nextTurn(); // the caller's preparation blocks the event loop: this piece must be sent before that
     },
-    async end() {
+    /** Waits for all work that was started. @throws what any of it threw */
+    async end(): Promise<void> {
       await Promise.all(underWay.keys());
       throwFailure();
     },

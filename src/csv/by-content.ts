@@ -1,33 +1,15 @@
 /** What a column holds, by its cells, if its name alone does not say it. */
 import { COUNT_WORDS, MONEY_WORDS } from './amount-words.ts';
-import type { Field } from './fields.ts';
+import { type Field, names } from './fields.ts';
 import { fitsOf } from './fits.ts';
 import { NUMBER_WORDS, type Recognised } from './recognise.ts';
 import { plainWords } from './words.ts';
 
-const CUSTOMER_WORDS = new Set([
-  ...[
-    'customer',
-    'potential customer',
-    'client',
-    'buyer',
-    'kunde',
-    'besteller',
-    'cliente',
-    'acheteur',
-    'comprador',
-    'klant',
-    'klient',
-    'nabywca',
-    'kund',
-    'musteri',
-    'kaufer',
-    'debitor',
-    'auftraggeber',
-    'acquirente',
-    'alici',
-  ],
-]);
+const CUSTOMER_WORDS = new Set(
+  names(`
+    customer, potential customer, client, buyer, kunde, besteller, cliente, acheteur, comprador, klant,
+    klient, nabywca, kund, musteri, kaufer, debitor, auftraggeber, acquirente, alici`),
+);
 /** A cell or two may be wrong. */
 const MOST_CELLS = 0.9;
 /** `ch_3Q0ab`, and a UUID. */

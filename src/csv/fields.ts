@@ -22,47 +22,28 @@ export type Field = (typeof FIELDS)[number];
 /** A row must identify its customer by one of these. */
 export const CUSTOMER_REFERENCES = ['client_id', 'customer_email', 'customer_phone', 'customer_name'] as const;
 
+/** The names in a list that separates them by commas. */
+export function names(list: string): readonly string[] {
+  return list.split(',').map((name) => name.trim());
+}
+
 /** Names of a column with the currency of the amounts, written as SYNONYMS are. It fills no field: an order has no currency. */
-export const CURRENCY_NAMES: readonly string[] = [
-  ...[
-    'currency',
-    'currency code',
-    'order currency',
-    'order currency code',
-    'wahrung',
-    'wahrungscode',
-    'moneda',
-    'divisa',
-    'devise',
-    'monnaie',
-  ],
-  ...['amount currency', 'order amount currency', 'opportunity currency', 'transaction currency', 'payment currency'],
-  ...['currency iso', 'currency iso code', 'ccy', 'wahrg', 'waehrung', 'wkz', 'wkz umsatz', 'waluta', 'moeda'],
-];
+export const CURRENCY_NAMES: readonly string[] = names(`
+    currency, currency code, order currency, order currency code, wahrung, wahrungscode, moneda, divisa,
+    devise, monnaie, amount currency, order amount currency, opportunity currency, transaction currency, payment currency,
+    currency iso, currency iso code, ccy, wahrg, waehrung, wkz, wkz umsatz, waluta, moeda`);
 
 /** Names of a column that tells orders from refunds, written as SYNONYMS are. */
-export const KIND_NAMES: readonly string[] = [
-  ...[
-    'type',
-    'order type',
-    'transaction type',
-    'event type',
-    'document type',
-    'debit credit',
-    'typ',
-    'art',
-    'belegart',
-  ],
-  ...['line type', 'row type', 'record type', 'd c', 'dr cr', 'credit debit', 'vorzeichen', 'sign'],
-  ...['belegtyp', 'receipt type', 'invoice type', 'documento', 'tipo de documento', 'tipo documento'],
-  ...['vorgang', 's h', 'soll haben', 'soll haben kennzeichen', 'soll haben kz', 'tipo'],
-];
+export const KIND_NAMES: readonly string[] = names(`
+    type, order type, transaction type, event type, document type, debit credit, typ, art, belegart,
+    line type, row type, record type, d c, dr cr, credit debit, vorzeichen, sign, belegtyp, receipt type,
+    invoice type, documento, tipo de documento, tipo documento, vorgang, s h, soll haben,
+    soll haben kennzeichen, soll haben kz, tipo`);
 
 /** Names of a column with what was refunded of the order, written as SYNONYMS are. */
-export const REFUND_NAMES: readonly string[] = [
-  ...['refund amount', 'refunded amount', 'amount refunded', 'total refunded', 'order refund amount'],
-  ...['partial refunds', 'erstattungsbetrag', 'refund', 'refunds', 'refunded', 'voided'],
-];
+export const REFUND_NAMES: readonly string[] = names(`
+    refund amount, refunded amount, amount refunded, total refunded, order refund amount, partial refunds,
+    erstattungsbetrag, refund, refunds, refunded, voided`);
 
 /** A column may fill both: the field that identifies the customer, and the field for creating one. */
 export const SHARED: readonly (readonly [reference: Field, creation: Field])[] = [
@@ -72,172 +53,102 @@ export const SHARED: readonly (readonly [reference: Field, creation: Field])[] =
 ];
 
 /**
- * English, German, Spanish, French, and the most common ones in Italian, Dutch, Polish, Portuguese, Swedish and Turkish; without accents, in lower case, with spaces between words (see `plainWords`). Names such as
- * "Buyer e-mail" and "Deal - Value" are made of these and of the words below (see `recognise`).
+ * English, German, Spanish, French, and the most common ones in Italian, Dutch, Polish, Portuguese, Swedish, Turkish, Russian,
+ * Japanese, Chinese (simplified, traditional) and Korean; without accents, in lower case, with spaces between words (see
+ * `plainWords`). Names such as "Buyer e-mail" and "Deal - Value" are made of these and of the words below (see `recognise`).
  */
 export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
-  order_id: [
-    ...['order', 'order num', 'order ref', 'order reference', 'order label', 'sales order', 'ordre nr', 'ordre id'],
-    ...[
-      'sd document',
-      'sales document',
-      'bestellung',
-      'auftrag',
-      'belegnummer',
-      'beleg nr',
-      'belegfeld 1',
-      'verkaufsbeleg',
-      'verk beleg',
-    ],
-    ...['pedido', 'commande', 'reference commande', 'ordine'],
-  ],
-  description: [
-    ...['desc', 'item', 'items', 'product', 'product name', 'item name', 'title', 'item title', 'beschreibung'],
-    ...['bezeichnung', 'artikel', 'verwendungszweck', 'descripcion', 'detalle', 'concepto', 'producto', 'designation'],
-    ...['produkt', 'nazwa produktu', 'prodotto', 'produto', 'urun', 'urun adi'],
-    ...['libelle', 'produit', 'nom produit', 'nombre producto', 'nome produto', 'produktname', 'artikelname'],
-  ],
-  amount: [
-    ...['total', 'total amount', 'grand total', 'total price', 'sum', 'amt', 'total inc tax', 'total incl tax'],
-    ...['betrag', 'summe', 'gesamtbetrag', 'gesamtsumme', 'gesamtpreis', 'gesamt', 'endbetrag', 'rechnungsbetrag'],
-    ...[
-      'rechnungssumme',
-      'bestellsumme',
-      'bestellwert',
-      'auftragswert',
-      'importe',
-      'importe total',
-      'precio total',
-      'monto',
-    ],
-    ...[
-      'montant',
-      'montant total',
-      'prix total',
-      'somme',
-      'total paid',
-      'total collected',
-      'amount total',
-      'totale',
-      'importo',
-    ],
-    ...['total charged', 'amount charged', 'cart total', 'totale documento', 'genel toplam', 'toplam tutar'],
-    ...['totaal', 'totaalbedrag', 'valor total', 'kwota', 'belopp', 'totalt', 'toplam', 'tutar'],
-  ],
-  status: [
-    ...[
-      'order state',
-      'gesamtstatus',
-      'overall status',
-      'bestellstatus',
-      'auftragsstatus',
-      'estado',
-      'estado del pedido',
-    ],
-    ...['estado pedido', 'statut', 'etat', 'statut commande', 'statut de la commande', 'stato', 'situacao', 'durum'],
-  ],
-  client_id: [
-    ...['customer id', 'client no', 'client number', 'customer no', 'customer nr', 'customer number'],
-    ...['kundennummer', 'kunden nr', 'kunden id', 'id cliente', 'id de cliente', 'cliente id'],
-    ...['numero de cliente', 'n cliente', 'no cliente', 'numero client', 'numero de client', 'no client', 'id client'],
-    ...['id du client'],
-  ],
+  order_id: names(`
+    order, order num, order ref, order reference, order label, sales order, ordre nr, ordre id, sd document,
+    sales document, bestellung, auftrag, belegnummer, beleg nr, belegfeld 1, verkaufsbeleg, verk beleg, pedido, commande,
+    reference commande, ordine,
+    номер заказа, 注文番号, 受注番号, 订单编号, 订单号, 訂單編號, 訂單號碼, 주문번호`),
+  description: names(`
+    desc, item, items, product, product name, item name, title, item title, beschreibung, bezeichnung,
+    artikel, verwendungszweck, descripcion, detalle, concepto, producto, designation, produkt,
+    nazwa produktu, prodotto, produto, urun, urun adi, libelle, produit, nom produit, nombre producto,
+    nome produto, produktname, artikelname,
+    товар, наименование, 商品名, 商品名称, 商品名稱, 상품명`),
+  amount: names(`
+    total, total amount, grand total, total price, sum, amt, total inc tax, total incl tax, betrag, summe,
+    gesamtbetrag, gesamtsumme, gesamtpreis, gesamt, endbetrag, rechnungsbetrag, rechnungssumme, bestellsumme,
+    bestellwert, auftragswert, importe, importe total, precio total, monto, montant, montant total,
+    prix total, somme, total paid, total collected, amount total, totale, importo, total charged,
+    amount charged, cart total, totale documento, genel toplam, toplam tutar, totaal, totaalbedrag,
+    valor total, kwota, belopp, totalt, toplam, tutar,
+    сумма, сумма заказа, итого, 合計, 合計金額, 請求金額, 总金额, 订单金额, 總金額, 訂單金額, 金額, 金额, 결제금액, 총금액, 주문금액, 금액`),
+  status: names(`
+    order state, gesamtstatus, overall status, bestellstatus, auftragsstatus, estado, estado del pedido,
+    estado pedido, statut, etat, statut commande, statut de la commande, stato, situacao, durum,
+    статус, статус заказа, 注文ステータス, 订单状态, 訂單狀態, 주문상태`),
+  client_id: names(`
+    customer id, client no, client number, customer no, customer nr, customer number, kundennummer,
+    kunden nr, kunden id, id cliente, id de cliente, cliente id, numero de cliente, n cliente, no cliente,
+    numero client, numero de client, no client, id client, id du client`),
   customer_email: ['kundenemail'],
   customer_phone: ['customer tel', 'kundentelefon'],
-  customer_name: ['kundenname', 'klantnaam', 'kundnamn'],
-  full_name: [
-    ...['name 1', 'contact', 'contacts', 'contact person', 'vollstandiger name', 'ansprechpartner', 'nombre completo'],
-    ...['nom complet', 'imie i nazwisko', 'ad soyad', 'adi soyadi'],
-  ],
-  email: [
-    ...['e mail', 'mail', 'email address', 'e mail address', 'e mail adresse', 'email adresse', 'mailadresse'],
-    ...[
-      'correo',
-      'correo electronico',
-      'courriel',
-      'adresse email',
-      'adresse e mail',
-      'e mailadres',
-      'e post',
-      'e posta',
-    ],
-  ],
-  phone_number: [
-    ...['phone', 'phone no', 'telephone', 'telephone number', 'tel', 'mobile', 'mobile number', 'cell', 'telefon'],
-    ...['telefonnummer', 'handy', 'mobil', 'rufnummer', 'telefono', 'numero de telefono', 'movil', 'portable'],
-    ...['numero de telephone'],
-  ],
-  organization: [
-    ...['organisation', 'organization name', 'company', 'company name', 'firm', 'business', 'firma', 'firmenname'],
-    ...['unternehmen', 'empresa', 'compania', 'razon social', 'entreprise', 'societe', 'raison sociale'],
-  ],
+  customer_name: names(`
+    kundenname, klantnaam, kundnamn, покупатель, клиент, имя клиента, 注文者氏名, 注文者名, お客様名, 購入者名, 顧客名, 买家姓名,
+    客户姓名, 客户名称, 買家姓名, 客戶姓名, 客戶名稱, 주문자명, 구매자명, 고객명`),
+  full_name: names(`
+    name 1, contact, contacts, contact person, vollstandiger name, ansprechpartner, nombre completo,
+    nom complet, imie i nazwisko, ad soyad, adi soyadi,
+    фио, 氏名, お名前, 姓名, 이름`),
+  email: names(`
+    e mail, mail, email address, e mail address, e mail adresse, email adresse, mailadresse, correo,
+    correo electronico, courriel, adresse email, adresse e mail, e mailadres, e post, e posta,
+    электронная почта, почта, メールアドレス, 邮箱, 电子邮件, 電子郵件, 이메일`),
+  phone_number: names(`
+    phone, phone no, telephone, telephone number, tel, mobile, mobile number, cell, telefon, telefonnummer,
+    handy, mobil, rufnummer, telefono, numero de telefono, movil, portable, numero de telephone,
+    телефон, 電話番号, 电话, 手机, 手机号, 手机号码, 電話, 手機, 전화번호, 휴대폰`),
+  organization: names(`
+    organisation, organization name, company, company name, firm, business, firma, firmenname, unternehmen,
+    empresa, compania, razon social, entreprise, societe, raison sociale,
+    компания, 会社名, 公司, 公司名称, 公司名稱, 회사명`),
   gender: ['sex', 'geschlecht', 'genero', 'sexo', 'genre', 'sexe'],
-  picture_url: [
-    ...['picture', 'photo', 'photo url', 'image', 'image url', 'avatar', 'avatar url', 'bild', 'bild url', 'foto'],
-    ...['foto url', 'imagen', 'url imagen', 'url photo'],
-  ],
+  picture_url: names(`
+    picture, photo, photo url, image, image url, avatar, avatar url, bild, bild url, foto, foto url, imagen,
+    url imagen, url photo`),
 };
 
 /** A column that says no more than this may have the name of the customer, or of the order. */
 export const NAME_WORDS: readonly string[] = ['name', 'nombre', 'nom', 'nome'];
 
 /** Names of a column with prices: the amount, or what one piece costs. */
-export const PRICE_NAMES: readonly string[] = [
-  ...['price', 'preis', 'precio', 'prix', 'prezzo', 'preco', 'prijs', 'pris', 'cena', 'fiyat', 'satis fiyati'],
-  ...['unit price', 'einzelpreis'],
-];
+export const PRICE_NAMES: readonly string[] = names(`
+    price, preis, precio, prix, prezzo, preco, prijs, pris, cena, fiyat, satis fiyati, unit price,
+    einzelpreis`);
 
 /** Names that another column of the file may deserve more, the best one first: "Price" is the amount if there is no "Total". */
 export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = {
-  description: [
-    ...[
-      'buchungstext',
-      'memo',
-      'note',
-      'notes',
-      'comment',
-      'bemerkung',
-      'notiz',
-      'notas',
-      'remarque',
-      'detail',
-      'details',
-    ],
-  ],
-  order_id: [
-    ...['purchase order', 'purchase order number', 'purchase order no', 'po number', 'po no'],
-    ...['receipt number', 'receipt no', 'receipt', 'document number', 'document no', 'sale id', 'purchase id'],
-    ...['record id', 'merchant reference', 'reference', 'ref', 'referencia'],
-  ],
-  amount: [
-    ...['amount paid', 'umsatz', 'umsatz ohne soll haben kz', 'value', 'wert'],
-    ...['gross', 'brutto', ...PRICE_NAMES],
-  ],
+  description: names('buchungstext, memo, note, notes, comment, bemerkung, notiz, notas, remarque, detail, details'),
+  order_id: names(`
+    purchase order, purchase order number, purchase order no, po number, po no, receipt number, receipt no,
+    receipt, document number, document no, sale id, purchase id, record id, merchant reference, reference,
+    ref, referencia`),
+  amount: [...names('amount paid, umsatz, umsatz ohne soll haben kz, value, wert, gross, brutto'), ...PRICE_NAMES],
   status: ['stage', 'zustand'],
   full_name: NAME_WORDS,
 };
 
 /** Before or after the name of a field of a customer: "Buyer e-mail", "telefono del cliente". */
-export const CUSTOMER_PARTS: readonly string[] = [
-  ...['customer', 'customers', 'client', 'buyer', 'purchase', 'purchaser', 'shopper', 'consumer', 'cust'],
-  ...['kunden', 'kunde', 'besteller', 'cliente', 'comprador', 'acheteur', 'kaufer', 'kaufers', 'klant', 'kund'],
-  ...['klient', 'klienta', 'kupujacy', 'kupujacego', 'musteri'],
-];
+export const CUSTOMER_PARTS: readonly string[] = names(`
+    customer, customers, client, buyer, purchase, purchaser, shopper, consumer, cust, kunden, kunde,
+    besteller, cliente, comprador, acheteur, kaufer, kaufers, klant, kund, klient, klienta, kupujacy,
+    kupujacego, musteri`);
 /** The same; another person may be meant. */
-export const PERSON_PARTS: readonly string[] = [
-  ...['contact', 'person', 'payer', 'billing', 'bill to', 'from', 'contato', 'contacto', 'alici'],
-  ...['rechnung', 'rechnungs', 'facturation', 'facturacion'],
-];
+export const PERSON_PARTS: readonly string[] = names(`
+    contact, person, payer, billing, bill to, from, contato, contacto, alici, rechnung, rechnungs,
+    facturation, facturacion`);
 /** The same; the company of the person may be meant. */
 export const COMPANY_PARTS: readonly string[] = ['account'];
 
 /** Before or after a number or a field of an order: "Order total", "numero ordine", "total de la commande". */
-export const ORDER_NOUNS: readonly string[] = [
-  ...['order', 'sales order', 'bestell', 'bestellung', 'auftrag', 'auftrags', 'pedido', 'venta', 'commande'],
-  ...['ordine', 'bestel', 'bestelling', 'zamowienia', 'siparis'],
-];
+export const ORDER_NOUNS: readonly string[] = names(`
+    order, sales order, bestell, bestellung, auftrag, auftrags, pedido, venta, commande, ordine, bestel,
+    bestelling, zamowienia, siparis`);
 /** The same; the order may have a number of its own. */
-export const BILL_NOUNS: readonly string[] = [
-  ...['deal', 'opportunity', 'invoice', 'transaction', 'booking', 'buchungs', 'reservation', 'rechnung', 'rechnungs'],
-  ...['factura', 'facture', 'fattura', 'fatura', 'faktura', 'faktury', 'factuur'],
-];
+export const BILL_NOUNS: readonly string[] = names(`
+    deal, opportunity, invoice, transaction, booking, buchungs, reservation, rechnung, rechnungs, factura,
+    facture, fattura, fatura, faktura, faktury, factuur`);

@@ -7,13 +7,13 @@ import {
   CUSTOMER_PARTS,
   FIELDS,
   type Field,
+  names,
   ORDER_NOUNS,
   PERSON_PARTS,
   SHARED,
   SYNONYMS,
   VAGUE_NAMES,
 } from './fields.ts';
-import { OTHER_SCRIPTS } from './other-scripts.ts';
 import { plainWords, withoutSmall } from './words.ts';
 
 export interface Recognised {
@@ -121,9 +121,9 @@ const NUMBERED = [
   [BILL_NOUNS, CONFIDENCE.vague],
 ] as const;
 /** "Nr." alone does not say whose number it is. */
-export const NUMBER_WORDS: ReadonlySet<string> = new Set([
-  ...['nr', 'no', 'num', 'n', 'nummer', 'number', 'numero', 'numer', 'numarasi', 'id'],
-]);
+export const NUMBER_WORDS: ReadonlySet<string> = new Set(
+  names('nr, no, num, n, nummer, number, numero, numer, numarasi, id'),
+);
 
 const LABEL_WORDS: ReadonlySet<string> = new Set(['ref', 'reference', 'referencia', 'code', 'codigo', 'kod']);
 
@@ -141,8 +141,8 @@ const KNOWN: ReadonlyMap<string, Recognised> = new Map([
     ]),
   ),
   ...FIELDS.flatMap((field) =>
-    [...SYNONYMS[field], ...(OTHER_SCRIPTS[field] ?? []).map(plainWords)].map((words): [string, Recognised] => [
-      words,
+    SYNONYMS[field].map((name): [string, Recognised] => [
+      plainWords(name),
       { field, how: 'synonym', confidence: CONFIDENCE.synonym },
     ]),
   ),

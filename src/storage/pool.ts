@@ -1,9 +1,9 @@
 /** A pool of connections as every room expects it: bigint as a number, and no lost connection that ends the process. */
+
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { InSpan } from '../base/trace-span.ts';
-import { endLostConnections } from './lost-connections.ts';
-import { tracedPool } from './traced-pool.ts';
 
 const SESSION = {
   // Postgres' planner overestimates our statements, and compiling one of them costs a second.
@@ -63,3 +63,91 @@ function numbersIn(value: unknown): unknown {
   const number = typeof value === 'string' ? Number(value) : Number.NaN;
   return Number.isSafeInteger(number) ? number : value;
 }
+
+type Query = (...args: readonly unknown[]) => unknown;
+
+/** A pool whose queries are spans. A span names the kind of statement and its tables, and has neither its text nor its values. */
+function tracedPool(config: pg.PoolConfig, inSpan: InSpan): pg.Pool {
+  const traced =
+    (query: Query): Query =>
+    (...args) => {
+      // A statement with a callback comes from the pool, whose own query is a span.
+      const summary = typeof args.at(-1) === 'function' ? undefined : summaryOf(args[0]);
+      if (summary === undefined) return query(...args);
+      const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary };
+      return inSpan(summary, attributes, async () => query(...args));
+    };
+  // Safe: `traced` passes on what it is given and returns what it gets.
+  class TracedClient extends pg.Client {
+    override query = traced(super.query.bind(this) as Query) as pg.Client['query'];
+  }
+  class TracedPool extends pg.Pool {
+    override query = traced(super.query.bind(this) as Query) as pg.Pool['query'];
+  }
+  return new TracedPool({ ...config, Client: TracedClient });
+}
+
+const TABLE = /\bledger\.\w+/g;
+const MOST_TABLES = 3;
+
+/** The verb and the tables of a statement, such as `select ledger.runs`; undefined if it is no text. */
+function summaryOf(statement: unknown): string | undefined {
+  if (typeof statement !== 'string') return undefined;
+  const verb = /\w+/.exec(statement)?.[0].toLowerCase() ?? 'statement';
+  return [verb, ...[...new Set(statement.match(TABLE))].slice(0, MOST_TABLES)].join(' ');
+}
+
+const LOOK_MS = 10_000;
+/** The server is asked about a connection that is in use for this long. */
+const LONG_MS = 30_000;
+const CONNECT_MS = 5_000;
+
+/**
+ * Ends connections whose server is gone, until the pool is ended. If a server is lost with its host, or a router forgets a
+ * connection, nothing closes it, and the system waits a quarter of an hour for the answer to a statement.
+ */
+function endLostConnections(pool: pg.Pool, config: pg.PoolConfig, log?: Logger): void {
+  const busySince = new Map<pg.PoolClient, number>();
+  pool.on('acquire', (db) => busySince.set(db, performance.now()));
+  pool.on('release', (_, db) => busySince.delete(db));
+  pool.on('remove', (db) => busySince.delete(db));
+  const looking = setInterval(async () => {
+    if (pool.ending) return clearInterval(looking);
+    const longAgo = performance.now() - LONG_MS;
+    // One that only listens has no statement.
+    const long = [...busySince].flatMap(([db, since]) => (since < longAgo && !inside(db).readyForQuery ? [db] : []));
+    const ended = long.length === 0 ? 0 : await endLost(long, config).catch(() => 0); // the server is still away
+    if (ended > 0)
+      log?.warn({ connections: ended }, 'ended connections to the database that it does not know any more');
+  }, LOOK_MS).unref();
+}
+
+/** Ends those of the connections that the server does not know. Returns how many. @throws what connecting throws */
+export async function endLost(connections: readonly pg.PoolClient[], config: pg.PoolConfig): Promise<number> {
+  const asking = new pg.Client({ ...config, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS });
+  asking.on('error', () => undefined); // the query fails as well
+  try {
+    await asking.connect();
+    const { rows } = await asking.query<{ pid: number; own: number }>(
+      'select pid, pg_backend_pid() as own from pg_stat_activity',
+    );
+    // A pooler gives connections numbers of its own: then nothing is known of them.
+    if (rows[0]?.own !== inside(asking).processID) return 0;
+    const known = new Set(rows.map(({ pid }) => pid));
+    const lost = connections.map(inside).filter(({ processID }) => !known.has(processID));
+    for (const { connection } of lost) connection.stream.destroy();
+    return lost.length;
+  } finally {
+    // Not `end` alone, which waits for the server.
+    await Promise.race([asking.end(), new Promise((resolve) => setTimeout(resolve, CONNECT_MS).unref())]);
+  }
+}
+
+/** What pg has without a type. `processID`: of its process in Postgres. `stream`: pg ends it only by asking the server. */
+interface Inside {
+  readonly processID: number;
+  readonly readyForQuery: boolean;
+  readonly connection: { readonly stream: Socket };
+}
+
+const inside = (db: pg.ClientBase) => db as unknown as Inside;

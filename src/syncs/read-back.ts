@@ -10,9 +10,10 @@ import { RunPaused } from '../engine/account/failure.ts';
 import { recogniseRecords, waysOn } from '../engine/account/identity.ts';
 import { isMarkedDeleted, lookUp } from '../engine/account/look-up.ts';
 import { readsOf } from '../engine/account/reads.ts';
-import { shownInPass, startOfRead } from '../engine/ledger/match-index.ts';
+import { beginRead, type Reading, shownInPass, startOfRead } from '../engine/ledger/match-index.ts';
 import { addNote } from '../engine/ledger/runs.ts';
 import { sentSoFar } from '../engine/ledger/sent-so-far.ts';
+import { ledgerNow } from '../engine/ledger/set-clock.ts';
 import type { ReadBack, Settled } from '../engine/ledger/settling.ts';
 import type { Exclusive } from '../engine/worker/exclusive.ts';
 import type { JobContext, JobResult } from '../engine/worker/job.ts';
@@ -119,4 +120,14 @@ async function lookUpAll(
     if (inVain === MOST_IN_VAIN) return found;
   }
   return found;
+}
+
+/** Marks the start of a read in the ledger. If the clock was set since the last check, the ledger's times move first. */
+export async function beginReading(
+  { pool, run }: Pick<JobContext<unknown>, 'pool' | 'run'>,
+  exclusive: Exclusive,
+  reading: Reading,
+): Promise<void> {
+  await ledgerNow(pool);
+  await exclusive.transaction((db) => beginRead(db, run.id, reading));
 }

@@ -1,11 +1,15 @@
 /**
- * A record that is updated whole, as it is now. Its list may have been read long ago, and an update that sends what the list
+ * What the service says of a record that was just sent, and a record that is updated whole, as it is now. Its list may have been read long ago, and an update that sends what the list
  * showed would undo what people have changed since.
  */
+
+import { recordIn } from '../client/call/decode.ts';
+import { idOf, isJsonArray, isJsonObject } from '../client/call/dialect.ts';
 import type { JsonObject } from '../client/call/json.ts';
+import type { WholeKind } from '../contract/kinds.ts';
 import type { Account } from '../engine/account/account.ts';
 import { lookUp } from '../engine/account/look-up.ts';
-import type { WriteOptions } from '../engine/account/writes.ts';
+import type { WriteOptions, WriteReport } from '../engine/account/writes.ts';
 import type { Before, ClaimedRow } from '../engine/ledger/rows.ts';
 import type { SentRow } from '../engine/worker/sent-row.ts';
 
@@ -43,4 +47,18 @@ export function countCalls() {
 /** Adds the calls of reads to those of the update. */
 export function withCalls(sent: SentRow, { calls, limited }: Omit<RecordNow, 'record'>): SentRow {
   return { ...sent, calls: sent.calls + calls, limited: sent.limited + limited };
+}
+
+/**
+ * The id that the answer to a create has; the contract does not say that it has one (docs/gaps.md). It may also be the id of
+ * something else: read the record before you rely on it.
+ */
+export function createdId(
+  { dialect }: Pick<Account, 'dialect'>,
+  kind: WholeKind,
+  { written }: WriteReport,
+): string | undefined {
+  const content = written.status === 'applied' ? written.outcome.content : undefined;
+  if (!isJsonObject(content) && !isJsonArray(content)) return undefined;
+  return idOf(recordIn(content, dialect, kind), kind, dialect);
 }

@@ -1,7 +1,6 @@
 /** A host closes no connection when it is lost: neither one of Lockstep nor one of Postgres. */
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { endLost } from '../../src/storage/lost-connections.ts';
-import { makePool } from '../../src/storage/pool.ts';
+import { endLost, makePool } from '../../src/storage/pool.ts';
 import { emptyDatabase } from '../support/database.ts';
 import { startProxy } from '../support/tcp-proxy.ts';
 

@@ -80,7 +80,7 @@ export async function openParts(options: WorkspaceOptions, keep: Keep): Promise<
     present.metrics?.called(account, event);
   };
   const accounts = keep(createAccounts({ pool, store, access, onCall, inSpan: telemetry?.inSpan }));
-  const recorder = keep(recordBudgets({ pool, budgets: accounts.budgets, log }));
+  const recorder = keep(recordBudgets(pool, accounts.budgets, log));
   const calling = makePool({ ...database.connection, max: MOST_ASKING }, log, telemetry?.inQuery);
   keep({ close: () => calling.end() });
   const targets = keep(

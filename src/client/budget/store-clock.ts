@@ -11,18 +11,7 @@ const VOID_AFTER_MS = 10_000;
 /** This many slow answers in a row are no accident: the network to the store is that slow. */
 const ENOUGH_ANSWERS = 3;
 
-export interface StoreClock {
-  /** By how much the store's clock was certainly set forward; 0 where it was not. */
-  observe(sentAtMs: number, receivedAtMs: number, storeNowMs: number): number;
-  /** Whether times are known within `errorMs`, or as exactly as the network to the store allows. */
-  isSettled(errorMs: number): boolean;
-  /** This process's time for a time of the store; only after an observation. */
-  toOwn(storeMs: number): number;
-  /** The store's time for a time of this process: too early rather than too late. */
-  toStore(ownMs: number): number;
-}
-
-export function createStoreClock(): StoreClock {
+export function createStoreClock() {
   // store − own lies within [low, high]: the store read its clock after the question and before the answer
   let low = Number.NEGATIVE_INFINITY;
   let high = Number.POSITIVE_INFINITY;
@@ -30,7 +19,8 @@ export function createStoreClock(): StoreClock {
   let observedAtMs = Number.NEGATIVE_INFINITY;
 
   return {
-    observe(sentAtMs, receivedAtMs, storeNowMs) {
+    /** By how much the store's clock was certainly set forward; 0 where it was not. */
+    observe(sentAtMs: number, receivedAtMs: number, storeNowMs: number): number {
       const passedMs = receivedAtMs - observedAtMs;
       observedAtMs = receivedAtMs;
       const [lowNow, highNow] = [storeNowMs - receivedAtMs, storeNowMs - sentAtMs];
@@ -45,8 +35,11 @@ export function createStoreClock(): StoreClock {
       }
       return aheadMs;
     },
-    isSettled: (errorMs) => high - low <= errorMs || answers >= ENOUGH_ANSWERS,
-    toOwn: (storeMs) => storeMs - low,
-    toStore: (ownMs) => ownMs + low,
+    /** Whether times are known within `errorMs`, or as exactly as the network to the store allows. */
+    isSettled: (errorMs: number) => high - low <= errorMs || answers >= ENOUGH_ANSWERS,
+    /** This process's time for a time of the store; only after an observation. */
+    toOwn: (storeMs: number) => storeMs - low,
+    /** The store's time for a time of this process: too early rather than too late. */
+    toStore: (ownMs: number) => ownMs + low,
   };
 }

@@ -7,23 +7,10 @@ import { addBudgetUse } from '../ledger/scopes/budget-minutes.ts';
 import { scopeNamed } from '../ledger/scopes/scopes.ts';
 import type { Accounts } from './accounts.ts';
 
-export interface BudgetRecorder {
-  /** Receives each call that the budget granted. */
-  called(account: string, event: CallEvent): void;
-  /** Writes what is not written yet, and stops. Idempotent. */
-  close(): Promise<void>;
-}
-
-interface RecorderNeeds {
-  readonly pool: pg.Pool;
-  readonly budgets: Accounts['budgets'];
-  readonly log: Logger;
-}
-
 /** A crash loses at most this much of the record. */
 const EVERY_MS = 5_000;
 
-export function recordBudgets({ pool, budgets, log }: RecorderNeeds): BudgetRecorder {
+export function recordBudgets(pool: pg.Pool, budgets: Accounts['budgets'], log: Logger) {
   const closing = new AbortController();
   const { signal } = closing;
   const used = new Map<string, { calls: number; limited: number; waitedMs: number }>();
@@ -44,14 +31,16 @@ export function recordBudgets({ pool, budgets, log }: RecorderNeeds): BudgetReco
   })();
 
   return {
-    called(account, { outcome, waitedMs }) {
+    /** Receives each call that the budget granted. */
+    called(account: string, { outcome, waitedMs }: CallEvent): void {
       const use = used.get(account) ?? { calls: 0, limited: 0, waitedMs: 0 };
       use.calls++;
       use.waitedMs += waitedMs;
       if (outcome.status === 'limited') use.limited++;
       used.set(account, use);
     },
-    async close() {
+    /** Writes what is not written yet, and stops. Idempotent. */
+    async close(): Promise<void> {
       closing.abort();
       await writing;
     },

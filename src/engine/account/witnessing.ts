@@ -44,20 +44,6 @@ import { namedCustomers } from './named-customers.ts';
 import { readsOf } from './reads.ts';
 import { SkippedIds } from './skipped-ids.ts';
 
-export interface Witnessing {
-  /** Waits until an empty list is to be read again: once in a run, if nothing else shows that it is not empty by mistake. */
-  readonly awaitMore: (() => Promise<void>) | undefined;
-  /** Notes a record of the list; the same record may come more than once. */
-  note(id: string, record: Json): void;
-  /**
-   * Judges the list once it was read to its end: looks up what it lacks, and keeps new witnesses, or a note. True if all
-   * witnesses are in it or were removed; false if the list is partial, so that a missing record proves nothing.
-   * `isProven`: its pages show every record. @throws RunPaused if the list belongs to another tenant, or the service was restored to an older state; RetryLater if the list
-   * has to be read again, because a record may be newer than the read
-   */
-  judge(isProven: boolean): Promise<boolean>;
-}
-
 /** Maximum records looked up by id. */
 const MOST_LOOKED_UP = 8;
 /** A list that is empty by mistake is no longer empty after this time. */
@@ -65,7 +51,7 @@ const EMPTY_AGAIN_MS = 2_000;
 /** People may remove this many records at any time. */
 const FEW = 2;
 
-export async function openWitnesses(context: JobContext<unknown>, resource: WitnessedKind): Promise<Witnessing> {
+export async function openWitnesses(context: JobContext<unknown>, resource: WitnessedKind) {
   const { pool, run, account, signal } = context;
   const witnesses = await readWitnesses(pool, run.scope, resource);
   // Contacts come in pages, which are proven.
@@ -95,15 +81,23 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
     await pause(Math.min(EMPTY_AGAIN_MS, account.settleMs), signal); // the next call reports it
   };
   return {
+    /** Waits until an empty list is to be read again: once in a run, if nothing else shows that it is not empty by mistake. */
     awaitMore: (isUntried || witnesses.length > 0) && !run.listsAwaited.includes(empty) ? awaitMore : undefined,
-    note(id, record) {
+    /** Notes a record of the list; the same record may come more than once. */
+    note(id: string, record: Json): void {
       if (tenants.size < 2) for (const tenant of tenantIn(record)) tenants.add(tenant);
       if (wanted.has(id)) found.set(id, recordKeys(resource, record));
       sample.add({ id, record });
       if (isFirstLook || isDoubtful) skipped.add(id);
       if (isFirstLook && resource === 'customers') listed.note(id, 0, '');
     },
-    async judge(isProven) {
+    /**
+     * Judges the list once it was read to its end: looks up what it lacks, and keeps new witnesses, or a note. True if all
+     * witnesses are in it or were removed; false if the list is partial, so that a missing record proves nothing.
+     * `isProven`: its pages show every record. @throws RunPaused if the list belongs to another tenant, or the service was
+     * restored to an older state; RetryLater if the list has to be read again, because a record may be newer than the read
+     */
+    async judge(isProven: boolean): Promise<boolean> {
       const [tenant] = tenants;
       if (tenant !== undefined && tenants.size === 1) await checkTenant(context, tenant);
       const others = witnesses.filter(({ id, keys }) => !mayBeSame(keys, found.get(id) ?? keys));

@@ -4,27 +4,19 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
-export interface Parking<T> {
-  /**
-   * Starts `work`, or joins it if it has started. Returns its result if it ends soon; otherwise returns `parked` and
-   * passes the promise to `whenDone`. The work counts as parked until `whenDone` ends.
-   */
-  await(key: string, work: () => Promise<T>, whenDone: (ended: Promise<T>) => Promise<void>): Promise<T | 'parked'>;
-  /** Resolves when no job is parked. */
-  empty(): Promise<void>;
-}
-
-export interface ParkingOptions {
-  /** How long a job may keep its slot while it waits. */
-  readonly slotMs: number;
-  /** Receives errors that `whenDone` throws. */
-  readonly onError: (error: unknown) => void;
-}
-
-export function createParking<T>({ slotMs, onError }: ParkingOptions): Parking<T> {
+/** `slotMs`: how long a job may keep its slot while it waits; `onError`: receives errors that `whenDone` throws. */
+export function createParking<T>(slotMs: number, onError: (error: unknown) => void) {
   const parked = new Map<string, Promise<void>>();
   return {
-    async await(key, work, whenDone) {
+    /**
+     * Starts `work`, or joins it if it has started. Returns its result if it ends soon; otherwise returns `parked` and
+     * passes the promise to `whenDone`. The work counts as parked until `whenDone` ends.
+     */
+    async await(
+      key: string,
+      work: () => Promise<T>,
+      whenDone: (ended: Promise<T>) => Promise<void>,
+    ): Promise<T | 'parked'> {
       if (parked.has(key)) return 'parked';
       const working = work();
       const isOver = new AbortController();
@@ -37,7 +29,8 @@ export function createParking<T>({ slotMs, onError }: ParkingOptions): Parking<T
       parked.set(key, ending);
       return 'parked';
     },
-    async empty() {
+    /** Resolves when no job is parked. */
+    async empty(): Promise<void> {
       await Promise.allSettled(parked.values());
     },
   };

@@ -11,12 +11,6 @@ import { EXAMPLES, type RedisNodes, readRedisNodes } from '../../settings/redis-
 import { readSecret } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
 
-export interface RedisConnections {
-  readonly queue: Redis | Cluster;
-  readonly budget: Redis | Cluster;
-  close(): Promise<void>;
-}
-
 const CONNECT_MS = 5_000;
 /** How long a server may take to answer before the connection counts as dead. BullMQ's queue blocks for 10 s. */
 const BUDGET_SILENCE_MS = 2_000;
@@ -30,7 +24,7 @@ export async function openRedis(
   { url, prefix, sentinelPassword }: Settings['redis'] & { readonly url: Hidden },
   env: Environment,
   log: Logger,
-): Promise<RedisConnections> {
+) {
   const nodes = readRedisNodes(url.reveal());
   const ofSentinel = sentinelPassword && (await readSecret(sentinelPassword, env));
   let isOpen = false;

@@ -56,10 +56,9 @@ export interface Runner {
 export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   const { pool, queue, catalog, log } = needs;
   const worker = thisWorker(randomBytes(4).toString('hex'));
-  const parking = createParking<Performed>({
-    slotMs: SLOT_MS,
-    onError: (error) => log.error({ err: error }, 'a run could not be continued'),
-  });
+  const parking = createParking<Performed>(SLOT_MS, (error) =>
+    log.error({ err: error }, 'a run could not be continued'),
+  );
   const jobs = new Map<string, Job>(catalog.jobs.map((job) => [job.name, job]));
   const attended = new Set<string>();
   const isEveryRun = needs.worksOn === 'every-run';

@@ -3,15 +3,16 @@
  * mapping is our choice: the contract lists both sets of fields and no mapping.
  */
 import { createHash } from 'node:crypto';
+import { testOf } from '../../base/condition.ts';
 import { hasExtension, toE164 } from '../../base/phone.ts';
 import type { Cause } from '../../base/reasons/reason.ts';
 import type { JsonObject } from '../../client/call/json.ts';
 import type { CustomerFields } from '../../contract/records.ts';
 import { type ContactField, CUSTOMER_FIELDS, type CustomerField } from '../../settings/contact-fields.ts';
+import type { ContactFilter } from '../../settings/contact-filter.ts';
 import type { ContactMap, MapRule, Transform } from '../../settings/contact-map.ts';
 import { type ContactTemplate, contactTemplate } from '../../settings/contact-template.ts';
 import { contactText, personFieldsOf } from '../customers/keys.ts';
-import { selectorOf } from './filter.ts';
 import type { ContactsOptions } from './options.ts';
 
 /** The customer's fields that come from a contact without a `map`. */
@@ -123,4 +124,17 @@ const MOST_SHOWN = 40;
 export function fieldsHash(fields: CustomerFields): string {
   const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(sorted)).digest('base64url').slice(0, 22);
+}
+
+/** Which contacts a sync imports: those for which all conditions of its `where` hold. */
+function selectorOf(filter: ContactFilter): (contact: JsonObject) => boolean {
+  // Safe: the schema knows these names only.
+  const fields = Object.keys(filter) as ContactField[];
+  const tests = fields.flatMap((field) => {
+    const condition = filter[field];
+    if (condition === undefined) return [];
+    const holds = testOf(condition);
+    return [(contact: JsonObject) => holds(contactText(contact, field))];
+  });
+  return (contact) => tests.every((test) => test(contact));
 }

@@ -4,8 +4,8 @@ import { readsOf } from '../../engine/account/reads.ts';
 import { keepCustomers, type SeenCustomer } from '../../engine/ledger/match-index.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
-import { beginReading } from '../begin-reading.ts';
 import { toSeenCustomer } from '../customers/read-customers.ts';
+import { beginReading } from '../read-back.ts';
 
 /** The list is read if there are more. */
 const MOST = 100;

@@ -20,8 +20,7 @@ import { SAME_CUSTOMER } from '../../engine/ledger/matching/matching-keys.ts';
 import { addNote } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
-import { beginReading } from '../begin-reading.ts';
-import { lookUpHidden } from '../read-back.ts';
+import { beginReading, lookUpHidden } from '../read-back.ts';
 import { customerFieldsOf, keysOf, maskedIn } from './keys.ts';
 import { UnreadMails } from './unread-mails.ts';
 

@@ -10,6 +10,7 @@ import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off-lists.ts';
+import { RunFailed } from '../../engine/account/failure.ts';
 import { checkShape } from '../../engine/account/list-shapes.ts';
 import { isMarkedDeleted } from '../../engine/account/look-up.ts';
 import { readsOf } from '../../engine/account/reads.ts';
@@ -29,11 +30,9 @@ import { sentSoFar } from '../../engine/ledger/sent-so-far.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { beginReading } from '../begin-reading.ts';
 import type { Baseline } from '../customers/baseline.ts';
 import { BASELINE, noteDeleted, noteScan } from '../customers/read-customers.ts';
-import { lookUpHidden } from '../read-back.ts';
-import { fieldDisputed, fieldNotFound } from './unread-fields.ts';
+import { beginReading, lookUpHidden } from '../read-back.ts';
 import { openWantedOrders, type WantedOrders } from './wanted-orders.ts';
 
 export interface OrdersRead {
@@ -198,4 +197,30 @@ function nameOf(record: Json, account: Account): OrderName {
 export function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<string, string>> {
   const said = { amount: amountOf(amount) ?? '', status: textOf(status), description: textOf(description) };
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''));
+}
+
+const MEMBERS_SHOWN = 15;
+
+type OrderField = 'client_id' | 'order_id';
+
+const CALLED = { client_id: 'customer', order_id: 'label' } as const;
+
+/** No member of the first order is the field. `sent`: what the run has sent so far. */
+function fieldNotFound({ name }: Account, field: OrderField, order: JsonObject, sent: string): RunFailed {
+  const members = Object.keys(order).filter((member) => member !== field);
+  return new RunFailed(
+    'SERVICE_UNREADABLE',
+    `The service of account "${name}" lists orders, and Lockstep recognises no member of them as their ${CALLED[field]}: the first ` +
+      `has ${members.slice(0, MEMBERS_SHOWN).join(', ')}. Set accounts.${name}.dialect.members.orders.${field} to the name or the ` +
+      `path of the member. Without it, Lockstep cannot tell existing orders from missing ones. ${sent}`,
+  );
+}
+
+/** Several members of an order could be the field. */
+function fieldDisputed({ name }: Account, field: OrderField, rivals: readonly string[]): RunFailed {
+  return new RunFailed(
+    'SERVICE_UNREADABLE',
+    `The service of account "${name}" lists an order whose ${CALLED[field]} may be in ${rivals.join(' or in ')}, and their values ` +
+      `differ. Set accounts.${name}.dialect.members.orders.${field} to the right one.`,
+  );
 }

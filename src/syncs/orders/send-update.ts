@@ -1,5 +1,6 @@
 /** How an existing order is updated: with what the file says, and with the rest of the order only if the service needs it. */
 
+import type pg from 'pg';
 import { elapsedMs } from '../../base/clock.ts';
 import { pause } from '../../base/pause.ts';
 import { idOf, isJsonObject } from '../../client/call/dialect.ts';
@@ -9,11 +10,11 @@ import { lookUp } from '../../engine/account/look-up.ts';
 import type { ReadOptions } from '../../engine/account/reads.ts';
 import { readWholeList, type WholeListOptions } from '../../engine/account/whole-list.ts';
 import { type WriteOptions, type WriteReport, write } from '../../engine/account/writes.ts';
-import type { ClaimedRow } from '../../engine/ledger/rows.ts';
+import { type ClaimedRow, readBefore } from '../../engine/ledger/rows.ts';
+import { keepLearnt, readLearnt } from '../../engine/ledger/scopes/learnt.ts';
 import { type SentRow, sent, toSentUpdate } from '../../engine/worker/sent-row.ts';
-import { countCalls, readNow, withCalls } from '../record-now.ts';
+import { countCalls, type ReadBefore, readNow, withCalls } from '../record-now.ts';
 import { fieldsOf } from './read-orders.ts';
-import type { UpdateMode } from './update-mode.ts';
 
 type Options = WriteOptions & { readonly body: object };
 
@@ -173,4 +174,38 @@ function withRest(options: Options, rest: First['rest']): Options {
 
 async function send(account: Account, row: ClaimedRow, options: Options): Promise<SentRow> {
   return toSentUpdate(row, await write(account, 'orders.update', options), 'order');
+}
+
+/**
+ * What an update of an order does to members that it does not send. A file may lack members that the order has, and the list
+ * may show them in another form than they were written in, so they are sent only if the service would empty them otherwise.
+ * The contract does not say (docs/gaps.md), so the first such update is read back, and its result is learnt.
+ */
+export interface UpdateMode {
+  /** `partial`: other members stay as they are; `whole`: they are emptied. */
+  known: 'partial' | 'whole' | undefined;
+  /** The update that is being read back; others wait for its result. */
+  probe: Promise<unknown> | undefined;
+  learn(mode: 'partial' | 'whole'): Promise<void>;
+  readonly before: ReadBefore;
+}
+
+const NAME = 'order-update';
+
+export async function openUpdateMode(
+  pool: pg.Pool,
+  run: { readonly id: string; readonly scope: string },
+  settleMs: number,
+): Promise<UpdateMode> {
+  const known = (await readLearnt(pool, run.scope)).get(NAME);
+  const mode: UpdateMode = {
+    known: known === 'partial' || known === 'whole' ? known : undefined,
+    probe: undefined,
+    async learn(learnt) {
+      mode.known = learnt;
+      await keepLearnt(pool, run.scope, NAME, learnt);
+    },
+    before: (n) => readBefore(pool, { runId: run.id, n, kind: 'order', settleMs }),
+  };
+  return mode;
 }

@@ -10,7 +10,7 @@ function latch<T>() {
 }
 
 const parkingFor = (slotMs: number, errors: unknown[] = []) =>
-  createParking<string>({ slotMs, onError: (error) => errors.push(error) });
+  createParking<string>(slotMs, (error) => errors.push(error));
 
 test('does not park work that ends soon', async () => {
   const parking = parkingFor(60_000);

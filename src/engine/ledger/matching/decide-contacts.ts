@@ -14,9 +14,16 @@ import { applyDecisions } from './apply-contact-decisions.ts';
 import { checkLinks, type LinksDisagree, refreshLinks } from './check-links.ts';
 import { CONTACT_LINK } from './contact-links.ts';
 import { noteTwins } from './contact-notes.ts';
-import { duplicates } from './duplicate-customers.ts';
 import { keepDecisions, keepLinks, reviewMasked } from './keep-contacts.ts';
-import { IS_CUSTOMER, KEYS_OF_ROW, type Level, levelsFor, type RivalKey, SAME_PERSON } from './matching-keys.ts';
+import {
+  duplicates,
+  IS_CUSTOMER,
+  KEYS_OF_ROW,
+  type Level,
+  levelsFor,
+  type RivalKey,
+  SAME_PERSON,
+} from './matching-keys.ts';
 
 export interface DecideOptions {
   readonly matchBy: readonly MatchKey[];

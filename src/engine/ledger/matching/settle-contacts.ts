@@ -13,8 +13,7 @@ import { type ReadBack, type Settled, settleSent } from '../settling.ts';
 import { matchRows, reviseRows, sendAgain, settleRows } from '../transitions.ts';
 import type { ContactInput } from './contact-inputs.ts';
 import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
-import { duplicates } from './duplicate-customers.ts';
-import { levelsFor, SAME_PERSON } from './matching-keys.ts';
+import { duplicates, levelsFor, SAME_PERSON } from './matching-keys.ts';
 import { settleUpdated } from './updated-customers.ts';
 
 export interface SettleOptions extends ReadBack {
