@@ -1,5 +1,4 @@
 /** Accounts: whether each may be called, its address, and its budget now. */
-import { z } from 'zod';
 import { type AccountState, accountStates } from '../../operator/account-states.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Fact, Foreign } from '../parts/parts.tsx';
@@ -8,8 +7,6 @@ import { AccountChips, AccountProblems, RateNow } from './account-parts.tsx';
 
 export const accounts = definePage({
   path: '/accounts',
-  params: z.object({}),
-  query: z.object({}),
   async show(context) {
     const states = await accountStates(context.pool, context.settings);
     return {

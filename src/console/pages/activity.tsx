@@ -9,7 +9,6 @@ const PER_PAGE = 100;
 
 export const activity = definePage({
   path: '/activity',
-  params: z.object({}),
   query: z.object({ after: z.coerce.number().int().optional() }),
   async show({ pool }, { query }) {
     const actions = await listActions(pool, { limit: PER_PAGE, after: query.after });

@@ -11,7 +11,6 @@ import { Plan } from './plan.tsx';
 export const approve = definePage({
   path: '/runs/:run/approve',
   params: z.object({ run: z.string() }),
-  query: z.object({}),
   async show({ pool, settings, person }, { params }) {
     requireOperator(person);
     const run = await readRun(pool, params.run);

@@ -13,7 +13,6 @@ const SHOWN_COMMENTS = 20;
 export const board = definePage({
   path: '/records/:account/pipelines/:id',
   params: z.object({ account: z.string(), id: z.string().max(200) }),
-  query: z.object({}),
   async show(context, { params: { account: name, id } }) {
     const account = await accountOf(context, name);
     const read = await readBoard(account, id);

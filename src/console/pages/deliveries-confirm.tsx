@@ -1,5 +1,4 @@
 /** Asks before deliveries are sent again: those that a filter selects. */
-import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
 import { planReplay } from '../../mirror/outbox/replay.ts';
 import { planWords, replayHow } from '../../operator/deliveries.ts';
@@ -10,7 +9,6 @@ import { addressOf } from '../parts/parts.tsx';
 
 export const deliveriesConfirm = definePage({
   path: '/deliveries/confirm',
-  params: z.object({}),
   query: deliveryQuery,
   async show({ pool, settings, person }, { query }) {
     requireOperator(person);

@@ -20,7 +20,6 @@ const PER_PAGE = 50;
 
 export const deliveries = definePage({
   path: '/deliveries',
-  params: z.object({}),
   query: deliveryQuery,
   async show({ pool, settings, person }, { query }) {
     const { after, ...filter } = query;

@@ -21,7 +21,6 @@ const MOST = 20_000;
 export const delivery = definePage({
   path: '/deliveries/:id',
   params: z.object({ id: z.string() }),
-  query: z.object({}),
   async show({ pool, person, hint }, { params: { id } }) {
     const shown = await readDelivery(pool, id, hint);
     const stuck = shown.state === 'ended' ? [] : [...(await healthOf(pool, [shown.target]))];

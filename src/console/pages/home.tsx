@@ -1,5 +1,4 @@
 /** Home: what needs a person first, then what runs, what starts next, the budgets, and the last nights. */
-import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
 import { type RowsLeft, rowsLeft } from '../../engine/ledger/rows.ts';
 import { type Run, runningRuns } from '../../engine/ledger/runs.ts';
@@ -25,8 +24,6 @@ import { targetPath } from './target-parts.tsx';
 
 export const home = definePage({
   path: '/',
-  params: z.object({}),
-  query: z.object({}),
   async show(context) {
     const { pool, settings } = context;
     const zones = zonesOf(settings);

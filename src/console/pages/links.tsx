@@ -13,7 +13,6 @@ const PER_PAGE = 50;
 
 export const links = definePage({
   path: '/links',
-  params: z.object({}),
   query: linkPageQuery,
   async show({ pool, settings, person }, { query }) {
     const { target, account, q, after, file } = query;

@@ -11,7 +11,6 @@ const SHOWN = 20;
 
 export const load = definePage({
   path: '/load',
-  params: z.object({}),
   query: z.object({ account: z.string().optional() }),
   async show({ settings, person, loads }, { query }) {
     requireOperator(person);

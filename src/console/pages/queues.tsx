@@ -1,5 +1,4 @@
 /** Queues: the jobs that workers share, by state. A job only names the run to work on; the work itself is in the ledger. */
-import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
 import { type ListedJob, QUEUE_STATES, type QueueState } from '../../engine/worker/queue.ts';
 import { phaseWords } from '../../operator/phase-words.ts';
@@ -17,8 +16,6 @@ const TITLES: Readonly<Record<QueueState, string>> = {
 
 export const queues = definePage({
   path: '/queues',
-  params: z.object({}),
-  query: z.object({}),
   async show({ queue }) {
     const shared = await queue();
     const depth = shared.depth();

@@ -19,7 +19,6 @@ const params = z.object({ account: z.string(), kind: z.enum(RECORD_KINDS).exclud
 export const newRecord = definePage({
   path: '/records/:account/:kind/new',
   params,
-  query: z.object({}),
   async show(context, { params: { account: name, kind } }) {
     requireOperator(context.person);
     const { one, create } = KIND[kind];
@@ -55,7 +54,6 @@ export const newRecord = definePage({
 export const record = definePage({
   path: '/records/:account/:kind/:id',
   params: params.extend({ id: z.string().max(200) }),
-  query: z.object({}),
   async show(context, { params: { account: name, kind, id } }) {
     const account = await accountOf(context, name);
     const read = await readRecord(account, kind, id);

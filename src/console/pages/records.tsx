@@ -9,8 +9,6 @@ import { callCommand, recordPath, titleOf, valueWords } from '../records/record-
 
 export const records = definePage({
   path: '/records',
-  params: z.object({}),
-  query: z.object({}),
   async show({ settings }) {
     const names = Object.keys(settings.accounts);
     if (names.length === 1 && names[0] !== undefined) return { path: recordPath(names[0], 'contacts') };

@@ -24,7 +24,6 @@ const text = z.string().optional();
 
 export const reviewConfirm = definePage({
   path: '/review/confirm',
-  params: z.object({}),
   query: z.object({ choice: z.enum(GROUP_CHOICES), reason: text, account: text, sync: text }),
   async show({ pool, person }, { query: { choice, ...group } }) {
     requireOperator(person);

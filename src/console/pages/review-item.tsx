@@ -20,7 +20,6 @@ const MOST_KEYS = 9;
 export const reviewItem = definePage({
   path: '/review/items/:id',
   params: z.object({ id: z.string() }),
-  query: z.object({}),
   async show({ pool, person, hint }, { params: { id } }) {
     const reviewed = await readReviewed(pool, id);
     const { item, decisions } = reviewed;

@@ -17,7 +17,6 @@ type Query = z.output<typeof reviewQuery>;
 
 export const review = definePage({
   path: '/review',
-  params: z.object({}),
   query: reviewQuery,
   async show(context, { query }) {
     const { after, ...filter } = query;

@@ -24,7 +24,6 @@ import { itemAddress } from './review-parts.tsx';
 export const row = definePage({
   path: '/runs/:run/rows/:row',
   params: z.object({ run: z.string(), row: z.string() }),
-  query: z.object({}),
   async show({ pool, settings, hint, person }, { params }) {
     const run = await readRun(pool, params.run);
     const story = await readRowStory(pool, run.id, params.row);

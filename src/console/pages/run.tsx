@@ -45,7 +45,6 @@ const SETTLED_WELL = VERDICTS.filter((verdict) => !PROBLEMS.includes(verdict));
 export const run = definePage({
   path: '/runs/:run',
   params: z.object({ run: z.string() }),
-  query: z.object({}),
   async show(context, { params }) {
     const { pool, settings, person, hint } = context;
     const shown = await readRun(pool, params.run);

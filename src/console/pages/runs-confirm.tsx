@@ -38,7 +38,6 @@ function kindOf(action: 'cancel' | 'retry', reports: readonly RunReport[]): keyo
 
 export const confirm = definePage({
   path: '/confirm',
-  params: z.object({}),
   query: z.object({
     action: z.enum(['cancel', 'retry']),
     run: z.union([z.string().transform((one) => [one]), z.array(z.string()).max(100)]).prefault([]),

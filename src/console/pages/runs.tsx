@@ -16,7 +16,6 @@ const PER_PAGE = 50;
 
 export const runs = definePage({
   path: '/runs',
-  params: z.object({}),
   query: runQuery,
   async show(context, { query }) {
     const { pool, settings, person } = context;

@@ -1,5 +1,4 @@
 /** Syncs: when each starts, how it ended, and starting or pausing it. */
-import { z } from 'zod';
 import { pausedSyncs } from '../../engine/ledger/schedules.ts';
 import { scheduleWords } from '../../operator/schedule-words.ts';
 import { type ListedSync, listSyncs } from '../../operator/sync-list.ts';
@@ -9,8 +8,6 @@ import { Counts, State } from '../parts/run-counts.tsx';
 
 export const syncs = definePage({
   path: '/syncs',
-  params: z.object({}),
-  query: z.object({}),
   async show(context) {
     const { pool, settings } = context;
     const [listed, paused] = await Promise.all([listSyncs(pool, settings), pausedSyncs(pool)]);
