@@ -3,7 +3,8 @@ import { pausedSyncs } from '../../engine/ledger/schedules.ts';
 import { scheduleWords } from '../../operator/schedule-words.ts';
 import { type ListedSync, listSyncs } from '../../operator/sync-list.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Chip, Command, Empty, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
+import { Act } from '../parts/inputs.tsx';
+import { addressOf, Chip, Command, Empty, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
 import { Counts, State } from '../parts/run-counts.tsx';
 
 export const syncs = definePage({
