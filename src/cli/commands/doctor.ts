@@ -1,11 +1,12 @@
 /** `lockstep doctor`: finds out how an account's service behaves where its contract says nothing, and can save the result. */
-import type { Command } from 'commander';
+
 import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { attention } from '../../operator/doctor/examine.ts';
 import { examineAccount, type Report } from '../../operator/examination.ts';
 import { saveAccount } from '../../settings/save-dialect.ts';
 import { accountNamed, type Settings } from '../../settings/settings.ts';
+import type { Command } from '../command.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED, WRONG_USE } from '../errors.ts';
 import { reportLines, settingLines } from '../print/doctor-lines.ts';
 import type { Perform, Session } from '../session.ts';

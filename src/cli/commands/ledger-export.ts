@@ -1,6 +1,6 @@
 /** `lockstep ledger export`: runs and their rows as NDJSON, for an archive or another program. */
 import path from 'node:path';
-import type { Command } from 'commander';
+import type { Command } from '../command.ts';
 import { plural } from '../../base/counts.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import { allRuns, history } from '../../engine/ledger/retention/archive.ts';
@@ -27,13 +27,9 @@ export function addLedgerExport(ledger: Command, perform: Perform): void {
     .requiredOption('--out <file>', `where to write; ${TO_STDOUT} is stdout`)
     .option(...FORCE)
     .option('--since <time>', 'only runs that started since then: 2026-11-21, 2026-11-21T02:00Z, or 30d', toTime)
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep ledger export --out ledger.ndjson
-  $ lockstep ledger export --since 30d --out - | gzip > last-month.ndjson.gz`,
-    )
+  $ lockstep ledger export --since 30d --out - | gzip > last-month.ndjson.gz`)
     .action(perform(exportLedger));
 }
 

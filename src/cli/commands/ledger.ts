@@ -1,10 +1,11 @@
 /** `lockstep ledger …`: how much the ledger holds, deleting old data, and exporting runs and rows. */
-import type { Command } from 'commander';
+
 import { formatCount } from '../../base/counts.ts';
 import { ledgerSize, type TableSize } from '../../engine/ledger/retention/size.ts';
 import { formatBytes } from '../../operator/format.ts';
 import { formatDuration } from '../../settings/durations.ts';
 import type { Settings } from '../../settings/settings.ts';
+import type { Command } from '../command.ts';
 import type { Perform, Session } from '../session.ts';
 import { type Pruned, planPrune, prune } from '../workspace/retention.ts';
 import { addLedgerExport } from './ledger-export.ts';
@@ -15,14 +16,10 @@ export function define(ledger: Command, perform: Perform): void {
       'Shows how much the ledger holds, deletes data that is older than the settings keep it (`retention`), and exports ' +
         'runs and rows.',
     )
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep ledger size
   $ lockstep ledger export --out ledger.ndjson
-  $ lockstep ledger prune --dry-run`,
-    );
+  $ lockstep ledger prune --dry-run`);
   ledger
     .command('size')
     .summary('show the rows and bytes of each table')

@@ -1,6 +1,6 @@
 /** `lockstep links import FILE`: links tasks with items of a target, from a CSV. */
 import path from 'node:path';
-import type { Command } from 'commander';
+import type { Command } from '../command.ts';
 import { formatCount, plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
@@ -44,14 +44,10 @@ export function addImport(links: Command, perform: Perform): void {
     .option('--dry-run', 'check everything, and write nothing')
     .option('--replace', 'replace existing links with other tasks or items')
     .option('--no-header', 'the first line is a row; columns are then mapped by number')
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep links import links.csv --target issues --account acme --dry-run
   $ lockstep links import issues.csv --target issues --account acme --map task_id=Reference --map item_id="Issue key"
-  $ zcat links.csv.gz | lockstep links import - --target issues --account acme --replace`,
-    )
+  $ zcat links.csv.gz | lockstep links import - --target issues --account acme --replace`)
     .action(perform(importThem));
 }
 

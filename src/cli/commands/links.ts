@@ -1,6 +1,5 @@
 /** `lockstep links …`: which task is linked with which item of an outside system. */
 
-import type { Command } from 'commander';
 import { formatCount, plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
@@ -17,6 +16,7 @@ import { linkLines } from '../../operator/link-export.ts';
 import { quote } from '../../settings/message-parts.ts';
 import { accountNamed, targetNamed } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import type { Command } from '../command.ts';
 import { exportLines, FORCE, type Replacing, TO_STDOUT } from '../export-file.ts';
 import type { Perform, Session } from '../session.ts';
 import { wholeNumber } from './arguments.ts';
@@ -39,15 +39,11 @@ export function define(links: Command, perform: Perform): void {
     .option('--target <name>', 'target in the settings')
     .option('--account <name>', 'account in the settings')
     .option('--limit <n>', 'how many to list', wholeNumber, DEFAULT_LIMIT)
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep links --target issues
   $ lockstep links import links.csv --target issues --account acme --dry-run
   $ lockstep links export links.csv --target issues
-  $ lockstep links remove --target issues --account acme --task 12`,
-    )
+  $ lockstep links remove --target issues --account acme --task 12`)
     .action(perform(list));
   addImport(links, perform);
   addExport(links, perform);

@@ -1,6 +1,6 @@
 /** `lockstep review decide` and `lockstep review undo`. */
 
-import type { Command } from 'commander';
+import type { Command } from '../command.ts';
 import { plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { CHOICES, listDecisions, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';

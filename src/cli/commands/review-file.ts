@@ -1,6 +1,5 @@
 /** `lockstep review export` and `lockstep review import`: decisions about many rows, in a CSV. */
 import path from 'node:path';
-import type { Command } from 'commander';
 import { plural } from '../../base/counts.ts';
 import { type LockstepError, messageOf, wrongUse } from '../../base/errors.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
@@ -17,6 +16,7 @@ import { csvLine } from '../../operator/row-export.ts';
 import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
+import type { Command } from '../command.ts';
 import { FORCE, type Replacing } from '../export-file.ts';
 import { evidenceLine } from '../print/review-lines.ts';
 import type { Perform, Session } from '../session.ts';

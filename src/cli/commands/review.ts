@@ -1,5 +1,5 @@
 /** `lockstep review …`: lists what waits for a person, and takes decisions about it. */
-import type { Command } from 'commander';
+
 import { formatCount } from '../../base/counts.ts';
 import { type Decision, listDecisions } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/views/review-items.ts';
@@ -7,6 +7,7 @@ import { formatTime } from '../../operator/format.ts';
 import { idsOf, itemResult, waitWords } from '../../operator/review.ts';
 import { choiceWords, stateOf } from '../../operator/review-decisions.ts';
 import { accountNamed } from '../../settings/settings.ts';
+import type { Command } from '../command.ts';
 import { groupLines } from '../print/review-lines.ts';
 import type { Perform, Session } from '../session.ts';
 import { wholeNumber } from './arguments.ts';
@@ -29,16 +30,12 @@ export function define(review: Command, perform: Perform): void {
     )
     .option('--limit <n>', 'how many to list', wholeNumber, DEFAULT_LIMIT)
     .option('--decided', 'list the decisions instead, with who made them and what became of them')
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep review
   $ lockstep review decide contact-14 --use 15
   $ lockstep review decide contact-17 contact-18 --ignore --note "test data"
   $ lockstep review export --out review.csv
-  $ lockstep review import review.csv --dry-run`,
-    )
+  $ lockstep review import review.csv --dry-run`)
     .action(perform(list));
   addDecide(review, perform);
   addUndo(review, perform);

@@ -1,6 +1,5 @@
 /** `lockstep runs show`: the result of a run, or of one of its rows. */
 
-import type { Command } from 'commander';
 import { formatCount } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { approvalOf } from '../../engine/ledger/approval.ts';
@@ -15,6 +14,7 @@ import { hintsFor } from '../../operator/hints.ts';
 import { storyResult } from '../../operator/row-words.ts';
 import { reportRun } from '../../operator/run-report.ts';
 import { quote } from '../../settings/message-parts.ts';
+import type { Command } from '../command.ts';
 import { problemLines } from '../print/problem-lines.ts';
 import { storyLines } from '../print/row-lines.ts';
 import { figures, headline, plannedLines } from '../print/run-summary.ts';

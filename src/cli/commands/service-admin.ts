@@ -1,8 +1,9 @@
 /** `lockstep service tenants|pipelines|delete`: administration that the service's API does not offer. */
-import { Argument, type Command } from 'commander';
+import { Argument } from 'commander';
 import { LockstepError, wrongUse } from '../../base/errors.ts';
 import { createPipeline, type DeletableKind, deleteRecord, listPipelines } from '../../service/administration.ts';
 import { createTenant, listTenants } from '../../service/tenants.ts';
+import type { Command } from '../command.ts';
 import { FAILED } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { commaSeparated, wholeNumber } from './arguments.ts';

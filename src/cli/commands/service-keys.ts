@@ -1,6 +1,6 @@
 /** `lockstep service keys`: the API keys of a tenant. A key is shown once, when it is made. */
 
-import type { Command } from 'commander';
+import type { Command } from '../command.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { formatTime } from '../../operator/format.ts';
 import { keyHash } from '../../service/authentication.ts';
