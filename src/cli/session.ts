@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 import { messageOf } from '../base/errors.ts';
 import { makeChosenDirectory } from '../base/make-directory.ts';
-import { shellWord } from '../base/reasons/template.ts';
+import { withOptions } from '../base/reasons/template.ts';
 import { initSettings, loadSettings } from '../settings/load.ts';
 import type { Settings } from '../settings/settings.ts';
 import { withSharedBudgets } from '../settings/shared-accounts.ts';
@@ -50,10 +50,8 @@ export type Perform = <Args extends readonly unknown[]>(work: Work<Args>) => (..
 
 /** Adds these options to a command that has none of them: one of an alert has those of the process that reported it. */
 export function completing(options: Readonly<Record<string, string | undefined>>) {
-  const added = Object.entries(options)
-    .map(([option, file]) => (file === undefined ? '' : ` --${option} ${shellWord(file)}`))
-    .join('');
-  return (command: string): string => `lockstep ${/ --(config|data) /.test(command) ? command : `${command}${added}`}`;
+  return (command: string): string =>
+    `lockstep ${/ --(config|data) /.test(command) ? command : withOptions(command, options)}`;
 }
 
 export class Session {

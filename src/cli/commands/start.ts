@@ -6,7 +6,7 @@ import type { Command } from '../command.ts';
 import { logConsole, logEvents } from '../log.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
-import { laterVersion } from '../workspace/later-version.ts';
+import { laterVersion } from '../workspace/readiness.ts';
 import { DEFAULT_PORT, defaultRoles, ROLES, type Role, startRoles, takeOverSettings } from '../workspace/roles.ts';
 import { commaSeparated, portNumber } from './arguments.ts';
 
