@@ -3,7 +3,7 @@ import { approveRun, declineRun } from '../engine/ledger/approval.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import type { Session } from './session.ts';
 import { thisPerson } from './this-person.ts';
-import type { Workspace } from './workspace/workspace.ts';
+import type { Workspace } from './workspace/open-workspace.ts';
 
 /** Returns whether the run continues. If the person declines, the run is cancelled; without an answer, it stays paused. */
 export async function askForApproval(

@@ -38,8 +38,8 @@ export async function runCommand(argv: readonly string[], process: Process): Pro
   let session: Session | undefined;
   try {
     const work = async (options: GlobalOptions, command: Work<[]>): Promise<void> => {
-      const { openSession } = await import('./session.ts'); // help and usage errors need none
-      session = openSession(around, options);
+      const { Session } = await import('./session.ts'); // help and usage errors need none
+      session = new Session(around, options);
       const code = await command(session);
       if (typeof code === 'number') exitCode = code;
       await session.close();

@@ -16,7 +16,7 @@ import type { Queryable } from '../storage/queryable.ts';
 import { exportLines, fileToWrite, type Replacing, TO_STDOUT } from './export-file.ts';
 import type { Session } from './session.ts';
 import { thisPerson } from './this-person.ts';
-import type { Workspace } from './workspace/workspace.ts';
+import type { Workspace } from './workspace/open-workspace.ts';
 
 const VERSION = 1;
 

@@ -1,9 +1,9 @@
 /** The command line for commander: global options, the commands, and help with examples. */
-
-import { Command, Help, type Option } from 'commander';
+import { type Command as AnyCommand, Help, type Option } from 'commander';
 import { wrongUse } from '../base/errors.ts';
 import { version } from '../base/version.ts';
 import { didYouMean, oneOf, quote } from '../settings/message-parts.ts';
+import { Command } from './command.ts';
 import { DEFAULT_DATA, type GivenOptions, type GlobalOptions, NOT_GIVEN } from './global-options.ts';
 import type { TextStream } from './print/screen.ts';
 import type { Perform, Work } from './session.ts';
@@ -15,7 +15,6 @@ Exit codes: 0 done · 1 done, but something needs a person: for a run, rows that
   or unfinished (--json: state).`;
 
 const EXAMPLES = `
-Examples:
   $ lockstep demo                        see it work, with nothing to set up
   $ lockstep settings check              check config/lockstep.yaml
   $ lockstep doctor --account acme       find out how a live service behaves
@@ -26,105 +25,39 @@ Examples:
 /** A command with everything that its module defines. */
 type Loaded = (command: Command) => Promise<Command>;
 
-interface LazyCommand {
-  readonly name: string;
-  readonly summary: string;
-  /** The module that adds description, options, subcommands and action. */
-  load(): Promise<{ define(command: Command, perform: Perform, loaded: Loaded): void }>;
-}
+/** `load`: its module, which adds description, options, subcommands and action. */
+type LazyCommand = readonly [
+  summary: string,
+  load: () => Promise<{ define(command: Command, perform: Perform, loaded: Loaded): void }>,
+];
 
 /** Each module is loaded when its command is used: loading all of them would slow down `--help`. */
-const COMMANDS: readonly LazyCommand[] = [
-  {
-    name: 'demo',
-    summary: 'see contacts synced, orders loaded and tasks mirrored, with everything embedded',
-    load: () => import('./commands/demo.ts'),
-  },
-  { name: 'run', summary: 'run a configured sync now and follow it', load: () => import('./commands/run.ts') },
-  {
-    name: 'apply',
-    summary: 'make the writes of a saved plan, and no others',
-    load: () => import('./commands/apply.ts'),
-  },
-  {
-    name: 'syncs',
-    summary: 'list the syncs with their next starts, pause and resume them',
-    load: () => import('./commands/syncs.ts'),
-  },
-  { name: 'orders', summary: 'load orders from a CSV file', load: () => import('./commands/orders.ts') },
-  {
-    name: 'status',
-    summary: 'show what needs a person, what runs, and what starts next',
-    load: () => import('./commands/status.ts'),
-  },
-  {
-    name: 'runs',
-    summary: 'list, show, cancel, resume, retry and export runs',
-    load: () => import('./commands/runs.ts'),
-  },
-  {
-    name: 'review',
-    summary: 'list what waits for a person, and decide it',
-    load: () => import('./commands/review.ts'),
-  },
-  {
-    name: 'deliveries',
-    summary: 'list, show and replay deliveries to outside systems',
-    load: () => import('./commands/deliveries.ts'),
-  },
-  {
-    name: 'targets',
-    summary: 'check targets, and set up the webhooks that report their changes',
-    load: () => import('./commands/targets.ts'),
-  },
-  {
-    name: 'alerts',
-    summary: 'list alert channels and open alerts, and test the channels',
-    load: () => import('./commands/alerts.ts'),
-  },
-  {
-    name: 'ledger',
-    summary: 'show how much is stored, delete old data, and export runs',
-    load: () => import('./commands/ledger.ts'),
-  },
-  {
-    name: 'data',
-    summary: 'copy the embedded Postgres into one of your own',
-    load: () => import('./commands/data.ts'),
-  },
-  {
-    name: 'links',
-    summary: 'list, import and remove links between tasks and outside items',
-    load: () => import('./commands/links.ts'),
-  },
-  {
-    name: 'accounts',
-    summary: 'show or confirm which tenant each account is',
-    load: () => import('./commands/accounts.ts'),
-  },
-  { name: 'doctor', summary: 'find out how a live service behaves', load: () => import('./commands/doctor.ts') },
-  { name: 'call', summary: 'call one operation of the service', load: () => import('./commands/call.ts') },
-  {
-    name: 'settings',
-    summary: 'check or print the settings, or their JSON Schema',
-    load: () => import('./commands/settings.ts'),
-  },
-  {
-    name: 'service',
-    summary: 'serve the Sales & Productivity API alone, or administer it',
-    load: () => import('./commands/service.ts'),
-  },
-  {
-    name: 'start',
-    summary: 'run continuously: work on runs and start syncs on schedule',
-    load: () => import('./commands/start.ts'),
-  },
-  {
-    name: 'completion',
-    summary: 'make your shell complete commands, options and names',
-    load: () => import('./commands/completion.ts'),
-  },
-];
+const COMMANDS: Readonly<Record<string, LazyCommand>> = {
+  demo: [
+    'see contacts synced, orders loaded and tasks mirrored, with everything embedded',
+    () => import('./commands/demo.ts'),
+  ],
+  run: ['run a configured sync now and follow it', () => import('./commands/run.ts')],
+  apply: ['make the writes of a saved plan, and no others', () => import('./commands/apply.ts')],
+  syncs: ['list the syncs with their next starts, pause and resume them', () => import('./commands/syncs.ts')],
+  orders: ['load orders from a CSV file', () => import('./commands/orders.ts')],
+  status: ['show what needs a person, what runs, and what starts next', () => import('./commands/status.ts')],
+  runs: ['list, show, cancel, resume, retry and export runs', () => import('./commands/runs.ts')],
+  review: ['list what waits for a person, and decide it', () => import('./commands/review.ts')],
+  deliveries: ['list, show and replay deliveries to outside systems', () => import('./commands/deliveries.ts')],
+  targets: ['check targets, and set up the webhooks that report their changes', () => import('./commands/targets.ts')],
+  alerts: ['list alert channels and open alerts, and test the channels', () => import('./commands/alerts.ts')],
+  ledger: ['show how much is stored, delete old data, and export runs', () => import('./commands/ledger.ts')],
+  data: ['copy the embedded Postgres into one of your own', () => import('./commands/data.ts')],
+  links: ['list, import and remove links between tasks and outside items', () => import('./commands/links.ts')],
+  accounts: ['show or confirm which tenant each account is', () => import('./commands/accounts.ts')],
+  doctor: ['find out how a live service behaves', () => import('./commands/doctor.ts')],
+  call: ['call one operation of the service', () => import('./commands/call.ts')],
+  settings: ['check or print the settings, or their JSON Schema', () => import('./commands/settings.ts')],
+  service: ['serve the Sales & Productivity API alone, or administer it', () => import('./commands/service.ts')],
+  start: ['run continuously: work on runs and start syncs on schedule', () => import('./commands/start.ts')],
+  completion: ['make your shell complete commands, options and names', () => import('./commands/completion.ts')],
+};
 
 /** Parsing throws CommanderError for wrong use, and also after help or the version was shown. */
 export function buildProgram(
@@ -154,25 +87,25 @@ export function buildProgram(
     .exitOverride()
     .allowExcessArguments() // refuseExcessWord refuses them and suggests a subcommand
     .hook('preAction', (_program, command) => refuseExcessWord(command))
-    .addHelpText('after', EXAMPLES)
+    .examples(EXAMPLES)
     .addHelpText('afterAll', EXIT_CODES);
   const perform: Perform =
     (command) =>
     (...args) =>
       work({ ...NOT_GIVEN, ...program.opts<GivenOptions>() }, (session) => command(session, ...args));
-  const byName = new Map(COMMANDS.map((one) => [one.name, one]));
-  for (const { name, summary } of COMMANDS) program.command(name).summary(summary);
+  for (const [name, [summary]] of Object.entries(COMMANDS)) program.command(name).summary(summary);
   const loaded: Loaded = async (command) => {
-    if (command.parent === program) (await byName.get(command.name())?.load())?.define(command, perform, loaded);
+    const [, load] = (command.parent === program && COMMANDS[command.name()]) || [];
+    (await load?.())?.define(command, perform, loaded);
     prepare(command, command.name());
     return command;
   };
-  program.hook('preSubcommand', async (_program, command) => void (await loaded(command)));
+  program.hook('preSubcommand', async (_program, command) => void (await loaded(command as Command)));
   return program;
 }
 
 /** Only the options of `lockstep` itself apply to every command. */
-function visibleGlobalOptions(command: Command): Option[] {
+function visibleGlobalOptions(command: AnyCommand): Option[] {
   if (command.parent === null) return [];
   return command.parent.parent === null ? [...command.parent.options] : visibleGlobalOptions(command.parent);
 }
@@ -183,7 +116,7 @@ function optionDescription(option: Option): string {
 }
 
 /** Errors of a command and its subcommands name their own help, and options go to the subcommand that follows. */
-function prepare(command: Command, path: string): void {
+function prepare(command: AnyCommand, path: string): void {
   command.exitOverride((error) => {
     throw Object.assign(error, { helpOf: path });
   });
@@ -192,7 +125,7 @@ function prepare(command: Command, path: string): void {
 }
 
 /** If a command and its subcommand share an option, commander assigns it to the command, wherever it is on the line. */
-function handDown(command: Command, subcommand: Command): void {
+function handDown(command: AnyCommand, subcommand: AnyCommand): void {
   for (const option of command.options) {
     const name = option.attributeName();
     if (command.getOptionValueSource(name) !== 'cli') continue;
@@ -204,7 +137,7 @@ function handDown(command: Command, subcommand: Command): void {
 }
 
 /** After a command that has subcommands, an extra word is probably a misspelt subcommand. @throws LockstepError USAGE */
-function refuseExcessWord(command: Command): void {
+function refuseExcessWord(command: AnyCommand): void {
   const word = command.args[command.registeredArguments.length];
   if (word === undefined || command.registeredArguments.at(-1)?.variadic === true) return;
   const known = command.commands.map((one) => one.name());

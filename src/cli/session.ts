@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 import { messageOf } from '../base/errors.ts';
 import { makeChosenDirectory } from '../base/make-directory.ts';
-import { shellWord } from '../base/reasons/template.ts';
+import { withOptions } from '../base/reasons/template.ts';
 import { initSettings, loadSettings } from '../settings/load.ts';
 import type { Settings } from '../settings/settings.ts';
 import { withSharedBudgets } from '../settings/shared-accounts.ts';
@@ -16,8 +16,9 @@ import { createOutput, type Output } from './print/output.ts';
 import type { Screen, TextStream } from './print/screen.ts';
 import { Question } from './question.ts';
 import { listenForReload, listenForStop, type SignalSource } from './signals.ts';
+import type { WorkspaceOptions } from './workspace/open-parts.ts';
 import type { StoreOptions } from './workspace/open-store.ts';
-import type { Workspace, WorkspaceOptions } from './workspace/workspace.ts';
+import type { Workspace } from './workspace/open-workspace.ts';
 
 /** The process in which a command runs, with escaping streams. */
 export interface Surroundings extends Omit<Process, 'stdout' | 'stderr'> {
@@ -38,52 +39,6 @@ export interface Process {
   readonly abort: (exitCode: number) => void;
 }
 
-export interface Session {
-  readonly out: Output;
-  readonly log: Logger;
-  readonly env: Surroundings['env'];
-  readonly cwd: string;
-  readonly dataDir: string;
-  /** Whether details of the implementation are wanted. */
-  readonly isVerbose: boolean;
-  /** The database in use, once it is open; for messages about losing it. */
-  readonly database: () => string | undefined;
-  /**
-   * The settings of --config, read once. Their warnings are logged when something is opened with them. `orDefault`: without a
-   * settings file, the one that comes with Lockstep. @throws LockstepError SETTINGS_MISSING, SETTINGS_INVALID
-   */
-  settings(how?: { readonly orDefault?: boolean }): Promise<Settings>;
-  /** The command shows the warnings of the settings itself: they are not logged. */
-  showsWarnings(): void;
-  /** Takes SIGHUP: calls `takeOver` with the settings of --config as they are then. What it or the reading throws is logged. */
-  whenReloaded(takeOver: (settings: Settings) => Promise<void>): void;
-  /**
-   * The parts below are opened for this command and closed with the session. The ledger and the workspace need the settings
-   * file and the data directory of an earlier command, unless --init makes them; the service's store does not.
-   * @throws LockstepError DATA_MISSING, DATA_FOREIGN
-   */
-  openLedger(): Promise<Database>;
-  openServiceStore(): Promise<Database>;
-  openWorkspace(own?: Pick<WorkspaceOptions, 'settings' | 'dataDir' | 'complete'>): Promise<Workspace>;
-  /**
-   * Takes SIGINT and SIGTERM: the first says `words` and aborts the signal, the second ends the process. `tell`: how it says
-   * them; default: on stderr.
-   */
-  untilStopped(words: string, tell?: (words: string) => void): AbortSignal;
-  /** Whether there is a terminal on which a person can be asked. */
-  readonly canAsk: boolean;
-  /** Asks a yes-or-no question; undefined if the signal aborts or the input ends. */
-  ask(question: string, signal: AbortSignal): Promise<'yes' | 'no' | undefined>;
-  /** Registers something else to close with the session. */
-  closeLater(close: () => Promise<void>): void;
-  /** A command for the user to copy, with the --config and --data of this one. */
-  readonly hint: (command: string) => string;
-  /** From now on, `hint` names these files instead. */
-  nameFiles(files: { readonly config: string; readonly data: string }): void;
-  /** Closes everything in reverse order. Idempotent. */
-  close(): Promise<void>;
-}
-
 /** Performs a command with the arguments that commander passes. No exit code means DONE. */
 export type Work<Args extends readonly unknown[]> = (
   session: Session,
@@ -95,23 +50,19 @@ export type Perform = <Args extends readonly unknown[]>(work: Work<Args>) => (..
 
 /** Adds these options to a command that has none of them: one of an alert has those of the process that reported it. */
 export function completing(options: Readonly<Record<string, string | undefined>>) {
-  const added = Object.entries(options)
-    .map(([option, file]) => (file === undefined ? '' : ` --${option} ${shellWord(file)}`))
-    .join('');
-  return (command: string): string => `lockstep ${/ --(config|data) /.test(command) ? command : `${command}${added}`}`;
+  return (command: string): string =>
+    `lockstep ${/ --(config|data) /.test(command) ? command : withOptions(command, options)}`;
 }
 
-export function openSession(around: Surroundings, options: GlobalOptions): Session {
-  return new CommandSession(around, options);
-}
-
-class CommandSession implements Session {
+export class Session {
   readonly out: Output;
   readonly log: Logger;
   readonly env: Surroundings['env'];
   readonly cwd: string;
   readonly dataDir: string;
+  /** Whether details of the implementation are wanted. */
   readonly isVerbose: boolean;
+  /** A command for the user to copy, with the --config and --data of this one. */
   hint: (command: string) => string;
   readonly #around: Surroundings;
   readonly #options: GlobalOptions;
@@ -138,14 +89,20 @@ class CommandSession implements Session {
     this.#question = new Question(around);
   }
 
+  /** Whether there is a terminal on which a person can be asked. */
   get canAsk(): boolean {
     return this.out.isLive && this.#question.canAsk;
   }
 
+  /** The database in use, once it is open; for messages about losing it. */
   database(): string | undefined {
     return this.#database;
   }
 
+  /**
+   * The settings of --config, read once. Their warnings are logged when something is opened with them. `orDefault`: without a
+   * settings file, the one that comes with Lockstep. @throws LockstepError SETTINGS_MISSING, SETTINGS_INVALID
+   */
   settings({ orDefault = false } = {}): Promise<Settings> {
     this.#reading ??= (async () => {
       if (this.#options.init) await this.#init();
@@ -157,11 +114,17 @@ class CommandSession implements Session {
     return this.#reading;
   }
 
+  /** The command shows the warnings of the settings itself: they are not logged. */
   showsWarnings(): void {
     this.#hasWarned = true;
   }
 
-  // What opens stores is loaded when needed: printing help or a settings error does not need most of Lockstep.
+  /**
+   * This and the two below are opened for this command and closed with the session. The ledger and the workspace need the
+   * settings file and the data directory of an earlier command, unless --init makes them; the service's store does not. What
+   * opens them is loaded when needed: printing help or a settings error does not need most of Lockstep.
+   * @throws LockstepError DATA_MISSING, DATA_FOREIGN
+   */
   async openLedger(): Promise<Database> {
     const { openLedger } = await import('./workspace/open-store.ts');
     return this.#keep(openLedger(await this.#store()));
@@ -179,7 +142,11 @@ class CommandSession implements Session {
     return this.#keep(openWorkspace({ complete: this.#hintElsewhere(opening.settings), ...opening, env: this.env }));
   }
 
-  untilStopped(words: string, tell = this.out.complain): AbortSignal {
+  /**
+   * Takes SIGINT and SIGTERM: the first says `words` and aborts the signal, the second ends the process. `tell`: how it says
+   * them; default: on stderr.
+   */
+  untilStopped(words: string, tell: (words: string) => void = this.out.complain): AbortSignal {
     const stopping = listenForStop(this.#around.signals, {
       onFirst: () => {
         this.#question.breakOff();
@@ -191,6 +158,7 @@ class CommandSession implements Session {
     return stopping.signal;
   }
 
+  /** Takes SIGHUP: calls `takeOver` with the settings of --config as they are then. What it or the reading throws is logged. */
   whenReloaded(takeOver: (settings: Settings) => Promise<void>): void {
     const reload = async (): Promise<void> => {
       try {
@@ -203,18 +171,22 @@ class CommandSession implements Session {
     this.#closers.push(() => listening.close());
   }
 
+  /** Asks a yes-or-no question; undefined if the signal aborts or the input ends. */
   ask(question: string, signal: AbortSignal): Promise<'yes' | 'no' | undefined> {
     return this.#question.ask(question, signal);
   }
 
+  /** From now on, `hint` names these files instead. */
   nameFiles(files: { readonly config: string; readonly data: string }): void {
     this.hint = completing(files);
   }
 
+  /** Registers something else to close with the session. */
   closeLater(close: () => Promise<void>): void {
     this.#closers.push(close);
   }
 
+  /** Closes everything in reverse order. Idempotent. */
   async close(): Promise<void> {
     this.out.live('');
     // Postgres may cut the last connections of a pool when it stops; a warning about that would be noise.

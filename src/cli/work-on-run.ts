@@ -19,7 +19,7 @@ import { paceLines } from './print/pace-lines.ts';
 import { summaryLines } from './print/run-summary.ts';
 import { rememberRuns } from './recent-runs.ts';
 import type { Session } from './session.ts';
-import type { Workspace } from './workspace/workspace.ts';
+import type { Workspace } from './workspace/open-workspace.ts';
 
 export const STOP_WORDS = 'Finishing calls in flight, then stopping. Press Ctrl-C again to stop at once.';
 

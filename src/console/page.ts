@@ -1,7 +1,7 @@
 /** What a page is: its address, what it reads from it, and what it shows. */
 import type { Child } from 'hono/jsx';
 import type pg from 'pg';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Accounts } from '../engine/account/accounts.ts';
 import type { HookServerNeeds } from '../mirror/inbound/hook-server.ts';
 import type { SettingsCheck } from '../operator/settings-check.ts';
@@ -86,26 +86,26 @@ interface Given {
   readonly query: unknown;
 }
 
-const EXPLAINED = { error: explainIssue };
+const NOTHING = z.object({});
 
-/** @throws ZodError if the address does not fit the schemas; the page's own LockstepErrors */
-export function definePage<Params, Query>(spec: {
+/** Without `params` or `query` it reads none. @throws ZodError if the address does not fit the schemas; the page's own LockstepErrors */
+export function definePage<Params extends z.ZodType, Query extends z.ZodType>(spec: {
   readonly path: string;
-  readonly params: z.ZodType<Params>;
-  readonly query: z.ZodType<Query>;
+  readonly params?: Params;
+  readonly query?: Query;
   readonly show: (
     context: PageContext,
-    given: { readonly params: Params; readonly query: Query },
+    given: { readonly params: z.output<Params>; readonly query: z.output<Query> },
   ) => Promise<Shown | Elsewhere>;
 }): Page {
   const { path, params, query, show } = spec;
+  // Safe: without a schema there are no values.
+  const read = <Schema extends z.ZodType>(schema: Schema | undefined, given: unknown) =>
+    (schema ?? NOTHING).parse(given, { error: explainIssue }) as z.output<Schema>;
   return {
     path,
     show: async (context, given) =>
-      show(context, {
-        params: params.parse(given.params, EXPLAINED),
-        query: query.parse(filledIn(Object(given.query)), EXPLAINED),
-      }),
+      show(context, { params: read(params, given.params), query: read(query, filledIn(Object(given.query))) }),
   };
 }
 

@@ -48,6 +48,7 @@ import { confirm } from './pages/runs-confirm.tsx';
 import { settings } from './pages/settings.tsx';
 import { syncs } from './pages/syncs.tsx';
 import { target } from './pages/target.tsx';
+import { Button } from './parts/inputs.tsx';
 import { Empty } from './parts/parts.tsx';
 import { Words } from './parts/words.tsx';
 
@@ -214,14 +215,8 @@ function failurePage(failure: Failure, again: 'read' | 'sent' | undefined) {
         <code>{code}</code>
       </p>
       <p class="acts">
-        {stopped !== undefined && (
-          <a class="button primary" href={accountPath(stopped)}>
-            See account {stopped}
-          </a>
-        )}
-        <a class="button" href="/">
-          Home
-        </a>
+        {stopped !== undefined && <Button to={accountPath(stopped)} label={`See account ${stopped}`} primary />}
+        <Button to="/" label="Home" />
       </p>
     </Empty>
   );

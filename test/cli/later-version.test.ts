@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { laterVersion } from '../../src/cli/workspace/later-version.ts';
+import { laterVersion } from '../../src/cli/workspace/readiness.ts';
 import { freshDatabase } from '../support/database.ts';
 
 const db = await freshDatabase();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Hints } from '../../src/base/reasons/reasons.ts';
-import { storyLines } from '../../src/cli/print/row-lines.ts';
+import { storyLines } from '../../src/cli/commands/runs-show.ts';
 import type { RowStory } from '../../src/engine/ledger/views/row-story.ts';
 import { storyResult } from '../../src/operator/row-words.ts';
 

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { screenOf } from '../../src/cli/print/screen.ts';
-import { openSession } from '../../src/cli/session.ts';
+import { Session } from '../../src/cli/session.ts';
 import { textStream } from './command.ts';
 
 function sessionAt(stdin: PassThrough) {
@@ -12,7 +12,7 @@ function sessionAt(stdin: PassThrough) {
   const process = { env: {}, cwd: '/', signals, abort: () => undefined, stdin };
   return {
     ...{ stdout, signals },
-    session: openSession({ ...streams, ...process }, { data: 'd', json: false, verbose: false, init: false }),
+    session: new Session({ ...streams, ...process }, { data: 'd', json: false, verbose: false, init: false }),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Several processes that work on one load, and loads side by side. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Workspace } from '../../src/cli/workspace/workspace.ts';
+import type { Workspace } from '../../src/cli/workspace/open-workspace.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';

@@ -1,6 +1,6 @@
 /** Runs that stop midway, with or without their process. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Workspace } from '../../src/cli/workspace/workspace.ts';
+import type { Workspace } from '../../src/cli/workspace/open-workspace.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { openContactsHarness } from '../support/harness/contacts.ts';

@@ -1,6 +1,6 @@
 /** One drawn service with its account: how its runs are started, and whether they went well. */
 import { statementFor } from '../../src/base/reasons/reasons.ts';
-import type { Workspace } from '../../src/cli/workspace/workspace.ts';
+import type { Workspace } from '../../src/cli/workspace/open-workspace.ts';
 import { countRows } from '../../src/engine/ledger/rows.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { reportRows } from '../../src/engine/ledger/views/row-pages.ts';

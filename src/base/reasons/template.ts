@@ -49,6 +49,14 @@ export function shellWord(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+/** A command with these options; those without a value are left out. */
+export function withOptions(command: string, options: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined ? [] : [` --${name} ${shellWord(value)}`],
+  );
+  return command + given.join('');
+}
+
 function argumentsOf(command: string, facts: Facts): string {
   return command.replace(NAME, (_, name: string) => {
     const fact = facts[name];

@@ -1,5 +1,5 @@
 /** `lockstep accounts …`: shows which tenant each account is, and settles it after an address or key changed. */
-import type { Command } from 'commander';
+
 import { plural } from '../../base/counts.ts';
 import { listAccounts, scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import {
@@ -11,6 +11,7 @@ import {
 import { confirmSameTenant, declareOtherTenant, type IdentityNeeds } from '../../operator/account-identity.ts';
 import { formatTime } from '../../operator/format.ts';
 import { accountNamed } from '../../settings/settings.ts';
+import type { Command } from '../command.ts';
 import type { Perform, Session } from '../session.ts';
 import { thisPerson } from '../this-person.ts';
 

@@ -1,6 +1,5 @@
 /** `lockstep alerts …`: the channels and the open alerts, and a test of the channels. */
 
-import type { Command } from 'commander';
 import { plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';
@@ -12,6 +11,7 @@ import { formatTime } from '../../operator/format.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import { channelNamed } from '../../settings/settings.ts';
+import type { Command } from '../command.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode } from '../errors.ts';
 import { styled } from '../print/colour.ts';
 import type { Perform, Session } from '../session.ts';
@@ -23,14 +23,10 @@ export function define(alerts: Command, perform: Perform): void {
         'problems that were reported and still exist. A worker (lockstep start) reports each problem once, and again ' +
         'when it has recovered.',
     )
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep alerts
   $ lockstep alerts test ops-mail
-  $ lockstep deliveries --target alerts.ops-mail`,
-    )
+  $ lockstep deliveries --target alerts.ops-mail`)
     .action(perform(list));
   alerts
     .command('test')

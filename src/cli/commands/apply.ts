@@ -2,7 +2,6 @@
 
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Command } from 'commander';
 import { LockstepError, wrongUse } from '../../base/errors.ts';
 import { type AppliedPlan, readPlanFile, remedyFor } from '../../engine/ledger/approval.ts';
 import { resumeRun } from '../../engine/ledger/run-status.ts';
@@ -10,6 +9,7 @@ import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { syncNamed } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { beginPlannedLoad } from '../../syncs/orders/begin-load.ts';
+import type { Command } from '../command.ts';
 import { type ExitCode, FAILED } from '../errors.ts';
 import { reportFinished, resultsOf } from '../orders/load.ts';
 import { resultsDir } from '../orders/results-dir.ts';
@@ -17,7 +17,7 @@ import { type GivenPlan, readPlan } from '../plan-file.ts';
 import type { Perform, Session } from '../session.ts';
 import { thisPerson } from '../this-person.ts';
 import { STOP_WORDS, workAndReport } from '../work-on-run.ts';
-import type { Workspace } from '../workspace/workspace.ts';
+import type { Workspace } from '../workspace/open-workspace.ts';
 
 interface ApplyOptions {
   readonly results?: string;
@@ -34,15 +34,11 @@ export function define(command: Command, perform: Perform): void {
     )
     .argument('<file>', 'a plan that --plan has saved')
     .option('--results <dir>', 'for a load of orders: write every line with its result to DIR, as orders load does')
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep run nightly-contacts --plan plan.ndjson
   $ lockstep apply plan.ndjson
   $ lockstep orders load orders.csv --account acme --plan orders.plan
-  $ lockstep apply orders.plan --results results/`,
-    )
+  $ lockstep apply orders.plan --results results/`)
     .action(perform(apply));
 }
 

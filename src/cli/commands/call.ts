@@ -1,6 +1,6 @@
 /** `lockstep call`: one operation of the service's contract, through the account's client and rate budget. */
 
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
 import { closest } from '../../base/closest.ts';
 import { wrongUse } from '../../base/errors.ts';
@@ -9,6 +9,7 @@ import type { Operation } from '../../contract/operation.ts';
 import { isOperationName, type OperationName, operationNames, operations } from '../../contract/operations.ts';
 import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
 import { accountNamed } from '../../settings/settings.ts';
+import type { Command } from '../command.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 import { readJsonArgument } from './json-argument.ts';
@@ -32,15 +33,11 @@ export function define(command: Command, perform: Perform): void {
     .option('--param <name=value>', 'a parameter of the path or the query; can be repeated', collectParam)
     .option('--body <json>', 'the body: JSON or @FILE')
     .option('--list', 'list the operations')
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep call --list
   $ lockstep call contacts.search --account demo --param search_term=smith
   $ lockstep call contacts.create --account demo --body '{"first_name": "Ann", "email": "ann@example.com"}'
-  $ lockstep call tasks.complete --account demo --param task_id=7 --body '{"isCompleted": true}'`,
-    )
+  $ lockstep call tasks.complete --account demo --param task_id=7 --body '{"isCompleted": true}'`)
     .action(
       perform((session, operation: string | undefined, options: CallOptions) =>
         options.list ? list(session) : call(session, operation, options),

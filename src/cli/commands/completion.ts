@@ -1,9 +1,10 @@
 /** `lockstep completion`: scripts by which a shell completes commands, options and names from the settings. */
 import path from 'node:path';
-import { Argument, type Command, type Option } from 'commander';
+import { Argument, type Option } from 'commander';
 import { operations } from '../../contract/operations.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/settings.ts';
+import type { Command } from '../command.ts';
 import { recentRuns } from '../recent-runs.ts';
 import type { Perform, Session } from '../session.ts';
 
@@ -39,14 +40,10 @@ export function define(completion: Command, perform: Perform, loaded: (command: 
   completion
     .description('Prints a script that makes a shell complete commands, options, and names of the settings.')
     .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ source <(lockstep completion bash)                    # in ~/.bashrc
   $ source <(lockstep completion zsh)                     # in ~/.zshrc, after compinit
-  $ lockstep completion fish > ~/.config/fish/completions/lockstep.fish`,
-    )
+  $ lockstep completion fish > ~/.config/fish/completions/lockstep.fish`)
     .action(perform((session, shell: Shell) => session.out.content(`${SCRIPTS[shell]}\n`)));
   completion
     .command('words', { hidden: true })

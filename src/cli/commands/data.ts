@@ -1,12 +1,12 @@
 /** `lockstep data copy`: moves a workspace from the embedded Postgres to one of the user's own. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { Command } from 'commander';
 import { formatCount, plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { migrate, migrateIn } from '../../storage/migrate.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../../storage/open.ts';
+import type { Command } from '../command.ts';
 import type { Perform, Session } from '../session.ts';
 
 export function define(data: Command, perform: Perform): void {
@@ -20,14 +20,10 @@ export function define(data: Command, perform: Perform): void {
         'meanwhile. The embedded Postgres stays as it is.',
     )
     .option('--dry-run', 'check both databases and count the rows, and copy nothing')
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ export DATABASE_URL=postgres://lockstep:PASSWORD@db.example.com:5432/lockstep
   $ lockstep data copy --dry-run
-  $ lockstep data copy`,
-    )
+  $ lockstep data copy`)
     .action(perform(copy));
 }
 

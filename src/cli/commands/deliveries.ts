@@ -1,6 +1,5 @@
 /** `lockstep deliveries …`: lists, shows and replays deliveries to outside systems. */
 
-import { type Command, Option } from 'commander';
 import { plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { remedyFor } from '../../base/reasons/reasons.ts';
@@ -16,6 +15,7 @@ import { planWords, readDelivery, replayHow, requireTarget, sendAgain, statusOf 
 import { formatTime } from '../../operator/format.ts';
 import { quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import type { Command } from '../command.ts';
 import type { Perform, Session } from '../session.ts';
 import { commaSeparated, toTime, wholeNumber } from './arguments.ts';
 
@@ -37,15 +37,11 @@ export function define(deliveries: Command, perform: Perform): void {
         'with the last answer until it is replayed. A newer state of a task supersedes an older one that still waits.',
     )
     .option('--limit <n>', 'how many to list', wholeNumber, DEFAULT_LIMIT)
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep deliveries --verdict dead --since 24h
   $ lockstep deliveries show msg_4Zb0hTnV2m0b5mJt1gq0XxKp
   $ lockstep deliveries replay --target ops-hook --verdict dead
-  $ lockstep deliveries enable ops-hook`,
-    )
+  $ lockstep deliveries enable ops-hook`)
     .action(perform(list));
   withFilters(deliveries);
   addShow(deliveries, perform);
@@ -56,11 +52,7 @@ Examples:
 function withFilters(command: Command): Command {
   return command
     .option('--target <name>', 'only deliveries to this target')
-    .addOption(
-      new Option('--verdict <verdict>', 'only deliveries with this verdict, or those that wait').choices(
-        DELIVERY_STATES,
-      ),
-    )
+    .choice('--verdict <verdict>', 'only deliveries with this verdict, or those that wait', DELIVERY_STATES)
     .option('--since <time>', 'queued since this time: 2026-11-21, 2026-11-21T02:00Z, or 2h for two hours ago', toTime)
     .option('--until <time>', 'queued before this time', toTime);
 }
@@ -87,14 +79,10 @@ function addReplay(deliveries: Command, perform: Perform): void {
     .option('--id <ids>', 'these deliveries, separated by commas', commaSeparated)
     .option('--dry-run', 'print how many deliveries would be sent, and change nothing');
   withFilters(command)
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep deliveries replay --target ops-hook --verdict dead --dry-run
   $ lockstep deliveries replay --target ops-hook --verdict waiting
-  $ lockstep deliveries replay --target ops-hook --since 2026-11-20 --until 2026-11-21`,
-    )
+  $ lockstep deliveries replay --target ops-hook --since 2026-11-20 --until 2026-11-21`)
     .action(perform(replayThem));
 }
 

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Command } from 'commander';
 import type pg from 'pg';
 import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
@@ -10,6 +9,7 @@ import { makeDirectory } from '../../base/make-directory.ts';
 import { formatTook } from '../../operator/format.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import type { SeededTenant } from '../../service/testbed/seed.ts';
+import type { Command } from '../command.ts';
 import { openReceiver } from '../demo/receiver.ts';
 import { sampleCsv } from '../demo/sample-csv.ts';
 import { loadSample, mirrorSample, workToEnd } from '../demo/samples.ts';
@@ -18,7 +18,7 @@ import { exampleLines, readTraits, tryNextLines, workspaceLines } from '../demo/
 import { figures } from '../print/run-summary.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
-import type { Workspace } from '../workspace/workspace.ts';
+import type { Workspace } from '../workspace/open-workspace.ts';
 
 const CONTACTS = 2_000;
 const ORDERS = 400;

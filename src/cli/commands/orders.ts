@@ -1,7 +1,7 @@
 /** `lockstep orders load FILE`: checks, plans and loads a file of orders, and reports the result of every row. */
 
 import path from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { wrongUse } from '../../base/errors.ts';
 import { LANES } from '../../client/budget/budget.ts';
 import { COMBINE, type CombineChoice } from '../../csv/combine.ts';
@@ -10,6 +10,7 @@ import { FIELDS, type Field } from '../../csv/fields.ts';
 import type { Where } from '../../csv/presets.ts';
 import { EXISTING } from '../../settings/schema-sync.ts';
 import { accountNamed } from '../../settings/settings.ts';
+import type { Command } from '../command.ts';
 import { DONE, type ExitCode } from '../errors.ts';
 import { FORCE, type Replacing } from '../export-file.ts';
 import { type LoadRequest, loadFile } from '../orders/load.ts';
@@ -37,7 +38,6 @@ interface LoadOptions extends Omit<LoadRequest, 'choices' | 'account'>, Replacin
 }
 
 const EXAMPLES = `
-Examples:
   $ lockstep orders load orders.csv --account acme --dry-run
   $ lockstep orders load orders.csv --account acme --plan orders.plan
   $ lockstep orders load orders.csv --account acme --create-customers --results results/
@@ -76,12 +76,11 @@ function defineLoad(orders: Command, perform: Perform): void {
       columnsOf(FIELDS, { mayBeNone: true }),
     )
     .option('--preset <name>', 'read the file with this preset instead of the recognised one; none: without a preset')
-    .addOption(
-      new Option(
-        '--combine-lines <how>',
-        'make one order of neighbouring lines with the same order_id: sum their amounts and join their descriptions, or ' +
-          'take the first; or none, whatever the preset says',
-      ).choices(COMBINE),
+    .choice(
+      '--combine-lines <how>',
+      'make one order of neighbouring lines with the same order_id: sum their amounts and join their descriptions, or ' +
+        'take the first; or none, whatever the preset says',
+      COMBINE,
     )
     .option(
       '--where <column=value>',
@@ -98,35 +97,30 @@ function defineLoad(orders: Command, perform: Perform): void {
       'wait for approval if more rows than this would be written, even with --yes',
       wholeNumber,
     )
-    .addOption(
-      new Option('--existing <policy>', 'for an order that exists: skip it, update it, or reject its row')
-        .choices(EXISTING)
-        .default('skip'),
-    )
+    .choice('--existing <policy>', 'for an order that exists: skip it, update it, or reject its row', EXISTING, 'skip')
     .option('--create-customers', 'create missing customers from the columns of the row')
     .option('--results <dir>', 'write every line with its result to DIR/FILE.results.csv, and one CSV for each verdict')
     .option('--again', 'check every row again, although the file was loaded before')
     .option('--detach', 'leave the load to a worker (lockstep start) once it has been read')
-    .addOption(
-      new Option(
-        '--lane <lane>',
-        'share of the rate budget: interactive goes before batch; default: interactive up to 1 MiB, otherwise batch',
-      ).choices(LANES),
+    .choice(
+      '--lane <lane>',
+      'share of the rate budget: interactive goes before batch; default: interactive up to 1 MiB, otherwise batch',
+      LANES,
     )
-    .addOption(new Option('--encoding <name>', 'encoding of the file, instead of the detected one').choices(ENCODINGS))
+    .choice('--encoding <name>', 'encoding of the file, instead of the detected one', ENCODINGS)
     .option(
       '--delimiter <character>',
       'delimiter of the cells, instead of the detected one; write tab for a tab',
       toDelimiter,
     )
     .option('--quote <character>', 'quote around cells, instead of the detected one', toCharacter)
-    .addOption(new Option('--decimal <sign>', 'decimal sign of the amounts').choices(['.', ',']))
+    .choice('--decimal <sign>', 'decimal sign of the amounts', ['.', ','])
     .option('--accounting', 'read (12.00) and 12.00- as minus 12')
     .option('--header-row <line>', 'line of the header, instead of the detected one', wholeNumber)
     .option('--no-header', 'the first line is a row; columns are then mapped by number')
     .option('--template', 'write an empty file with all columns instead, as orders template does')
     .option('--force', 'replace the file of --plan or --template if it exists')
-    .addHelpText('after', EXAMPLES)
+    .examples(EXAMPLES)
     .action(perform(load));
 }
 

@@ -1,6 +1,5 @@
 /** `lockstep review export` and `lockstep review import`: decisions about many rows, in a CSV. */
 import path from 'node:path';
-import type { Command } from 'commander';
 import { plural } from '../../base/counts.ts';
 import { type LockstepError, messageOf, wrongUse } from '../../base/errors.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
@@ -10,18 +9,18 @@ import { receive } from '../../csv/receive.ts';
 import { examineTable, tableRows } from '../../csv/table.ts';
 import { CHOICES, decide, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, reviewItems } from '../../engine/ledger/views/review-items.ts';
-import { type Checked, checkDecisions } from '../../operator/check-decisions.ts';
+import { type AskNeeds, type Checked, checkDecisions } from '../../operator/check-decisions.ts';
 import { choicesFor, finderOf, idsOf, statementOf } from '../../operator/review.ts';
 import { itemNamed, wrongDecisions } from '../../operator/review-decisions.ts';
 import { csvLine } from '../../operator/row-export.ts';
 import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
+import type { Command } from '../command.ts';
 import { FORCE, type Replacing } from '../export-file.ts';
 import { evidenceLine } from '../print/review-lines.ts';
 import type { Perform, Session } from '../session.ts';
 import { thisPerson } from '../this-person.ts';
-import { askNeeds } from './review-decide.ts';
 import { writeTable } from './runs-export.ts';
 
 /** `version` changes with the evidence: an import refuses a row whose evidence its reader has not seen. */
@@ -155,6 +154,19 @@ async function importFile(session: Session, file: string, { dryRun = false }: { 
   }
   if (open > 0) out.say(`${plural(open, 'row')} without a choice.`);
   out.result({ dryRun, rows: rows.length, decided: decided.length, counts, undecided: open });
+}
+
+/** The workspace, with the embedded service, is opened only if a record is asked for. */
+export function askNeeds(session: Session, pool: Queryable, signal?: AbortSignal): AskNeeds {
+  let opening: ReturnType<Session['openWorkspace']> | undefined;
+  return {
+    pool,
+    async openAccount(name) {
+      opening ??= session.openWorkspace();
+      return (await opening).accounts.use(name);
+    },
+    ...(signal && { signal }),
+  };
 }
 
 /** @throws LockstepError REVIEW_FILE_INVALID if a column is missing or a row is damaged */

@@ -1,5 +1,5 @@
 /** `lockstep run SYNC`: runs a sync now, or joins its unfinished run, and follows it to the end. */
-import { type Command, Option } from 'commander';
+
 import { LockstepError, wrongUse } from '../../base/errors.ts';
 import { LANES, type Lane } from '../../client/budget/budget.ts';
 import { AWAITS_CONFIRMATION, type Run } from '../../engine/ledger/runs.ts';
@@ -9,14 +9,15 @@ import { reportRun } from '../../operator/run-report.ts';
 import { pausedWords } from '../../operator/sync-list.ts';
 import { syncNamed } from '../../settings/settings.ts';
 import { askForApproval } from '../ask-approval.ts';
+import type { Command } from '../command.ts';
 import { type ExitCode, FAILED } from '../errors.ts';
 import type { Replacing } from '../export-file.ts';
 import { planPath, savedPlan } from '../plan-file.ts';
 import { problemLines } from '../print/problem-lines.ts';
 import type { Perform, Session } from '../session.ts';
 import { leaveToWorker, STOP_WORDS, workAndReport } from '../work-on-run.ts';
+import type { Workspace } from '../workspace/open-workspace.ts';
 import type { StartHow } from '../workspace/start-sync.ts';
-import type { Workspace } from '../workspace/workspace.ts';
 
 interface RunOptions extends Replacing {
   readonly dryRun?: boolean;
@@ -44,22 +45,17 @@ export function define(command: Command, perform: Perform): void {
       '--reconcile',
       'for a sync of tasks: read all linked items of its targets back, and repair items that have drifted',
     )
-    .addOption(
-      new Option(
-        '--lane <lane>',
-        'share of the rate budget: interactive goes before batch; default: interactive on a terminal, otherwise batch',
-      ).choices(LANES),
+    .choice(
+      '--lane <lane>',
+      'share of the rate budget: interactive goes before batch; default: interactive on a terminal, otherwise batch',
+      LANES,
     )
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep run nightly-contacts
   $ lockstep run nightly-contacts --dry-run
   $ lockstep run nightly-contacts --plan plan.ndjson
   $ lockstep run task-mirror --reconcile
-  $ lockstep run nightly-contacts --json | tail -1 | jq .counts`,
-    )
+  $ lockstep run nightly-contacts --json | tail -1 | jq .counts`)
     .action(perform(run));
 }
 

@@ -1,11 +1,11 @@
 /** `lockstep runs export`: a run's rows as CSV, for a spreadsheet or another program. */
 import path from 'node:path';
-import { type Command, Option } from 'commander';
 import { plural } from '../../base/counts.ts';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { prunedNote } from '../../operator/format.ts';
 import { csvLine, EXPORT_TITLES, exportedLines } from '../../operator/row-export.ts';
+import type { Command } from '../command.ts';
 import { exportLines, FORCE, type Replacing, TO_STDOUT } from '../export-file.ts';
 import type { Perform, Session } from '../session.ts';
 
@@ -24,21 +24,16 @@ export function addExport(runs: Command, perform: Perform): void {
         'an apostrophe in front.',
     )
     .argument('<run>', 'id of the run')
-    .addOption(
-      new Option(
-        '--verdict <verdict>',
-        'only rows of this verdict; unknown: rows that have no verdict yet, also those that await approval',
-      ).choices(VERDICTS),
+    .choice(
+      '--verdict <verdict>',
+      'only rows of this verdict; unknown: rows that have no verdict yet, also those that await approval',
+      VERDICTS,
     )
     .requiredOption('--out <file>', `where to write; ${TO_STDOUT} is stdout`)
     .option(...FORCE)
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep runs export run-261121-0200-1a2b3c --verdict rejected --out rejected.csv
-  $ lockstep runs export run-261121-0200-1a2b3c --out -`,
-    )
+  $ lockstep runs export run-261121-0200-1a2b3c --out -`)
     .action(perform(exportRows));
 }
 

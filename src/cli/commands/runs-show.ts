@@ -1,22 +1,30 @@
 /** `lockstep runs show`: the result of a run, or of one of its rows. */
 
-import type { Command } from 'commander';
 import { formatCount } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
+import { type Hints, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
+import { visible } from '../../base/visible.ts';
 import { approvalOf } from '../../engine/ledger/approval.ts';
 import { PROBLEMS } from '../../engine/ledger/rows.ts';
 import { isUnfinished, readRun } from '../../engine/ledger/runs.ts';
 import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
-import { readRowStory } from '../../engine/ledger/views/row-story.ts';
+import {
+  type RowAttempt,
+  type RowInput,
+  type RowStory,
+  type RowVerdict,
+  readRowStory,
+} from '../../engine/ledger/views/row-story.ts';
 import { latestRun } from '../../engine/ledger/views/run-list.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
-import { formatTime, prunedNote } from '../../operator/format.ts';
+import { formatTime, formatTook, prunedNote } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
-import { storyResult } from '../../operator/row-words.ts';
+import { OUTCOME_WORDS, STATE_WORDS, storyResult } from '../../operator/row-words.ts';
 import { reportRun } from '../../operator/run-report.ts';
 import { quote } from '../../settings/message-parts.ts';
+import type { Command } from '../command.ts';
+import { table } from '../print/output.ts';
 import { problemLines } from '../print/problem-lines.ts';
-import { storyLines } from '../print/row-lines.ts';
 import { figures, headline, plannedLines } from '../print/run-summary.ts';
 import type { Perform, Session } from '../session.ts';
 
@@ -103,4 +111,88 @@ async function showRow(session: Session, id: string, row: string): Promise<void>
   }
   out.say(...storyLines(story, hints));
   out.result(storyResult(story, hints));
+}
+
+export function storyLines(story: RowStory, hints: Hints): readonly string[] {
+  const { run, n, sourceId, label, input, matches, plan, attempts, formerVerdicts, verdict, state } = story;
+  const name = label === null || label === sourceId ? '' : `, ${label}`;
+  return [
+    `Row ${n} of run ${run}: ${isOfSeveralLines(story) ? 'lines ' : ''}${visible(`${sourceId}${name}`)}`,
+    ...inputLines(input),
+    ...section(
+      'Matched with',
+      matches.map(({ kind, recordId, by }) => [`${kind} ${recordId}`, `by ${by}`]),
+    ),
+    ...(plan === null
+      ? []
+      : section('Plan', [
+          [plan.action, plan.recordId === null ? '' : `record ${plan.recordId}`],
+          ...pairs(plan.fields),
+        ])),
+    ...section(
+      'Attempts',
+      attempts.map((attempt) => attemptCells(attempt, hints)),
+    ),
+    ...section('Replaced verdicts', formerVerdicts.map(verdictCells)),
+    '',
+    'Verdict',
+    ...(verdict === null ? [`  none yet: ${STATE_WORDS[state]}`] : verdictLines(verdict, hints)),
+  ];
+}
+
+function isOfSeveralLines({ sourceId, input }: RowStory): boolean {
+  return input.cells !== null && /^\d+-\d+$/.test(sourceId);
+}
+
+function inputLines({ keys, fields, customer, cells }: RowInput): readonly string[] {
+  const cellPairs = (cells ?? []).map(({ column, cell }, i) => [column ?? `(column ${i + 1})`, cell]);
+  return [
+    ...section(cells === null ? 'Input' : 'Cells of the file', cells === null ? pairs(fields) : cellPairs),
+    ...(cells === null ? [] : section('Read as', pairs(fields))),
+    ...section('Customer to create', pairs(customer)),
+    ...section('Recognised by', pairs(keys)),
+  ];
+}
+
+function attemptCells({ at, action, outcome, httpStatus, reason, facts, tookMs }: RowAttempt, hints: Hints) {
+  return [
+    formatTime(new Date(at)),
+    action ?? '',
+    OUTCOME_WORDS[outcome],
+    httpStatus === null ? '' : `HTTP ${httpStatus}`,
+    tookMs === null ? '' : tookMs < 1_000 ? `${tookMs} ms` : formatTook(tookMs),
+    [reason ?? '', statementFor(reason, facts, hints)].join(' ').trim(),
+  ];
+}
+
+function verdictCells({ at, verdict, reason, facts }: RowVerdict): readonly string[] {
+  return [at === null ? '' : formatTime(new Date(at)), verdict, reason ?? '', statementFor(reason, facts)];
+}
+
+function verdictLines({ at, verdict, reason, facts, recordId }: RowVerdict, hints: Hints): readonly string[] {
+  const remedy = remedyFor(reason, facts, hints);
+  const statement = statementFor(reason, facts, hints);
+  return [
+    `  ${[verdict, reason ?? ''].join(' ').trim()}${at === null ? '' : `, ${formatTime(new Date(at))}`}`,
+    ...(recordId === null ? [] : [`  Record: ${recordId}`]),
+    ...(statement === '' ? [] : [`  ${visible(statement)}`]),
+    ...(remedy === undefined ? [] : [`  What to do: ${remedy}`]),
+  ];
+}
+
+function section(title: string, rows: readonly (readonly string[])[]): readonly string[] {
+  if (rows.length === 0) return [];
+  const untitled = Array.from({ length: Math.max(...rows.map((cells) => cells.length)) }, () => '');
+  const [, ...lines] = table(
+    untitled,
+    rows.map((cells) => cells.map(visible)),
+  );
+  return ['', title, ...lines.map((line) => `  ${line}`)];
+}
+
+function pairs(values: Readonly<Record<string, unknown>> | null): readonly (readonly string[])[] {
+  return Object.entries(values ?? {}).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
 }

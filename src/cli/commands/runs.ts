@@ -1,6 +1,5 @@
 /** `lockstep runs …`: lists runs, and shows, cancels, resumes, retries or exports one. */
 
-import { type Command, Option } from 'commander';
 import { formatCount, plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
@@ -16,6 +15,7 @@ import { startsOf } from '../../operator/status.ts';
 import { didYouMean, quote } from '../../settings/message-parts.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import type { Command } from '../command.ts';
 import type { ExitCode } from '../errors.ts';
 import { confirming } from '../orders/load.ts';
 import { styled } from '../print/colour.ts';
@@ -38,21 +38,17 @@ export function define(runs: Command, perform: Perform): void {
     )
     .option('--limit <n>', 'how many to list', wholeNumber, DEFAULT_LIMIT)
     .option('--sync <name>', 'only runs of this sync, or of this file')
-    .addOption(new Option('--status <status>', 'only runs with this status').choices(STATES))
+    .choice('--status <status>', 'only runs with this status', STATES)
     .option('--since <time>', 'started since this time: 2026-11-21, 2026-11-21T02:00Z, or 2h for two hours ago', toTime)
-    .addOption(new Option('--verdict <verdict>', 'only runs with rows of this verdict').choices(VERDICTS))
+    .choice('--verdict <verdict>', 'only runs with rows of this verdict', VERDICTS)
     .option('--all', 'list each run; otherwise successive runs of a sync that found nothing new share a line')
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep runs
   $ lockstep runs --status failed --since 24h
   $ lockstep runs show
   $ lockstep runs show run-261121-0200-1a2b3c
   $ lockstep runs show run-261121-0200-1a2b3c --row 17
-  $ lockstep runs export run-261121-0200-1a2b3c --verdict review --out rows.csv`,
-    )
+  $ lockstep runs export run-261121-0200-1a2b3c --verdict review --out rows.csv`)
     .action(perform(list));
   addShow(runs, perform);
   addCancel(runs, perform);

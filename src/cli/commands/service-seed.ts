@@ -1,7 +1,8 @@
 /** `lockstep service seed`: makes sample records. */
-import type { Command } from 'commander';
+
 import { plural } from '../../base/counts.ts';
 import { seedWorkspace } from '../../service/testbed/seed.ts';
+import type { Command } from '../command.ts';
 import type { Perform, Session } from '../session.ts';
 import { wholeNumber } from './arguments.ts';
 
@@ -28,13 +29,9 @@ export function addSeed(service: Command, perform: Perform): void {
       DEFAULT_CONTACTS,
     )
     .option('--tenant <name>', 'tenant to fill; it is created if it does not exist')
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep service seed --tenant demo
-  $ lockstep service seed --contacts 50000`,
-    )
+  $ lockstep service seed --contacts 50000`)
     .action(perform(seed));
 }
 

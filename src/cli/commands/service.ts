@@ -1,10 +1,11 @@
 /** `lockstep service`: only the Sales & Productivity service, on the same database. */
 
 import path from 'node:path';
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { wrongUse } from '../../base/errors.ts';
 import { type BehaviourOptions, behaviourSchema } from '../../service/testbed/behaviour.ts';
 import { readSecret } from '../../settings/secrets.ts';
+import type { Command } from '../command.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
 import { DEFAULT_PORT, warnBeyondLoopback } from '../workspace/roles.ts';

@@ -1,5 +1,5 @@
 /** `lockstep settings …`: checks and prints the settings, and prints their JSON Schema. */
-import type { Command } from 'commander';
+
 import { stringify } from 'yaml';
 import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
@@ -10,6 +10,7 @@ import { maskSettings } from '../../settings/mask.ts';
 import { renderJsonSchema, settingsJsonSchema } from '../../settings/schema.ts';
 import { readSecret } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
+import type { Command } from '../command.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED, type Failure } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
 

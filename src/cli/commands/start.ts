@@ -1,11 +1,12 @@
 /** `lockstep start`: the long-running process, or one of several that share the roles. */
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { type ListenAddress, listenAddress } from '../../settings/fields.ts';
 import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
+import type { Command } from '../command.ts';
 import { logConsole, logEvents } from '../log.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
-import { laterVersion } from '../workspace/later-version.ts';
+import { laterVersion } from '../workspace/readiness.ts';
 import { DEFAULT_PORT, defaultRoles, ROLES, type Role, startRoles, takeOverSettings } from '../workspace/roles.ts';
 import { commaSeparated, portNumber } from './arguments.ts';
 
@@ -40,13 +41,9 @@ export function define(command: Command, perform: Perform): void {
       'serve /healthz, /readyz and /metrics here, instead of health.listen of the settings',
       readAddress,
     )
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep start
-  $ lockstep start --config production.yaml --roles worker --health 127.0.0.1:4041`,
-    )
+  $ lockstep start --config production.yaml --roles worker --health 127.0.0.1:4041`)
     .action(perform(start));
 }
 

@@ -1,8 +1,9 @@
 /** `lockstep status`: on one screen, what needs a person, what runs, what starts next, and how accounts and targets are. */
-import type { Command } from 'commander';
+
 import { formatTime, formatTook } from '../../operator/format.ts';
 import { countsLine, styleOf } from '../../operator/run-words.ts';
 import { statusOf } from '../../operator/status.ts';
+import type { Command } from '../command.ts';
 import { styled } from '../print/colour.ts';
 import type { Perform, Session } from '../session.ts';
 import { schedulerHint } from './syncs.ts';

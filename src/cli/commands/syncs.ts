@@ -1,11 +1,12 @@
 /** `lockstep syncs …`: the syncs of the settings, when they start next, and how they ended; pauses and resumes them. */
-import type { Command } from 'commander';
+
 import { pausedSyncs, pauseSync, unpauseSync } from '../../engine/ledger/schedules.ts';
 import { formatTime } from '../../operator/format.ts';
 import { countsLine } from '../../operator/run-words.ts';
 import { conditionWords, scheduleWords, startWords, zoneOf } from '../../operator/schedule-words.ts';
 import { type ListedSync, listSyncs, pausedWords } from '../../operator/sync-list.ts';
 import { syncNamed } from '../../settings/settings.ts';
+import type { Command } from '../command.ts';
 import type { Perform, Session } from '../session.ts';
 
 export function define(syncs: Command, perform: Perform): void {
@@ -14,14 +15,10 @@ export function define(syncs: Command, perform: Perform): void {
       'Lists the syncs of the settings: schedule, next five starts, and how the last run ended. Starts are shown in the ' +
         'time zone of the schedule; starts of an interval are shown in UTC.',
     )
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep syncs
   $ lockstep syncs pause nightly-contacts --reason "the service is moving"
-  $ lockstep syncs resume nightly-contacts`,
-    )
+  $ lockstep syncs resume nightly-contacts`)
     .action(perform(list));
   syncs
     .command('pause')

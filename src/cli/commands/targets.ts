@@ -1,6 +1,5 @@
 /** `lockstep targets …`: checks targets, and sets up the webhooks that report their changes. */
 
-import type { Command } from 'commander';
 import { wrongUse } from '../../base/errors.ts';
 import type { CallContext, Finding, HookAdmin, OutsideHook, Target } from '../../contract/target.ts';
 import { checkTargets } from '../../operator/target-check.ts';
@@ -8,6 +7,7 @@ import { arrangeHook, hookAddress, listHooks } from '../../operator/target-hooks
 import { baseUrl, isLoopback } from '../../settings/fields.ts';
 import { quote } from '../../settings/message-parts.ts';
 import { targetNamed } from '../../settings/settings.ts';
+import type { Command } from '../command.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode } from '../errors.ts';
 import { styled } from '../print/colour.ts';
 import type { Perform, Session } from '../session.ts';
@@ -22,14 +22,10 @@ interface HookOptions {
 export function define(targets: Command, perform: Perform): void {
   targets
     .description('Checks targets against the outside systems, and sets up the webhooks that report changes made there.')
-    .addHelpText(
-      'after',
-      `
-Examples:
+    .examples(`
   $ lockstep targets check              check all targets
   $ lockstep targets hook our-issues    list the webhooks that call this target
-  $ lockstep targets hook our-issues --url https://lockstep.example.com`,
-    );
+  $ lockstep targets hook our-issues --url https://lockstep.example.com`);
   targets
     .command('check')
     .summary('check targets against the outside systems, without writing')

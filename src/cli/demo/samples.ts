@@ -13,7 +13,7 @@ import { figures } from '../print/run-summary.ts';
 import { sheetLines } from '../print/sheet-lines.ts';
 import type { Session } from '../session.ts';
 import { workOnRun } from '../work-on-run.ts';
-import type { Workspace } from '../workspace/workspace.ts';
+import type { Workspace } from '../workspace/open-workspace.ts';
 import type { Receiver } from './receiver.ts';
 import { MIRROR } from './settings.ts';
 

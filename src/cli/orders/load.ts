@@ -26,7 +26,7 @@ import { sheetLines } from '../print/sheet-lines.ts';
 import type { Session } from '../session.ts';
 import { thisPerson } from '../this-person.ts';
 import { auditDue, leaveToWorker, STOP_WORDS, type WorkHow, withViolations, workAndReport } from '../work-on-run.ts';
-import type { Workspace } from '../workspace/workspace.ts';
+import type { Workspace } from '../workspace/open-workspace.ts';
 
 export interface LoadRequest {
   readonly account: string;

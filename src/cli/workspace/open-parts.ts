@@ -22,11 +22,18 @@ import { makePool } from '../../storage/pool.ts';
 import { accessTo } from './account-access.ts';
 import { EmbeddedService } from './embedded-service.ts';
 import type { Metrics } from './metrics.ts';
-import { openLedger } from './open-store.ts';
+import { openLedger, type StoreOptions } from './open-store.ts';
 import { openTelemetry } from './open-telemetry.ts';
 import { createTargetWork, type TargetWork } from './target-work.ts';
 import type { Telemetry } from './telemetry.ts';
-import type { WorkspaceOptions } from './workspace.ts';
+
+export interface WorkspaceOptions extends StoreOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Opened by the caller and closed with the workspace. Default: the database of the settings. */
+  readonly database?: Database;
+  /** Adds to a command in an alert, or in the console, what this process was started with. Default: nothing. */
+  readonly complete?: (command: string) => string;
+}
 
 /** Has a part closed with the workspace: the last one first. */
 export type Keep = <T extends { close(): Promise<void> }>(part: T) => T;

@@ -25,12 +25,11 @@ import { withSharedBudgets } from '../../settings/shared-accounts.ts';
 import { makePool } from '../../storage/pool.ts';
 import { dueStarter, scheduledIn } from './due-syncs.ts';
 import type { HealthServer } from './health-server.ts';
-import { type Keep, openParts, type Parts } from './open-parts.ts';
+import { type Keep, openParts, type Parts, type WorkspaceOptions } from './open-parts.ts';
 import { checkReadiness } from './readiness.ts';
 import { keepPruning } from './retention.ts';
 import { logStop } from './run-log.ts';
 import { type StartArguments, startSyncRun } from './start-sync.ts';
-import type { Workspace, WorkspaceOptions } from './workspace.ts';
 
 /** Pages and workers do not wait for connections of each other. Between two looks at a page they stay open. */
 const CONSOLE_CONNECTIONS = { max: 8, idleTimeoutMillis: 10 * 60_000 };
@@ -49,16 +48,17 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     return part;
   };
   try {
-    return new OpenWorkspace(options, await openParts(options, keep), { keep, close });
+    return new Workspace(options, await openParts(options, keep), { keep, close });
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** The roles of a process over its parts. */
-class OpenWorkspace implements Workspace {
-  readonly close: Workspace['close'];
+/** What one process needs to work on runs: its parts, and the roles over them. */
+export class Workspace {
+  /** Idempotent. */
+  readonly close: () => Promise<void>;
   readonly #keep: Keep;
   readonly #options: WorkspaceOptions;
   readonly #parts: Parts;
@@ -69,13 +69,14 @@ class OpenWorkspace implements Workspace {
   #isDelivering = false;
   #alerting: ReturnType<typeof startAlerting> | undefined;
 
-  constructor(options: WorkspaceOptions, parts: Parts, { keep, close }: { keep: Keep; close: Workspace['close'] }) {
+  constructor(options: WorkspaceOptions, parts: Parts, { keep, close }: { keep: Keep; close: () => Promise<void> }) {
     this.#options = options;
     this.#parts = parts;
     this.#keep = keep;
     this.close = close;
   }
 
+  /** As they were last taken over. */
   get settings(): Settings {
     return this.#parts.present.settings;
   }
@@ -89,6 +90,11 @@ class OpenWorkspace implements Workspace {
     return this.#parts.service;
   }
 
+  /**
+   * Uses these settings for new work: syncs that start, accounts and targets that are opened. Unfinished runs keep the
+   * options they were started with. `deliver` and `keepSchedules` have to be called again. Returns what has changed; what
+   * needs a restart is not taken over.
+   */
   async takeOver(given: Settings): Promise<SettingsChanges> {
     const { accounts, targets } = this.#parts;
     const after = await withSharedBudgets(given, this.#options.env);
@@ -100,12 +106,18 @@ class OpenWorkspace implements Workspace {
     return changes;
   }
 
+  /** Opens a target of the settings; the caller closes it. */
   openTarget(name: string) {
     return this.#parts.targets.open(name);
   }
 
+  /** Starts a run of a sync, or returns the unfinished run that blocks it. */
   readonly startSync = (...start: StartArguments) => startSyncRun(this, ...start);
 
+  /**
+   * Works on runs in this process until the workspace is closed: on every unfinished run, or only on attended runs and the
+   * runs that they need. The first call decides.
+   */
   async work(on: RunnerNeeds['worksOn'] = 'every-run'): Promise<Runner> {
     const last = this.#runner;
     // A command closes its runner when a run stops, and may work on another run, such as an audit.
@@ -139,6 +151,7 @@ class OpenWorkspace implements Workspace {
     return this.#queue;
   }
 
+  /** Delivers changes to these targets, and applies what the targets report, until the workspace is closed. */
   async deliver(names: readonly string[]): Promise<void> {
     const { targets } = this.#parts;
     const running = await this.work();
@@ -147,6 +160,7 @@ class OpenWorkspace implements Workspace {
     targets.deliver(names, running);
   }
 
+  /** Reports problems to the channels of the settings, and sends the reports, until the workspace is closed. */
   async alert(): Promise<void> {
     const { log, complete = asNamed } = this.#options;
     const { pool } = this.database;
@@ -166,6 +180,7 @@ class OpenWorkspace implements Workspace {
     });
   }
 
+  /** Serves the console, and accepts calls from outside systems, at the address of the settings, until the workspace is closed. */
   async serveConsole(): Promise<Console> {
     const { startConsole } = await import('../../console/server.ts');
     const { dataDir, env, log, complete = asNamed } = this.#options;
@@ -197,6 +212,7 @@ class OpenWorkspace implements Workspace {
 
   readonly #readSecret = (ref: SecretRef) => readSecret(ref, this.#options.env);
 
+  /** Makes the audits of all accounts as they become due, until the workspace is closed. */
   async keepAuditing(): Promise<void> {
     const { attend } = await this.work();
     const { log } = this.#options;
@@ -204,10 +220,12 @@ class OpenWorkspace implements Workspace {
     this.#keep(keepAuditing({ pool: this.database.pool, accounts, attend, log }));
   }
 
+  /** Deletes what is older than the settings keep it, until the workspace is closed. */
   keepPruning(): void {
     this.#keep(keepPruning(this.database.pool, () => this.settings, this.#options.log));
   }
 
+  /** Logs when a service stops working, and when it works again, until the workspace is closed. */
   watchServices(): void {
     const { accounts, database, present } = this.#parts;
     const { log } = this.#options;
@@ -216,16 +234,22 @@ class OpenWorkspace implements Workspace {
     present.watch.watch(outside.map(({ name }) => name));
   }
 
+  /** Replaces the saved schedules with the schedules of the settings. */
   keepSchedules(): Promise<void> {
     return keepSchedules(this.database.pool, scheduledIn(this.settings));
   }
 
+  /** Starts syncs as they become due, until the workspace is closed. */
   startDueSyncs(): void {
     const { log } = this.#options;
     const begin = dueStarter(this.startSync, log);
     this.#scheduler = this.#keep(startDueSyncs({ pool: this.database.pool, begin, log }));
   }
 
+  /**
+   * Serves health checks and metrics until the workspace is closed. Call it first: metrics count from then on.
+   * `isStarted`: whether all roles of the process have started.
+   */
   async serveHealth(address: ListenAddress, isStarted: () => boolean): Promise<HealthServer> {
     const [{ createMetrics }, { serveHealth }] = await Promise.all([
       import('./metrics.ts'),

@@ -1,11 +1,14 @@
-/** Whether this process can do its work: the checks of `/readyz`. */
+/** Whether this process can do its work: the checks of `/readyz`, and whether a later version has changed the tables. */
 import type pg from 'pg';
-import { messageOf } from '../../base/errors.ts';
+import { LockstepError, messageOf } from '../../base/errors.ts';
 import { inTime } from '../../base/in-time.ts';
+import { pause } from '../../base/pause.ts';
 import { ledgerMigrations } from '../../engine/ledger/migrations.ts';
 import type { SharedQueue } from '../../engine/worker/queue.ts';
 import type { Scheduler } from '../../engine/worker/scheduler.ts';
 import { migrationsOf, refuseLater } from '../../storage/migrate.ts';
+import type { Queryable } from '../../storage/queryable.ts';
+import { allMigrations } from './all-migrations.ts';
 
 export interface Check {
   readonly name: 'start' | 'database' | 'schema' | 'queue' | 'scheduler';
@@ -65,4 +68,21 @@ async function checkSchema(pool: pg.Pool): Promise<void> {
 function checkScheduler(scheduler: Pick<Scheduler, 'idleMs'>): void {
   const idleS = Math.round(scheduler.idleMs() / 1_000);
   if (idleS * 1_000 > LONGEST_IDLE_MS) throw new Error(`due syncs were last looked for ${idleS} s ago`);
+}
+
+const LOOK_MS = 2_000;
+
+/** Resolves with SCHEMA_NEWER once a later version has migrated any table, or with undefined once the signal aborts. */
+export async function laterVersion(db: Queryable, signal: AbortSignal): Promise<LockstepError | undefined> {
+  const rooms = await allMigrations();
+  while (!signal.aborted) {
+    try {
+      for (const [room, known] of Object.entries(rooms)) refuseLater(room, await migrationsOf(db, room), known);
+    } catch (error) {
+      if (error instanceof LockstepError) return error;
+      // The database is away: all other parts of the process say so.
+    }
+    await pause(LOOK_MS, signal);
+  }
+  return undefined;
 }

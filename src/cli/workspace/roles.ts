@@ -6,7 +6,7 @@ import { runningRuns } from '../../engine/ledger/runs.ts';
 import { scheduleWords } from '../../operator/schedule-words.ts';
 import { isLoopback, type ListenAddress } from '../../settings/fields.ts';
 import type { Settings } from '../../settings/settings.ts';
-import type { Workspace } from './workspace.ts';
+import type { Workspace } from './open-workspace.ts';
 
 export const ROLES = ['worker', 'scheduler', 'console', 'service'] as const;
 export type Role = (typeof ROLES)[number];

@@ -4,12 +4,15 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import {
   type Context,
   DiagLogLevel,
   diag,
   ROOT_CONTEXT,
   type Span,
+  SpanKind,
+  type SpanOptions,
   SpanStatusCode,
   TraceFlags,
   trace,
@@ -29,7 +32,6 @@ import type { InSpan } from '../../base/trace-span.ts';
 import { version } from '../../base/version.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Job } from '../../engine/worker/job.ts';
-import { traceHttp } from './trace-http.ts';
 
 export interface Telemetry {
   readonly inSpan: InSpan;
@@ -146,3 +148,46 @@ function firstOnly(tell: (problem: unknown) => void): (problem: unknown) => void
 }
 
 const SILENT = { info: () => undefined, debug: () => undefined, verbose: () => undefined };
+
+/** What undici says about a request: https://undici.nodejs.org/#/docs/api/DiagnosticsChannel */
+interface Message {
+  readonly request: { readonly method: string; readonly origin: string | URL };
+  readonly response?: { readonly statusCode: number };
+  readonly error?: unknown;
+}
+
+/** Returns what ends it. */
+function traceHttp({
+  begin,
+  fail,
+}: {
+  readonly begin: (name: string, options: SpanOptions) => Span;
+  readonly fail: (span: Span, error: unknown) => void;
+}): () => void {
+  const spans = new WeakMap<object, Span>();
+  const on = (what: string, take: (message: Message) => void) => {
+    const listener = (message: unknown) => take(message as Message); // safe: undici alone uses its channels
+    subscribe(`undici:request:${what}`, listener);
+    return () => unsubscribe(`undici:request:${what}`, listener);
+  };
+  const stops = [
+    on('create', ({ request }) => {
+      const { host } = new URL(request.origin);
+      const attributes = { 'http.request.method': request.method, 'server.address': host };
+      spans.set(request, begin(`${request.method} ${host}`, { kind: SpanKind.CLIENT, attributes }));
+    }),
+    on('headers', ({ request, response }) => {
+      if (response) spans.get(request)?.setAttribute('http.response.status_code', response.statusCode);
+    }),
+    on('trailers', ({ request }) => spans.get(request)?.end()),
+    on('error', ({ request, error }) => {
+      const span = spans.get(request);
+      if (!span) return;
+      fail(span, error);
+      span.end();
+    }),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}

@@ -8,6 +8,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { takeSaid } from '../forms/flash-message.ts';
 import { formOf } from '../forms/forms.ts';
 import { type Frame, renderFrame } from '../layout.tsx';
+import { Field, Hidden, Submit } from '../parts/inputs.tsx';
 import { COOKIE, setSession } from './guard.ts';
 import { type People, SESSION_MS } from './people.ts';
 
@@ -74,20 +75,10 @@ function loginPage({ hasNames, hint, to, name, problem }: Asked): string {
           {problem}
         </p>
       )}
-      {hasNames && (
-        <label>
-          Name
-          <input name="name" value={name ?? ''} autocomplete="username" required />
-        </label>
-      )}
-      <label>
-        Password
-        <input type="password" name="password" autocomplete="current-password" required />
-      </label>
-      <input type="hidden" name="to" value={to} />
-      <button type="submit" class="primary">
-        Sign in
-      </button>
+      {hasNames && <Field label="Name" name="name" value={name ?? ''} autocomplete="username" required />}
+      <Field label="Password" type="password" name="password" autocomplete="current-password" required />
+      <Hidden values={{ to }} />
+      <Submit label="Sign in" primary />
     </form>
   );
   return renderFrame('Sign in', content, { person: undefined, hasSession: false, hint, tab: undefined });

@@ -4,7 +4,8 @@ import type { AccountState } from '../../operator/account-states.ts';
 import { formatRate } from '../../operator/format.ts';
 import { budgetLimits } from '../../settings/settings.ts';
 import type { PageContext } from '../page.ts';
-import { Act, Chip, Foreign, Time } from '../parts/parts.tsx';
+import { Act } from '../parts/inputs.tsx';
+import { Chip, Foreign, Time } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 
 const WELL = { tone: 'good', children: 'no problem' } as const;

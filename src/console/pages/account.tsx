@@ -9,7 +9,8 @@ import { lastExamination } from '../../operator/examination.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { OverTime } from '../parts/charts.tsx';
-import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
+import { Act, Field } from '../parts/inputs.tsx';
+import { addressOf, Crumbs, Facts, Foreign, Section, Time } from '../parts/parts.tsx';
 import { AccountChips, AccountProblems, RateNow } from './account-parts.tsx';
 import { Examined } from './examination.tsx';
 
@@ -55,7 +56,7 @@ export const account = definePage({
             <AccountChips state={state} />
           </p>
           <AccountProblems state={state} context={context} />
-          <Facts state={state} context={context} />
+          <AccountFacts state={state} context={context} />
           <Section title="Budget" side={<Ranges account={name} shown={range} />}>
             {history === undefined ? (
               <p class="dim">No call in this time.</p>
@@ -82,29 +83,27 @@ export const account = definePage({
   },
 });
 
-function Facts({ state, context }: { readonly state: AccountState; readonly context: PageContext }) {
+function AccountFacts({ state, context }: { readonly state: AccountState; readonly context: PageContext }) {
   const { account: name, url, allowed, identity, dialect } = state;
   const chosen = Object.entries(dialect);
   return (
-    <dl class="facts">
-      <Fact name="Address">
-        <Foreign text={url === 'embedded' ? 'the embedded service' : (url ?? 'not in the settings')} most={200} />
-      </Fact>
-      <Fact name="Tenant">{identity === null ? 'not used yet' : <Identity identity={identity} />}</Fact>
-      {allowed !== null && (
-        <Fact name="Budget">
-          {allowed} <RateNow account={name} context={context} />
-        </Fact>
-      )}
-      <Fact name="Dialect">
-        {chosen.map(([path, value]) => (
-          <p>
-            <code>{path}</code> <Foreign text={value} most={100} />
-          </p>
-        ))}
-        {chosen.length === 0 ? 'detected' : <p class="dim">Everything else is detected.</p>}
-      </Fact>
-    </dl>
+    <Facts
+      of={{
+        Address: (
+          <Foreign text={url === 'embedded' ? 'the embedded service' : (url ?? 'not in the settings')} most={200} />
+        ),
+        Tenant: identity === null ? 'not used yet' : <Identity identity={identity} />,
+        Budget: allowed !== null && [allowed, ' ', <RateNow account={name} context={context} />],
+        Dialect: [
+          chosen.map(([path, value]) => (
+            <p>
+              <code>{path}</code> <Foreign text={value} most={100} />
+            </p>
+          )),
+          chosen.length === 0 ? 'detected' : <p class="dim">Everything else is detected.</p>,
+        ],
+      }}
+    />
   );
 }
 
@@ -162,10 +161,7 @@ function SuspendForm({ account: name }: { readonly account: string }) {
     <Section title="Suspend the account">
       <p>Its runs wait until someone resumes it: calls in flight end, and no new call is sent.</p>
       <form class="filters" method="post" action={`${accountPath(name)}/suspend`}>
-        <label class="grows">
-          Reason (optional)
-          <input id="suspend-reason" name="reason" maxlength={200} />
-        </label>
+        <Field grows label="Reason (optional)" id="suspend-reason" name="reason" maxlength={200} />
         <button type="submit">Suspend</button>
       </form>
     </Section>

@@ -1,15 +1,12 @@
 /** Accounts: whether each may be called, its address, and its budget now. */
-import { z } from 'zod';
 import { type AccountState, accountStates } from '../../operator/account-states.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { Fact, Foreign } from '../parts/parts.tsx';
+import { Facts, Foreign } from '../parts/parts.tsx';
 import { accountPath } from './account.tsx';
 import { AccountChips, AccountProblems, RateNow } from './account-parts.tsx';
 
 export const accounts = definePage({
   path: '/accounts',
-  params: z.object({}),
-  query: z.object({}),
   async show(context) {
     const states = await accountStates(context.pool, context.settings);
     return {
@@ -40,14 +37,12 @@ function Account({ state, context }: { readonly state: AccountState; readonly co
       </div>
       <AccountProblems state={state} context={context} />
       {url !== null && (
-        <dl class="facts">
-          <Fact name="Address">
-            <Foreign text={url === 'embedded' ? 'the embedded service' : url} most={200} />
-          </Fact>
-          <Fact name="Budget">
-            {allowed} {suspended === null && <RateNow account={account} context={context} />}
-          </Fact>
-        </dl>
+        <Facts
+          of={{
+            Address: <Foreign text={url === 'embedded' ? 'the embedded service' : url} most={200} />,
+            Budget: [allowed, ' ', suspended === null && <RateNow account={account} context={context} />],
+          }}
+        />
       )}
     </li>
   );

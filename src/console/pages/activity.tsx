@@ -9,7 +9,6 @@ const PER_PAGE = 100;
 
 export const activity = definePage({
   path: '/activity',
-  params: z.object({}),
   query: z.object({ after: z.coerce.number().int().optional() }),
   async show({ pool }, { query }) {
     const actions = await listActions(pool, { limit: PER_PAGE, after: query.after });
@@ -35,24 +34,16 @@ export const activity = definePage({
 
 export function ActionList({ actions }: { readonly actions: readonly TakenAction[] }) {
   return (
-    <Table columns={['Time', 'Who', 'Action', 'About', 'Outcome']}>
-      {actions.map(({ at, who, via, action, about, refused }) => (
-        <tr>
-          <td class="nowrap">
-            <Time at={at} />
-          </td>
-          <td>
-            {who}
-            {via === 'api' && <small class="dim"> API</small>}
-          </td>
-          <td>{actionWords(action)}</td>
-          <td>
-            <About action={action} about={about} />
-          </td>
-          <td>{refused === undefined ? <Chip tone="good">done</Chip> : <Chip tone="bad">{refused}</Chip>}</td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      columns={['Time', 'Who', 'Action', 'About', 'Outcome']}
+      rows={actions.map(({ at, who, via, action, about, refused }) => [
+        <Time at={at} />,
+        [who, via === 'api' && <small class="dim"> API</small>],
+        actionWords(action),
+        <About action={action} about={about} />,
+        refused === undefined ? <Chip tone="good">done</Chip> : <Chip tone="bad">{refused}</Chip>,
+      ])}
+    />
   );
 }
 

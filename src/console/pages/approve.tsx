@@ -5,13 +5,13 @@ import { readRun } from '../../engine/ledger/runs.ts';
 import { planOf, writesOf } from '../../operator/run-plan.ts';
 import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
+import { Button, Field, Hidden, Submit } from '../parts/inputs.tsx';
 import { Foreign } from '../parts/parts.tsx';
 import { Plan } from './plan.tsx';
 
 export const approve = definePage({
   path: '/runs/:run/approve',
   params: z.object({ run: z.string() }),
-  query: z.object({}),
   async show({ pool, settings, person }, { params }) {
     requireOperator(person);
     const run = await readRun(pool, params.run);
@@ -30,17 +30,16 @@ export const approve = definePage({
           <p>The run writes what the plan shows, and nothing else. What is written cannot be undone here.</p>
           <Plan run={run} plan={plan} />
           <form class="filters" method="post" action={`/runs/${run.id}/approve`}>
-            <input type="hidden" name="plan" value={run.planId} />
-            <label>
-              Type {writes}, the number of orders to write
-              <input name="writes" inputmode="numeric" autocomplete="off" required />
-            </label>
-            <button type="submit" class="primary">
-              Approve
-            </button>
-            <a class="button" href={`/runs/${run.id}`}>
-              Back
-            </a>
+            <Hidden values={{ plan: run.planId }} />
+            <Field
+              label={`Type ${writes}, the number of orders to write`}
+              name="writes"
+              inputmode="numeric"
+              autocomplete="off"
+              required
+            />
+            <Submit label="Approve" primary />
+            <Button to={`/runs/${run.id}`} label="Back" />
           </form>
         </>
       ),

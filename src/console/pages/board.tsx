@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { CARD_MODULE } from '../../contract/records.ts';
 import type { Column } from '../../mirror/tasks/cards.ts';
 import { definePage } from '../page.ts';
-import { Foreign } from '../parts/parts.tsx';
+import { Hidden } from '../parts/inputs.tsx';
+import { Foreign, Title } from '../parts/parts.tsx';
 import { accountOf, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
 import { type Board, readBoard } from '../records/read.ts';
 import { callCommand, recordPath, titleOf, valueWords } from '../records/record-words.ts';
@@ -13,7 +14,6 @@ const SHOWN_COMMENTS = 20;
 export const board = definePage({
   path: '/records/:account/pipelines/:id',
   params: z.object({ account: z.string(), id: z.string().max(200) }),
-  query: z.object({}),
   async show(context, { params: { account: name, id } }) {
     const account = await accountOf(context, name);
     const read = await readBoard(account, id);
@@ -27,9 +27,7 @@ export const board = definePage({
       body: (
         <>
           <Kinds account={name} kind="pipelines" />
-          <h1>
-            <Foreign text={title} most={120} />
-          </h1>
+          <Title text={title} most={120} />
           {await openCallsOf(context, account)}
           {read.status === 'failed' ? (
             <Unread why={read.why} />
@@ -113,7 +111,7 @@ function Card({ card: { id, title, record }, position, column, sides: [left, rig
       {form && (
         <>
           <WriteForm {...form} operation="pipelines.moveCard" page={`${form.page}#card-${id}`} class="moves">
-            <input type="hidden" name="card_id" value={id} />
+            <Hidden values={{ card_id: id }} />
             {moves.map(({ key, sign, to, at, words }) =>
               to?.id === undefined ? null : (
                 <button
@@ -131,8 +129,7 @@ function Card({ card: { id, title, record }, position, column, sides: [left, rig
           <details>
             <summary>Comment</summary>
             <WriteForm {...form} operation="pipelines.comment" page={`${form.page}#card-${id}`} class="write">
-              <input type="hidden" name="module_type" value={CARD_MODULE} />
-              <input type="hidden" name="module_id" value={id} />
+              <Hidden values={{ module_type: CARD_MODULE, module_id: id }} />
               <label>
                 <span class="unseen">Comment on {name}</span>
                 <textarea name="comment_text" rows={2} required />

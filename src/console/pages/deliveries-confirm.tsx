@@ -1,16 +1,15 @@
 /** Asks before deliveries are sent again: those that a filter selects. */
-import { z } from 'zod';
-import { shellWord } from '../../base/reasons/template.ts';
+import { withOptions } from '../../base/reasons/template.ts';
 import { planReplay } from '../../mirror/outbox/replay.ts';
 import { planWords, replayHow } from '../../operator/deliveries.ts';
 import { requireOperator } from '../access/guard.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';
+import { Button, Hidden, Submit } from '../parts/inputs.tsx';
 import { addressOf } from '../parts/parts.tsx';
 
 export const deliveriesConfirm = definePage({
   path: '/deliveries/confirm',
-  params: z.object({}),
   query: deliveryQuery,
   async show({ pool, settings, person }, { query }) {
     requireOperator(person);
@@ -18,13 +17,10 @@ export const deliveriesConfirm = definePage({
     const plan = await planReplay(pool, { target, verdict, since, until }, replayHow(settings));
     const isWaiting = verdict === 'waiting';
     const fields = { target, verdict, since: since?.toISOString(), until: until.toISOString() };
-    const words = Object.entries(fields).flatMap(([name, value]) =>
-      value === undefined ? [] : [`--${name} ${shellWord(value)}`],
-    );
     return {
       title: isWaiting ? 'Try now' : 'Send again',
       tab: 'deliveries',
-      command: `deliveries replay ${words.join(' ')}`,
+      command: withOptions('deliveries replay', fields),
       head: (
         <>
           <h1>{isWaiting ? 'Try them now?' : 'Send again?'}</h1>
@@ -35,17 +31,9 @@ export const deliveriesConfirm = definePage({
               'A webhook receives old states again; any other target receives only the newest state of each task.'}
           </p>
           <form class="acts" method="post" action="/deliveries/replay">
-            {Object.entries(fields).map(
-              ([name, value]) => value !== undefined && <input type="hidden" name={name} value={value} />,
-            )}
-            {plan.again + plan.superseded > 0 && (
-              <button type="submit" class="primary">
-                {isWaiting ? 'Try now' : 'Send again'}
-              </button>
-            )}
-            <a class="button" href={addressOf('/deliveries', query)}>
-              Back
-            </a>
+            <Hidden values={fields} />
+            {plan.again + plan.superseded > 0 && <Submit label={isWaiting ? 'Try now' : 'Send again'} primary />}
+            <Button to={addressOf('/deliveries', query)} label="Back" />
           </form>
         </>
       ),

@@ -1,6 +1,6 @@
 /** Deliveries: how each target is, and what is on its way to it. */
-import { z } from 'zod';
-import { shellWord } from '../../base/reasons/template.ts';
+import type { z } from 'zod';
+import { withOptions } from '../../base/reasons/template.ts';
 import { lagOf } from '../../mirror/outbox/delays.ts';
 import {
   countDeliveries,
@@ -13,14 +13,14 @@ import { outboxNames } from '../../operator/deliveries.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';
 import { Lags } from '../parts/charts.tsx';
-import { addressOf, Chip, Days, Empty, Foreign, More, Section, Select, Table, Time } from '../parts/parts.tsx';
+import { Button, Days, Select } from '../parts/inputs.tsx';
+import { addressOf, Chip, Empty, Foreign, Link, More, Section, Table, Time } from '../parts/parts.tsx';
 import { healthOf, Targets } from './target-parts.tsx';
 
 const PER_PAGE = 50;
 
 export const deliveries = definePage({
   path: '/deliveries',
-  params: z.object({}),
   query: deliveryQuery,
   async show({ pool, settings, person }, { query }) {
     const { after, ...filter } = query;
@@ -40,7 +40,7 @@ export const deliveries = definePage({
     return {
       title: 'Deliveries',
       tab: 'deliveries',
-      command: commandOf(filter),
+      command: withOptions('deliveries', { target: query.target, verdict: query.verdict, since: query.from }),
       head: (
         <>
           <h1>Deliveries</h1>
@@ -65,9 +65,11 @@ export const deliveries = definePage({
               canAct &&
               isFiltered &&
               shown.some(({ state }) => state === 'ended' || query.verdict === 'waiting') && (
-                <a class="button" id="replay" href={addressOf('/deliveries/confirm', filter)}>
-                  {query.verdict === 'waiting' ? 'Try all of these now' : 'Send all of these again'}
-                </a>
+                <Button
+                  id="replay"
+                  to={addressOf('/deliveries/confirm', filter)}
+                  label={query.verdict === 'waiting' ? 'Try all of these now' : 'Send all of these again'}
+                />
               )
             }
           >
@@ -87,12 +89,6 @@ export const deliveries = definePage({
 });
 
 type Query = z.output<typeof deliveryQuery>;
-
-function commandOf({ target, verdict, from }: Query): string {
-  const options = Object.entries({ target, verdict, since: from });
-  const words = options.flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(value)}`]));
-  return ['deliveries', ...words].join(' ');
-}
 
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   return (
@@ -132,9 +128,12 @@ function List({ shown, disabled }: ListProps) {
       {shown.map((delivery) => (
         <tr>
           <td>
-            <a id={delivery.id} href={`/deliveries/${encodeURIComponent(delivery.id)}`}>
-              <Foreign text={delivery.title || delivery.source} most={80} />
-            </a>
+            <Link
+              id={delivery.id}
+              to={`/deliveries/${encodeURIComponent(delivery.id)}`}
+              text={delivery.title || delivery.source}
+              most={80}
+            />
             <small class="id">
               <Foreign text={`${delivery.source} #${delivery.sequence}`} most={60} />
             </small>

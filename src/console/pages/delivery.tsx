@@ -10,8 +10,8 @@ import type { ShownDelivery } from '../../mirror/outbox/deliveries.ts';
 import { disabledTargets } from '../../mirror/outbox/target-states.ts';
 import { readDelivery } from '../../operator/deliveries.ts';
 import { definePage } from '../page.ts';
-import { Act, addressOf, Crumbs, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
-import { Words } from '../parts/words.tsx';
+import { Act, Remedy } from '../parts/inputs.tsx';
+import { addressOf, Crumbs, Facts, Foreign, Section, Time, Title } from '../parts/parts.tsx';
 import { DeliveryState } from './deliveries.tsx';
 import { healthOf, WaitsForTargets } from './target-parts.tsx';
 
@@ -21,7 +21,6 @@ const MOST = 20_000;
 export const delivery = definePage({
   path: '/deliveries/:id',
   params: z.object({ id: z.string() }),
-  query: z.object({}),
   async show({ pool, person, hint }, { params: { id } }) {
     const shown = await readDelivery(pool, id, hint);
     const stuck = shown.state === 'ended' ? [] : [...(await healthOf(pool, [shown.target]))];
@@ -34,9 +33,7 @@ export const delivery = definePage({
       head: (
         <>
           <Crumbs to={{ '/deliveries': 'Deliveries' }} here={id} />
-          <h1>
-            <Foreign text={shown.task.title || shown.source} most={200} />
-          </h1>
+          <Title text={shown.task.title || shown.source} most={200} />
         </>
       ),
       body: (
@@ -56,22 +53,7 @@ interface ShownProps {
 }
 
 function Shown({ delivery, isDisabled, canAct }: ShownProps) {
-  const {
-    id,
-    target,
-    source,
-    sequence,
-    event,
-    account,
-    sync,
-    run,
-    attempts,
-    detail,
-    answer,
-    task,
-    endedAt,
-    createdAt,
-  } = delivery;
+  const { id, target, source, sequence, event, account, attempts, detail, answer, task, endedAt, createdAt } = delivery;
   const label = labelOf(delivery, isDisabled);
   const remedy = remedyFor(delivery.reason, { target, delivery: id }, { ...PLAIN_HINTS, about: { account } });
   const again = addressOf(`/deliveries/${encodeURIComponent(id)}/replay`, {
@@ -88,45 +70,21 @@ function Shown({ delivery, isDisabled, canAct }: ShownProps) {
             <Foreign text={detail} most={1_000} />
           </p>
         )}
-        {remedy !== undefined && (
-          <p class="fix">
-            <b>Fix</b> <Words text={remedy} />
-          </p>
-        )}
-        <dl class="facts">
-          <Fact name="Target">
-            <a id="to-target" href={addressOf('/deliveries', { target })}>
-              {target}
-            </a>
-          </Fact>
-          <Fact name="About">
-            <Foreign text={`${source} #${sequence}, ${event}`} most={200} />
-          </Fact>
-          {account !== '' && (
-            <Fact name="From">
-              <Foreign text={`${sync}, account ${account}`} most={200} />
-              {run !== null && (
-                <>
-                  {' · '}
-                  <a id="of-run" href={`/runs/${run}`}>
-                    {run}
-                  </a>
-                </>
-              )}
-            </Fact>
-          )}
-          <Fact name="Seen">
-            <Time at={delivery.seenAt} exact />
-          </Fact>
-          <Fact name="Queued">
-            <Time at={delivery.createdAt} exact />
-          </Fact>
-          {delivery.endedAt !== null && (
-            <Fact name="Ended">
-              <Time at={delivery.endedAt} exact />
-            </Fact>
-          )}
-        </dl>
+        <Remedy text={remedy} />
+        <Facts
+          of={{
+            Target: (
+              <a id="to-target" href={addressOf('/deliveries', { target })}>
+                {target}
+              </a>
+            ),
+            About: <Foreign text={`${source} #${sequence}, ${event}`} most={200} />,
+            From: account !== '' && <Origin delivery={delivery} />,
+            Seen: <Time at={delivery.seenAt} exact />,
+            Queued: <Time at={createdAt} exact />,
+            Ended: endedAt && <Time at={endedAt} exact />,
+          }}
+        />
       </Section>
       {answer && (
         <Section title="Last answer">
@@ -137,6 +95,22 @@ function Shown({ delivery, isDisabled, canAct }: ShownProps) {
       <Section title="Content">
         <Source text={JSON.stringify(task, undefined, 2)} />
       </Section>
+    </>
+  );
+}
+
+function Origin({ delivery: { sync, account, run } }: Pick<ShownProps, 'delivery'>) {
+  return (
+    <>
+      <Foreign text={`${sync}, account ${account}`} most={200} />
+      {run !== null && (
+        <>
+          {' · '}
+          <a id="of-run" href={`/runs/${run}`}>
+            {run}
+          </a>
+        </>
+      )}
     </>
   );
 }

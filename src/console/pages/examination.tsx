@@ -94,25 +94,15 @@ function ReportShown({ name, at, report, hint }: ReportProps) {
       )}
       <details>
         <summary id="findings">All findings with their evidence</summary>
-        <Table columns={['Question', 'Found', 'Confidence', 'The worker']}>
-          {probedFindings(report).map(({ gap, kinds, found, confidence, does }) => (
-            <tr>
-              <td>
-                {gap}
-                {kinds.length > 0 && <small class="dim"> {kinds.join(', ')}</small>}
-              </td>
-              <td>
-                <Words text={found} most={400} />
-              </td>
-              <td>
-                <Chip tone={confidence === 'certain' ? 'good' : 'dim'}>{confidence}</Chip>
-              </td>
-              <td>
-                <Words text={does} most={300} />
-              </td>
-            </tr>
-          ))}
-        </Table>
+        <Table
+          columns={['Question', 'Found', 'Confidence', 'The worker']}
+          rows={probedFindings(report).map(({ gap, kinds, found, confidence, does }) => [
+            [gap, kinds.length > 0 && <small class="dim"> {kinds.join(', ')}</small>],
+            <Words text={found} most={400} />,
+            <Chip tone={confidence === 'certain' ? 'good' : 'dim'}>{confidence}</Chip>,
+            <Words text={does} most={300} />,
+          ])}
+        />
         {unprobed.length > 0 && (
           <p class="dim">Not determined: {unprobed.map(({ gap }) => gap).join(', ')}. The worker does what is safe.</p>
         )}

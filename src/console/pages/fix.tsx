@@ -8,6 +8,7 @@ import { readRun } from '../../engine/ledger/runs.ts';
 import { requireOperator } from '../access/guard.ts';
 import { type BadOrders, badFile, badOrders, cellKey, isPlanDropped, MOST_COLUMNS } from '../loads/fixes.ts';
 import { definePage } from '../page.ts';
+import { Button, Check, Field, Remedy, Select, Submit } from '../parts/inputs.tsx';
 import { Crumbs, Empty, Foreign, Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { ProblemColumns } from './load-columns.tsx';
@@ -67,18 +68,11 @@ export const fix = definePage({
             <Lines {...bad} columns={columns} />
             <Replace columns={columns} />
             {bad.lines.some(({ reason }) => reason === 'CUSTOMER_UNKNOWN') && run.options.createCustomers !== true && (
-              <label class="check">
-                <input type="checkbox" name="customers" value="yes" />
-                Create the customers that are missing
-              </label>
+              <Check label="Create the customers that are missing" name="customers" />
             )}
             <div class="acts">
-              <button type="submit" class="primary">
-                Make the new file
-              </button>
-              <a class="button" href={`/runs/${run.id}`}>
-                Back
-              </a>
+              <Submit label="Make the new file" primary />
+              <Button to={`/runs/${run.id}`} label="Back" />
             </div>
           </form>
         </>
@@ -116,11 +110,7 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
                       <a href={`#${cellKey(line, wrong)}`}>Go to the cell</a>
                     </>
                   )}
-                  {isFirst(remedies, remedy) && (
-                    <p class="fix">
-                      <b>Fix</b> <Words text={remedy ?? ''} most={300} />
-                    </p>
-                  )}
+                  {isFirst(remedies, remedy) && <Remedy text={remedy} most={300} />}
                 </td>
                 {names.map((name, column) =>
                   column < Math.max(columns.length, cells.length) ? (
@@ -173,26 +163,13 @@ function Cell({ text, name, label, isWrong }: CellProps) {
 }
 
 function Replace({ columns }: { readonly columns: readonly string[] }) {
+  const options = columns.map((name, i) => [String(i), name.slice(0, 60) || `column ${i + 1}`] as const);
   return (
     <Section title="Replace in all lines of the new file">
       <div class="filters">
-        <label>
-          Column
-          <select name="column">
-            <option value="">none</option>
-            {columns.map((name, column) => (
-              <option value={column}>{name.slice(0, 60) || `column ${column + 1}`}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Replace
-          <input name="find" maxlength={200} placeholder="empty: fills empty cells" />
-        </label>
-        <label>
-          with
-          <input name="put" maxlength={200} />
-        </label>
+        <Select label="Column" name="column" options={options} value={undefined} none="none" />
+        <Field label="Replace" name="find" maxlength={200} placeholder="empty: fills empty cells" />
+        <Field label="with" name="put" maxlength={200} />
       </div>
     </Section>
   );

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { HandCall } from '../../engine/ledger/console/hand-calls.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { definePage } from '../page.ts';
+import { Button, Hidden } from '../parts/inputs.tsx';
 import { Chip, Crumbs, Foreign, Section, Time } from '../parts/parts.tsx';
 import { accountOf, Unread } from '../records/parts.tsx';
 import { callCommand, recordPath, titleOf } from '../records/record-words.ts';
@@ -141,9 +142,7 @@ function Unknown({ call, sent, settings }: UnknownProps) {
   if (sent === undefined) {
     return (
       <p class="more">
-        <a class="button" href={`/calls/${call.id}?look=1`}>
-          Look for it at the service
-        </a>
+        <Button to={`/calls/${call.id}?look=1`} label="Look for it at the service" />
       </p>
     );
   }
@@ -204,7 +203,7 @@ function Found({ call: { account, operation, page }, sent }: { readonly call: Ha
 function Again({ call, label }: { readonly call: HandCall; readonly label: string }) {
   return (
     <form method="post" action={`/calls/${call.id}/again`}>
-      <input type="hidden" name="once" value={randomUUID()} />
+      <Hidden values={{ once: randomUUID() }} />
       <button type="submit">{label}</button>
     </form>
   );

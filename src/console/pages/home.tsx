@@ -1,5 +1,4 @@
 /** Home: what needs a person first, then what runs, what starts next, the budgets, and the last nights. */
-import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
 import { type RowsLeft, rowsLeft } from '../../engine/ledger/rows.ts';
 import { type Run, runningRuns } from '../../engine/ledger/runs.ts';
@@ -15,7 +14,7 @@ import { sharedRead } from '../live/shared-reads.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { LastHour } from '../parts/charts.tsx';
 import { Legend, NIGHTS, Nights } from '../parts/nights.tsx';
-import { addressOf, Chip, Command, Empty, Foreign, Section, Time } from '../parts/parts.tsx';
+import { addressOf, Chip, Command, Empty, Foreign, Link, Section, Time } from '../parts/parts.tsx';
 import { Doing } from '../parts/phases.tsx';
 import { Counts, State } from '../parts/run-counts.tsx';
 import { accountPath } from './account.tsx';
@@ -25,8 +24,6 @@ import { targetPath } from './target-parts.tsx';
 
 export const home = definePage({
   path: '/',
-  params: z.object({}),
-  query: z.object({}),
   async show(context) {
     const { pool, settings } = context;
     const zones = zonesOf(settings);
@@ -157,10 +154,7 @@ function NeedName({ what, title, about }: Pick<Need, 'what' | 'title' | 'about'>
   if (about.kind === 'run') {
     return (
       <>
-        <a href={`/runs/${about.name}`}>
-          <Foreign text={title} most={80} />
-        </a>{' '}
-        <code class="id">{about.name}</code>
+        <Link to={`/runs/${about.name}`} text={title} most={80} /> <code class="id">{about.name}</code>
       </>
     );
   }
@@ -191,9 +185,7 @@ function Running({ report, progress }: RunningRun) {
   return (
     <li class="card">
       <div class="card-head">
-        <a id={`running-${report.run}`} href={`/runs/${report.run}`}>
-          <Foreign text={report.title} most={60} />
-        </a>
+        <Link id={`running-${report.run}`} to={`/runs/${report.run}`} text={report.title} most={60} />
         <State report={report} />
         <span class="dim">{formatTook(report.durationMs)}</span>
       </div>

@@ -1,19 +1,19 @@
 /** Links: which task is linked with which item of a target; import and removal. */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { plural } from '../../base/counts.ts';
-import { shellWord } from '../../base/reasons/template.ts';
+import { withOptions } from '../../base/reasons/template.ts';
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { type LinkCursor, type ListedLink, listLinks } from '../../mirror/links/list-links.ts';
 import { linkableTargets } from '../../operator/link-import.ts';
 import { linkPageQuery } from '../api/filters.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Empty, Foreign, More, Section, Select, Table, Time } from '../parts/parts.tsx';
+import { Check, Field, Hidden, LongField, Select, Submit } from '../parts/inputs.tsx';
+import { addressOf, Empty, Foreign, More, Section, Table, Time } from '../parts/parts.tsx';
 
 const PER_PAGE = 50;
 
 export const links = definePage({
   path: '/links',
-  params: z.object({}),
   query: linkPageQuery,
   async show({ pool, settings, person }, { query }) {
     const { target, account, q, after, file } = query;
@@ -25,17 +25,22 @@ export const links = definePage({
     return {
       title: 'Links',
       tab: 'links',
-      command: commandOf(target, account),
+      command: withOptions('links', { target, account }),
       head: (
         <>
           <h1>Links</h1>
           <form class="filters" method="get" action="/links">
             <Select label="Target" name="target" options={targets} value={target} />
             <Select label="Account" name="account" options={accounts} value={account} />
-            <label class="grows">
-              Task or item
-              <input type="search" name="q" value={q ?? ''} maxlength={200} placeholder="task:12, ABC-12" />
-            </label>
+            <Field
+              grows
+              label="Task or item"
+              type="search"
+              name="q"
+              value={q ?? ''}
+              maxlength={200}
+              placeholder="task:12, ABC-12"
+            />
             <button type="submit">Find</button>
           </form>
           {canAct && targets.length > 0 && !file && <Import targets={targets} accounts={accounts} />}
@@ -64,47 +69,36 @@ export const links = definePage({
   },
 });
 
-function commandOf(target: string | undefined, account: string | undefined): string {
-  const options = Object.entries({ target, account });
-  const words = options.flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(value)}`]));
-  return ['links', ...words].join(' ');
-}
-
 function cursorOf({ target, account, task }: LinkCursor): string {
   return JSON.stringify([target, account, task]);
 }
 
 function List({ links, canAct }: { readonly links: readonly ListedLink[]; readonly canAct: boolean }) {
   return (
-    <Table columns={['Task', 'Account', 'Item', 'Target', 'Linked', canAct && { title: 'Remove', as: 'unseen' }]}>
-      {links.map(({ target, account, task, itemId, linkedAt, run }) => (
-        <tr>
-          <td>
-            <Foreign text={task} most={80} />
-          </td>
-          <td>{account}</td>
-          <td>
-            <Foreign text={itemId} most={120} />
-          </td>
-          <td>{target}</td>
-          <td>
-            <Time at={linkedAt} /> {run === null ? 'by a person' : <a href={`/runs/${run}`}>by a run</a>}
-          </td>
-          {canAct && (
-            <td>
-              <form method="post" action="/links/remove">
-                {Object.entries({ target, account, task }).map(([name, value]) => (
-                  <input type="hidden" name={name} value={value} />
-                ))}
-                <button type="submit" aria-label={`Remove the link of ${task.slice(0, 80)} at ${target}`}>
-                  Remove
-                </button>
-              </form>
-            </td>
-          )}
-        </tr>
-      ))}
-    </Table>
+    <Table
+      columns={['Task', 'Account', 'Item', 'Target', 'Linked', canAct && { title: 'Remove', as: 'unseen' }]}
+      rows={links.map((link) => [
+        <Foreign text={link.task} most={80} />,
+        link.account,
+        <Foreign text={link.itemId} most={120} />,
+        link.target,
+        <>
+          <Time at={link.linkedAt} /> {link.run === null ? 'by a person' : <a href={`/runs/${link.run}`}>by a run</a>}
+        </>,
+        <Removal {...link} />,
+      ])}
+    />
+  );
+}
+
+function Removal({ target, account, task }: ListedLink) {
+  return (
+    <form method="post" action="/links/remove">
+      <Hidden values={{ target, account, task }} />
+      <button type="submit" aria-label={`Remove the link of ${task.slice(0, 80)} at ${target}`}>
+        Remove
+      </button>
+    </form>
   );
 }
 
@@ -120,13 +114,9 @@ function Checked({
         Checked: <Foreign text={name ?? 'links.csv'} most={120} />, links of tasks of {account} with items of {target}
         {replace === 'yes' && ', existing links are replaced'}. Nothing is written yet.
       </p>
-      {Object.entries({ target, account, file, name, replace }).map(
-        ([key, value]) => value !== undefined && <input type="hidden" name={key} value={value} />,
-      )}
+      <Hidden values={{ target, account, file, name, replace }} />
       <div class="acts">
-        <button type="submit" class="primary">
-          Import what was checked
-        </button>
+        <Submit label="Import what was checked" primary />
         <a href="/links">Choose other lines</a>
       </div>
     </form>
@@ -143,40 +133,20 @@ function Import({ targets, accounts }: { readonly targets: readonly string[]; re
           lines are checked first; those that are wrong, or whose task or item has another link, are skipped. Removing a
           link or replacing it does not change the item.
         </p>
-        <label>
-          Target
-          <select name="target">
-            {targets.map((name) => (
-              <option>{name}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Account of the tasks
-          <select name="account">
-            {accounts.map((name) => (
-              <option>{name}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          File
-          <input type="file" name="file" accept=".csv,.txt,.tsv,.gz,text/csv" />
-        </label>
-        <label>
-          Or its lines, with the header
-          <textarea name="text" rows={5} spellcheck={false} placeholder="task_id,item_id" />
-        </label>
-        <label class="check">
-          <input type="checkbox" name="replace" value="yes" /> Replace existing links
-        </label>
+        <Select label="Target" name="target" options={targets} value={undefined} none={null} />
+        <Select label="Account of the tasks" name="account" options={accounts} value={undefined} none={null} />
+        <Field label="File" type="file" name="file" accept=".csv,.txt,.tsv,.gz,text/csv" />
+        <LongField
+          label="Or its lines, with the header"
+          name="text"
+          rows={5}
+          spellcheck={false}
+          placeholder="task_id,item_id"
+        />
+        <Check label="Replace existing links" name="replace" />
         <div class="acts">
-          <button type="submit" name="dry" value="yes">
-            Check
-          </button>
-          <button type="submit" class="primary">
-            Import
-          </button>
+          <Submit label="Check" name="dry" value="yes" />
+          <Submit label="Import" primary />
         </div>
       </form>
     </details>

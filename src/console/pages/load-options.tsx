@@ -1,23 +1,30 @@
 /** The choices of a load: how its file is read instead, and what it does with orders and customers. */
-import { COMBINE } from '../../csv/combine.ts';
+import type { CombineChoice } from '../../csv/combine.ts';
 import { ENCODINGS } from '../../csv/encoding.ts';
 import { DELIMITERS } from '../../csv/format.ts';
 import { NO_PRESET } from '../../csv/presets.ts';
 import { delimiterWords } from '../../operator/sheet-words.ts';
+import type { EXISTING } from '../../settings/schema-sync.ts';
 import { columnValue, type LoadForm } from '../loads/load-form.ts';
+import { Check, Field, Select } from '../parts/inputs.tsx';
 import { Section } from '../parts/parts.tsx';
 
-const EXISTING_WORDS = {
+const EXISTING_WORDS = Object.entries({
   skip: 'leave it as it is',
   update: 'update it',
   fail: 'reject the row',
-} as const;
+} satisfies Record<(typeof EXISTING)[number], string>);
 
-const COMBINE_WORDS = {
+const COMBINE_WORDS = Object.entries({
   sum: 'add their amounts',
   first: 'the first line counts',
   none: 'each line is an order',
-} as const;
+} satisfies Record<CombineChoice, string>);
+
+const DECIMAL_WORDS = Object.entries({ '.': 'point', ',': 'comma' });
+const DELIMITER_WORDS = DELIMITERS.map((one) => [one, delimiterWords(one)] as const);
+/** What the file is read as, unless a person chooses. */
+const FOUND = 'detected';
 
 interface ReadingProps {
   readonly form: LoadForm;
@@ -30,39 +37,23 @@ interface ReadingProps {
 export function Reading({ form, presets, isOpen = false }: ReadingProps) {
   const { encoding, delimiter, decimal, header, headless, preset, combine } = form;
   const isChosen = [encoding, delimiter, decimal, header, headless, preset, combine].some((one) => one !== undefined);
-  const named = [NO_PRESET, ...presets];
   return (
     <details class="load-reading" open={isOpen || isChosen}>
       <summary>Read it differently</summary>
       <div class="filters">
-        <Choice name="encoding" label="Encoding" value={encoding} options={ENCODINGS.map((one) => [one, one])} />
-        <Choice
-          name="delimiter"
-          label="Delimiter"
-          value={delimiter}
-          options={DELIMITERS.map((one) => [one, delimiterWords(one)])}
-        />
-        <Choice
-          name="decimal"
-          label="Decimal sign"
-          value={decimal}
-          options={[
-            ['.', 'point'],
-            [',', 'comma'],
-          ]}
-        />
-        <Choice name="preset" label="Preset" value={preset} options={named.map((one) => [one, one])} />
-        <Choice
-          name="combine"
+        <Select label="Encoding" name="encoding" options={ENCODINGS} value={encoding} none={FOUND} />
+        <Select label="Delimiter" name="delimiter" options={DELIMITER_WORDS} value={delimiter} none={FOUND} />
+        <Select label="Decimal sign" name="decimal" options={DECIMAL_WORDS} value={decimal} none={FOUND} />
+        <Select label="Preset" name="preset" options={[NO_PRESET, ...presets]} value={preset} none={FOUND} />
+        <Select
           label="Several lines of one order"
+          name="combine"
+          options={COMBINE_WORDS}
           value={combine}
-          options={COMBINE.map((one) => [one, COMBINE_WORDS[one]])}
+          none={FOUND}
         />
-        <label>
-          Line of the header
-          <input type="number" name="header" min={1} value={header} placeholder="detected" />
-        </label>
-        <Check name="headless" label="It has no header" isOn={headless !== undefined} />
+        <Field label="Line of the header" type="number" name="header" min={1} value={header} placeholder="detected" />
+        <Check name="headless" label="It has no header" checked={headless !== undefined} />
         <button type="submit">Read it again</button>
       </div>
     </details>
@@ -78,71 +69,24 @@ interface OptionsProps {
 
 export function Options({ form, wasLoaded, columns }: OptionsProps) {
   const { existing, customers, again, only, is } = form;
+  const named = columns.map((name, i) => [columnValue(name, i), name.slice(0, 60) || `column ${i + 1}`] as const);
   return (
     <Section title="Options">
       <div class="filters">
-        <label>
-          An order that exists already
-          <select name="existing">
-            {Object.entries(EXISTING_WORDS).map(([value, words]) => (
-              <option value={value} selected={value === existing}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Only orders whose
-          <select name="only">
-            <option value="">(all orders)</option>
-            {columns.map((name, index) => (
-              <option value={columnValue(name, index)} selected={columnValue(name, index) === only}>
-                {name.slice(0, 60) || `column ${index + 1}`}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          is
-          <input name="is" value={is} maxlength={200} placeholder="a value, such as Paid" />
-        </label>
-        <Check name="customers" label="Create missing customers" isOn={customers !== undefined} />
+        <Select
+          label="An order that exists already"
+          name="existing"
+          options={EXISTING_WORDS}
+          value={existing}
+          none={null}
+        />
+        <Select label="Only orders whose" name="only" options={named} value={only} none="(all orders)" />
+        <Field label="is" name="is" value={is} maxlength={200} placeholder="a value, such as Paid" />
+        <Check name="customers" label="Create missing customers" checked={customers !== undefined} />
         {(wasLoaded || again !== undefined) && (
-          <Check name="again" label="Check every row again" isOn={again !== undefined} />
+          <Check name="again" label="Check every row again" checked={again !== undefined} />
         )}
       </div>
     </Section>
-  );
-}
-
-interface ChoiceProps {
-  readonly name: string;
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly options: readonly (readonly [value: string, words: string])[];
-}
-
-function Choice({ name, label, value, options }: ChoiceProps) {
-  return (
-    <label>
-      {label}
-      <select name={name}>
-        <option value="">detected</option>
-        {options.map(([one, words]) => (
-          <option value={one} selected={one === value}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-function Check({ name, label, isOn }: { readonly name: string; readonly label: string; readonly isOn: boolean }) {
-  return (
-    <label class="check">
-      <input type="checkbox" name={name} value="yes" checked={isOn} />
-      {label}
-    </label>
   );
 }

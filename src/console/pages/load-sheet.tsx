@@ -19,7 +19,8 @@ import { commandOf, type LoadForm, loadForm } from '../loads/load-form.ts';
 import type { LoadState } from '../loads/loads.ts';
 import type { Checked, Upload } from '../loads/uploads.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Crumbs, Fact, Foreign, Section } from '../parts/parts.tsx';
+import { Button } from '../parts/inputs.tsx';
+import { addressOf, Crumbs, Facts, Foreign, Section, Title } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { Columns } from './load-columns.tsx';
 import { FirstLines, FirstRows, SHOWN_COLUMNS } from './load-lines.tsx';
@@ -92,9 +93,7 @@ function isPlain({ status, warnings }: Checked): boolean {
 function resultOf({ name, account }: Upload, { run, status, rows, lines, warnings }: Checked) {
   const body = (
     <>
-      <h1>
-        <Foreign text={name} most={120} />
-      </h1>
+      <Title text={name} most={120} />
       {status === 'new' ? (
         <p>{checkedWords({ rows, lines })}.</p>
       ) : (
@@ -121,9 +120,7 @@ function resultOf({ name, account }: Upload, { run, status, rows, lines, warning
         </Section>
       )}
       <p class="more">
-        <a class="button primary" href={`/runs/${run}`}>
-          {status === 'new' ? 'See the plan' : 'See that run'}
-        </a>
+        <Button to={`/runs/${run}`} label={status === 'new' ? 'See the plan' : 'See that run'} primary />
       </p>
     </>
   );
@@ -139,14 +136,10 @@ interface CheckingProps {
 function Checking({ upload, state, form }: CheckingProps) {
   return (
     <>
-      <h1>
-        <Foreign text={upload.name} most={120} />
-      </h1>
+      <Title text={upload.name} most={120} />
       <p role="status">Checking: {plural(state.rows, 'row')} so far. You can close this page.</p>
       <p class="more">
-        <a id="again" class="button" href={addressOf(`/load/${upload.id}`, form)}>
-          Look again
-        </a>
+        <Button id="again" to={addressOf(`/load/${upload.id}`, form)} label="Look again" />
       </p>
     </>
   );
@@ -157,9 +150,7 @@ function Heading({ upload, preview }: { upload: Upload; preview: Preview | undef
   return (
     <>
       <Crumbs to={{ [addressOf('/load', { account: upload.account })]: 'Choose another file' }} />
-      <h1>
-        <Foreign text={upload.name} most={120} />
-      </h1>
+      <Title text={upload.name} most={120} />
       <p class="dim">
         {size}account {upload.account} · nothing is sent yet
       </p>
@@ -255,29 +246,17 @@ function Found({ preview: { table, sheet } }: { preview: Preview }) {
   const { encoding, format, headerLine } = table;
   return (
     <Section title="How it is read">
-      <dl class="facts">
-        <Fact name="Encoding">
-          {encoding.encoding} <span class="dim">({encoding.why})</span>
-        </Fact>
-        <Fact name="Columns">
-          by {delimiterWords(format.delimiter)}, quotes {format.quote}, lines by {format.lineEnd}
-        </Fact>
-        <Fact name="Header">{format.hasHeader ? `line ${headerLine}` : 'none: columns have numbers'}</Fact>
-        {sheet && (
-          <>
-            <Fact name="Amounts">
-              <Foreign text={decimalWords(sheet)} most={200} />
-            </Fact>
-            <Fact name="Preset">{sheet.preset ? presetWords(sheet.preset) : 'none'}</Fact>
-            {sheet.combine && <Fact name="Lines">{combineWords(sheet.combine)}</Fact>}
-            {sheet.where.length > 0 && (
-              <Fact name="Filter">
-                <Foreign text={whereWords(sheet.where)} most={200} />
-              </Fact>
-            )}
-          </>
-        )}
-      </dl>
+      <Facts
+        of={{
+          Encoding: [encoding.encoding, ' ', <span class="dim">({encoding.why})</span>],
+          Columns: `by ${delimiterWords(format.delimiter)}, quotes ${format.quote}, lines by ${format.lineEnd}`,
+          Header: format.hasHeader ? `line ${headerLine}` : 'none: columns have numbers',
+          Amounts: sheet && <Foreign text={decimalWords(sheet)} most={200} />,
+          Preset: sheet && (sheet.preset ? presetWords(sheet.preset) : 'none'),
+          Lines: sheet?.combine && combineWords(sheet.combine),
+          Filter: sheet && sheet.where.length > 0 && <Foreign text={whereWords(sheet.where)} most={200} />,
+        }}
+      />
     </Section>
   );
 }

@@ -2,16 +2,16 @@
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { requireOperator } from '../access/guard.ts';
-import type { Loads } from '../loads/loads.ts';
+import type { LoadState, Loads } from '../loads/loads.ts';
 import type { Waiting } from '../loads/uploads.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Foreign, Section, Table, Time } from '../parts/parts.tsx';
+import { Field, LongField, Select, Submit } from '../parts/inputs.tsx';
+import { addressOf, Link, Section, Table, Time } from '../parts/parts.tsx';
 
 const SHOWN = 20;
 
 export const load = definePage({
   path: '/load',
-  params: z.object({}),
   query: z.object({ account: z.string().optional() }),
   async show({ settings, person, loads }, { query }) {
     requireOperator(person);
@@ -26,28 +26,22 @@ export const load = definePage({
       body: (
         <>
           <form class="load-choose" method="post" action="/load" enctype="multipart/form-data">
-            <label>
-              Account
-              <select name="account">
-                {accounts.map((name) => (
-                  <option value={name} selected={name === query.account}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            </label>
-            <label>
-              CSV, also gzip, of at most {Math.floor(loads.maxBytes / 1024 / 1024)} MiB: choose it or drop it here
-              <input type="file" name="file" class="load-drop" />
-            </label>
-            <label>
-              Or paste its lines, with the header
-              <textarea name="text" rows={5} spellcheck={false} placeholder="order_id,customer_email,amount" />
-            </label>
+            <Select label="Account" name="account" options={accounts} value={query.account} none={null} />
+            <Field
+              label={`CSV, also gzip, of at most ${Math.floor(loads.maxBytes / 1024 / 1024)} MiB: choose it or drop it here`}
+              type="file"
+              name="file"
+              class="load-drop"
+            />
+            <LongField
+              label="Or paste its lines, with the header"
+              name="text"
+              rows={5}
+              spellcheck={false}
+              placeholder="order_id,customer_email,amount"
+            />
             <div class="acts">
-              <button type="submit" class="primary">
-                Upload
-              </button>
+              <Submit label="Upload" primary />
               <span class="dim">
                 Nothing is sent to the service yet: next you see how the file is read, and then what the load would do.
               </span>
@@ -64,29 +58,23 @@ export const load = definePage({
 function Uploaded({ loads, waiting }: { readonly loads: Loads; readonly waiting: readonly Waiting[] }) {
   return (
     <Section title="Uploaded, and not loaded yet">
-      <Table columns={['File', 'Account', 'Uploaded', { title: 'State', as: 'unseen' }]}>
-        {waiting.slice(0, SHOWN).map(({ upload, uploadedAt, form }) => {
-          const state = loads.stateOf(upload, form);
-          return (
-            <tr>
-              <td>
-                <a href={addressOf(`/load/${upload.id}`, form)}>
-                  <Foreign text={upload.name} most={80} />
-                </a>
-              </td>
-              <td>{upload.account}</td>
-              <td class="nowrap">
-                <Time at={uploadedAt} />
-              </td>
-              <td class="dim">
-                {state?.status === 'checking' && `checking: ${plural(state.rows, 'row')} so far`}
-                {state?.status === 'failed' && `not loaded: ${state.failure.code}`}
-              </td>
-            </tr>
-          );
-        })}
-      </Table>
+      <Table
+        columns={['File', 'Account', 'Uploaded', { title: 'State', as: 'unseen' }]}
+        rows={waiting
+          .slice(0, SHOWN)
+          .map(({ upload, uploadedAt, form }) => [
+            <Link to={addressOf(`/load/${upload.id}`, form)} text={upload.name} most={80} />,
+            upload.account,
+            <Time at={uploadedAt} />,
+            <span class="dim">{stateWords(loads.stateOf(upload, form))}</span>,
+          ])}
+      />
       <p class="dim">A file that no one loads is deleted after a day.</p>
     </Section>
   );
+}
+
+function stateWords(state: LoadState | undefined): string {
+  if (state?.status === 'checking') return `checking: ${plural(state.rows, 'row')} so far`;
+  return state?.status === 'failed' ? `not loaded: ${state.failure.code}` : '';
 }

@@ -11,7 +11,6 @@ import { limited } from '../records/read.ts';
 export const mapping = definePage({
   path: '/syncs/:sync/mapping',
   params: z.object({ sync: z.string() }),
-  query: z.object({}),
   async show(context, { params }) {
     const sync = mappedSync(context.settings, params.sync);
     const { contacts, read, neverSet } = await checkMapping(sync, await accountOf(context, sync.account), limited());

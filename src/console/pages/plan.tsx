@@ -10,7 +10,7 @@ import { formatAmount, formatTook } from '../../operator/format.ts';
 import { type RunPlan, writesOf } from '../../operator/run-plan.ts';
 import { verdictWords } from '../../operator/run-words.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Crumbs, Empty, Fact, Foreign, More, Section, Table } from '../parts/parts.tsx';
+import { addressOf, Crumbs, Empty, Fact, Foreign, Link, More, Section, Table } from '../parts/parts.tsx';
 
 const PAGE = 50;
 const SAMPLES = 5;
@@ -102,28 +102,21 @@ function Sample({ run, writes, of, kind }: SampleProps) {
 function Writes({ run, writes }: Pick<SampleProps, 'run' | 'writes'>) {
   const isLoad = run.type === 'orders';
   return (
-    <Table columns={[isLoad ? 'Order' : 'Contact', 'Customer', 'Writes']}>
-      {writes.map((write) => (
-        <tr>
-          <td>
-            <a href={`/runs/${run.id}/rows/${write.n}`}>
-              <Foreign text={write.label ?? write.source} most={80} />
-            </a>
-            {isLoad && <small class="id">line {write.source}</small>}
-          </td>
-          <td>
-            {isLoad ? (
-              <Customer of={write} />
-            ) : (
-              <Foreign text={write.record ?? (write.was ? nameOf(write.was) : 'new')} most={80} />
-            )}
-          </td>
-          <td>
-            <Changes of={write} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      columns={[isLoad ? 'Order' : 'Contact', 'Customer', 'Writes']}
+      rows={writes.map((write) => [
+        <>
+          <Link to={`/runs/${run.id}/rows/${write.n}`} text={write.label ?? write.source} most={80} />
+          {isLoad && <small class="id">line {write.source}</small>}
+        </>,
+        isLoad ? (
+          <Customer of={write} />
+        ) : (
+          <Foreign text={write.record ?? (write.was ? nameOf(write.was) : 'new')} most={80} />
+        ),
+        <Changes of={write} />,
+      ])}
+    />
   );
 }
 

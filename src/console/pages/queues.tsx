@@ -1,5 +1,4 @@
 /** Queues: the jobs that workers share, by state. A job only names the run to work on; the work itself is in the ledger. */
-import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
 import { type ListedJob, QUEUE_STATES, type QueueState } from '../../engine/worker/queue.ts';
 import { phaseWords } from '../../operator/phase-words.ts';
@@ -17,8 +16,6 @@ const TITLES: Readonly<Record<QueueState, string>> = {
 
 export const queues = definePage({
   path: '/queues',
-  params: z.object({}),
-  query: z.object({}),
   async show({ queue }) {
     const shared = await queue();
     const depth = shared.depth();
@@ -60,26 +57,17 @@ export const queues = definePage({
 
 function Jobs({ jobs }: { readonly jobs: readonly ListedJob[] }) {
   return (
-    <Table columns={['Run', 'Phase', 'Added', 'Last started', 'Due', 'Notes']}>
-      {jobs.map(({ run, name, addedAt, startedAt, dueAt, isUrgent, stalls }) => (
-        <tr>
-          <td>
-            <a href={`/runs/${run}`}>{run}</a>
-          </td>
-          <td>{phaseWords(name)}</td>
-          <When at={addedAt} />
-          <When at={startedAt} />
-          <When at={dueAt} />
-          <td>
-            {isUrgent && <Chip tone="dim">interactive</Chip>}
-            {stalls > 0 && <Chip tone="warn">a worker stopped responding</Chip>}
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      columns={['Run', 'Phase', 'Added', 'Last started', 'Due', 'Notes']}
+      rows={jobs.map(({ run, name, addedAt, startedAt, dueAt, isUrgent, stalls }) => [
+        <a href={`/runs/${run}`}>{run}</a>,
+        phaseWords(name),
+        ...[addedAt, startedAt, dueAt].map((at) => at && <Time at={at} exact />),
+        [
+          isUrgent && <Chip tone="dim">interactive</Chip>,
+          stalls > 0 && <Chip tone="warn">a worker stopped responding</Chip>,
+        ],
+      ])}
+    />
   );
-}
-
-function When({ at }: { readonly at: Date | undefined }) {
-  return <td class="nowrap">{at && <Time at={at} exact />}</td>;
 }

@@ -7,7 +7,8 @@ import type { Account } from '../../engine/account/account.ts';
 import { linksOf } from '../../engine/ledger/matching/contact-links.ts';
 import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
-import { Foreign, Section } from '../parts/parts.tsx';
+import { Button, Field, Hidden, Submit } from '../parts/inputs.tsx';
+import { Foreign, Section, Title } from '../parts/parts.tsx';
 import { hasKey } from '../records/import.ts';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
 import { accountOf, Fields, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
@@ -19,7 +20,6 @@ const params = z.object({ account: z.string(), kind: z.enum(RECORD_KINDS).exclud
 export const newRecord = definePage({
   path: '/records/:account/:kind/new',
   params,
-  query: z.object({}),
   async show(context, { params: { account: name, kind } }) {
     requireOperator(context.person);
     const { one, create } = KIND[kind];
@@ -38,12 +38,8 @@ export const newRecord = definePage({
           <WriteForm account={name} operation={create} page={recordPath(name, kind)} class="write">
             <Fields operation={create} />
             <div class="acts">
-              <button type="submit" class="primary">
-                Create the {one}
-              </button>
-              <a class="button" href={recordPath(name, kind)}>
-                Back
-              </a>
+              <Submit label={`Create the ${one}`} primary />
+              <Button to={recordPath(name, kind)} label="Back" />
             </div>
           </WriteForm>
         </>
@@ -55,7 +51,6 @@ export const newRecord = definePage({
 export const record = definePage({
   path: '/records/:account/:kind/:id',
   params: params.extend({ id: z.string().max(200) }),
-  query: z.object({}),
   async show(context, { params: { account: name, kind, id } }) {
     const account = await accountOf(context, name);
     const read = await readRecord(account, kind, id);
@@ -72,9 +67,7 @@ export const record = definePage({
       body: (
         <>
           <Kinds account={name} kind={kind} />
-          <h1>
-            <Foreign text={title} most={120} />
-          </h1>
+          <Title text={title} most={120} />
           {read.status === 'failed' ? (
             <Unread why={read.why} />
           ) : (
@@ -146,7 +139,7 @@ function Import({ account: { name }, contact, record, customer, canAct }: Import
     return <p class="dim more">Without an e-mail address or a phone number, only a sync can import this contact.</p>;
   return (
     <WriteForm account={name} operation="customers.import" page={recordPath(name, 'contacts', contact)}>
-      <input type="hidden" name="contact_id" value={contact} />
+      <Hidden values={{ contact_id: contact }} />
       <button type="submit">Import as an order customer</button>
       <span class="dim">Nothing is sent if a customer has the same e-mail address or phone number.</span>
     </WriteForm>
@@ -171,9 +164,7 @@ function Change({ account: { name }, kind, id, record }: RecordProps) {
       >
         <Fields operation={operation} record={record} fixed={fixed} />
         <div class="acts">
-          <button type="submit" class="primary">
-            Save
-          </button>
+          <Submit label="Save" primary />
           <span class="dim">All filled fields are sent, because a service may replace the whole record.</span>
         </div>
       </WriteForm>
@@ -228,8 +219,7 @@ function Task({ name, id, record, canAct, subtasks }: TaskProps) {
                 {flagOf(isCompleted) && <span class="chip good">completed</span>}
                 {canAct && (
                   <WriteForm account={name} operation="subtasks.update" path={path} page={page}>
-                    <input type="hidden" name="id" value={subtask} />
-                    <input type="hidden" name="item_name" value={valueWords(item_name)} />
+                    <Hidden values={{ id: subtask, item_name: valueWords(item_name) }} />
                     <Toggle isCompleted={flagOf(isCompleted)} what={`subtask ${subtask}`} />
                   </WriteForm>
                 )}
@@ -239,11 +229,8 @@ function Task({ name, id, record, canAct, subtasks }: TaskProps) {
         )}
         {canAct && (
           <WriteForm account={name} operation="subtasks.create" path={{}} page={page} class="filters">
-            <input type="hidden" name="task_id" value={id} />
-            <label class="grows">
-              New subtask
-              <input name="item_name" required />
-            </label>
+            <Hidden values={{ task_id: id }} />
+            <Field grows label="New subtask" name="item_name" required />
             <button type="submit">Add</button>
           </WriteForm>
         )}
@@ -255,7 +242,7 @@ function Task({ name, id, record, canAct, subtasks }: TaskProps) {
 function Toggle({ isCompleted = false, what }: { readonly isCompleted?: boolean | undefined; readonly what: string }) {
   return (
     <>
-      <input type="hidden" name="isCompleted" value={isCompleted ? 'no' : 'yes'} />
+      <Hidden values={{ isCompleted: isCompleted ? 'no' : 'yes' }} />
       <button type="submit" aria-label={`${isCompleted ? 'Reopen' : 'Complete'} ${what}`}>
         {isCompleted ? 'Reopen' : 'Complete'}
       </button>

@@ -1,7 +1,8 @@
 /** Records: the contacts, customers, orders, tasks and pipelines of an account, read live. */
 import { z } from 'zod';
 import { definePage } from '../page.ts';
-import { addressOf, Foreign, More, Table } from '../parts/parts.tsx';
+import { Button, Field } from '../parts/inputs.tsx';
+import { addressOf, Foreign, Link, More, Table } from '../parts/parts.tsx';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
 import { accountOf, Kinds, openCallsOf, Unread } from '../records/parts.tsx';
 import { type Listed, type ListedPage, listRecords, PAGE } from '../records/read.ts';
@@ -9,8 +10,6 @@ import { callCommand, recordPath, titleOf, valueWords } from '../records/record-
 
 export const records = definePage({
   path: '/records',
-  params: z.object({}),
-  query: z.object({}),
   async show({ settings }) {
     const names = Object.keys(settings.accounts);
     if (names.length === 1 && names[0] !== undefined) return { path: recordPath(names[0], 'contacts') };
@@ -65,15 +64,10 @@ export const recordsOf = definePage({
           </h1>
           {await openCallsOf(context, account)}
           <form class="filters" method="get" action={recordPath(name, kind)}>
-            <label class="grows">
-              Find {kind}
-              <input type="search" name="q" value={q ?? ''} maxlength={200} />
-            </label>
+            <Field grows label={`Find ${kind}`} type="search" name="q" value={q ?? ''} maxlength={200} />
             <button type="submit">Find</button>
             {create && context.person.role === 'operator' && (
-              <a class="button" href={recordPath(name, kind, 'new')}>
-                New {one}
-              </a>
+              <Button to={recordPath(name, kind, 'new')} label={`New ${one}`} />
             )}
           </form>
         </>
@@ -129,9 +123,7 @@ function Line({ name, kind, listed: { id, record } }: { name: string; kind: Reco
   return (
     <tr>
       <td>
-        <a href={recordPath(name, kind, id)}>
-          <Foreign text={titleOf(kind, id, record)} most={80} />
-        </a>
+        <Link to={recordPath(name, kind, id)} text={titleOf(kind, id, record)} most={80} />
       </td>
       {KIND[kind].columns.map((column) => (
         <td data-label={column}>

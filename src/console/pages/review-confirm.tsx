@@ -6,7 +6,8 @@ import { longId } from '../../operator/review.ts';
 import { requireOperator } from '../access/guard.ts';
 import { GROUP_CHOICES, readGroup } from '../actions/review-actions.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Empty, Foreign } from '../parts/parts.tsx';
+import { Button, Hidden, Note, Submit } from '../parts/inputs.tsx';
+import { addressOf, Empty, Foreign, Link } from '../parts/parts.tsx';
 import { itemAddress } from './review-parts.tsx';
 
 /** Rows that the page lists, at most. */
@@ -24,7 +25,6 @@ const text = z.string().optional();
 
 export const reviewConfirm = definePage({
   path: '/review/confirm',
-  params: z.object({}),
   query: z.object({ choice: z.enum(GROUP_CHOICES), reason: text, account: text, sync: text }),
   async show({ pool, person }, { query: { choice, ...group } }) {
     requireOperator(person);
@@ -54,20 +54,11 @@ export const reviewConfirm = definePage({
           </h1>
           <p>{means}</p>
           <form class="deciding" method="post" action="/review/confirm">
-            {Object.entries({ ...group, choice, mark }).map(
-              ([name, value]) => value !== undefined && <input type="hidden" name={name} value={value} />,
-            )}
-            <label>
-              Note, for others to read
-              <textarea name="note" rows={2} maxlength={1_000} />
-            </label>
+            <Hidden values={{ ...group, choice, mark }} />
+            <Note />
             <div class="acts">
-              <button type="submit" class="primary">
-                {button}
-              </button>
-              <a class="button" href={back}>
-                Back
-              </a>
+              <Submit label={button} primary />
+              <Button to={back} label="Back" />
             </div>
           </form>
         </>
@@ -76,9 +67,12 @@ export const reviewConfirm = definePage({
         <ul class="examples">
           {items.slice(0, MOST_SHOWN).map((item) => (
             <li>
-              <a id={`item-${longId(item)}`} href={itemAddress(longId(item))}>
-                <Foreign text={item.label === null || item.label === '' ? item.subject : item.label} most={80} />
-              </a>{' '}
+              <Link
+                id={`item-${longId(item)}`}
+                to={itemAddress(longId(item))}
+                text={item.label || item.subject}
+                most={80}
+              />{' '}
               <small class="id">
                 <Foreign text={longId(item)} most={60} />
               </small>

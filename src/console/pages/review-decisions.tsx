@@ -9,7 +9,6 @@ const PER_PAGE = 50;
 
 export const reviewDecisions = definePage({
   path: '/review/decisions',
-  params: z.object({}),
   query: z.object({ after: z.coerce.number().int().optional() }),
   async show({ pool, person }, { query: { after } }) {
     const decisions = await listDecisions(pool, {}, { limit: PER_PAGE, after });

@@ -10,7 +10,8 @@ import { canUndo, nameOf } from '../../operator/review-decisions.ts';
 import { decisionsLike, ordersOfSameCustomer } from '../../operator/same-customer.ts';
 import { markOf, type Reviewed, readReviewed } from '../actions/review-actions.ts';
 import { definePage } from '../page.ts';
-import { Chip, Crumbs, Empty, Foreign, Section } from '../parts/parts.tsx';
+import { Check, Field, Hidden, Note, Submit } from '../parts/inputs.tsx';
+import { Chip, Crumbs, Empty, Foreign, Section, Title } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { DecisionTable, itemAddress } from './review-parts.tsx';
 
@@ -20,7 +21,6 @@ const MOST_KEYS = 9;
 export const reviewItem = definePage({
   path: '/review/items/:id',
   params: z.object({ id: z.string() }),
-  query: z.object({}),
   async show({ pool, person, hint }, { params: { id } }) {
     const reviewed = await readReviewed(pool, id);
     const { item, decisions } = reviewed;
@@ -36,11 +36,7 @@ export const reviewItem = definePage({
       head: (
         <>
           <Crumbs to={{ '/review': 'Review' }} here={id} />
-          {named && (
-            <h1>
-              <Foreign text={nameOf(named)} most={200} />
-            </h1>
-          )}
+          {named && <Title text={nameOf(named)} most={200} />}
           {item && <Question item={item} reviewed={reviewed} others={others} hint={hint} canAct={canAct} />}
         </>
       ),
@@ -63,8 +59,7 @@ export const reviewItem = definePage({
 function UndoAlike({ decision, alike }: { readonly decision: Decision; readonly alike: number }) {
   return (
     <form class="acts" method="post" action={`${itemAddress(longId(decision))}/undo`}>
-      <input type="hidden" name="entry" value={decision.entry} />
-      <input type="hidden" name="sameCustomer" value="yes" />
+      <Hidden values={{ entry: decision.entry, sameCustomer: 'yes' }} />
       <button type="submit">Undo it and the {plural(alike, 'equal decision')} about other orders of this load</button>
     </form>
   );
@@ -111,7 +106,7 @@ function Question({ item, reviewed: { decisions }, others, hint, canAct }: Quest
         <button type="submit" disabled hidden>
           Nothing
         </button>
-        <input type="hidden" name="mark" value={markOf(item, decisions)} />
+        <Hidden values={{ mark: markOf(item, decisions) }} />
         {canAct && others > 0 && <SameCustomer others={others} />}
         <Evidence item={item} canUse={canAct && choices.includes('use')} />
         {canAct && <Choices item={item} choices={choices} />}
@@ -121,14 +116,8 @@ function Question({ item, reviewed: { decisions }, others, hint, canAct }: Quest
 }
 
 function SameCustomer({ others }: { readonly others: number }) {
-  return (
-    <label class="check">
-      <input type="checkbox" name="sameCustomer" value="yes" />
-      Decide the same for{' '}
-      {others > MOST_COUNTED ? `more than ${MOST_COUNTED} other orders` : plural(others, 'other order')} of this load
-      with the same customer
-    </label>
-  );
+  const count = others > MOST_COUNTED ? `more than ${MOST_COUNTED} other orders` : plural(others, 'other order');
+  return <Check label={`Decide the same for ${count} of this load with the same customer`} name="sameCustomer" />;
 }
 
 /** The item, and below it each record that it may be, with its differences marked. */
@@ -238,10 +227,7 @@ function Choices({ item, choices }: { readonly item: ReviewItem; readonly choice
   const create = item.kind === 'order' ? 'Send it again' : 'Create a customer';
   return (
     <>
-      <label>
-        Note, for others to read
-        <textarea name="note" rows={2} maxlength={1_000} />
-      </label>
+      <Note />
       <div class="acts">
         {choices.includes('create') && (
           <button type="submit" name="choice" value="create" data-key="c">
@@ -256,13 +242,8 @@ function Choices({ item, choices }: { readonly item: ReviewItem; readonly choice
         </button>
         {choices.includes('use') && !isOverwrite && (
           <span class="other">
-            <label>
-              Another customer
-              <input name="record" maxlength={200} autocomplete="off" placeholder="its id" />
-            </label>
-            <button type="submit" name="choice" value="use">
-              Use it
-            </button>
+            <Field label="Another customer" name="record" maxlength={200} autocomplete="off" placeholder="its id" />
+            <Submit label="Use it" name="choice" value="use" />
           </span>
         )}
       </div>

@@ -3,7 +3,8 @@ import type { Decision, listDecisions } from '../../engine/ledger/decisions.ts';
 import { longId } from '../../operator/review.ts';
 import { canUndo, stateOf } from '../../operator/review-decisions.ts';
 import type { Group, GroupChoice } from '../actions/review-actions.ts';
-import { addressOf, Foreign, Table, Time } from '../parts/parts.tsx';
+import { Hidden } from '../parts/inputs.tsx';
+import { addressOf, Foreign, Link, Table, Time } from '../parts/parts.tsx';
 
 export function itemAddress(id: string): string {
   return `/review/items/${encodeURIComponent(id)}`;
@@ -16,56 +17,50 @@ export function groupAddress({ reason, account, sync }: Group, choice: GroupChoi
 
 export type Decisions = Awaited<ReturnType<typeof listDecisions>>;
 
-export function DecisionTable({
-  decisions,
-  isOperator,
-}: {
+interface DecisionTableProps {
   readonly decisions: Decisions;
   readonly isOperator: boolean;
-}) {
+}
+
+export function DecisionTable({ decisions, isOperator }: DecisionTableProps) {
   return (
-    <Table columns={['About', 'Decision', 'By', 'Time', 'State', 'Note', { title: 'Undo', as: 'unseen' }]}>
-      {decisions.map((decision) => (
-        <DecisionRow decision={decision} isOperator={isOperator} />
-      ))}
-    </Table>
+    <Table
+      columns={['About', 'Decision', 'By', 'Time', 'State', 'Note', { title: 'Undo', as: 'unseen' }]}
+      rows={decisions.map((decision) => [
+        <About decision={decision} />,
+        [decision.choice, ' ', decision.record !== null && <Foreign text={decision.record} most={40} />],
+        <Foreign text={decision.decidedBy} most={60} />,
+        <Time at={decision.decidedAt} />,
+        stateOf(decision),
+        decision.note !== null && <Foreign text={decision.note} most={300} />,
+        canUndo(decision) && isOperator && <Undo decision={decision} />,
+      ])}
+    />
   );
 }
 
-function DecisionRow({ decision, isOperator }: { readonly decision: Decision; readonly isOperator: boolean }) {
-  const { entry, subject, label, choice, record, note, decidedBy, decidedAt, reason } = decision;
+function About({ decision }: { readonly decision: Decision }) {
+  const { entry, subject, label, reason } = decision;
   const id = longId(decision);
   return (
-    <tr>
-      <td>
-        <a id={`decision-${entry}`} href={itemAddress(id)}>
-          <Foreign text={label === null || label === '' ? subject : label} most={60} />
-        </a>
-        <small class="id">
-          <Foreign text={id} most={60} /> · {reason}
-        </small>
-      </td>
-      <td>
-        {choice} {record !== null && <Foreign text={record} most={40} />}
-      </td>
-      <td>
-        <Foreign text={decidedBy} most={60} />
-      </td>
-      <td class="nowrap">
-        <Time at={decidedAt} />
-      </td>
-      <td>{stateOf(decision)}</td>
-      <td>{note !== null && <Foreign text={note} most={300} />}</td>
-      <td>
-        {canUndo(decision) && isOperator && (
-          <form method="post" action={`${itemAddress(id)}/undo`}>
-            <input type="hidden" name="entry" value={entry} />
-            <button type="submit" id={`undo-${entry}`} aria-label={`Undo the decision about ${id}`}>
-              Undo
-            </button>
-          </form>
-        )}
-      </td>
-    </tr>
+    <>
+      <Link id={`decision-${entry}`} to={itemAddress(id)} text={label || subject} most={60} />
+      <small class="id">
+        <Foreign text={id} most={60} /> · {reason}
+      </small>
+    </>
+  );
+}
+
+function Undo({ decision }: { readonly decision: Decision }) {
+  const { entry } = decision;
+  const id = longId(decision);
+  return (
+    <form method="post" action={`${itemAddress(id)}/undo`}>
+      <Hidden values={{ entry }} />
+      <button type="submit" id={`undo-${entry}`} aria-label={`Undo the decision about ${id}`}>
+        Undo
+      </button>
+    </form>
   );
 }

@@ -1,13 +1,14 @@
 /** Review: the rows that wait for a person, by reason. */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { meaningOf } from '../../base/reasons/reasons.ts';
-import { shellWord } from '../../base/reasons/template.ts';
+import { withOptions } from '../../base/reasons/template.ts';
 import { cursorOf, type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/views/review-items.ts';
 import { groupCount, longId, recordsFor, statementOf, waitWords } from '../../operator/review.ts';
 import { reviewQuery } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Chip, Empty, Foreign, More, Section, Select } from '../parts/parts.tsx';
+import { Button, Field, Select } from '../parts/inputs.tsx';
+import { addressOf, Chip, Empty, Foreign, Link, More, Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { groupAddress, itemAddress } from './review-parts.tsx';
 
@@ -17,20 +18,16 @@ type Query = z.output<typeof reviewQuery>;
 
 export const review = definePage({
   path: '/review',
-  params: z.object({}),
   query: reviewQuery,
   async show(context, { query }) {
     const { after, ...filter } = query;
     const page = await reviewPage(context.pool, filter, { limit: PER_PAGE + 1, after });
     const items = page.items.slice(0, PER_PAGE);
     const last = page.items.length > PER_PAGE ? items.at(-1) : undefined;
-    const options = Object.entries(filter).flatMap(([name, value]) =>
-      value === undefined ? [] : [`--${name} ${shellWord(value)}`],
-    );
     return {
       title: 'Review',
       tab: 'review',
-      command: ['review', ...options].join(' '),
+      command: withOptions('review', filter),
       head: (
         <>
           <div class="headline">
@@ -42,7 +39,7 @@ export const review = definePage({
       ),
       body:
         items.length === 0 ? (
-          <Nothing isFiltered={options.length > 0 || after !== undefined} />
+          <Nothing isFiltered={Object.values(query).some((value) => value !== undefined)} />
         ) : (
           <>
             <p>
@@ -109,9 +106,11 @@ interface GroupProps {
 
 function ReasonGroup({ reason, items, page, query: { account, sync }, context: { person, hint } }: GroupProps) {
   const bulk = (['ignore', 'later'] as const).map((choice) => (
-    <a class="button" id={`${choice}-${reason}`} href={groupAddress({ reason, account, sync }, choice)}>
-      {choice === 'ignore' ? 'Ignore all' : 'All for later'}
-    </a>
+    <Button
+      id={`${choice}-${reason}`}
+      to={groupAddress({ reason, account, sync }, choice)}
+      label={choice === 'ignore' ? 'Ignore all' : 'All for later'}
+    />
   ));
   const title = (
     <>
@@ -142,9 +141,7 @@ function ItemRow({ item, hint }: { readonly item: ReviewItem; readonly hint: Pag
   return (
     <tr>
       <td>
-        <a id={`item-${id}`} href={itemAddress(id)}>
-          <Foreign text={label === null || label === '' ? subject : label} most={80} />
-        </a>
+        <Link id={`item-${id}`} to={itemAddress(id)} text={label || subject} most={80} />
         <small class="id">
           <Foreign text={id} most={60} />
         </small>
@@ -153,9 +150,7 @@ function ItemRow({ item, hint }: { readonly item: ReviewItem; readonly hint: Pag
         <Found item={item} hint={hint} />
       </td>
       <td class="nowrap">
-        <a id={`of-${id}`} href={`/runs/${run}`}>
-          <Foreign text={sync} most={40} />
-        </a>
+        <Link id={`of-${id}`} to={`/runs/${run}`} text={sync} most={40} />
       </td>
       <td>{isLater && <Chip tone="warn">later</Chip>}</td>
     </tr>
@@ -179,10 +174,7 @@ function Filters({ query, context: { settings }, groups }: FilterProps) {
     <form class="filters" method="get" action="/review">
       <Select label="Reason" name="reason" options={reasons} value={query.reason} />
       <Select label="Account" name="account" options={Object.keys(settings.accounts)} value={query.account} />
-      <label>
-        Sync or file
-        <input name="sync" value={query.sync ?? ''} autocomplete="off" />
-      </label>
+      <Field label="Sync or file" name="sync" value={query.sync ?? ''} autocomplete="off" />
       <button type="submit">Filter</button>
     </form>
   );

@@ -16,7 +16,8 @@ import { verdictWords } from '../../operator/run-words.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { isCorrectable } from '../loads/fixes.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Crumbs, Foreign, Section, Table, Time } from '../parts/parts.tsx';
+import { Button, Remedy } from '../parts/inputs.tsx';
+import { addressOf, Crumbs, Foreign, Section, Table, Time, Title } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { recordPath } from '../records/record-words.ts';
 import { itemAddress } from './review-parts.tsx';
@@ -24,7 +25,6 @@ import { itemAddress } from './review-parts.tsx';
 export const row = definePage({
   path: '/runs/:run/rows/:row',
   params: z.object({ run: z.string(), row: z.string() }),
-  query: z.object({}),
   async show({ pool, settings, hint, person }, { params }) {
     const run = await readRun(pool, params.run);
     const story = await readRowStory(pool, run.id, params.row);
@@ -41,9 +41,7 @@ export const row = definePage({
       head: (
         <>
           <Crumbs to={{ '/runs': 'Runs', [`/runs/${run.id}`]: run.id, [`/runs/${run.id}/rows`]: 'rows' }} />
-          <h1>
-            <Foreign text={story.label === null || story.label === '' ? story.sourceId : story.label} most={200} />
-          </h1>
+          <Title text={story.label || story.sourceId} most={200} />
           <p class="dim">
             Row {story.n}
             {story.sourceId !== String(story.n) && (
@@ -64,9 +62,7 @@ export const row = definePage({
           ) : (
             canCorrect && (
               <p>
-                <a id="fix" class="button" href={addressOf(`/runs/${run.id}/fix`, { from: story.n })}>
-                  Correct it
-                </a>
+                <Button id="fix" to={addressOf(`/runs/${run.id}/fix`, { from: story.n })} label="Correct it" />
               </p>
             )
           )}
@@ -146,11 +142,10 @@ function Story({ story, run, hints, recordAt, children }: StoryProps) {
       </div>
       {attempts.length > 0 && (
         <Section title="Attempts">
-          <Table columns={['Time', 'Action', 'Outcome', 'Took', 'Answer']}>
-            {attempts.map((attempt) => (
-              <Attempt of={attempt} hints={hints} />
-            ))}
-          </Table>
+          <Table
+            columns={['Time', 'Action', 'Outcome', 'Took', 'Answer']}
+            rows={attempts.map((attempt) => attemptCells(attempt, hints))}
+          />
         </Section>
       )}
       {formerVerdicts.length > 0 && (
@@ -192,31 +187,22 @@ function Verdict({ of, run, hints, recordAt }: Shared & { readonly of: RowVerdic
           <Words text={statement} />
         </p>
       )}
-      {remedy !== undefined && (
-        <p class="fix">
-          <b>Fix</b> <Words text={remedy} />
-        </p>
-      )}
+      <Remedy text={remedy} />
     </div>
   );
 }
 
-function Attempt({ of, hints }: { readonly of: RowAttempt; readonly hints: Hints }) {
-  const { at, action, outcome, httpStatus, reason, facts, tookMs } = of;
-  return (
-    <tr>
-      <td class="nowrap">
-        <Time at={at} exact />
-      </td>
-      <td>{action ?? ''}</td>
-      <td>{OUTCOME_WORDS[outcome]}</td>
-      <td class="nowrap">{tookMs === null ? '' : tookMs < 1_000 ? `${tookMs} ms` : formatTook(tookMs)}</td>
-      <td>
-        {httpStatus !== null && `HTTP ${httpStatus} `}
-        {reason !== null && <code>{reason}</code>} <Foreign text={statementFor(reason, facts, hints)} />
-      </td>
-    </tr>
-  );
+function attemptCells({ at, action, outcome, httpStatus, reason, facts, tookMs }: RowAttempt, hints: Hints) {
+  return [
+    <Time at={at} exact />,
+    action,
+    OUTCOME_WORDS[outcome],
+    <span class="nowrap">{tookMs === null ? '' : tookMs < 1_000 ? `${tookMs} ms` : formatTook(tookMs)}</span>,
+    <>
+      {httpStatus !== null && `HTTP ${httpStatus} `}
+      {reason !== null && <code>{reason}</code>} <Foreign text={statementFor(reason, facts, hints)} />
+    </>,
+  ];
 }
 
 function Linked({ text, to }: { readonly text: string; readonly to: string | undefined }) {

@@ -12,7 +12,8 @@ import { watchesFolder } from '../../operator/phase-words.ts';
 import { verdictWords } from '../../operator/run-words.ts';
 import { rowQuery, toRowFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Crumbs, Empty, Foreign, More, Table } from '../parts/parts.tsx';
+import { Field, Select } from '../parts/inputs.tsx';
+import { addressOf, Crumbs, Empty, Foreign, Link, More, Table } from '../parts/parts.tsx';
 
 const PER_PAGE = 100;
 
@@ -42,24 +43,20 @@ export const rows = definePage({
             Rows of <Foreign text={run.title} most={80} />
           </h1>
           <form class="filters" method="get" action={path}>
-            <label class="grows">
-              Search
-              <input type="search" name="text" value={query.text ?? ''} placeholder="id, e-mail, name, any cell" />
-            </label>
-            <label>
-              Verdict
-              <select name="verdict">
-                <option value="">any</option>
-                <option value="problem" selected={query.verdict === 'problem'}>
-                  any problem
-                </option>
-                {VERDICTS.map((one) => (
-                  <option value={one} selected={one === query.verdict}>
-                    {one}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <Field
+              grows
+              label="Search"
+              type="search"
+              name="text"
+              value={query.text ?? ''}
+              placeholder="id, e-mail, name, any cell"
+            />
+            <Select
+              label="Verdict"
+              name="verdict"
+              options={[['problem', 'any problem'], ...VERDICTS]}
+              value={query.verdict}
+            />
             <label>
               Reason
               <input name="reason" list="reasons" value={query.reason ?? ''} autocomplete="off" />
@@ -108,9 +105,7 @@ function Row({ run, row }: { readonly run: Run; readonly row: NumberedRow }) {
   return (
     <tr>
       <td>
-        <a href={`/runs/${run.id}/rows/${n}`}>
-          <Foreign text={label === null || label === '' ? sourceId : label} most={80} />
-        </a>
+        <Link to={`/runs/${run.id}/rows/${n}`} text={label || sourceId} most={80} />
         <small class="id">
           {run.type === 'orders' && !watchesFolder(run) && (/^\d+$/.test(sourceId) ? 'line ' : 'lines ')}
           <Foreign text={sourceId} most={40} />

@@ -3,7 +3,8 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import { problemsIn, type RunReport } from '../../operator/run-report.ts';
 import { isHalfRead } from '../../operator/run-state.ts';
 import type { RunAction } from '../actions/actions.ts';
-import { Act, addressOf } from '../parts/parts.tsx';
+import { Act } from '../parts/inputs.tsx';
+import { addressOf } from '../parts/parts.tsx';
 
 interface RunActsProps {
   readonly run: Run;

@@ -4,6 +4,7 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import { type RunPlan, writesOf } from '../../operator/run-plan.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import { isCorrectable } from '../loads/fixes.ts';
+import { Button, Field, Hidden } from '../parts/inputs.tsx';
 import { Section } from '../parts/parts.tsx';
 
 /** What a person may approve before the rest. */
@@ -21,11 +22,16 @@ export function ApproveFirst({ run, plan }: { readonly run: Run; readonly plan: 
   if (writes <= FIRST) return null;
   return (
     <form class="filters" method="post" action={`/runs/${run.id}/resume`}>
-      <input type="hidden" name="plan" value={run.planId} />
-      <label>
-        Try it with the first orders
-        <input type="number" name="first" value={FIRST} min={1} max={writes} required />
-      </label>
+      <Hidden values={{ plan: run.planId }} />
+      <Field
+        label="Try it with the first orders"
+        type="number"
+        name="first"
+        value={FIRST}
+        min={1}
+        max={writes}
+        required
+      />
       <button type="submit">Approve only these</button>
       <span class="dim">The load then waits again, until you approve the others.</span>
     </form>
@@ -53,9 +59,7 @@ export function Results({ run, report, canCorrect }: { run: Run; report: RunRepo
         canCorrect &&
         refused > 0 &&
         (isCorrectable(run) ? (
-          <a id="fix" class="button" href={`/runs/${run.id}/fix`}>
-            Correct {plural(refused, 'row')}
-          </a>
+          <Button id="fix" to={`/runs/${run.id}/fix`} label={`Correct ${plural(refused, 'row')}`} />
         ) : (
           <span class="dim">When the load has ended, you can correct the rows that were not accepted here</span>
         ))

@@ -6,7 +6,7 @@ import type { RunReport } from '../../operator/run-report.ts';
 import { isHalfRead } from '../../operator/run-state.ts';
 import type { Waiting } from '../loads/uploads.ts';
 import type { PageContext } from '../page.ts';
-import { addressOf, Command, Foreign, Time } from '../parts/parts.tsx';
+import { addressOf, Command, Foreign, Link, Time } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { type stuckTargets, WaitsForTargets } from './target-parts.tsx';
 
@@ -76,9 +76,11 @@ export function StateNotice({ run, report, suspended, stuck, correction, correct
       )}
       {corrected && (
         <p class="notice warn">
-          <a href={addressOf(`/load/${corrected.upload.id}`, corrected.form)}>
-            <Foreign text={corrected.upload.name} most={120} />
-          </a>{' '}
+          <Link
+            to={addressOf(`/load/${corrected.upload.id}`, corrected.form)}
+            text={corrected.upload.name}
+            most={120}
+          />{' '}
           has the corrected lines of this file, and is not loaded yet.
         </p>
       )}

@@ -21,7 +21,7 @@ import { readLoad } from '../../syncs/orders/begin-load.ts';
 import { sharedRead } from '../live/shared-reads.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Speed } from '../parts/charts.tsx';
-import { addressOf, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
+import { addressOf, Fact, Section, Time, Title } from '../parts/parts.tsx';
 import { Phases } from '../parts/phases.tsx';
 import { Problems } from '../parts/problem-groups.tsx';
 import { Counts, CountsBar, State } from '../parts/run-counts.tsx';
@@ -45,7 +45,6 @@ const SETTLED_WELL = VERDICTS.filter((verdict) => !PROBLEMS.includes(verdict));
 export const run = definePage({
   path: '/runs/:run',
   params: z.object({ run: z.string() }),
-  query: z.object({}),
   async show(context, { params }) {
     const { pool, settings, person, hint } = context;
     const shown = await readRun(pool, params.run);
@@ -193,9 +192,7 @@ function Headline({ run, report, plan, canAct, correction }: HeadlineProps) {
   return (
     <div class="headline">
       <div>
-        <h1>
-          <Foreign text={run.title} most={120} />
-        </h1>
+        <Title text={run.title} most={120} />
         <p class="dim">
           <code>{run.id}</code>
           {run.dryRun && ' · dry run'} · account {run.account} · started <Time at={run.createdAt} exact /> ·{' '}

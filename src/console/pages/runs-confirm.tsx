@@ -6,7 +6,8 @@ import { type RunReport, reportRun } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';
 import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
-import { Command, Empty, Foreign } from '../parts/parts.tsx';
+import { Button, Hidden } from '../parts/inputs.tsx';
+import { Command, Empty, Link } from '../parts/parts.tsx';
 import { Counts, State } from '../parts/run-counts.tsx';
 
 const WORDS = {
@@ -38,7 +39,6 @@ function kindOf(action: 'cancel' | 'retry', reports: readonly RunReport[]): keyo
 
 export const confirm = definePage({
   path: '/confirm',
-  params: z.object({}),
   query: z.object({
     action: z.enum(['cancel', 'retry']),
     run: z.union([z.string().transform((one) => [one]), z.array(z.string()).max(100)]).prefault([]),
@@ -72,13 +72,11 @@ export const confirm = definePage({
             {runs.map(({ id }) => (
               <input type="hidden" name="run" value={id} />
             ))}
-            <input type="hidden" name="kind" value={kind} />
+            <Hidden values={{ kind }} />
             <button type="submit" class={action === 'cancel' ? 'danger' : 'primary'}>
               {button}
             </button>
-            <a class="button" href={runs.length === 1 ? `/runs/${ids[0]}` : '/runs'}>
-              Back
-            </a>
+            <Button to={runs.length === 1 ? `/runs/${ids[0]}` : '/runs'} label="Back" />
           </form>
         </>
       ),
@@ -87,9 +85,7 @@ export const confirm = definePage({
           {reports.map((report, i) => (
             <li class="card">
               <div class="card-head">
-                <a href={`/runs/${report.run}`}>
-                  <Foreign text={runs[i]?.title ?? report.sync} most={60} />
-                </a>
+                <Link to={`/runs/${report.run}`} text={runs[i]?.title ?? report.sync} most={60} />
                 <State report={report} />
                 <small class="id">{report.run}</small>
               </div>

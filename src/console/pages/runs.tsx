@@ -1,7 +1,7 @@
 /** Runs: all of them, filtered, the newest first. */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
-import { shellWord } from '../../base/reasons/template.ts';
+import { withOptions } from '../../base/reasons/template.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { RUN_STATUSES } from '../../engine/ledger/runs.ts';
 import { type ListedRun, pageOfRuns } from '../../engine/ledger/views/run-list.ts';
@@ -9,14 +9,14 @@ import { formatTook } from '../../operator/format.ts';
 import { type RunReport, reportRuns } from '../../operator/run-report.ts';
 import { runQuery, toRunFilter } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Days, Empty, Foreign, More, Select, Table, Time } from '../parts/parts.tsx';
+import { Check, Days, Select, Submit } from '../parts/inputs.tsx';
+import { addressOf, Empty, Link, More, Table, Time } from '../parts/parts.tsx';
 import { Counts, CountsBar, State } from '../parts/run-counts.tsx';
 
 const PER_PAGE = 50;
 
 export const runs = definePage({
   path: '/runs',
-  params: z.object({}),
   query: runQuery,
   async show(context, { query }) {
     const { pool, settings, person } = context;
@@ -52,12 +52,8 @@ export const runs = definePage({
             {person.role === 'operator' && (
               <div class="bulk">
                 <span class="dim">Of the selected runs:</span>
-                <button type="submit" name="action" value="retry">
-                  Retry
-                </button>
-                <button type="submit" name="action" value="cancel">
-                  Cancel
-                </button>
+                <Submit label="Retry" name="action" value="retry" />
+                <Submit label="Cancel" name="action" value="cancel" />
               </div>
             )}
             <Table
@@ -92,9 +88,7 @@ function RunRow({ entry, report, canSelect }: { entry: ListedRun; report: RunRep
         </td>
       )}
       <td>
-        <a id={`run-${run.id}`} href={`/runs/${run.id}`}>
-          <Foreign text={run.title} most={60} />
-        </a>
+        <Link id={`run-${run.id}`} to={`/runs/${run.id}`} text={run.title} most={60} />
         <small class="id">
           {run.id}
           {run.dryRun && ' · dry run'}
@@ -144,10 +138,7 @@ function Filters({ query, context: { settings } }: { readonly query: RunQuery; r
       <Select label="Status" name="status" options={RUN_STATUSES} value={query.status} />
       <Select label="With rows" name="verdict" options={VERDICTS} value={query.verdict} />
       <Days from={query.from} to={query.to} />
-      <label class="check">
-        <input type="checkbox" name="all" value="1" checked={query.all} />
-        Each run, also those that found nothing new
-      </label>
+      <Check label="Each run, also those that found nothing new" name="all" value="1" checked={query.all} />
       <button type="submit">Filter</button>
     </form>
   );
@@ -158,9 +149,6 @@ function plain({ all, ...query }: RunQuery): Readonly<Record<string, string | un
 }
 
 function commandOf({ sync, status, verdict, from, all }: RunQuery): string {
-  const options = { sync, status, verdict, since: from };
-  const words = Object.entries(options).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name} ${shellWord(value)}`],
-  );
-  return ['runs', ...words, ...(all ? ['--all'] : [])].join(' ');
+  const command = withOptions('runs', { sync, status, verdict, since: from });
+  return all ? `${command} --all` : command;
 }

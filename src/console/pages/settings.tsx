@@ -1,6 +1,5 @@
 /** Settings: those in effect, with secrets masked, and what may be wrong with them. */
 import { stringify } from 'yaml';
-import { z } from 'zod';
 import { printable } from '../../base/visible.ts';
 import { maskSettings } from '../../settings/mask.ts';
 import { sharedRead } from '../live/shared-reads.ts';
@@ -13,8 +12,6 @@ const FRESH_MS = 2_000;
 
 export const settings = definePage({
   path: '/settings',
-  params: z.object({}),
-  query: z.object({}),
   async show({ settings: inEffect, checkSettings, person }) {
     const { problem, warnings } = await sharedRead(inEffect, 'check', checkSettings, { freshMs: FRESH_MS });
     return {

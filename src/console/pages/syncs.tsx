@@ -1,16 +1,14 @@
 /** Syncs: when each starts, how it ended, and starting or pausing it. */
-import { z } from 'zod';
 import { pausedSyncs } from '../../engine/ledger/schedules.ts';
 import { scheduleWords } from '../../operator/schedule-words.ts';
 import { type ListedSync, listSyncs } from '../../operator/sync-list.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { Act, addressOf, Chip, Command, Empty, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
+import { Act } from '../parts/inputs.tsx';
+import { addressOf, Chip, Command, Empty, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
 import { Counts, State } from '../parts/run-counts.tsx';
 
 export const syncs = definePage({
   path: '/syncs',
-  params: z.object({}),
-  query: z.object({}),
   async show(context) {
     const { pool, settings } = context;
     const [listed, paused] = await Promise.all([listSyncs(pool, settings), pausedSyncs(pool)]);

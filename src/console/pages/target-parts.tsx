@@ -1,4 +1,5 @@
 /** How a target is, for the list of targets and for its page. */
+import type { Child } from 'hono/jsx';
 import type pg from 'pg';
 import { formatCount, plural } from '../../base/counts.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
@@ -9,7 +10,7 @@ import { isSecretRef, type SecretRef } from '../../settings/fields.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
 import { sourceOf } from '../../settings/secrets.ts';
 import type { PageContext } from '../page.ts';
-import { addressOf, Chip, Fact, Foreign, Section, Table, Time } from '../parts/parts.tsx';
+import { addressOf, Chip, Foreign, Section, Table, Time } from '../parts/parts.tsx';
 
 export function targetPath(target: string): string {
   return `/targets/${encodeURIComponent(target)}`;
@@ -124,16 +125,9 @@ export function Health({ state, retried, dead = 0 }: HealthProps) {
 }
 
 /** Where each secret of a target or channel comes from, such as the variable of its token. */
-export function Secrets({ settings }: { readonly settings: object | undefined }) {
+export function secretsOf(settings: object | undefined): Child {
   const sources = secretsIn(settings).map(sourceOf);
-  if (sources.length === 0) return null;
-  return (
-    <Fact name="Secrets">
-      {sources.map((source) => (
-        <div>{source}</div>
-      ))}
-    </Fact>
-  );
+  return sources.length === 0 ? null : sources.map((source) => <div>{source}</div>);
 }
 
 function secretsIn(value: unknown): readonly SecretRef[] {

@@ -1,4 +1,5 @@
 /** One target or channel for alerts: how it is, what waits for it, and what a check of the outside system finds. */
+import type { Child } from 'hono/jsx';
 import { z } from 'zod';
 import { formatCount } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';
@@ -13,9 +14,10 @@ import type { TargetSettings } from '../../settings/schema-target.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Lags } from '../parts/charts.tsx';
-import { Act, addressOf, Chip, Crumbs, Fact, Section } from '../parts/parts.tsx';
+import { Act, Button, Remedy } from '../parts/inputs.tsx';
+import { addressOf, Chip, Crumbs, Facts, Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
-import { Health, healthOf, Secrets, Signing, targetPath } from './target-parts.tsx';
+import { Health, healthOf, Signing, secretsOf, targetPath } from './target-parts.tsx';
 
 /** The time that a check may take. */
 const CHECK_MS = 20_000;
@@ -33,6 +35,7 @@ export const target = definePage({
     const { open, dead } = counts ?? { open: 0, dead: 0 };
     const channel = channelIn(name);
     const own = settings.targets[name];
+    const channelSettings = channel === undefined ? undefined : settings.alerts[channel];
     const canAct = person.role === 'operator';
     return {
       title: name,
@@ -53,34 +56,30 @@ export const target = definePage({
               {health?.state?.disabled && canAct && <Act path={`${targetPath(name)}/enable`} label="Enable" primary />}
               {channel !== undefined && canAct && <Act path={`${targetPath(name)}/test`} label="Send a test message" />}
               {own !== undefined && (
-                <a class="button" id="check" href={addressOf(targetPath(name), { check: '1' })}>
-                  Check the target now
-                </a>
+                <Button id="check" to={addressOf(targetPath(name), { check: '1' })} label="Check the target now" />
               )}
             </div>
           </div>
-          <dl class="facts">
-            <Fact name="Type">
-              {own?.type ?? (channel === undefined ? 'not in the settings' : settings.alerts[channel]?.type)}
-            </Fact>
-            <Address settings={own} />
-            <Senders settings={settings} target={name} />
-            {own?.type === 'webhook' && (
-              <Fact name="Signing">
-                <Signing target={own} />
-              </Fact>
-            )}
-            <Secrets settings={own ?? (channel === undefined ? undefined : settings.alerts[channel])} />
-            <Fact name="Deliveries">
-              <a id="all" href={addressOf('/deliveries', { target: name, verdict: 'waiting' })}>
-                {formatCount(open)} open
-              </a>
-              {', '}
-              <a id="dead" href={addressOf('/deliveries', { target: name, verdict: 'dead' })}>
-                {formatCount(dead)} dead
-              </a>
-            </Fact>
-          </dl>
+          <Facts
+            of={{
+              Type: own?.type ?? channelSettings?.type ?? 'not in the settings',
+              Address: addressIn(own),
+              'Receives from': sendersOf(settings, name),
+              Signing: own?.type === 'webhook' && <Signing target={own} />,
+              Secrets: secretsOf(own ?? channelSettings),
+              Deliveries: (
+                <>
+                  <a id="all" href={addressOf('/deliveries', { target: name, verdict: 'waiting' })}>
+                    {formatCount(open)} open
+                  </a>
+                  {', '}
+                  <a id="dead" href={addressOf('/deliveries', { target: name, verdict: 'dead' })}>
+                    {formatCount(dead)} dead
+                  </a>
+                </>
+              ),
+            }}
+          />
           {query.check !== undefined && own !== undefined && (
             <Section title="Check">
               <Findings findings={await checkNow(context, name)} />
@@ -98,25 +97,16 @@ export const target = definePage({
 });
 
 /** Without its secrets. */
-function Address({ settings }: { readonly settings: TargetSettings | undefined }) {
+function addressIn(settings: TargetSettings | undefined): string | undefined {
   const url = settings && 'url' in settings ? settings.url : undefined;
-  return typeof url === 'string' || url instanceof Hidden ? <Fact name="Address">{maskUrl(String(url))}</Fact> : null;
+  return typeof url === 'string' || url instanceof Hidden ? maskUrl(String(url)) : undefined;
 }
 
 /** The syncs that send changes of tasks to a target. */
-function Senders({ settings: { syncs }, target }: { readonly settings: Settings; readonly target: string }) {
+function sendersOf({ syncs }: Settings, target: string): Child {
   const senders = Object.values(syncs).filter((sync) => sync.type === 'tasks' && sync.targets.includes(target));
   if (senders.length === 0) return null;
-  return (
-    <Fact name="Receives from">
-      {senders.map(({ name }, i) => (
-        <>
-          {i > 0 && ', '}
-          <a href={addressOf('/runs', { sync: name })}>{name}</a>
-        </>
-      ))}
-    </Fact>
-  );
+  return senders.map(({ name }, i) => [i > 0 && ', ', <a href={addressOf('/runs', { sync: name })}>{name}</a>]);
 }
 
 /** Reads the outside system now. */
@@ -144,11 +134,7 @@ function Findings({ findings }: { readonly findings: readonly Finding[] }) {
       {findings.map(({ what, status, detail, remedy }) => (
         <li>
           <Chip tone={TONES[status]}>{status}</Chip> <Words text={`${what}: ${detail}`} most={800} />
-          {remedy !== undefined && (
-            <p class="fix">
-              <b>Fix</b> <Words text={remedy} most={600} />
-            </p>
-          )}
+          <Remedy text={remedy} most={600} />
         </li>
       ))}
     </ul>

@@ -29,6 +29,24 @@ export function Foreign({ text, most }: { readonly text: string; readonly most?:
   );
 }
 
+/** A link whose words come from another system. */
+export function Link({ id, to, text, most }: { id?: string; to: string; text: string; most: number }) {
+  return (
+    <a id={id} href={to}>
+      <Foreign text={text} most={most} />
+    </a>
+  );
+}
+
+/** The title of a page that comes from another system. */
+export function Title({ text, most }: { readonly text: string; readonly most: number }) {
+  return (
+    <h1>
+      <Foreign text={text} most={most} />
+    </h1>
+  );
+}
+
 interface CrumbsProps {
   /** The name of each page above this one, by its address. */
   readonly to: Readonly<Record<string, string>>;
@@ -43,9 +61,7 @@ export function Crumbs({ to, here }: CrumbsProps) {
       {Object.entries(to).map(([path, name], i) => (
         <>
           {i > 0 && ' / '}
-          <a id={`up-${path}`} href={path}>
-            <Foreign text={name} most={80} />
-          </a>
+          <Link id={`up-${path}`} to={path} text={name} most={80} />
         </>
       ))}
       {here !== undefined && (
@@ -106,18 +122,6 @@ export function Section({ title, side, children }: { title: Child; side?: Child;
   );
 }
 
-/** A button that posts at once; what cannot be undone goes through the page that confirms it. */
-export function Act({ path, label, primary, plan }: { path: string; label: string; primary?: boolean; plan?: string }) {
-  return (
-    <form method="post" action={path}>
-      {plan !== undefined && <input type="hidden" name="plan" value={plan} />}
-      <button type="submit" class={primary ? 'primary' : undefined}>
-        {label}
-      </button>
-    </form>
-  );
-}
-
 /** The address of the same page with other values; undefined removes one. */
 export function addressOf(path: string, values: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();
@@ -147,21 +151,40 @@ export function Head({ columns }: { readonly columns: readonly (Column | false)[
   );
 }
 
-/** A list of records; on a phone it is scrolled or folded. */
-export function Table({
-  columns,
-  children,
-}: {
+interface TableProps {
   readonly columns: readonly (Column | false)[];
-  readonly children: Child;
-}) {
+  /** The cells of each row; those of a column that is false are left out. */
+  readonly rows?: readonly (readonly Child[])[];
+  /** Rows of another form, instead. */
+  readonly children?: Child;
+}
+
+/** A list of records; on a phone it is scrolled or folded. */
+export function Table({ columns, rows = [], children }: TableProps) {
   return (
     <div class="wide">
       <table class="list">
         <Head columns={columns} />
-        <tbody>{children}</tbody>
+        <tbody>
+          {rows.map((cells) => (
+            <tr>{cells.map((cell, i) => columns[i] !== false && <td>{cell}</td>)}</tr>
+          ))}
+          {children}
+        </tbody>
       </table>
     </div>
+  );
+}
+
+/** What is known of a thing, by name; what is not known is left out. */
+export function Facts({ of }: { readonly of: Readonly<Record<string, Child>> }) {
+  const known = Object.entries(of).filter(([, fact]) => fact !== undefined && fact !== null && fact !== false);
+  return (
+    <dl class="facts">
+      {known.map(([name, fact]) => (
+        <Fact name={name}>{fact}</Fact>
+      ))}
+    </dl>
   );
 }
 
@@ -172,40 +195,6 @@ export function Fact({ name, children }: { readonly name: string; readonly child
       <dt>{name}</dt>
       <dd>{children}</dd>
     </>
-  );
-}
-
-/** Filters by day: the first and the last. */
-export function Days({ from, to }: { readonly from: string | undefined; readonly to: string | undefined }) {
-  return (
-    <>
-      <label>
-        From
-        <input type="date" name="from" value={from ?? ''} />
-      </label>
-      <label>
-        To
-        <input type="date" name="to" value={to ?? ''} />
-      </label>
-    </>
-  );
-}
-
-/** A filter with a choice of values, or any. */
-export function Select(given: { label: string; name: string; options: readonly string[]; value: string | undefined }) {
-  const { label, name, options, value } = given;
-  return (
-    <label>
-      {label}
-      <select name={name}>
-        <option value="">any</option>
-        {options.map((option) => (
-          <option value={option} selected={option === value}>
-            {option}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 

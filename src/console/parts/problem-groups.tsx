@@ -11,7 +11,8 @@ import {
 } from '../../operator/problem-rows.ts';
 import type { RunReport } from '../../operator/run-report.ts';
 import { undecidableWords } from '../../operator/run-words.ts';
-import { addressOf, Command, Foreign, Section } from './parts.tsx';
+import { Remedy } from './inputs.tsx';
+import { addressOf, Command, Foreign, Link, Section } from './parts.tsx';
 import { Words } from './words.tsx';
 
 /** Longer sentences are cut: the page of the row has them whole. */
@@ -92,11 +93,7 @@ function ProblemGroups({ run, section }: { readonly run: string; readonly sectio
             )}
           </p>
           <Said run={run} group={group} />
-          {group.remedy !== undefined && (
-            <p class="fix">
-              <b>Fix</b> <Words text={group.remedy} most={MOST} />
-            </p>
-          )}
+          <Remedy text={group.remedy} most={MOST} />
         </li>
       ))}
     </ul>
@@ -129,10 +126,8 @@ function Said({ run, group }: { readonly run: string; readonly group: ProblemGro
     <ul class="examples">
       {group.examples.map((one, i) => (
         <li>
-          <a href={`/runs/${run}/rows/${encodeURIComponent(one.sourceId)}`}>
-            <Foreign text={names[i] ?? ''} most={80} />
-          </a>
-          : <Words text={group.said[i] ?? ''} most={MOST} />
+          <Link to={`/runs/${run}/rows/${encodeURIComponent(one.sourceId)}`} text={names[i] ?? ''} most={80} />:{' '}
+          <Words text={group.said[i] ?? ''} most={MOST} />
         </li>
       ))}
       {moreOf(group).map((words) => (

@@ -6,6 +6,7 @@ import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { openHandCalls } from '../../engine/ledger/console/hand-calls.ts';
 import type { PageContext } from '../page.ts';
+import { Hidden, Select } from '../parts/inputs.tsx';
 import { Foreign, Time } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { type Field, fieldsOf } from './fields.ts';
@@ -79,11 +80,8 @@ interface WriteFormProps {
 export function WriteForm({ account, operation, path = {}, page, class: look, children }: WriteFormProps) {
   return (
     <form class={look ?? 'acts'} method="post" action={`/records/${encodeURIComponent(account)}/call/${operation}`}>
-      <input type="hidden" name="once" value={randomUUID()} />
-      <input type="hidden" name="page" value={page} />
-      {Object.entries(path).map(([name, value]) => (
-        <input type="hidden" name={`path.${name}`} value={value} />
-      ))}
+      <Hidden values={{ once: randomUUID(), page }} />
+      <Hidden values={Object.fromEntries(Object.entries(path).map(([name, value]) => [`path.${name}`, value]))} />
       {children}
     </form>
   );
@@ -103,10 +101,7 @@ export function Fields({ operation, record = {}, fixed = {} }: FieldsProps) {
   const filled = fields.filter(({ name }) => valueWords(record[name]) !== '').map(({ name }) => name);
   return (
     <>
-      {Object.entries(fixed).map(([name, value]) => (
-        <input type="hidden" name={name} value={value} />
-      ))}
-      {filled.length > 0 && <input type="hidden" name="filled" value={filled.join(',')} />}
+      <Hidden values={{ ...fixed, filled: filled.length > 0 ? filled.join(',') : undefined }} />
       <div class="fields">
         {fields.map((field) => (
           <Input field={field} value={valueWords(record[field.name])} />
@@ -120,18 +115,7 @@ const LONG = /description|comment_text/;
 
 function Input({ field: { name, type }, value }: { readonly field: Field; readonly value: string }) {
   if (type === 'flag') {
-    return (
-      <label>
-        {name}
-        <select name={name}>
-          {['', 'yes', 'no'].map((one) => (
-            <option value={one} selected={one === flagWord(value)}>
-              {one}
-            </option>
-          ))}
-        </select>
-      </label>
-    );
+    return <Select label={name} name={name} options={['', 'yes', 'no']} value={flagWord(value)} none={null} />;
   }
   if (LONG.test(name)) {
     return (

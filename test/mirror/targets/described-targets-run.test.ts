@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import type { Workspace } from '../../../src/cli/workspace/workspace.ts';
+import type { Workspace } from '../../../src/cli/workspace/open-workspace.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { exampleOf } from '../../support/documented-targets.ts';
 import { ended } from '../../support/harness/ended.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Workspace } from '../../../src/cli/workspace/workspace.ts';
+import type { Workspace } from '../../../src/cli/workspace/open-workspace.ts';
 import { resumeAccount, suspendByHand } from '../../../src/engine/ledger/scopes/suspensions.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { ended } from '../../support/harness/ended.ts';

@@ -1,7 +1,7 @@
 /** For tests of loads: files of orders, and what the service has of them. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Workspace } from '../../../src/cli/workspace/workspace.ts';
+import type { Workspace } from '../../../src/cli/workspace/open-workspace.ts';
 import { type LoadedRow, loadedRows } from '../../../src/engine/ledger/matching/staged-orders.ts';
 import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { reopenRun } from '../../../src/operator/run-actions.ts';

@@ -1,7 +1,6 @@
 /** Workspaces put together as the command line does it, on a test's own database, which stays open when they close. */
 import pino from 'pino';
-import { openWorkspace } from '../../../src/cli/workspace/open-workspace.ts';
-import type { Workspace } from '../../../src/cli/workspace/workspace.ts';
+import { openWorkspace, type Workspace } from '../../../src/cli/workspace/open-workspace.ts';
 import { parseSettings } from '../../../src/settings/parse.ts';
 import type { Database } from '../../../src/storage/open.ts';
 
