@@ -231,7 +231,7 @@ const MOST_SHOWN = 40;
 const CUT_OFF = { code: 'AMOUNT_CUT_OFF', severity: 'error' } as const;
 const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error' } as const;
 
-/** Many reports end with lines of totals, averages and counts. With --create-customers it would become an order of a customer named Total. */
+/** Many reports end with lines of totals, averages and counts. With --create-customers, each would become an order of a customer named Total. */
 const TOTALS = new RegExp(
   `^(?:${[
     ...['(?:(?:grand|sub|sous|overall|report|page)[ -]?)?totals?(?: g[eé]n[eé]rale?| geral)?', 'sum', 'somme'],

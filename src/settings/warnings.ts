@@ -115,7 +115,7 @@ function ofListening(parsed: SettingsFile, section: 'console' | 'health'): Findi
   return [{ path: [section, 'listen'], message: `other machines can reach ${quote(host)} ${danger}` }];
 }
 
-/** Also of the maps in it. */
+/** Secrets that are written in the file, in these members and in maps below them. */
 function ofLiterals(path: Path, members: object): Finding[] {
   return Object.entries(members).flatMap(([key, value]) =>
     isSecretSource(value)
