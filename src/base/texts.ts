@@ -2,7 +2,7 @@
 
 /** Text as Postgres can hold it: neither NUL nor half a character. */
 export function storable(text: string): string {
-  return text.replaceAll('\0', '').toWellFormed();
+  return text.isWellFormed() && !text.includes('\0') ? text : text.replaceAll('\0', '').toWellFormed();
 }
 
 /** At most this many UTF-16 units; the last one is an ellipsis if some were left out. No character is cut in half. */

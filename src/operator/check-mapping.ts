@@ -75,7 +75,7 @@ export async function checkMapping(sync: ContactsSync, account: Account, reading
   let read = 0;
   for await (const record of firstContacts(sync, account, reading)) {
     read += 1;
-    if (isMarkedDeleted(record)) continue;
+    if (isMarkedDeleted(record, 'contacts')) continue;
     (mapping.selects(record) ? selected : leftOut).push(record);
     for (const one of neverSet) if (textOf(record, one) !== '') neverSet.delete(one);
     if (selected.length === CONTACTS || read === MOST_READ) break;

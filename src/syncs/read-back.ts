@@ -95,7 +95,7 @@ export async function lookUpHidden(
   kind: WholeKind,
   ids: readonly string[],
 ): Promise<readonly JsonObject[]> {
-  return (await lookUpAll(context, kind, ids)).filter((record) => !isMarkedDeleted(record));
+  return (await lookUpAll(context, kind, ids)).filter((record) => !isMarkedDeleted(record, kind));
 }
 
 /** Those that exist; not all of them if the service cannot be asked. @throws if the run is stopped */

@@ -30,8 +30,9 @@ export function contractRecord(read: JsonObject, kind: Described, dialect: Diale
 export function contractRecord(read: Json, kind: Described, dialect: Dialect): Json;
 export function contractRecord(read: Json, kind: Described, dialect: Dialect): Json {
   if (!isJsonObject(read)) return read;
-  const { record, fields } = flat(read, kind, dialect);
   const chosen = membersSet(kind, dialect);
+  if (isAsContract(read, kind, chosen)) return read;
+  const { record, fields } = flat(read, kind, dialect);
   let added: Record<string, Json> | undefined;
   const set = (field: string, value: Json) => {
     if (value === record[field]) return;
@@ -47,6 +48,18 @@ export function contractRecord(read: Json, kind: Described, dialect: Dialect): J
   for (const [field, path] of Object.entries(chosen))
     set(field, memberAt(read, field, path) ?? memberAt(record, field, path) ?? null);
   return added === undefined ? record : { ...record, ...added };
+}
+
+/** Whether the record has its fields under the contract's names only, and each value is as it stays: most records of most services. */
+function isAsContract(read: JsonObject, kind: Described, chosen: Readonly<Record<string, string>>): boolean {
+  const { isOwn, mayBeNested, fields } = formOf(read, kind);
+  if (!isOwn || mayBeNested || Object.keys(chosen).length > 0) return false;
+  for (const field of fields.keys()) {
+    const value = read[field];
+    if (typeof value === 'object' && value !== null) return false;
+    if (REFERENCES.has(field) && typeof value === 'string' && value.includes('/')) return false; // may be an address
+  }
+  return true;
 }
 
 /**

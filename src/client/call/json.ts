@@ -42,13 +42,13 @@ export function textOf(value: unknown): string {
 /** No text of a service begins with this mark. */
 const MARK = `${randomUUID()}:`;
 const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, 'g');
-const MANY_DIGITS = /\d{16}/;
+const LONG = 16;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const WHOLE = /^-?[1-9]\d{15,}$/;
 
 /** @throws SyntaxError as JSON.parse does */
 export function parseJson(text: string): Json {
-  const marked = MANY_DIGITS.test(text) ? withMarks(text) : text;
+  const marked = hasManyDigits(text) ? withMarks(text) : text;
   // JSON.parse returns JSON only.
   if (marked === text) return JSON.parse(text) as Json;
   return JSON.parse(marked, (_, value: unknown) =>
@@ -81,13 +81,29 @@ function longDigits(value: unknown): string | undefined {
   return typeof digits === 'string' && WHOLE.test(digits) ? digits : undefined;
 }
 
+/** Whether as many digits follow one another as a long integer has. It looks at each 16th character only, so that it is fast. */
+function hasManyDigits(text: string): boolean {
+  for (let at = LONG - 1; at < text.length; at += LONG) {
+    if (!isDigit(text.charCodeAt(at))) continue;
+    let [from, to] = [at, at + 1];
+    while (isDigit(text.charCodeAt(from - 1))) from--;
+    while (isDigit(text.charCodeAt(to))) to++;
+    if (to - from >= LONG) return true;
+  }
+  return false;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
 /** The text with a marked string in place of each long integer; what is within strings stays as it is. */
 function withMarks(text: string): string {
   const parts: string[] = [];
   for (let at = 0; at < text.length; ) {
     const open = text.indexOf('"', at);
     const outside = text.slice(at, open === -1 ? text.length : open);
-    parts.push(MANY_DIGITS.test(outside) ? outside.replace(NUMBER, marked) : outside);
+    parts.push(hasManyDigits(outside) ? outside.replace(NUMBER, marked) : outside);
     if (open === -1) break;
     at = stringEnd(text, open + 1);
     parts.push(text.slice(open, at));

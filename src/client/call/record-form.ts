@@ -21,6 +21,10 @@ export interface Form {
   readonly names: readonly string[];
   /** Whether a member may hold other fields, or links. */
   readonly mayBeNested: boolean;
+  /** Whether each field has one member, under the contract's name. */
+  readonly isOwn: boolean;
+  /** The members that say whether the record is deleted. */
+  readonly deletion: readonly string[];
   /** The members that may have each field, the best name first. */
   readonly fields: ReadonlyMap<string, readonly Member[]>;
 }
@@ -35,12 +39,21 @@ export function formOf(record: JsonObject, kind: Described): Form {
   if (last !== undefined && hasNames(record, last.names)) return last;
   const names = Object.keys(record);
   const key = JSON.stringify([kind, ...names]);
-  const form = FORMS.get(key) ?? { names, mayBeNested: mayBeNested(names, kind), fields: fieldsIn(names, kind) };
+  const form = FORMS.get(key) ?? newForm(names, kind);
   if (FORMS.size === MOST_FORMS) FORMS.clear();
   FORMS.set(key, form);
   LAST_FORMS.set(kind, form);
   return form;
 }
+
+function newForm(names: readonly string[], kind: Described): Form {
+  const fields = fieldsIn(names, kind);
+  const isOwn = [...fields].every(([field, members]) => members.length === 1 && members[0]?.name === field);
+  const deletion = names.filter((name) => DELETED.test(name));
+  return { names, mayBeNested: mayBeNested(names, kind), isOwn, deletion, fields };
+}
+
+const DELETED = /^(is[-_]?)?(deleted|removed|trashed)([-_]?(at|on|date|time))?$/i;
 
 function hasNames(record: JsonObject, names: readonly string[]): boolean {
   let at = 0;

@@ -6,11 +6,11 @@ import type { GrowingBytes } from '../http/growing-bytes.ts';
 import { NUMBER_KEY } from './list-choice.ts';
 
 const QUOTE = 0x22;
-const COMMA = 0x2c;
+export const COMMA = 0x2c;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
-const OPEN_BRACE = 0x7b;
+export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 export const CLOSE_BRACKET = 0x5d;
 
@@ -191,7 +191,7 @@ class StringScanner {
   }
 }
 
-function isSpace(byte: number): boolean {
+export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 

@@ -6,16 +6,15 @@
  * is kept and parsed at the end: it proves that the answer is complete, and shows whether its envelope reports a failure.
  */
 
-import { isUtf8 } from 'node:buffer';
 import { LockstepError } from '../../base/errors.ts';
 import { failureIn } from '../../contract/envelope.ts';
 import type { Kind } from '../../contract/kinds.ts';
 import { contractRecord } from '../call/contract-record.ts';
 import { decodeBody, holdingOf, isDisputed, looksLike, saysEmpty } from '../call/decode.ts';
 import { type Dialect, isJsonObject, whyNoId } from '../call/dialect.ts';
-import { type Json, parseJson } from '../call/json.ts';
+import type { Json } from '../call/json.ts';
 import { GrowingBytes } from '../http/growing-bytes.ts';
-import { CLOSE_BRACE, CLOSE_BRACKET, ElementScanner, OutlineWalker } from './json-scan.ts';
+import { CLOSE_BRACE, CLOSE_BRACKET, OutlineWalker } from './json-scan.ts';
 import {
   chooseList,
   explicitPath,
@@ -25,10 +24,10 @@ import {
   mayHoldRecords,
   spellingsOf,
 } from './list-choice.ts';
+import { OpenList, parseRun, RUN_BYTES } from './open-list.ts';
 
 /** Maximum records per batch. */
 export const BATCH_RECORDS = 1000;
-const RUN_BYTES = 256 * 1024;
 const MAX_RECORD_BYTES = 8 * 1024 * 1024;
 const MAX_OUTLINE_BYTES = 4 * 1024 * 1024;
 /** Choosing among the lists of an answer is fast for tens of lists. */
@@ -50,20 +49,6 @@ export type ListEnd =
   | { readonly status: 'whole'; readonly outline: Json }
   /** The envelope reports a failure; discard the records handed over. */
   | { readonly status: 'failing'; readonly message: string };
-
-interface OpenList {
-  readonly path: readonly string[];
-  /** An object whose keys are numbers. */
-  readonly isNumbered: boolean;
-  /** Whether its next element has its key before it: of the first one, the key is in the outline. */
-  hasKeys: boolean;
-  /** Undefined until the first element has shown whether these are records. */
-  taking: boolean | undefined;
-  runStart: number;
-  /** The last separator seen. */
-  lastEnd: number;
-  readonly scanner: ElementScanner;
-}
 
 /** Reads one answer. `write` and `end` throw a ListProblem. */
 export class ListReader {
@@ -174,26 +159,19 @@ export class ListReader {
       if (named || looked) this.#addSpot({ path, holds: 'nothing' });
     } else if (named || (looked && data[at] === 0x7b)) {
       if (named) this.#addSpot({ path, holds: 'records' });
-      const taking = named ? true : undefined;
-      this.#list = {
-        path,
-        isNumbered,
-        hasKeys: false,
-        taking,
-        runStart: at,
-        lastEnd: at,
-        scanner: new ElementScanner(),
-      };
+      this.#list = new OpenList({ path, isNumbered, taking: named ? true : undefined, at });
     }
     return at;
   }
 
   #read(list: OpenList, data: Buffer, from: number): number {
     const [close, other] = list.isNumbered ? [CLOSE_BRACE, CLOSE_BRACKET] : [CLOSE_BRACKET, CLOSE_BRACE];
-    for (let at = list.scanner.separator(data, from); at !== -1; at = list.scanner.separator(data, at + 1)) {
+    const start = list.guessRuns(data, from, (records) => this.#keep(list, records));
+    for (let at = list.scanner.separator(data, start); at !== -1; at = list.scanner.separator(data, at + 1)) {
       if (data[at] === other) throw brokenList();
       if (list.taking === undefined && !this.#judge(list, data.subarray(list.runStart, at)))
         return list.isNumbered ? list.runStart : at;
+      list.learnSeparator(data, at);
       const isEnd = data[at] === close;
       if (isEnd || list.isNumbered || at - list.runStart > RUN_BYTES) this.#parseRun(list, data, at);
       list.lastEnd = at;
@@ -241,13 +219,14 @@ export class ListReader {
   }
 
   #parseRun(list: OpenList, data: Buffer, end: number): void {
-    const run = data.subarray(list.runStart, end);
-    const records = parseRun(list.hasKeys ? withoutKey(run) : run);
+    const records = list.endRun(data, end);
     if (records === undefined) throw brokenList();
-    list.hasKeys = list.isNumbered;
-    if (list.taking)
-      for (const record of records) this.#records.push(contractRecord(record, this.#kind, this.#dialect));
-    list.runStart = end + 1;
+    this.#keep(list, records);
+  }
+
+  #keep({ taking }: OpenList, records: readonly Json[]): void {
+    if (!taking) return;
+    for (const record of records) this.#records.push(contractRecord(record, this.#kind, this.#dialect));
   }
 
   #isNamed(path: readonly string[]): boolean {
@@ -275,20 +254,3 @@ export class ListReader {
 }
 
 const brokenList = () => new ListProblem('unreadable', 'broken JSON within the list');
-
-/** One element of an object whose keys are numbers; empty, which is broken JSON, if it has another key. */
-function withoutKey(element: Buffer): Buffer {
-  const [key = element] = /^\s*"\d+"\s*:/.exec(element.toString('latin1')) ?? [];
-  return element.subarray(key.length);
-}
-
-/** The elements of a run; undefined if it is not JSON. A blank run means a surplus comma. */
-function parseRun(run: Buffer): readonly Json[] | undefined {
-  const text = run.toString();
-  if (text.trim() === '' || !isUtf8(run)) return undefined;
-  try {
-    return parseJson(`[${text}]`) as readonly Json[]; // safe: an array gives an array
-  } catch {
-    return undefined;
-  }
-}

@@ -4,6 +4,8 @@ import type { Lane } from '../../client/budget/budget.ts';
 import { recordIn } from '../../client/call/decode.ts';
 import { flagOf, idOf, isJsonObject, toWireId } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
+import { formOf } from '../../client/call/record-form.ts';
+import type { Kind } from '../../contract/kinds.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from './account.ts';
 import { RunFailed } from './failure.ts';
@@ -27,17 +29,13 @@ export interface LookUpOptions extends ReadOptions {
 }
 
 /** Whether a record says of itself that it is deleted: some services list such records, and others hide them. */
-export function isMarkedDeleted(record: Json): boolean {
-  if (!isJsonObject(record)) return false;
-  for (const name in record) if (DELETED.test(name) && isSet(record[name])) return true;
-  return false;
+export function isMarkedDeleted(record: Json, kind: Kind): boolean {
+  return isJsonObject(record) && formOf(record, kind).deletion.some((name) => isSet(record[name]));
 }
 
 function isSet(value: Json | undefined): boolean {
   return flagOf(value) !== false && (value === true || /[1-9a-z]/i.test(textOf(value)));
 }
-
-const DELETED = /^(is[-_]?)?(deleted|removed|trashed)([-_]?(at|on|date|time))?$/i;
 
 /** @throws Stop */
 export async function lookUp(

@@ -210,7 +210,7 @@ async function lookAtSuspects(
     if (control !== undefined && (await look(control)).status !== 'found') return { status: 'unclear', id: first };
     for (const id of evenly(suspects, MOST_LOOKED_UP)) {
       const found = await look(id);
-      if (found.status === 'found' && !isMarkedDeleted(found.record))
+      if (found.status === 'found' && !isMarkedDeleted(found.record, resource))
         return { status: 'hidden', id, record: found.record };
     }
   } catch (error) {

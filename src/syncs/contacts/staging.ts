@@ -35,7 +35,7 @@ export function toScannedContact(record: Json, account: Account, mapping = UNMAP
   const masked = maskedIn(fields);
   const failures =
     masked === undefined ? ofMapping : [{ code: 'MASKED', facts: { value: masked } } as const, ...ofMapping];
-  const state = { isSelected: mapping.selects(record), isDeleted: isMarkedDeleted(record) };
+  const state = { isSelected: mapping.selects(record), isDeleted: isMarkedDeleted(record, 'contacts') };
   return { id, label: labelOf(fields), hash: fieldsHash(fields), fields, failures, ...state, ...keysOf(fields) };
 }
 

@@ -57,7 +57,7 @@ export async function readCustomers(
     ...readsOf(context),
     awaitMore: witnesses.awaitMore,
     onRecords: async (answered) => {
-      const batch = answered.filter((record) => !isMarkedDeleted(record));
+      const batch = answered.filter((record) => !isMarkedDeleted(record, 'customers'));
       deleted += answered.length - batch.length;
       const records = batch.map((record) => toSeenCustomer(record, account));
       for (const [i, { recordId }] of records.entries()) witnesses.note(recordId, batch[i] ?? null);

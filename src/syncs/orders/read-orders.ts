@@ -77,7 +77,7 @@ export async function readOrders(
     onRecords: async (batch) => {
       if (batch.length > 0) wanted ??= await openWantedOrders(pool, keepingFor);
       for (const record of batch) {
-        if (isMarkedDeleted(record)) {
+        if (isMarkedDeleted(record, 'orders')) {
           deleted++;
           continue;
         }

@@ -21,6 +21,8 @@ describe('the customer of an order', () => {
     [{ customer: 17 }, 17],
     [{ 'order-customer-id': 17 }, 17],
     [{ client_id: null, customer: { id: 17, name: 'Ann' } }, 17],
+    [{ client_id: { id: 17 } }, 17],
+    [{ client_id: '/customers/17' }, '17'],
     [{ customer: { customer_id: 17 } }, 17],
     [{ buyer: UUID }, UUID],
     [{ customer: 'https://host/api/customers/17/' }, '17'],

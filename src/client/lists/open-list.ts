@@ -1,0 +1,93 @@
+/** A list of an answer while it arrives: which of its bytes are whole elements. */
+import { isUtf8 } from 'node:buffer';
+import { type Json, parseJson } from '../call/json.ts';
+import { CLOSE_BRACE, COMMA, ElementScanner, isSpace, OPEN_BRACE } from './json-scan.ts';
+
+/** A longer run of elements is parsed before the next one is looked for. */
+export const RUN_BYTES = 256 * 1024;
+
+export class OpenList {
+  readonly path: readonly string[];
+  /** An object whose keys are numbers. */
+  readonly isNumbered: boolean;
+  /** Undefined until the first element has shown whether these are records. */
+  taking: boolean | undefined;
+  /** Where the run of elements begins that is not yet parsed. */
+  runStart: number;
+  /** The last separator seen. */
+  lastEnd: number;
+  scanner = new ElementScanner();
+  /** Whether its next element has its key before it: of the first one, the key is in the outline. */
+  #hasKeys = false;
+  /** What is between the first two elements, from brace to brace; null if it does not show where an element ends. */
+  #between: Buffer | null | undefined;
+
+  /** `at`: where its first element begins. */
+  constructor(from: Pick<OpenList, 'path' | 'isNumbered' | 'taking'> & { readonly at: number }) {
+    this.path = from.path;
+    this.isNumbered = from.isNumbered;
+    this.taking = from.taking;
+    this.runStart = from.at;
+    this.lastEnd = from.at;
+  }
+
+  /** The elements from `runStart` to the separator at `end`; undefined if they are not JSON. */
+  endRun(data: Buffer, end: number): readonly Json[] | undefined {
+    const run = data.subarray(this.runStart, end);
+    const elements = parseRun(this.#hasKeys ? withoutKey(run) : run);
+    this.#hasKeys = this.isNumbered;
+    this.runStart = end + 1;
+    return elements;
+  }
+
+  /** Notes how the elements around a separator are separated. */
+  learnSeparator(data: Buffer, at: number): void {
+    if (this.#between !== undefined) return;
+    let [from, to] = [at - 1, at + 1];
+    while (isSpace(data[from])) from--;
+    while (isSpace(data[to])) to++;
+    if (to >= data.length) return; // the next element has not arrived
+    const isBetween = data[from] === CLOSE_BRACE && data[to] === OPEN_BRACE;
+    this.#between = isBetween ? Buffer.from(data.subarray(from, to + 1)) : null;
+  }
+
+  /**
+   * Hands over runs that end where the bytes look like a separator, without looking at each byte. If JSON.parse can read such
+   * a run, it is a sequence of whole elements; if not, the same bytes are within elements too, and nothing is guessed any more.
+   * Returns where the scanner goes on.
+   */
+  guessRuns(data: Buffer, from: number, onElements: (elements: readonly Json[]) => void): number {
+    let next = from;
+    while (this.#between) {
+      const run = data.subarray(this.runStart, this.runStart + RUN_BYTES);
+      const end = run.lastIndexOf(this.#between) + 1;
+      if (end === 0) break;
+      const elements = parseRun(run.subarray(0, end));
+      if (elements === undefined) {
+        this.#between = null;
+        break;
+      }
+      onElements(elements);
+      next = this.runStart + end + this.#between.indexOf(COMMA);
+      [this.runStart, this.lastEnd, this.scanner] = [next, next, new ElementScanner()];
+    }
+    return next;
+  }
+}
+
+/** One element of an object whose keys are numbers; empty, which is broken JSON, if it has another key. */
+function withoutKey(element: Buffer): Buffer {
+  const [key = element] = /^\s*"\d+"\s*:/.exec(element.toString('latin1')) ?? [];
+  return element.subarray(key.length);
+}
+
+/** The elements of a run; undefined if it is not JSON. A blank run means a surplus comma. */
+export function parseRun(run: Buffer): readonly Json[] | undefined {
+  const text = run.toString();
+  if (text.trim() === '' || !isUtf8(run)) return undefined;
+  try {
+    return parseJson(`[${text}]`) as readonly Json[]; // safe: an array gives an array
+  } catch {
+    return undefined;
+  }
+}
