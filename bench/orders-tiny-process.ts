@@ -16,6 +16,8 @@ export interface TinyAnswer {
   readonly distinct: number;
   /** The most creates of one key that it answered at once. */
   readonly mostAtOnce: number;
+  /** How often the list of orders was read. */
+  readonly reads: number;
 }
 
 interface Account {
@@ -32,6 +34,7 @@ const customers = ids.map((id) => `{"id":${id},"full_name":"No ${id}"}`);
 const first = Array.from({ length: existing }, (_, i) => recordOf(i + 1, JSON.stringify(orderAt(i, ids))));
 const accounts = new Map<string, Account>();
 let mostAtOnce = 0;
+let reads = 0;
 
 function accountOf(key: unknown): Account {
   const known = accounts.get(String(key));
@@ -45,7 +48,9 @@ const server = createServer((request, response) => {
   const account = accountOf(request.headers.api_key);
   if (request.method === 'GET') {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://tiny');
-    const records = pathname.startsWith('/api/v1/orders/') ? account.orders : customers;
+    const isOrders = pathname.startsWith('/api/v1/orders/');
+    const records = isOrders ? account.orders : customers;
+    if (isOrders && pathname.endsWith('/getall')) reads++;
     if (pathname.endsWith('/getall')) void list(response, records);
     else get(response, records[Number(searchParams.get('id')) - 1]);
     return;
@@ -98,6 +103,7 @@ function answer(): TinyAnswer {
     orders: sum(lists.map((orders) => orders.length)),
     distinct: sum(lists.map((orders) => new Set(orders.map(nameOf)).size)),
     mostAtOnce,
+    reads,
   };
 }
 

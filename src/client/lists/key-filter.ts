@@ -32,7 +32,6 @@ export class KeyFilter {
   }
 
   #bit(probe: number): number {
-    const [one = 0, two = 0] = this.#hash;
-    return (one + probe * two) % BITS;
+    return ((this.#hash[0] ?? 0) + Math.imul(probe, this.#hash[1] ?? 0)) & (BITS - 1);
   }
 }

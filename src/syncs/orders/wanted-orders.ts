@@ -40,11 +40,11 @@ export async function openWantedOrders(
   };
 }
 
+const IS_ASCII = /^[ -~]*$/;
+
 /** Equal for labels that differ only in leading zeros or in spelling: of any label, only ASCII letters and digits count. */
 function textOf({ clientId, label }: OrderKey): string {
-  const plain = label
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^a-z0-9]/g, '');
+  const spelled = IS_ASCII.test(label) ? label : label.normalize('NFKC');
+  const plain = spelled.toLowerCase().replace(/[^a-z0-9]/g, '');
   return `${/^[0-9]+$/.test(plain) ? plain.replace(/^0+/, '') : plain} ${clientId.toLowerCase()}`;
 }
