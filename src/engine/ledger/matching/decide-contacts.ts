@@ -153,6 +153,8 @@ const IS_CONTESTED = `(k.taken_by is not null and exists (select from ledger.dec
  * alternative a decision took away: it stays in review.
  */
 async function matchLevel(db: Queryable, run: Run, level: Level): Promise<void> {
+  const open = await db.query(`select from deciding where state = 'staged' limit 1`);
+  if (open.rowCount === 0) return; // only a pair of an open contact leads to a match or a review
   const agreeing = (among: string) => `
        select s.n, s.source_id, k.record_id, s.name = k.name as same_name, k.is_disputed, ${level.by} as by,
          s.state = 'staged' and k.taken_by is null as is_open,
