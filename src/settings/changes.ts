@@ -19,7 +19,7 @@ export interface SectionChanges {
   readonly removed: readonly string[];
 }
 
-const AT_START = ['database', 'redis', 'console', 'health'] as const;
+const AT_START = ['database', 'redis', 'worker', 'console', 'health'] as const;
 
 export function changesBetween(before: Settings, after: Settings): SettingsChanges {
   const sections = {
@@ -37,8 +37,8 @@ export function changesBetween(before: Settings, after: Settings): SettingsChang
 
 /** `after`, with what a process reads only when it starts as it is in `before`. */
 export function takeable(before: Settings, after: Settings): Settings {
-  const { database, redis, console, health } = before;
-  return { ...after, database, redis, console, health };
+  const { database, redis, worker, console, health } = before;
+  return { ...after, database, redis, worker, console, health };
 }
 
 function changesOf(

@@ -19,6 +19,7 @@ export function maskSettings({
   alerts,
   console,
   health,
+  worker,
   retention: { rowsMs, runsMs, deliveriesMs, inboxMs },
   presets,
 }: Settings) {
@@ -32,6 +33,7 @@ export function maskSettings({
     alerts: mapValues(alerts, ({ name, ...channel }: ChannelSettings) => maskFields(channel)),
     console: maskConsole(console),
     health: health ? { listen: addressText(health) } : {},
+    worker,
     retention: mapValues({ rows: rowsMs, runs: runsMs, deliveries: deliveriesMs, inbox: inboxMs }, ageText),
     ...(presets !== undefined && { presets }),
   };

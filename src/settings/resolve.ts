@@ -84,6 +84,7 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     syncs: mapEntries(parsed.syncs, sync),
     targets: mapEntries(parsed.targets, target),
     alerts: mapEntries(parsed.alerts, channel),
+    worker: parsed.worker,
     retention: parsed.retention,
     console: {
       ...parsed.console.listen,

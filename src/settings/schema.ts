@@ -82,6 +82,19 @@ export const settingsFile = z.strictObject({
     })
     .prefault({})
     .describe('Health checks and metrics.'),
+  worker: z
+    .strictObject({
+      concurrency: z
+        .int()
+        .min(1)
+        .max(32)
+        .prefault(8)
+        .describe(
+          'Jobs that a process works on at once, and so the accounts that it sends for; without Redis at most 8. Default: 8.',
+        ),
+    })
+    .prefault({})
+    .describe('How much a process with the role worker does at once.'),
   retention,
   console: consoleSection,
 });

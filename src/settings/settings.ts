@@ -35,6 +35,7 @@ export interface Settings {
   readonly targets: Readonly<Record<string, TargetSettings>>;
   /** Where problems are reported. */
   readonly alerts: Readonly<Record<string, ChannelSettings>>;
+  readonly worker: { readonly concurrency: number };
   readonly retention: RetentionSettings;
   readonly console: ConsoleSettings;
   /** Absolute path of the directory with the user's own presets. */

@@ -157,6 +157,7 @@ test('reads a file of an earlier version, in which the type of a sync is called 
 test('printed settings have every section and every setting of a section, and mean the same', () => {
   const text = `
 accounts: { demo: {} }
+worker: { concurrency: 3 }
 retention: { rows: 90d, runs: 400d, deliveries: 7d, inbox: forever }
 presets: /etc/presets
 console: { url: https://lockstep.example.com, users: { anna: { password: { env: A }, role: viewer } } }

@@ -18,7 +18,8 @@ export interface StoreOptions {
   readonly inSpan?: InSpan | undefined;
 }
 
-const CONNECTIONS = 12;
+/** Beside one for each job at work. */
+const MORE_CONNECTIONS = 4;
 
 /** Migrates the ledger's tables. */
 export function openLedger(options: StoreOptions): Promise<Database> {
@@ -35,7 +36,8 @@ async function openStore(
   prepare: (database: Database) => Promise<void>,
 ): Promise<Database> {
   const url = settings.database.url?.reveal() ?? 'embedded';
-  const database = await openDatabase({ url, dataDir, log, maxConnections: CONNECTIONS, inSpan });
+  const maxConnections = settings.worker.concurrency + MORE_CONNECTIONS;
+  const database = await openDatabase({ url, dataDir, log, maxConnections, inSpan });
   try {
     await prepare(database);
     return database;

@@ -140,7 +140,8 @@ export class Workspace {
       telemetry?.runStopped(run);
     };
     const jobs = telemetry?.traceJobs(catalog.jobs) ?? catalog.jobs;
-    const needs = { pool, queue, accounts, targets, catalog: { jobs }, log, worksOn, patienceMs, onStopped };
+    const { concurrency } = this.settings.worker;
+    const needs = { pool, queue, accounts, targets, catalog: { jobs }, log, worksOn, concurrency, patienceMs, onStopped };
     return this.#keep(await startRunner(needs));
   }
 

@@ -116,11 +116,9 @@ export async function prepareSetWork(
 ): Promise<void> {
   // With the default of 4 MB, sorts and hash tables of a few ten thousand rows go through files. An analysis samples 3,000 rows
   // instead of 30,000, which is enough for these plans.
-  await db.query(
-    `set local enable_nestloop = off; set local work_mem = '32MB'; set local default_statistics_target = 10`,
-  );
   const many = await db.query<{ rows: boolean; records: boolean }>(
-    `select (select count(*) from (select 1 from ledger.inputs where run_id = $1 limit $2) r) = $2 as rows,
+    `select set_config('enable_nestloop', 'off', true), set_config('work_mem', '32MB', true), set_config('default_statistics_target', '10', true),
+       (select count(*) from (select 1 from ledger.inputs where run_id = $1 limit $2) r) = $2 as rows,
        (select count(*) from (select 1 from ledger.records where run_id = $1 limit $2) k) = $2 as records`,
     [runId, MANY],
   );

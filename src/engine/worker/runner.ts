@@ -24,9 +24,8 @@ import type { Payload, Processed, Queue } from './queue.ts';
 
 /** How often the runner maintains the ledger. */
 const LOOK_MS = 1_000;
-const CONCURRENCY = 8;
-/** With more runs, each is worked on by one job at a time: what a second one adds, another run needs more. */
-const FEW_RUNS = CONCURRENCY / 2;
+/** With more runs than have room for this many jobs each, a run has one: what a second one adds, another run needs more. */
+const JOBS_OF_RUN = 2;
 /** A job that waits without returning frees its slot after this. */
 const SLOT_MS = 1_000;
 
@@ -39,6 +38,8 @@ export interface RunnerNeeds extends Pick<AfterJobNeeds, 'patienceMs' | 'onStopp
   readonly log: Logger;
   /** Which runs this process works on: every unfinished run, or the runs given to `attend` and the runs they need. */
   readonly worksOn: 'every-run' | 'attended-runs';
+  /** Jobs at once. */
+  readonly concurrency: number;
 }
 
 export interface Runner {
@@ -100,7 +101,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     const runs = (await runningRuns(pool)).filter(({ id }) => isEveryRun || attended.has(id));
     const ids = runs.map(({ id }) => id);
     await noteAttended(pool, ids, worker);
-    isCrowded = runs.length > FEW_RUNS;
+    isCrowded = runs.length > needs.concurrency / JOBS_OF_RUN;
     const claims = await countClaims(pool);
     for (const run of runs) await enqueue(run, claims.get(run.id));
   }
@@ -127,7 +128,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   }
 
   await look();
-  const working = queue.work(process, CONCURRENCY);
+  const working = queue.work(process, needs.concurrency);
   const looking = repeat(look, (error) => log.warn({ err: error }, 'maintaining the ledger failed'));
   let closing: Promise<void> | undefined;
   return {

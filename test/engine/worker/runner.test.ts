@@ -42,6 +42,7 @@ async function running(jobs: readonly Job[], more: Partial<RunnerNeeds> = {}): P
     targets: noTargets,
     catalog: { jobs },
     worksOn: 'every-run',
+    concurrency: 8,
     patienceMs: () => 300_000,
     log,
     ...more,
@@ -321,6 +322,20 @@ describe('processes', () => {
     const runs = await Promise.all(Array.from({ length: 2 * SLOTS }, () => aRun(database)));
     await running([sending]);
     await running([sending]);
+    for (const run of runs) expect((await ended(run)).status).toBe('done');
+    expect(most).toBe(1);
+  });
+
+  test('work on no more jobs at once than the settings say', async () => {
+    let [now, most] = [0, 0];
+    const counting = work(async (context) => {
+      most = Math.max(most, ++now);
+      for (let look = 0; look < 5; look++) await readRun(context.pool, context.run.id);
+      now--;
+      return finish(context);
+    });
+    const runs = await Promise.all(Array.from({ length: 6 }, () => aRun(database)));
+    await running([counting], { concurrency: 1 });
     for (const run of runs) expect((await ended(run)).status).toBe('done');
     expect(most).toBe(1);
   });
