@@ -1,7 +1,7 @@
 /**
- * Worker hosts that share one Redis and one Postgres: 1, 2 and 4 processes load the orders of 16 accounts, at a service that
+ * Worker hosts that share one Redis and one Postgres: 1, 2 and 4 of them load the orders of 16 accounts, at a service that
  * answers after 50 ms and has no limit. An account has at most 16 calls in flight however many hosts there are, and a host
- * sends for at most 8 accounts at once: two hosts are twice as fast as one, and with 16 accounts four are not faster than two.
+ * sends for at most 4 accounts at once. As root, each host has a network namespace of its own (host-network.ts).
  */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -12,13 +12,15 @@ import type pg from 'pg';
 import { openDatabase } from '../src/storage/open.ts';
 import { startRedis, type TestRedis } from '../test/support/redis-server.ts';
 import { cpuMsOf } from './cost.ts';
+import { type HostNetwork, openHostNetwork } from './host-network.ts';
 import { writeSheet } from './orders-sheet.ts';
 import type { TinyAnswer } from './orders-tiny-process.ts';
 import { CONCURRENCY, figuresOf, run } from './processes.ts';
 import type { Row } from './table.ts';
 
-const HOSTS = { 1: 1, 2: 1.9, 4: 1.9 } as const;
+const HOSTS = { 1: 1, 2: 1.9, 4: 3.5 } as const;
 const ACCOUNTS = 16;
+const ACCOUNTS_AT_ONCE = 4;
 const ORDERS = 3_000;
 const LATENCY_MS = 50;
 const CUSTOMERS = 100;
@@ -36,6 +38,7 @@ export async function hosts(): Promise<readonly Row[]> {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'lockstep-bench-'));
   const redis = await startRedis(dir);
   if (!redis) throw new Error('this needs redis-server or valkey-server');
+  const network = await openHostNetwork(Math.max(...Object.keys(HOSTS).map(Number)));
   try {
     const file = path.join(dir, 'orders.csv');
     await writeSheet(
@@ -46,26 +49,41 @@ export async function hosts(): Promise<readonly Row[]> {
     const rows: Row[] = [];
     let alone: number | undefined;
     for (const [count, wanted] of Object.entries(HOSTS)) {
-      const shared = await share(dir, file, redis, Number(count));
+      const shared = await share(dir, file, { redis, network }, Number(count));
       alone ??= shared.perSecond;
-      rows.push(rowOf(Number(count), wanted, shared.perSecond / alone, shared));
+      rows.push(rowOf(Number(count), wanted, shared.perSecond / alone, { ...shared, isReal: network.isReal }));
     }
     return rows;
   } finally {
+    await network.close();
     await redis.close();
     await rm(dir, { recursive: true, force: true });
   }
 }
 
-async function share(dir: string, file: string, redis: TestRedis, count: number): Promise<Shared> {
-  const service = run('orders-tiny-process', [String(CUSTOMERS), String(LATENCY_MS)]);
+interface Stores {
+  readonly redis: TestRedis;
+  readonly network: HostNetwork;
+}
+
+async function share(dir: string, file: string, { redis, network }: Stores, count: number): Promise<Shared> {
+  const service = run('orders-tiny-process', [String(CUSTOMERS), String(LATENCY_MS), '0', network.address]);
   const [{ url }] = (await once(service, 'message')) as [TinyAnswer]; // safe: the process sends nothing else
   const dataDir = path.join(dir, `hosts-${count}`);
-  const settings = settingsFor(url, `${redis.url}/${Math.log2(count) + 1}`);
-  const keys = Object.fromEntries(Array.from({ length: ACCOUNTS }, (_, i) => [`KEY_${i}`, `the-key-of-account-${i}`]));
+  const redisPort = await network.forward(Number(new URL(redis.url).port));
+  const settings = settingsFor(url, `redis://${network.address}:${redisPort}/${Math.log2(count) + 1}`);
   const database = await openDatabase({ url: 'embedded', dataDir, maxConnections: 1 });
-  await figuresOf(run('hosts-process', ['begin', dataDir, settings, file], keys));
-  const workers = Array.from({ length: count }, () => run('hosts-process', ['work', dataDir, settings], keys));
+  const { host, port, user, password, database: name } = database.connection;
+  const postgresPort = await network.forward(path.join(String(host), `.s.PGSQL.${port}`));
+  const keys = Object.fromEntries(Array.from({ length: ACCOUNTS }, (_, i) => [`KEY_${i}`, `the-key-of-account-${i}`]));
+  const env = {
+    ...keys,
+    DATABASE_URL: `postgres://${user}:${password}@${network.address}:${postgresPort}/${name}`,
+  };
+  await figuresOf(run('hosts-process', ['begin', dataDir, settings, file], env));
+  const workers = Array.from({ length: count }, (_, n) =>
+    run('hosts-process', ['work', path.join(dataDir, `host-${n}`), settings], env, network.on(n)),
+  );
   const startedAt = performance.now();
   try {
     for (;;) {
@@ -105,15 +123,20 @@ function settingsFor(url: string, redisUrl: string): string {
     apiKey: { env: KEY_${i} }
     budget: { requests: 100000, per: 1s, concurrency: ${CONCURRENCY}, settle: 1s }`,
   );
-  return `redis: { url: "${redisUrl}" }\naccounts:${accounts.join('')}`;
+  return `redis: { url: "${redisUrl}" }\nworker: { concurrency: ${ACCOUNTS_AT_ONCE} }\naccounts:${accounts.join('')}`;
 }
 
-function rowOf(count: number, wanted: number, faster: number, { ms, perSecond, cpuMs, service }: Shared): Row {
+function rowOf(
+  count: number,
+  wanted: number,
+  faster: number,
+  { ms, perSecond, cpuMs, service, isReal }: Shared & Pick<HostNetwork, 'isReal'>,
+): Row {
   const all = ACCOUNTS * ORDERS;
   const isRight = service.orders === all && service.distinct === all && service.mostAtOnce <= CONCURRENCY;
   const cores = cpuMs.map((one) => (one / ms).toFixed(2)).join(', ');
   return {
-    what: `${count} ${count === 1 ? 'host' : 'hosts'}, ${ACCOUNTS} accounts with ${ORDERS} orders each, ${LATENCY_MS} ms: orders a second against one`,
+    what: `${count} ${count === 1 ? 'host' : 'hosts'}${isReal ? ' in network namespaces' : ''}, ${ACCOUNTS} accounts with ${ORDERS} orders each, ${LATENCY_MS} ms: orders a second against one`,
     wanted: `≥ ${wanted} ×, ${all} orders, at most ${CONCURRENCY} at once`,
     got: `${faster.toFixed(2)} × (${perSecond.toFixed(0)}/s, ${(ms / 1_000).toFixed(1)} s in all; cores: ${cores}), ${service.distinct} orders, at most ${service.mostAtOnce} at once`,
     isMet: faster >= wanted && isRight,

@@ -1,8 +1,8 @@
 /**
  * A service that keeps only orders, in memory and in its own process, so that the load takes the time. Each key has the given
  * number of customers, with the ids 1 and up, and starts with the given number of orders. LATENCY_MS delays the answer to each
- * create.
- *   node orders-tiny-process.ts CUSTOMERS [LATENCY_MS] [ORDERS]
+ * create. HOST: the address at which it listens.
+ *   node orders-tiny-process.ts CUSTOMERS [LATENCY_MS] [ORDERS] [HOST]
  */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -28,7 +28,8 @@ interface Account {
 const CREATED = Buffer.from('{"status":"success","content":null,"message":"OK"}');
 const LISTED = 10_000;
 
-const [howMany = 0, latencyMs = 0, existing = 0] = process.argv.slice(2).map(Number);
+const [howMany = 0, latencyMs = 0, existing = 0] = process.argv.slice(2, 5).map(Number);
+const host = process.argv[5] ?? '127.0.0.1';
 const ids = Array.from({ length: howMany }, (_, i) => i + 1);
 const customers = ids.map((id) => `{"id":${id},"full_name":"No ${id}"}`);
 const first = Array.from({ length: existing }, (_, i) => recordOf(i + 1, JSON.stringify(orderAt(i, ids))));
@@ -99,7 +100,7 @@ function answer(): TinyAnswer {
   const sum = (counts: readonly number[]) => counts.reduce((all, one) => all + one, 0);
   const { port } = server.address() as AddressInfo; // safe: it listens on TCP
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host}:${port}`,
     orders: sum(lists.map((orders) => orders.length)),
     distinct: sum(lists.map((orders) => new Set(orders.map(nameOf)).size)),
     mostAtOnce,
@@ -107,7 +108,7 @@ function answer(): TinyAnswer {
   };
 }
 
-server.listen(0, '127.0.0.1', () => process.send?.(answer()));
+server.listen(0, host, () => process.send?.(answer()));
 process.on('message', (ask) => {
   if (ask === 'empty') {
     accounts.clear();

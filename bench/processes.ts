@@ -110,10 +110,16 @@ export async function bundleProcesses(): Promise<void> {
   );
 }
 
-/** Starts one of the bundled processes. */
-export function run(name: string, args: readonly string[], env: Record<string, string> = {}): ChildProcess {
+/** Starts one of the bundled processes. `by`: the command that starts it, such as on another host; default: none. */
+export function run(
+  name: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  by: readonly string[] = [],
+): ChildProcess {
   const file = path.join(PROGRAMS, 'bench', `${name}.js`);
-  return fork(file, args, { env: { ...process.env, ...env }, execArgv: ['--import', SMALL_HEAP] });
+  const [execPath = process.execPath, ...execArgv] = [...by, process.execPath, '--import', SMALL_HEAP];
+  return fork(file, args, { env: { ...process.env, ...env }, execPath, execArgv });
 }
 
 /** The last message of a process before it ends. */
