@@ -247,7 +247,7 @@ function judge(reply: Reply, nowMs: number, tokenRemedy: string): TargetFailure 
     return { status: 'refused', reason: 'PLACE_FULL', detail };
   }
   // With a 403 too: https://github.com/tod-org/tod/issues/223
-  if (error_tag === 'AUTH_INVALID_TOKEN')
+  if (/^AUTH_INVALID_TOKEN$/.test(error_tag))
     return tokenRefused(tokenRemedy, `Todoist: HTTP ${reply.httpStatus}: ${error}`);
   if (reply.httpStatus !== 429) return undefined;
   const read = limit.safeParse(reply.body);
