@@ -1,5 +1,5 @@
 /**
- * Writes the table of the operations of vendors into docs/targets.md: which of the answers that a vendor documents the tests
+ * Writes the table of the operations of vendors into docs/targets/tested.md: which of the answers that a vendor documents the tests
  * have seen. It runs the tests of the targets: `npm run docs:vendors`.
  */
 import { execFileSync } from 'node:child_process';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const root = path.join(import.meta.dirname, '..');
-const page = path.join(root, 'docs/targets.md');
+const page = path.join(root, 'docs/targets/tested.md');
 const [BEGIN, END] = ['<!-- vendors: made by `npm run docs:vendors` -->', '<!-- end of vendors -->'];
 const VENDORS = ['github', 'jira', 'asana', 'todoist', 'oauth'];
 const TESTS = [

@@ -97,7 +97,9 @@ const items = z
       ),
     state: z
       .strictObject({
-        at: pointer.describe('JSON pointer to the state in the record of an item. No default.'),
+        at: pointer.describe(
+          'JSON pointer to the state in the record of an item. A step such as columnId=12 leads to the element of a list with that member. No default.',
+        ),
         completed: z.array(scalar).min(1).optional().describe('Values of the state that mean completed. No default.'),
         open: z
           .array(scalar)
@@ -144,9 +146,14 @@ const items = z
         ...requestKeys('GET', 'change'),
         list: pointer.describe('JSON pointer to the list of items in the answer. No default.'),
         itemId: pointer.describe('JSON pointer to the id in the record of an item. No default.'),
-        marker: pointer.describe(
-          'JSON pointer to the text or the list in the record that holds the marker. No default.',
-        ),
+        marker: pointer
+          .optional()
+          .describe('JSON pointer to the text or the list in the record that holds the marker. No default.'),
+        readMarker: pointer
+          .optional()
+          .describe(
+            'JSON pointer to the same in the record that read shows, for a search that shows only ids: each item that it shows is read. Instead of marker.',
+          ),
         more: pointer
           .optional()
           .describe(
@@ -156,6 +163,7 @@ const items = z
           .prefault('1m')
           .describe('How long an item may exist before this call shows it. Default: 1m.'),
       })
+      .check(exactlyOneOf(['marker', 'readMarker']))
       .transform(({ settle: settleMs, ...find }) => ({ ...find, settleMs }))
       .optional()
       .describe('The call that finds the item that was created for a task, by its marker. Default: none.'),

@@ -1,11 +1,11 @@
-/** The tables about tests in docs/targets.md. */
+/** The tables about tests in docs/targets/tested.md. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { renderVendors, seenIn, tableIn } from '../../docs/make-vendors.ts';
 
 const root = path.join(import.meta.dirname, '../..');
-const text = readFileSync(path.join(root, 'docs/targets.md'), 'utf8');
+const text = readFileSync(path.join(root, 'docs/targets/tested.md'), 'utf8');
 
 test('the table of operations has those of the documents, with their answers (else: npm run docs:vendors)', () => {
   const table = tableIn(text);

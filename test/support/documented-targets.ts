@@ -7,11 +7,13 @@ import { settingsOf } from '../settings/problems-in.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 
-const page = readFileSync(path.join(root, 'docs/targets.md'), 'utf8');
-const folder = path.join(root, 'config/targets');
+const textsIn = (folder: string) =>
+  readdirSync(path.join(root, folder)).map((file) => readFileSync(path.join(root, folder, file), 'utf8'));
 export const EXAMPLES: readonly string[] = [
-  ...[...page.matchAll(/```yaml\n(targets:[\s\S]*?)```/g)].map(([, text = '']) => text),
-  ...readdirSync(folder).map((file) => readFileSync(path.join(folder, file), 'utf8')),
+  ...textsIn('docs/targets').flatMap((page) =>
+    [...page.matchAll(/```yaml\n(targets:[\s\S]*?)```/g)].map(([, text = '']) => text),
+  ),
+  ...textsIn('config/targets'),
 ];
 
 /** For settings that consist of these and an example. */

@@ -1,7 +1,9 @@
 /**
  * Stand-ins of the systems in config/targets, as far as those examples use them, strict about paths, parameters and bodies. Their
- * documentation is named in the examples. More of them are in template-vendors-more.ts.
+ * documentation is named in the examples. More of them are in template-vendors-more.ts and
+ * template-vendors-office.ts.
  */
+import { tokenFrom } from '../../src/mirror/targets/calls/token-source.ts';
 import { openHttp } from '../../src/mirror/targets/http/http.ts';
 import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import { documentedTarget } from './documented-targets.ts';
@@ -33,6 +35,7 @@ interface Items {
   at(id: string | undefined): Item | undefined;
   add(given: Pick<Item, 'title' | 'text' | 'marker'> & { readonly isDone?: boolean }): Item;
   with(marker: string | null): readonly Item[];
+  all(): readonly Item[];
 }
 
 /** The example, at this address and with a secret that needs no environment. */
@@ -57,6 +60,7 @@ export async function startSystem(system: System): Promise<ItemVendor & { readon
       return item;
     },
     with: (marker) => all.filter((item) => item.marker === marker),
+    all: () => all,
   };
   const vendor = await startVendor(
     UNDOCUMENTED,
@@ -66,7 +70,12 @@ export async function startSystem(system: System): Promise<ItemVendor & { readon
   return {
     vendor,
     items: all,
-    openTarget: (needs, { create }) => openHttp(exampleAt(system.name, { create }), needs),
+    openTarget(needs, { create }) {
+      const settings = exampleAt(system.name, { create });
+      const { oauthClient } = settings;
+      const tokens = oauthClient && tokenFrom(secretRef(TOKEN, oauthClient.secret.where), needs.readSecret);
+      return openHttp(settings, { ...needs, ...(tokens && { tokens }) });
+    },
     put: (isDone) => items.add({ title: 'Old', text: '', marker: '', isDone }).id,
     isCompleted: (id) => items.at(id)?.isDone === true,
     count: () => all.length,

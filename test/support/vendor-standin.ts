@@ -13,6 +13,9 @@ export interface Rule {
   readonly method: string;
   readonly path: RegExp;
   readonly headers?: Readonly<Record<string, RegExp>>;
+  /** The parameters and the members of the body that the vendor knows. */
+  readonly query?: readonly string[];
+  readonly body?: readonly string[];
   answer(request: SeenRequest, match: RegExpExecArray): Reply | Promise<Reply>;
 }
 
@@ -69,9 +72,19 @@ export async function startVendor(
     for (const [header, pattern] of Object.entries(wanted)) {
       if (!pattern.test(String(request.headers[header]))) return complain(request, `${header} is wrong`);
     }
+    const unknown = unknownTo(ruleFor(request), request);
+    if (unknown !== undefined) return complain(request, `${unknown} is unknown`);
     // The document of a vendor does not describe the addresses that its redirects name.
     const problem = redirects.has(request.path) ? undefined : contract.requestProblem(request);
     return problem === undefined ? undefined : complain(request, problem);
+  }
+
+  function unknownTo({ query, body }: Partial<Rule> = {}, request: SeenRequest): string | undefined {
+    const members = body && Object.keys(JSON.parse(request.body));
+    return (
+      [...request.query.keys()].find((name) => query?.includes(name) === false) ??
+      members?.find((name) => body?.includes(name) === false)
+    );
   }
 
   function ruleFor({ method, path }: SeenRequest): Rule | undefined {

@@ -98,6 +98,17 @@ test('GitHub: a hook whose secret is stale is recognised by the answer to its la
   expect(hooks).toMatchObject([{ id: 1, secret: HOOK_SECRET }]);
 });
 
+test('GitHub: a token that may not see webhooks is refused with what it needs', async () => {
+  vendor = await startGithubPlaces();
+  vendor.next({ status: 404, body: { message: 'Not Found' } });
+  const target = keep(openGithub(githubSettings(), needsOf(vendor)));
+  await expect(arrange(target)).rejects.toMatchObject({
+    code: 'HOOK_FAILED',
+    message: expect.stringMatching(/HTTP 404: Not Found.*admin:repo_hook/),
+  });
+  expect(vendor.hooks).toEqual([]);
+});
+
 test('Linear: a token that may not manage webhooks is refused with what it needs', async () => {
   vendor = await startLinearPlaces({ isAdmin: false });
   const target = keep(openLinear(linearSettings(), needsOf(vendor)));

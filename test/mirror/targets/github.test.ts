@@ -174,6 +174,7 @@ test.each([
   ],
   ['429 with nothing remaining', 429, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }, '', 90_000],
   ['403 of the secondary limit', 403, {}, 'You have exceeded a secondary rate limit', 60_000],
+  ['403 after refused tokens', 403, {}, 'Maximum number of login attempts exceeded. Please try again later.', 60_000],
   [
     '403 with calls remaining, of the secondary limit',
     403,
@@ -307,6 +308,20 @@ test('a token without the permission is a problem of this issue, and the remedy 
   expect(outcome).toMatchObject({ status: 'refused', reason: 'NOT_ALLOWED' });
   expect(outcome.detail).toContain('Issues: read and write');
   expect(outcome.detail).toContain('not accessible by personal access token');
+});
+
+// As octokit.rb tells them apart: lib/octokit/error.rb.
+test.each([
+  'Sorry. Your account was suspended.',
+  'This installation has been suspended',
+  'At least one email address must be verified to do that.',
+])('the answer %j refuses all issues, so no issue becomes a dead letter', async (message) => {
+  harness.vendor.next({ status: 403, body: { message } });
+  expect(await deliver(true, harness.put(false))).toMatchObject({
+    status: 'disabled',
+    reason: 'TOKEN_REFUSED',
+    detail: expect.stringContaining(`${message}; check this target's token`),
+  });
 });
 
 test('a missing repository is refused when an issue is to be created', async () => {

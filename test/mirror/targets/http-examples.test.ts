@@ -1,14 +1,19 @@
 import { expect, test } from 'vitest';
+import type { DeliveryOutcome } from '../../../src/contract/target.ts';
 import { itemNamingOf } from '../../../src/mirror/targets/items/item-naming.ts';
 import { settingsOf } from '../../settings/problems-in.ts';
 import { ACCOUNTS, EXAMPLES } from '../../support/documented-targets.ts';
 import type { Reply } from '../../support/http-server.ts';
-import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
+import { context, deliveryOf, type ItemVendor, needsOf } from '../../support/item-vendor.ts';
 import { CLICKUP, exampleAt, GITLAB, MONDAY, startSystem } from '../../support/template-vendors.ts';
 import { JIRA_DATA_CENTER, NOTION, OPENPROJECT, TRELLO } from '../../support/template-vendors-more.ts';
+import { AZURE_DEVOPS, FRESHDESK, PLANNER, SMARTSHEET } from '../../support/template-vendors-office.ts';
 import { itemSuite } from './item-suite.ts';
 
-const SYSTEMS = [CLICKUP, GITLAB, MONDAY, NOTION, TRELLO, JIRA_DATA_CENTER, OPENPROJECT];
+const SYSTEMS = [
+  ...[CLICKUP, GITLAB, MONDAY, NOTION, TRELLO, JIRA_DATA_CENTER, OPENPROJECT],
+  ...[AZURE_DEVOPS, FRESHDESK, PLANNER, SMARTSHEET],
+];
 
 for (const system of SYSTEMS) itemSuite(`an item of ${system.name} by templates`, () => startSystem(system));
 
@@ -97,7 +102,80 @@ test.each(SYSTEMS)('$name gets title and text of the task, whatever characters t
   expect(harness.vendor.complaints).toEqual([]);
   expect(outcome).toMatchObject({ status: 'delivered' });
   expect(harness.items).toMatchObject([{ title: title.replace('&amp;', '&') }]);
-  if (system !== MONDAY) expect(harness.items).toMatchObject([{ text: '5 < 6 & "7"' }]);
+  if (![MONDAY, PLANNER].includes(system)) expect(harness.items).toMatchObject([{ text: '5 < 6 & "7"' }]);
+});
+
+/** As another ledger would, which knows of no creation. */
+async function deliverTo(harness: ItemVendor): Promise<DeliveryOutcome> {
+  const target = harness.openTarget(needsOf(harness.vendor), { create: true });
+  const outcome = await target.deliver(deliveryOf(), context());
+  await target.close();
+  return outcome;
+}
+
+test('Microsoft Planner: a task that a person changes between the read and the write is read again, and then completed', async () => {
+  const harness = await startSystem(PLANNER);
+  const target = harness.openTarget(needsOf(harness.vendor), { create: false });
+  const itemId = harness.put(false);
+  harness.vendor.next(async (request) => {
+    const { authorization = '', 'if-match': etag = '' } = request.headers;
+    const headers = { authorization, accept: 'application/json', 'content-type': 'application/json', 'if-match': etag };
+    await fetch(harness.vendor.url + request.path, { method: 'PATCH', headers, body: '{ "percentComplete": 0 }' });
+    return { status: 412, body: { error: { code: '', message: 'The resource has been modified.' } } };
+  }, harness.isWrite);
+  const deliver = () => target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
+  expect(await deliver()).toMatchObject({ status: 'later', reason: 'CONFLICT' });
+  expect(await deliver()).toMatchObject({ status: 'delivered' });
+  await target.close();
+  await harness.vendor.close();
+  expect(harness.isCompleted(itemId)).toBe(true);
+});
+
+test('Microsoft Planner: a task is found on a later page of a plan, and not created again', async () => {
+  const harness = await startSystem(PLANNER);
+  await deliverTo(harness);
+  harness.vendor.next(({ path }) => ({
+    body: { value: [], '@odata.nextLink': `https://graph.microsoft.com/v1.0${path}?$skiptoken=2` },
+  }));
+  expect(await deliverTo(harness)).toMatchObject({ status: 'already' });
+  await harness.vendor.close();
+  expect(harness.count()).toBe(1);
+});
+
+test('Azure DevOps: the work items that a query shows are read, and only the one with the marker is taken', async () => {
+  const harness = await startSystem(AZURE_DEVOPS);
+  const first = await deliverTo(harness);
+  const [created] = harness.items;
+  const alike = [1, 2, 3].map(() => harness.put(false)).map(Number);
+  const query = (...ids: number[]) =>
+    harness.vendor.next({ body: { workItems: ids.map((id) => ({ id })) } }, ({ path }) => path.endsWith('/wiql'));
+  query(99, ...alike, Number(created?.id));
+  const again = await deliverTo(harness);
+  query(...Array.from({ length: 21 }, (_, index) => index + 1));
+  const tooMany = await deliverTo(harness);
+  query(...alike);
+  harness.vendor.next({ status: 503 }, ({ path }) => path === `/_apis/wit/workitems/${alike[1]}`);
+  const failed = await deliverTo(harness);
+  await harness.vendor.close();
+  expect([first, again]).toMatchObject([{ status: 'delivered' }, { status: 'already', itemId: created?.id }]);
+  expect(tooMany).toMatchObject({ status: 'refused', reason: 'TOO_MANY_ITEMS' });
+  expect(failed).toMatchObject({ status: 'later', reason: 'SERVER_ERROR' });
+  expect(harness.count()).toBe(4);
+});
+
+test('Smartsheet: a box that was never ticked is open, and a sheet without the column is unreadable', async () => {
+  const harness = await startSystem(SMARTSHEET);
+  const target = harness.openTarget(needsOf(harness.vendor), { create: false });
+  const itemId = harness.put(false);
+  expect(await target.readItem?.(itemId, context())).toMatchObject({ item: { isCompleted: false, status: 'open' } });
+  harness.vendor.next({ body: { id: 1, cells: [{ columnId: 7960873110000001, value: true }] } });
+  expect(await target.readItem?.(itemId, context())).toMatchObject({
+    status: 'later',
+    reason: 'UNREADABLE',
+    detail: expect.stringContaining('columnId=7960873110000003'),
+  });
+  await target.close();
+  await harness.vendor.close();
 });
 
 test('Jira Data Center notifies no person of a text', async () => {
@@ -131,6 +209,14 @@ test.each([
   ['our-trello', 'https://trello.com/c/hViugOYd/12-call-the-printer', ['hViugOYd']],
   ['our-jira-data-center', 'https://jira.example.com/browse/ABC-12 and XJIRA: ABC-13', ['ABC-12']],
   ['our-openproject', 'https://openproject.example.com/projects/example/work_packages/12/activity', ['12']],
+  ['our-azure-devops', 'https://dev.azure.com/example/Shop/_workitems/edit/12 AZURE: 13', ['12', '13']],
+  ['our-freshdesk', 'https://example.freshdesk.com/a/tickets/12?note=1', ['12']],
+  [
+    'our-planner',
+    'https://planner.cloud.microsoft/webui/plan/xqQg5FS2LkCp935s-FIFm2QAFkHM/view/board/task/01gzSlKkIUSUl6DF_EilrmQAKDhh?tid=1',
+    ['01gzSlKkIUSUl6DF_EilrmQAKDhh'],
+  ],
+  ['our-smartsheet', 'https://app.smartsheet.com/sheets/Qx7?rowId=7960873110000012', ['7960873110000012']],
 ])('%s finds the items in %j', (name, text, items) => {
   expect(itemNamingOf(exampleAt(name))?.itemsIn(text)).toEqual(items);
 });

@@ -157,6 +157,18 @@ test('an item in the trash of its system is missing, and another one is created 
   expect(bed.server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST', 'POST', 'GET']);
 });
 
+test.each([
+  ['crm; lockstep-da90a869e47a; sales', 'already'],
+  ['lockstep-da90a869e47a', 'already'],
+  ['as lockstep-da90a869e47a, but later', 'delivered'],
+  ['lockstep-da90a869e47ab; sales', 'delivered'],
+])('an item whose tags are %j makes the delivery %s', async (tags, status) => {
+  expect(markerOf(deliveryOf())).toBe('lockstep-da90a869e47a');
+  const card = { id: '5f2b6c1e0f', desc: tags, dueComplete: false };
+  replies.push({ body: { cards: [card] } }, { body: { ...card, id: '5f2b6c1e10' } }, { body: card });
+  expect(await deliver(exampleAt('our-trello'))).toMatchObject({ status });
+});
+
 test('a call can have the method DELETE', async () => {
   const { send } = exampleAt('our-crm');
   await deliver({ send: send && { ...send, method: 'DELETE', body: undefined } });

@@ -216,14 +216,6 @@ test('an error with empty members is an error, although the answer has data', as
   expect(await deliver(true, harness.put(false))).toMatchObject({ status: 'later', reason: 'SERVER_ERROR' });
 });
 
-test('an address without an API is not treated as an issue that is missing', async () => {
-  harness.vendor.next({ status: 404, body: 'Not found' });
-  expect(await deliver(true, harness.put(false))).toMatchObject({
-    status: 'refused',
-    detail: expect.stringContaining('url'),
-  });
-});
-
 test('a success that is false is no success', async () => {
   harness.vendor.next({ body: { data: { issueUpdate: { success: false } } } }, harness.isWrite);
   expect(await deliver(true, harness.put(false))).toMatchObject({ status: 'refused', reason: 'REJECTED' });

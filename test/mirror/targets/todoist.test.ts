@@ -225,6 +225,23 @@ test('a project that is full is refused with what to do, and not as a lack of pe
   });
 });
 
+test('a comment that Todoist has seen before, and discards, is written', async () => {
+  harness.vendor.next({ status: 204 }, ({ method, path }) => method === 'POST' && path.endsWith('/comments'));
+  const commenting = openTodoist(todoistSettings({ comment: '{{ title }}' }), needs);
+  const outcome = await commenting.deliver(deliveryOf({}, { itemId: harness.put(false) }), context());
+  await commenting.close();
+  expect(outcome).toMatchObject({ status: 'delivered', detail: expect.stringContaining('comment') });
+});
+
+test.each([401, 403])('a token that is refused with HTTP %i disables the target', async (status) => {
+  harness.vendor.next({ status, body: { error: 'Invalid token', error_tag: 'AUTH_INVALID_TOKEN', error_code: 401 } });
+  expect(await deliver(true, harness.put(false))).toMatchObject({
+    status: 'disabled',
+    reason: 'TOKEN_REFUSED',
+    detail: expect.stringMatching(/Invalid token.*check this target's token/),
+  });
+});
+
 test('an id of digits alone, which Todoist no longer takes, is refused before anything is sent', async () => {
   expect(await deliver(true, '2995104339')).toMatchObject({
     status: 'refused',

@@ -233,6 +233,22 @@ test('a key that is no key disables the target before anything is sent', async (
   expect(api.requests).toHaveLength(0);
 });
 
+test('an app whose repository was renamed is found at the new address', async () => {
+  const api = await startAppApi();
+  const moved = { message: 'Moved Permanently', url: `${api.url}/repos/octo/shop`, documentation_url: 'https://x' };
+  for (const path of ['/repos/octo/shop/installation', '/repos/octo/shop']) {
+    api.next({ status: 301, headers: { location: path }, body: moved }, (request) => request.path === path);
+  }
+  await processOf(api, appOf(PEM), () => new Date(START)).check?.(context());
+  expect(api.requests.map(({ path }) => path)).toEqual([
+    '/repos/octo/shop/installation',
+    '/repos/octo/shop/installation',
+    '/app/installations/42/access_tokens',
+    '/repos/octo/shop',
+    '/repos/octo/shop',
+  ]);
+});
+
 test('an app that is not installed is refused with what to check', async () => {
   const api = await startAppApi();
   api.next({ status: 404, body: { message: 'Not Found' } });
@@ -240,7 +256,7 @@ test('an app that is not installed is refused with what to check', async () => {
   expect(finding?.detail).toMatch(/TOKEN_REFUSED: .*installation.*HTTP 404.*check targets.outside.app: .*installed/);
 });
 
-test.each([403, 422])(
+test.each([401, 403, 404, 422])(
   'an app that gets no token (HTTP %i) disables the target, because no call can be made',
   async (status) => {
     const api = await startAppApi();

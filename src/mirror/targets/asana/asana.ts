@@ -126,6 +126,7 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
     ...ASANA,
     tokenRemedy: "check this target's token: it was revoked, or its account is not a member of the project",
     message,
+    alwaysExplains: true,
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
     named,

@@ -1,7 +1,7 @@
 /** How GitHub is called, and what its answers mean: for issues, hooks and tokens. */
 import { z } from 'zod';
 import type { TargetFailure } from '../../../contract/target.ts';
-import { limited, type Reply, untilTime, waitOf } from '../items/item-outcome.ts';
+import { limited, type Reply, tokenRefused, untilTime, waitOf } from '../items/item-outcome.ts';
 
 const explanation = z.union([
   z.string(),
@@ -19,8 +19,9 @@ export function githubVendor(tokenRemedy: string) {
     name: 'GitHub',
     followsMoves: true, // of a renamed repository, or an issue that was transferred
     tokenRemedy,
-    judge: (reply: Reply, nowMs: number) => judge(reply, nowMs, pauseOf),
+    judge: (reply: Reply, nowMs: number) => judge(reply, nowMs, pauseOf, tokenRemedy),
     message,
+    alwaysExplains: true,
     headersOf: (token: string) => ({
       authorization: `Bearer ${token}`,
       accept: 'application/vnd.github+json',
@@ -44,10 +45,19 @@ function growingPause(): (nowMs: number) => number {
   };
 }
 
-function judge(reply: Reply, nowMs: number, pauseOf: (nowMs: number) => number): TargetFailure | undefined {
+/** Whom GitHub refuses whatever is called: the user of the token, or the installation of the app. */
+const ALL_REFUSED = /suspended|email address must be verified/i;
+
+function judge(
+  reply: Reply,
+  nowMs: number,
+  pauseOf: (nowMs: number) => number,
+  tokenRemedy: string,
+): TargetFailure | undefined {
   const said = message.safeParse(reply.body).data ?? '';
   const limit = limitOf(reply, said, nowMs);
   if (limit !== undefined) return limited(`GitHub limits the calls of this token: ${said}`, limit.ms ?? pauseOf(nowMs));
+  if (reply.httpStatus === 403 && ALL_REFUSED.test(said)) return tokenRefused(tokenRemedy, `GitHub: HTTP 403: ${said}`);
   if ([301, 307, 308].includes(reply.httpStatus)) {
     const remedy =
       "set owner and repo of this target to the new name of the repository (or the target's url), then replay";
@@ -73,6 +83,7 @@ function limitOf(reply: Reply, said: string, nowMs: number): { readonly ms: numb
   if (headers['x-ratelimit-remaining'] === '0' && Number.isFinite(reset)) {
     return { ms: Math.max(untilTime(reset * 1000, reply, nowMs), 1000) };
   }
-  const isLimit = httpStatus === 429 || /rate limit|abuse detection/i.test(said);
+  // After many refused tokens GitHub refuses good ones too, for a while.
+  const isLimit = httpStatus === 429 || /rate limit|abuse detection|login attempts exceeded/i.test(said);
   return isLimit ? { ms: undefined } : undefined;
 }

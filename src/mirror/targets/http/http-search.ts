@@ -3,9 +3,10 @@
  * member `more` shows that there is another one, and the search reads it if its address is below the url of the target.
  */
 import { nextLink } from '../../../client/http/link-header.ts';
+import type { TargetFailure } from '../../../contract/target.ts';
 import type { TargetRequest } from '../calls/caller.ts';
 import { type Calls, mapAsked } from '../items/item-calls.ts';
-import { findInPages } from '../items/item-pages.ts';
+import { findInPages, type Page } from '../items/item-pages.ts';
 import type { Asked } from '../items/item-target.ts';
 import { isSet } from './http-answers.ts';
 import { valueAt } from './json-pointer.ts';
@@ -13,45 +14,46 @@ import { reading } from './reading.ts';
 
 type Request = Pick<TargetRequest, 'method' | 'path' | 'headers'> & { readonly json: string | undefined };
 
-export interface Search<Item> {
+export interface Search<Shown = unknown, Item = unknown> {
   /** The url of the target. */
   readonly url: string;
   /** Of the first page. */
   readonly request: Request;
   /** The JSON pointer of the settings to the sign of another page. */
   readonly more: string | undefined;
-  /** The wanted items of a page; undefined if the page is unreadable. */
-  readonly itemsOf: (body: unknown) => readonly Item[] | undefined;
+  /** What a page shows of wanted items; undefined if the page is unreadable. */
+  readonly shownIn: (body: unknown) => readonly Shown[] | undefined;
+  /** The wanted items among them. */
+  readonly itemsOf: (shown: readonly Shown[]) => Promise<Asked<readonly Item[]>>;
   /** Why such a page is unreadable. */
   readonly lack: string;
-  /** What to do if a part of the items cannot be searched. */
-  readonly remedy: string;
+  /** The outcome if a part of the items cannot be searched. */
+  readonly part: TargetFailure;
 }
 
 /** No more pages than this are read. */
 const MOST_PAGES = 20;
 
-/** The first wanted item of the pages; refused if there is none, but more pages than can be read. */
-export async function searchPages<Item>(
+/** The first wanted item of the pages; `part` if there is none, but more pages than can be read. */
+export async function searchPages<Shown, Item>(
   calls: Calls,
-  { url, request, more, itemsOf, lack, remedy }: Search<Item>,
+  { url, request, more, shownIn, itemsOf, lack, part }: Search<Shown, Item>,
 ): Promise<Asked<Item | undefined>> {
   const page = reading((body) => {
-    const items = itemsOf(body);
-    return items && { items, more: more === undefined ? undefined : valueAt(body, more) };
+    const shown = shownIn(body);
+    return shown && { shown, more: more === undefined ? undefined : valueAt(body, more) };
   }, lack);
 
-  async function read(cursor: string | undefined) {
+  async function read(cursor: string | undefined): Promise<Asked<Page<Item>>> {
     const path = cursor === undefined ? request.path : pathBelow(url, request, cursor);
     if (path === undefined) return part;
     const asked = await calls.askWhole({ ...request, path }, page);
-    return mapAsked(asked, ({ value, headers }) => {
-      const next = nextLink(headers.link) ?? (isSet(value.more) ? String(value.more) : undefined);
-      return { items: value.items, next };
-    });
+    if (asked.status !== 'ok') return asked;
+    const { value, headers } = asked.value;
+    const next = nextLink(headers.link) ?? (isSet(value.more) ? String(value.more) : undefined);
+    return mapAsked(itemsOf(value.shown), (items) => ({ items, next }));
   }
 
-  const part = { status: 'refused', reason: 'TOO_MANY_ITEMS', detail: remedy } as const;
   const asked = await findInPages<Item>({ most: MOST_PAGES, read }, () => true);
   return asked.status !== 'ok' || asked.value.found !== undefined || asked.value.isWhole
     ? mapAsked(asked, ({ found }) => found)

@@ -1,4 +1,7 @@
-/** JSON pointers, as RFC 6901 specifies them. Pure. */
+/**
+ * JSON pointers, as RFC 6901 specifies them, with one more step: `name=value` leads from a list to its first element whose member
+ * has that value. Pure.
+ */
 
 /** The value at `pointer`; undefined if there is none. The pointer is valid: the settings have checked it. */
 export function valueAt(document: unknown, pointer: string): unknown {
@@ -6,13 +9,22 @@ export function valueAt(document: unknown, pointer: string): unknown {
     .split('/')
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<unknown>((value, step) => {
-      const isContainer = typeof value === 'object' && value !== null;
-      return isContainer && Object.hasOwn(value, step) ? new Map(Object.entries(value)).get(step) : undefined;
-    }, document);
+    .reduce(stepInto, document);
 }
 
-/** Whether the answer says that there is no such value: null, or beyond the end of a list. */
+function stepInto(value: unknown, step: string): unknown {
+  const [, name, wanted] = /^([^=]+)=(.*)$/s.exec(step) ?? [];
+  if (Array.isArray(value) && name !== undefined)
+    return value.find((element) => String(memberOf(element, name)) === wanted);
+  return memberOf(value, step);
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  const isContainer = typeof value === 'object' && value !== null;
+  return isContainer && Object.hasOwn(value, name) ? new Map(Object.entries(value)).get(name) : undefined;
+}
+
+/** Whether the answer says that there is no such value: null, or no such element of a list. */
 export function isAbsent(document: unknown, pointer: string): boolean {
   const value = valueAt(document, pointer);
   if (value !== undefined || pointer === '') return value === null;

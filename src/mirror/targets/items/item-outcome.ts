@@ -31,6 +31,8 @@ export interface VendorAnswers {
   ): TargetFailure | Missing | { readonly status: 'ok' } | undefined;
   /** The vendor's explanation, as the body of an error holds it. */
   readonly message: z.ZodType<string>;
+  /** The vendor explains every error, so a 404 without an explanation is the answer of another program, or of a closed site. */
+  readonly alwaysExplains?: boolean;
 }
 
 /** The pause if a limit names no time: what GitHub asks for, and long enough for the others. */
@@ -67,8 +69,11 @@ export function itemFailureOf(
   if (isSuccess && !vendor.message.safeParse(reply.body).success) return undefined;
   const detail = `${call}: ${explain(vendor, reply)}`;
   if (isSuccess) return { ...unreadable(reply, call), detail: `${detail}: an error in a successful answer` };
-  if (httpStatus === 404 || httpStatus === 410) return { status: 'missing', detail };
-  return { ...byStatus(vendor, reply, detail, nowMs), answer: answerOf(reply.httpStatus, reply.text) };
+  const answer = answerOf(httpStatus, reply.text);
+  if (httpStatus !== 404 && httpStatus !== 410) return { ...byStatus(vendor, reply, detail, nowMs), answer };
+  if (!vendor.alwaysExplains || vendor.message.safeParse(reply.body).success) return { status: 'missing', detail };
+  const why = `which ${vendor.name} does not answer in this form: check this target's url, and that the site is open`;
+  return { ...failedFor(waitOf(reply, nowMs), 'UNREADABLE', `${detail}, ${why}`), answer };
 }
 
 /** A limit of the vendor: no attempt is spent, and all deliveries to the target wait. */

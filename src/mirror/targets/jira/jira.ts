@@ -104,6 +104,7 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
     tokenRemedy: `check this target's ${oauthClient ? CLIENT_REMEDY : TOKEN_REMEDY}, or the account may not move issues of this project`,
     judge,
     message,
+    alwaysExplains: true,
     headersOf: (token) => ({
       authorization: oauthClient ? `Bearer ${token}` : `Basic ${Buffer.from(`${email}:${token}`).toString('base64')}`,
     }),

@@ -145,16 +145,9 @@ export const CLIENT_REMEDY =
 /** The quotas that Linear counts, each with the time at which it resets: milliseconds of epoch time. */
 const QUOTAS = ['requests', 'complexity', 'endpoint-requests'].map((quota) => `x-ratelimit-${quota}`);
 
-/** GraphQL reports a missing issue in an answer; a 404 or 410 concerns the address. */
-const NO_API: TargetFailure = {
-  status: 'refused',
-  reason: 'REJECTED',
-  detail: "Linear: there is no API at this address: check this target's url",
-};
-
 export function judge(reply: Reply, nowMs: number, tokenRemedy: string): TargetFailure | Missing | undefined {
   const read = errorsAnswer.safeParse(reply.body);
-  if (!read.success) return [404, 410].includes(reply.httpStatus) ? NO_API : undefined;
+  if (!read.success) return undefined;
   const detail = `Linear: ${read.data.errors.map(explain).join('; ').slice(0, 300)}`;
   const isAny = (pattern: RegExp) =>
     read.data.errors.some(({ extensions = {} }) => pattern.test(`${extensions.code ?? ''} ${extensions.type ?? ''}`));

@@ -115,6 +115,7 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
     tokenRemedy: settings.oauthClient ? CLIENT_REMEDY : TOKEN_REMEDY,
     judge,
     message,
+    alwaysExplains: true,
     headersOf: (token) => ({ authorization: settings.oauth || settings.oauthClient ? `Bearer ${token}` : token }),
     itemsBy,
     named,

@@ -15,7 +15,7 @@ import { accepted, type Calls, type ItemNeeds, mapAsked, moved } from '../items/
 import type { FieldValues } from '../items/item-fields.ts';
 import { hookReader } from '../items/item-hook.ts';
 import { TODOIST } from '../items/item-naming.ts';
-import { limited, type Reply, waitOf } from '../items/item-outcome.ts';
+import { limited, type Reply, tokenRefused, waitOf } from '../items/item-outcome.ts';
 import { collectInPages, findInPages, isInPages, MOST_TOGETHER } from '../items/item-pages.ts';
 import type { Asked, Written } from '../items/item-target.ts';
 import { endsWith, markedText, textsOf } from '../items/item-text.ts';
@@ -240,12 +240,15 @@ function dayOf(date: string, timeZone: string): string {
   }
 }
 
-function judge(reply: Reply, nowMs: number): TargetFailure | undefined {
+function judge(reply: Reply, nowMs: number, tokenRemedy: string): TargetFailure | undefined {
   const { error_tag = '', error = '' } = problem.safeParse(reply.body).data ?? {};
   if (reply.httpStatus < 500 && /MAX_ITEMS_LIMIT|maximum number of (?:items|tasks)/i.test(`${error_tag} ${error}`)) {
     const detail = `Todoist: ${error}: complete or move tasks of the project, or name another project (most plans allow 300 active tasks in one)`;
     return { status: 'refused', reason: 'PLACE_FULL', detail };
   }
+  // With a 403 too: https://github.com/tod-org/tod/issues/223
+  if (/^AUTH_INVALID_TOKEN$/.test(error_tag))
+    return tokenRefused(tokenRemedy, `Todoist: HTTP ${reply.httpStatus}: ${error}`);
   if (reply.httpStatus !== 429) return undefined;
   const read = limit.safeParse(reply.body);
   const waitMs = read.success ? read.data.error_extra.retry_after * 1000 : waitOf(reply, nowMs);

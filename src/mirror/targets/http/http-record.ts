@@ -1,0 +1,56 @@
+/** Items and their ids in the records that a system shows. Pure. */
+import { LongInteger } from '../../../client/call/json.ts';
+import type { ItemState } from '../../../contract/target.ts';
+import type { HttpItems } from '../../../settings/target-http.ts';
+import type { ItemNaming } from '../items/item-naming.ts';
+import { markerAtEnd } from '../items/marker.ts';
+import { valueAt } from './json-pointer.ts';
+
+export interface HttpItem extends ItemState {
+  /** The item as the system shows it. */
+  readonly record: unknown;
+}
+
+export type RecordReader = ReturnType<typeof recordReader>;
+
+export function recordReader({ state, read }: HttpItems, { isItemId }: Pick<ItemNaming, 'isItemId'>) {
+  const { deleted } = read;
+
+  /** Some systems leave a member without a value out: it counts as null where the settings say what null means. */
+  function isLeftOut(record: unknown): boolean {
+    const isNamed = [...(state.completed ?? []), ...(state.open ?? [])].includes(null);
+    return isNamed && typeof valueAt(record, state.at.replace(/\/[^/]*$/, '')) === 'object';
+  }
+
+  return {
+    isDeleted: (record: unknown) => deleted !== undefined && isOneOf(valueAt(record, deleted.at), deleted.values),
+
+    /** An item by its record; undefined if the record does not show the state. */
+    itemOf(record: unknown, itemId: string): HttpItem | undefined {
+      const shown = valueAt(record, state.at);
+      const value = shown === undefined && isLeftOut(record) ? null : shown;
+      if (value === undefined || (typeof value === 'object' && value !== null && !(value instanceof LongInteger)))
+        return undefined;
+      const isCompleted = state.open === undefined ? isOneOf(value, state.completed) : !isOneOf(value, state.open);
+      const isNamed = value !== null && typeof value !== 'boolean';
+      return { itemId, isCompleted, status: isNamed ? String(value) : isCompleted ? 'completed' : 'open', record };
+    },
+
+    idAt(record: unknown, pointer: string): string | undefined {
+      const id = valueAt(record, pointer);
+      const text = id instanceof LongInteger || Number.isSafeInteger(id) ? String(id) : id;
+      return typeof text === 'string' && isItemId(text) ? text : undefined;
+    },
+  };
+}
+
+/** Many systems write numbers and flags as texts. */
+function isOneOf(value: unknown, values: readonly unknown[] = []): boolean {
+  return values.some((one) => String(one) === String(value));
+}
+
+/** Whether a text ends with the marker or lists it, as tags are listed, or anything else holds it. */
+export function carries(value: unknown, marker: string): boolean {
+  if (typeof value !== 'string') return (JSON.stringify(value) ?? '').includes(marker);
+  return markerAtEnd(value) === marker || value.split(/[;,]/).some((part) => part.trim() === marker);
+}

@@ -1,0 +1,295 @@
+/** Stand-ins of Azure DevOps, Freshdesk, Microsoft Planner and Smartsheet: see template-vendors.ts. */
+import { TOKEN } from './item-vendor.ts';
+import { type Item, type System, set } from './template-vendors.ts';
+
+/** What a person sees of a text of HTML. */
+function shown(html: string): string {
+  const characters = new Map([
+    ['lt', '<'],
+    ['gt', '>'],
+    ['amp', '&'],
+    ['#34', '"'],
+    ['#39', "'"],
+  ]);
+  const text = html.replaceAll(/<br \/>\n?/g, '\n');
+  return text.replaceAll(/&([a-z]+|#\d+);/g, (entity, name) => characters.get(name) ?? entity);
+}
+
+const VERSION = ['api-version'];
+const JSON_PATCH = { 'content-type': /^application\/json-patch\+json$/ };
+type Operation = Readonly<Record<'op' | 'path' | 'value', string>>;
+const workItem = ({ id, isDone, marker }: Item) => ({
+  id: Number(id),
+  rev: 1,
+  fields: {
+    'System.State': isDone ? 'Done' : 'To Do',
+    ...(marker !== '' && { 'System.Tags': `crm; ${marker}; sales` }),
+  },
+});
+const workItemMissing = {
+  status: 404,
+  body: { message: 'TF401232: Work item 99 does not exist', typeKey: 'WorkItemUnauthorizedAccessException' },
+};
+
+export const AZURE_DEVOPS: System = {
+  name: 'our-azure-devops',
+  headers: { authorization: new RegExp(`^Basic ${TOKEN}$`) },
+  missing: workItemMissing,
+  idOf: (count) => String(count + 1),
+  isWrite: ({ method }) => method === 'PATCH',
+  isCreation: ({ path }) => path.endsWith('/$Task'),
+  rules: (items) => [
+    {
+      method: 'GET',
+      path: /^\/_apis\/wit\/workitems\/(\d+)$/,
+      query: [...VERSION, 'fields'],
+      answer(_, [, id]) {
+        const item = items.at(id);
+        return item ? { body: workItem(item) } : workItemMissing;
+      },
+    },
+    {
+      method: 'PATCH',
+      path: /^\/_apis\/wit\/workitems\/(\d+)$/,
+      headers: JSON_PATCH,
+      query: VERSION,
+      answer({ body }, [, id]) {
+        const [{ op, path, value }]: [Operation] = JSON.parse(body);
+        const states = new Map([
+          ['Done', true],
+          ['To Do', false],
+        ]);
+        const isKnown = op === 'add' && path === '/fields/System.State';
+        return set(items.at(id), isKnown ? states.get(value) : undefined, workItemMissing, {});
+      },
+    },
+    {
+      method: 'POST',
+      path: /^\/Shop\/_apis\/wit\/wiql$/,
+      query: VERSION,
+      body: ['query'],
+      answer({ body }) {
+        const [, marker = null] = /\[System\.Tags\] Contains '([\w-]+)'$/.exec(JSON.parse(body).query) ?? [];
+        // A query may also show a work item with a tag that only begins with the marker.
+        const alike = items.with(`${marker}0`);
+        return {
+          body: { workItems: [...alike, ...items.with(marker)].map(({ id }) => ({ id: Number(id), url: 'x' })) },
+        };
+      },
+    },
+    {
+      method: 'POST',
+      path: /^\/Shop\/_apis\/wit\/workitems\/\$Task$/,
+      headers: JSON_PATCH,
+      query: VERSION,
+      answer({ body }) {
+        const fields = new Map((JSON.parse(body) as Operation[]).map(({ path, value }) => [path, value]));
+        const at = (name: string) => fields.get(`/fields/System.${name}`) ?? '';
+        if (at('Title').length > 255) return { status: 400, body: { message: 'TF401324: invalid title' } };
+        return {
+          body: workItem(items.add({ title: at('Title'), text: shown(at('Description')), marker: at('Tags') })),
+        };
+      },
+    },
+  ],
+};
+
+const ticket = ({ id, isDone, marker }: Item) => ({
+  id: Number(id),
+  status: isDone ? 5 : 2,
+  tags: marker === '' ? [] : [marker],
+});
+/** Without a body. */
+const ticketMissing = { status: 404 };
+
+export const FRESHDESK: System = {
+  name: 'our-freshdesk',
+  headers: { authorization: new RegExp(`^Basic ${TOKEN}$`) },
+  missing: ticketMissing,
+  idOf: (count) => String(count + 1),
+  isWrite: ({ method }) => method === 'PUT',
+  isCreation: ({ method }) => method === 'POST',
+  rules: (items) => [
+    {
+      method: 'GET',
+      path: /^\/tickets\/(\d+)$/,
+      query: [],
+      answer(_, [, id]) {
+        const item = items.at(id);
+        return item ? { body: ticket(item) } : ticketMissing;
+      },
+    },
+    {
+      method: 'PUT',
+      path: /^\/tickets\/(\d+)$/,
+      body: ['status'],
+      answer({ body }, [, id]) {
+        const states = new Map([
+          [5, true],
+          [2, false],
+        ]);
+        const item = items.at(id);
+        return set(item, states.get(JSON.parse(body).status), ticketMissing, {});
+      },
+    },
+    {
+      method: 'GET',
+      path: /^\/search\/tickets$/,
+      query: ['query'],
+      answer({ query }) {
+        const [, marker = null] = /^"tag:'([\w-]+)'"$/.exec(query.get('query') ?? '') ?? [];
+        const results = items.with(marker).map(ticket);
+        return marker === null ? { status: 400 } : { body: { total: results.length, results } };
+      },
+    },
+    {
+      method: 'POST',
+      path: /^\/tickets$/,
+      body: ['subject', 'description', 'email', 'status', 'priority', 'tags'],
+      answer({ body }) {
+        const { subject, description, status, tags } = JSON.parse(body);
+        if (subject.length > 255 || description === '' || status !== 2) return { status: 400 };
+        return { status: 201, body: ticket(items.add({ title: subject, text: shown(description), marker: tags[0] })) };
+      },
+    },
+  ],
+};
+
+/** Each change makes another ETag, and must name that of the task that it changes. */
+const changes = new WeakMap<Item, number>();
+const etagOf = (item: Item) => `W/"JzEtVGFzayAgQEBAQEBAQEBAQEBAQEBAQEBAQ${changes.get(item) ?? 0}Jw=="`;
+const plannerTask = (item: Item) => ({
+  '@odata.etag': etagOf(item),
+  id: item.id,
+  title: `${item.title} ${item.marker}`,
+  percentComplete: item.isDone ? 100 : 0,
+});
+const graphError = (status: number, message: string) => ({ status, body: { error: { code: '', message } } });
+const plannerMissing = graphError(404, 'The requested item is not found.');
+const PLAN = 'xqQg5FS2LkCp935s-FIFm2QAFkHM';
+
+export const PLANNER: System = {
+  name: 'our-planner',
+  headers: { authorization: new RegExp(`^Bearer ${TOKEN}$`) },
+  missing: plannerMissing,
+  idOf: (count) => `01gzSlKkIUSUl6DF_EilrmQAKD${10 + count}`,
+  isWrite: ({ method }) => method === 'PATCH',
+  isCreation: ({ method }) => method === 'POST',
+  rules: (items) => [
+    {
+      method: 'GET',
+      path: /^\/planner\/tasks\/([\w-]+)$/,
+      query: [],
+      answer(_, [, id]) {
+        const item = items.at(id);
+        return item ? { body: plannerTask(item) } : plannerMissing;
+      },
+    },
+    {
+      method: 'PATCH',
+      path: /^\/planner\/tasks\/([\w-]+)$/,
+      headers: { 'if-match': /^W\/"/ },
+      body: ['percentComplete'],
+      answer({ body, headers }, [, id]) {
+        const item = items.at(id);
+        if (item && headers['if-match'] !== etagOf(item)) return graphError(412, 'The resource has been modified.');
+        if (item) changes.set(item, (changes.get(item) ?? 0) + 1);
+        const states = new Map([
+          [100, true],
+          [0, false],
+        ]);
+        return set(item, states.get(JSON.parse(body).percentComplete), plannerMissing, undefined);
+      },
+    },
+    {
+      method: 'GET',
+      path: new RegExp(`^/planner/plans/${PLAN}/tasks$`),
+      query: ['$skiptoken'],
+      answer: () => ({ body: { value: items.all().map(plannerTask) } }),
+    },
+    {
+      method: 'POST',
+      path: /^\/planner\/tasks$/,
+      body: ['planId', 'title'],
+      answer({ body }) {
+        const { planId, title } = JSON.parse(body);
+        if (planId !== PLAN || title.length > 255) return graphError(400, 'The request is invalid.');
+        const [, before = '', marker = ''] = /^(.*) (lockstep-\w+)$/.exec(title) ?? [];
+        return { status: 201, body: plannerTask(items.add({ title: before, text: '', marker })) };
+      },
+    },
+  ],
+};
+
+const SHEET = '4583173393803140';
+const [TITLE, TEXT, DONE, MARKER] = [7960873110000001, 7960873110000002, 7960873110000003, 7960873110000004];
+interface Cell {
+  readonly columnId: number;
+  readonly value?: string | boolean;
+}
+
+/** A person has moved the columns; a cell without a value has no value. */
+const row = ({ id, isDone, title, text, marker }: Item) => ({
+  id: Number(id),
+  cells: [
+    { columnId: MARKER, ...(marker !== '' && { value: marker }) },
+    { columnId: DONE, ...(isDone && { value: true }) },
+    { columnId: TITLE, value: title },
+    { columnId: TEXT, value: text },
+  ],
+});
+const rowMissing = { status: 404, body: { errorCode: 1006, message: 'Not Found', refId: '12' } };
+
+export const SMARTSHEET: System = {
+  name: 'our-smartsheet',
+  headers: { authorization: new RegExp(`^Bearer ${TOKEN}$`) },
+  missing: rowMissing,
+  idOf: (count) => String(7_960_873_110_001_000 + count),
+  isWrite: ({ method }) => method === 'PUT',
+  isCreation: ({ method }) => method === 'POST',
+  rules: (items) => [
+    {
+      method: 'GET',
+      path: new RegExp(`^/sheets/${SHEET}/rows/(\\d+)$`),
+      query: [],
+      answer(_, [, id]) {
+        const item = items.at(id);
+        return item ? { body: row(item) } : rowMissing;
+      },
+    },
+    {
+      method: 'PUT',
+      path: new RegExp(`^/sheets/${SHEET}/rows$`),
+      answer({ body }) {
+        const [{ id, cells }] = JSON.parse(body) as [{ readonly id: number; readonly cells: readonly Cell[] }];
+        const [{ columnId, value } = { columnId: 0 }] = cells;
+        const isDone = columnId === DONE && typeof value === 'boolean' ? value : undefined;
+        return set(items.at(String(id)), isDone, rowMissing, { message: 'SUCCESS', resultCode: 0, result: [] });
+      },
+    },
+    {
+      method: 'GET',
+      path: new RegExp(`^/sheets/${SHEET}$`),
+      query: ['columnIds'],
+      answer({ query }) {
+        const shown = query.get('columnIds')?.split(',').map(Number) ?? [];
+        const rows = items.all().map((item) => {
+          const { id, cells } = row(item);
+          return { id, cells: cells.filter(({ columnId }) => shown.includes(columnId)) };
+        });
+        return { body: { id: Number(SHEET), rows } };
+      },
+    },
+    {
+      method: 'POST',
+      path: new RegExp(`^/sheets/${SHEET}/rows$`),
+      answer({ body }) {
+        const [{ cells }] = JSON.parse(body) as [{ readonly cells: readonly Cell[] }];
+        const at = (column: number | undefined) => String(cells.find(({ columnId }) => columnId === column)?.value);
+        if (at(TITLE).length > 4000 || at(TEXT).length > 4000) return { status: 400 };
+        const item = items.add({ title: at(TITLE), text: at(TEXT), marker: at(MARKER) });
+        return { body: { message: 'SUCCESS', resultCode: 0, result: [row(item)] } };
+      },
+    },
+  ],
+};
