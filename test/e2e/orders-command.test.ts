@@ -117,7 +117,8 @@ test.each([
 test('a load from stdin is called stdin everywhere, and is the same load as a file', async () => {
   const file = await harness.file('orders.csv', csvOf('order_id,client_id', ['A,1']));
   const load = () => {
-    const stdin = vi.spyOn(process, 'stdin', 'get').mockReturnValue(createReadStream(file) as typeof process.stdin);
+    const bytes = createReadStream(file) as unknown as typeof process.stdin; // safe: it is only read
+    const stdin = vi.spyOn(process, 'stdin', 'get').mockReturnValue(bytes);
     onTestFinished(() => stdin.mockRestore());
     return command(['orders', 'load', '-', ...ACCOUNT, '--config', 'lockstep.yaml'], harness.around);
   };
