@@ -69,7 +69,10 @@ export class Overview {
         ? `choose no column for ${field} (\`--map ${field}=\`)`
         : `choose it for ${field} (\`--map ${field}=${what}\`)`,
     );
-    this.#texts = new TextNotes(encoding);
+    this.#texts = new TextNotes(
+      encoding,
+      mapping.columns.find(({ index }) => index === columns.length - 1),
+    );
     const isAdded = sheet.combine?.amount === 'sum' && sheet.combine !== preset?.combineLines;
     this.#equalLines = new EqualLines(isAdded ? mapping.columns.find(({ field }) => field === 'amount') : undefined);
     this.#numbered = mapping.columns.find(({ field }) => field === 'order_id')?.name;

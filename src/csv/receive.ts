@@ -4,11 +4,10 @@
  *
  * Everything is streamed with limits, before and after unpacking, so a small archive that unpacks endlessly stops at a
  * limit. A file is opened once and kept open until `close`; a file that replaces it under its name is not read. Input
- * that can be read only once (stdin, a pipe) is copied to a private file. A later read fails with CSV_CHANGED if its
+ * that can be read only once (stdin, a pipe) is copied to a file without a name. A later read fails with CSV_CHANGED if its
  * bytes differ from those of the first read.
  */
 import { createHash, type Hash, randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
 import fs, { type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline, Readable } from 'node:stream';
@@ -65,7 +64,7 @@ export interface Received {
   readonly time: ReadingTime;
   /** Reads it again, unpacked. Throws CSV_CHANGED at the end if the bytes differ from the received ones. */
   read(): AsyncGenerator<Buffer>;
-  /** Closes the file, and removes the private copy if there is one. */
+  /** Closes the file; a private copy is gone then. */
   close(): Promise<void>;
 }
 
@@ -144,7 +143,7 @@ async function* blocksOf(handle: FileHandle, position?: number): AsyncGenerator<
   }
 }
 
-/** Keeps a copy of input that can be read only once. */
+/** Keeps a copy of input that can be read only once. The copy has no name, so that it is gone with the process, even if that is killed. */
 async function spool(
   bytes: AsyncIterable<Uint8Array>,
   name: string,
@@ -153,21 +152,22 @@ async function spool(
 ): Promise<OpenInput> {
   await makeDirectory(spoolDir);
   const file = path.join(spoolDir, `received-${randomUUID()}.csv`);
-  const remove = () => fs.rm(file, { force: true });
-  async function* capped(): AsyncGenerator<Uint8Array> {
-    let total = 0;
-    for await (const block of bytes) {
-      total += block.length;
-      if (total > maxBytes) throw tooLarge(name, maxBytes);
-      yield block;
-    }
-  }
+  const handle = await fs.open(file, 'wx+', 0o600);
+  const close = once(() => handle.close());
   try {
-    await piped(capped, createWriteStream(file, { mode: 0o600 }), { signal });
-    const handle = await fs.open(file, 'r');
-    return { name, handle, close: once(() => handle.close().then(remove)) };
+    await fs.unlink(file);
+    const copy = async (blocks: AsyncIterable<Uint8Array>): Promise<void> => {
+      let total = 0;
+      for await (const block of blocks) {
+        total += block.length;
+        if (total > maxBytes) throw tooLarge(name, maxBytes);
+        await handle.writeFile(block); // from where the last one ended
+      }
+    };
+    await piped(bytes, copy, { signal });
+    return { name, handle, close };
   } catch (error) {
-    await remove();
+    await close();
     if (codeOf(error) !== 'ENOSPC') throw error;
     const message = `There is no space left in ${spoolDir} to keep ${name}. Free some space and load it again.`;
     throw new LockstepError('DISK_FULL', message, { cause: error });

@@ -1,9 +1,11 @@
-/** What a person should know about the texts of a file: how they were decoded, and what another program left in them. */
+/** What a person should know about the texts of a file: how they were decoded, what another program left in them, and where they end. */
 import { type DetectedEncoding, isSingleByte } from './encoding.ts';
+import type { MappedColumn } from './mapped-column.ts';
 import { type CheckedRow, shownCell } from './validate.ts';
 
 /** UTF-8 that a program read as windows-1252, and wrote as UTF-8 again: `JÃ¶rg`. */
 const TWICE_ENCODED = /[ÂÃ][\u0080-\u00bf]|â€/;
+const WITH_CENTS = /[.,]\d\d\D*$/;
 const BEYOND_ASCII = /[^\0-\x7f]/;
 /** A text of a web page: `Lee &amp; Co`. */
 const ENTITY =
@@ -15,19 +17,42 @@ export class TextNotes {
   /** The first text that shows how the file was decoded, and its line. */
   #decoded = '';
   #escaped = '';
+  /** The last column of the file, if an order gets its values. */
+  readonly #last: Pick<MappedColumn, 'field' | 'name'> | undefined;
+  /** The value in which the file ends, and its line. */
+  #end = '';
 
-  constructor({ encoding, why }: Pick<DetectedEncoding, 'encoding' | 'why'>) {
+  constructor(
+    { encoding, why }: Pick<DetectedEncoding, 'encoding' | 'why'>,
+    last?: Pick<MappedColumn, 'field' | 'name'>,
+  ) {
+    this.#last = last;
     this.#guess = isSingleByte(encoding) && why !== 'as chosen' ? encoding : undefined;
   }
 
   add(row: CheckedRow): void {
     this.#decoded ||= exampleIn(this.#guess ? BEYOND_ASCII : TWICE_ENCODED, row);
     this.#escaped ||= exampleIn(ENTITY, row);
+    if (row.status === 'valid' && row.isUnended) this.#end = this.#endIn(row);
   }
 
   /** Sentences without a full stop. */
   notes(): readonly string[] {
-    return [...this.#decodingNote(), ...this.#entityNote()];
+    return [...this.#endNote(), ...this.#decodingNote(), ...this.#entityNote()];
+  }
+
+  #endIn({ line, cells }: CheckedRow): string {
+    const cell = cells.at(-1)?.trim() ?? '';
+    if (this.#last === undefined || cell === '' || (this.#last.field === 'amount' && WITH_CENTS.test(cell))) return '';
+    return `line ${line} (${this.#last.name}: ${shownCell(cell)})`;
+  }
+
+  /** A file that was cut off may end in a value that is still valid, such as customer 3 instead of 30. */
+  #endNote(): readonly string[] {
+    if (this.#end === '') return [];
+    return [
+      `the file ends without a line end, in ${this.#end}. If it was cut off there, correct that order, and load the whole file`,
+    ];
   }
 
   #decodingNote(): readonly string[] {

@@ -45,6 +45,7 @@ export type CheckedRow =
       readonly lines?: readonly SourceLine[];
       readonly values: OrderValues;
       readonly warnings: readonly Problem[];
+      readonly isUnended?: boolean | undefined;
     }
   | {
       readonly status: 'invalid';
@@ -105,7 +106,10 @@ export class RowValidator {
       row.fault ??
       (cells.length === header
         ? undefined
-        : ({ code: 'RAGGED', facts: { line, cells: cells.length, header } } as const)) ??
+        : ({
+            code: 'RAGGED',
+            facts: { line, cells: cells.length, header, ...(row.isUnended && { isEnd: true }) },
+          } as const)) ??
       (this.#isHeader(cells) ? ({ code: 'HEADER_REPEATED', facts: { line } } as const) : undefined);
     if (!fault) return this.#read(row, cells);
     if (fault.code === 'HEADER_REPEATED') this.#laterHeader = undefined;
@@ -135,7 +139,7 @@ export class RowValidator {
     if (label !== undefined) values.order_id ??= label;
     if (isTotals(values, this.#above.name) || this.#isSum(values)) problems.push(rowProblem('TOTALS_ROW', { line }));
     if (problems.length > 0 || !hasCustomer(values)) return this.#withProblems(line, cells, values, problems);
-    return { status: 'valid', line, cells, values, warnings: NONE };
+    return { status: 'valid', line, cells, values, warnings: NONE, isUnended: row.isUnended };
   }
 
   #readCell(cell: string, column: Column, { line, isUnended }: TextRow, values: Values, problems: Problem[]): void {

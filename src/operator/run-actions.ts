@@ -73,7 +73,8 @@ export async function reopenRun(
   await requireResumable(pool, run, hint);
   const { id, status, resource } = run;
   if (first !== undefined && !(awaitsApproval(run) && (await readLoad(pool, id)))) {
-    const message = `Run ${id} is not a load that waits for approval, so its first orders cannot be approved alone.`;
+    const { remedy, command } = remedyFor(run);
+    const message = `Run ${id} is not a load that waits for approval, so its first orders cannot be approved alone. ${remedy}: ${hint(command)}`;
     throw wrongUse(message, 'NO_PLAN_OF_A_LOAD');
   }
   if (status === 'running') return;

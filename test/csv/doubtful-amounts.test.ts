@@ -1,5 +1,6 @@
 /** Amounts that a file has, and that are not what the order costs. */
 import { expect, test } from 'vitest';
+import { sentenceFor } from '../../src/base/reasons/reasons.ts';
 import { loaded, verdicts } from './files.ts';
 
 const map = new Map([['amount', 'Amount']] as const);
@@ -68,6 +69,21 @@ test('an amount in which the file ends may be cut off if only this one has no de
   expect(verdicts((await loaded(`${text},0`)).rows).at(-1)).toBe('4 AMOUNT_CUT_OFF');
   for (const whole of [`${text},00`, `${text}\r\n`, text.replace('12,00', '12'), text.replaceAll(/(?=\r|$)/g, ';x')])
     expect(verdicts((await loaded(whole)).rows)).toEqual(['2 ok', '3 ok', '4 ok']);
+});
+
+test('a file that ends in a value of an order, without a line end, may be cut off there, and a note says so', async () => {
+  const notes = async (text: string) => (await loaded(text)).overview.notes([]);
+  const text = 'order_id,amount,client_id\nA-1,5.00,7\nA-2,6.00,30';
+  expect(await notes(text.slice(0, -1))).toEqual([
+    'the file ends without a line end, in line 3 (client_id: 3). If it was cut off there, correct that order, and load the whole file',
+  ]);
+  const amountLast = 'order_id,client_id,amount\nA-1,7,5.00\nA-2,30,6.00';
+  for (const whole of [`${text}\n`, amountLast, text.replaceAll(/$/gm, ',x')]) expect(await notes(whole)).toEqual([]);
+  const { rows } = await loaded(text.slice(0, -3));
+  expect(rows.at(-1)).toMatchObject({ problems: [{ code: 'RAGGED', facts: { isEnd: true } }] });
+  expect(sentenceFor('RAGGED', { line: 3, cells: 2, header: 3, isEnd: true })).toContain(
+    'The header has 3 cells, and the row has 2. The file ends in this row, so it may be cut off. Export or copy the whole file again, and load it. Add or',
+  );
 });
 
 test('a column called "Reference" is used for the order number only if it tells orders apart', async () => {

@@ -6,25 +6,25 @@ import { receive } from '../../src/csv/receive.ts';
 import { checkedRows, examineSheet, validatorOf } from '../../src/csv/sheet.ts';
 import { fileOf, loaded, received, verdicts } from './files.ts';
 
-const REFUSED: readonly (readonly [what: string, text: string, code: string])[] = [
-  ['blank lines only', '\n\r\n  \n', 'CSV_EMPTY'],
-  ['a header only', 'order_id,client_id\n', 'CSV_NO_ROWS'],
-  ['a header without an end', 'order_id,client_id', 'CSV_NO_ROWS'],
-  ['1,000,000 columns', `${'a,'.repeat(1_000_000)}client_id\n1\n`, 'CSV_HEADER_INVALID'],
-  ['2,000 columns', `${'a,'.repeat(2_000)}client_id\n1\n`, 'CSV_TOO_MANY_COLUMNS'],
-  ['one line of 3 MiB', 'x'.repeat(3 * 1024 * 1024), 'CSV_HEADER_INVALID'],
-  ['one line of 300 KiB and a row', `${'x'.repeat(300 * 1024)}\n1\n`, 'CSV_HEADER_INVALID'],
-  ['a quote left open in the header', '"order_id,client_id\nA,7\n', 'CSV_HEADER_INVALID'],
-  ['a web page', '<!DOCTYPE html>\n<html><body>Sign in</body></html>\n', 'CSV_HEADER_INVALID'],
-  ['JSON', '[{"order_id": "A", "client_id": 7}]\n', 'CSV_HEADER_INVALID'],
+const REFUSED: readonly (readonly [what: string, code: string, text: string])[] = [
+  ['blank lines only', 'CSV_EMPTY', '\n\r\n  \n'],
+  ['a header only', 'CSV_NO_ROWS', 'order_id,client_id\n'],
+  ['a header without an end', 'CSV_NO_ROWS', 'order_id,client_id'],
+  ['1,000,000 columns', 'CSV_HEADER_INVALID', `${'a,'.repeat(1_000_000)}client_id\n1\n`],
+  ['2,000 columns', 'CSV_TOO_MANY_COLUMNS', `${'a,'.repeat(2_000)}client_id\n1\n`],
+  ['one line of 3 MiB', 'CSV_HEADER_INVALID', 'x'.repeat(3 * 1024 * 1024)],
+  ['one line of 300 KiB and a row', 'CSV_HEADER_INVALID', `${'x'.repeat(300 * 1024)}\n1\n`],
+  ['a quote left open in the header', 'CSV_HEADER_INVALID', '"order_id,client_id\nA,7\n'],
+  ['a web page', 'CSV_HEADER_INVALID', '<!DOCTYPE html>\n<html><body>Sign in</body></html>\n'],
+  ['JSON', 'CSV_HEADER_INVALID', '[{"order_id": "A", "client_id": 7}]\n'],
   [
     'a header of two lines',
-    'order_id,client_id,amount,status\nBestellnummer,Kundennummer,Betrag,Status\nA,7,1,open\n',
     'CSV_HEADER_INVALID',
+    'order_id,client_id,amount,status\nBestellnummer,Kundennummer,Betrag,Status\nA,7,1,open\n',
   ],
 ];
 
-test.each(REFUSED)('refuses %s with %s', async (_, text, code) => {
+test.each(REFUSED)('refuses %s with %s', async (_, code, text) => {
   await expect(loaded(text)).rejects.toMatchObject({ code, exitCode: 2 });
 });
 

@@ -1,4 +1,5 @@
 /** `orders load` as people use it: stopped and restarted, from two terminals, on a full disk, on a file being written. */
+import { createReadStream } from 'node:fs';
 import fs, { appendFile, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -91,6 +92,7 @@ test('loading the same file again after the end creates nothing and ends with th
   const first = await harness.here('orders', 'load', file, ...ACCOUNT);
   const second = await harness.here('orders', 'load', file, ...ACCOUNT, '--results', 'once');
   expect([first.code, second.code, second.json.run]).toEqual([1, 1, first.json.run]);
+  expect([first.json.loadedBefore, second.json.loadedBefore]).toEqual([undefined, true]);
   expect(await rowsIn(second.json.results)).toBe(2);
   const again = await harness.here('orders', 'load', file, ...ACCOUNT, '--again');
   expect(again.json.counts).toMatchObject({ in: 2, existing: 1, rejected: 1 });
@@ -110,6 +112,20 @@ test.each([
   expect(stdout).toContain(`was loaded before, as run ${first.json.run}`);
   expect(stdout).toContain('\nIts rows: 1 created.\n');
   expect(await harness.orderCommits()).toEqual(new Map([['A', 1]]));
+});
+
+test('a load from stdin is called stdin everywhere, and is the same load as a file', async () => {
+  const file = await harness.file('orders.csv', csvOf('order_id,client_id', ['A,1']));
+  const load = () => {
+    const bytes = createReadStream(file) as unknown as typeof process.stdin; // safe: it is only read
+    const stdin = vi.spyOn(process, 'stdin', 'get').mockReturnValue(bytes);
+    onTestFinished(() => stdin.mockRestore());
+    return command(['orders', 'load', '-', ...ACCOUNT, '--config', 'lockstep.yaml'], harness.around);
+  };
+  expect((await load()).stdout).toMatch(/^stdin: [\s\S]* of stdin is done/);
+  expect((await load()).stdout).toContain('\nstdin was loaded before, as run ');
+  expect((await harness.here('runs')).json.runs).toMatchObject([{ title: 'stdin' }]);
+  expect((await harness.here('orders', 'load', file, ...ACCOUNT)).json.loadedBefore).toBe(true);
 });
 
 test('a retry takes only what failed', async () => {

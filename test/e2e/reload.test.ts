@@ -5,7 +5,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { savedSchedules } from '../../src/engine/ledger/schedules.ts';
 import { newestRuns } from '../../src/engine/ledger/views/run-list.ts';
 import { listRuns } from '../support/newest-runs.ts';
+import { people } from '../support/people.ts';
 import { openCommandHarness } from './commands.ts';
+import { unanswered } from './failpoints.ts';
 
 async function started() {
   const harness = await openCommandHarness({ env: { SIGNING: 'x'.repeat(32) } });
@@ -56,4 +58,30 @@ test('settings with problems are refused with all of them, and the earlier ones 
   await expect.poll(() => listRuns(pool, 1)).toHaveLength(1);
   running.signal('SIGTERM');
   expect((await running.ended).code).toBe(0);
+});
+
+test('a run whose account was renamed says what to do, and the next run imports the rest, once', async () => {
+  const harness = await openCommandHarness({
+    account: 'budget: { requests: 5000, per: 1s, settle: 200ms, timeout: 1s }',
+  });
+  onTestFinished(() => harness.close());
+  const { file, here, dataDir } = harness;
+  await harness.addContacts(people(12));
+  const { reached, release } = await unanswered('/customers/import', 6, { isPassedOn: true }).arm(harness);
+  const victim = harness.start('run', 'contacts');
+  await reached;
+  victim.signal('SIGKILL');
+  await victim.ended;
+  await release();
+  const text = await readFile(path.join(dataDir, 'lockstep.yaml'), 'utf8');
+  await file('lockstep.yaml', text.replace('  test: {', '  acme: {').replaceAll('account: test', 'account: acme'));
+  const { runs } = (await here('runs')).json;
+  const says = `Run ${runs[0].run} was started with it. If it was renamed, add it to the settings under its earlier name too`;
+  const resumed = await here('runs', 'resume', runs[0].run);
+  expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining(says)]);
+  const joined = await here('run', 'contacts');
+  expect([joined.code, joined.json.error.message]).toEqual([3, expect.stringContaining(says)]);
+  const next = await here('run', 'contacts');
+  expect([next.code, next.json.counts.in]).toEqual([0, 12]);
+  expect([...(await harness.commits()).values()]).toEqual(Array(12).fill(1));
 });

@@ -89,7 +89,8 @@ export const CELL_REASONS = {
     meaning: 'The cell is not a phone number.',
     sentence:
       '[?isNumber was turned into a number by a spreadsheet.][!isNumber is not a phone number: it has no digits.]',
-    remedy: 'Give it as text, with all its digits.',
+    remedy:
+      'Give it as text, with all its digits. Where the rows name their customers by other columns, you can empty the cells, or load the file without phones (`--map customer_phone= --map phone_number=`).',
   },
   CUSTOMER_MASKED: {
     meaning: 'The cell hides who the customer is behind asterisks, so different customers look the same.',
@@ -158,9 +159,10 @@ export const CELL_REASONS = {
   },
   RAGGED: {
     meaning: 'The row has more or fewer cells than the header.',
-    sentence: 'The header has {header} cells, and the row has {cells}.',
+    sentence:
+      'The header has {header} cells, and the row has {cells}.[?isEnd  The file ends in this row, so it may be cut off.]',
     remedy:
-      'Add or remove delimiters, and put quotes around a cell that has one ("12,50"); if the line is not an order, such as a footer, remove it or ignore this.',
+      '[?isEnd Export or copy the whole file again, and load it. ]Add or remove delimiters, and put quotes around a cell that has one ("12,50"); if the line is not an order, such as a footer, remove it or ignore this.',
   },
   UNCLOSED_QUOTE: {
     meaning: 'A quoted cell is not closed, or only in a later row.',

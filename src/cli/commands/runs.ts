@@ -2,6 +2,7 @@
 
 import { formatCount, plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
+import { accountOfRun } from '../../engine/account/account-of-run.ts';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { type RunStatus, readRun } from '../../engine/ledger/runs.ts';
 import { savedSchedules } from '../../engine/ledger/schedules.ts';
@@ -240,7 +241,7 @@ async function resume(
   const { pool } = workspace.database;
   const before = await readRun(pool, id);
   await requireResumable(pool, before, session.hint);
-  await workspace.accounts.open(before.account);
+  await accountOfRun(workspace.accounts, before);
   await reopenRun(pool, before, { by: thisPerson(), seen: plan ?? before.planId, first }, session.hint);
   session.out.say(`Resuming run ${id} of ${before.title}.`);
   return workAndReport(session, workspace, await readRun(pool, id), { signal, isOurs: true });

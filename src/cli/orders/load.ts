@@ -155,7 +155,7 @@ function tellBegun(
   request: LoadRequest,
 ): void {
   const { run } = begun;
-  const name = path.basename(source);
+  const name = source === '-' ? 'stdin' : path.basename(source);
   if (begun.status === 'unfinished') out.say(`Run ${run.id}, which loads ${name}, is unfinished: joining it.`);
   else if (begun.status === 'finished')
     out.say(
@@ -191,7 +191,12 @@ export async function reportFinished(
   const report = await reportRun(pool, await readRun(pool, run.id), workspace.settings); // an audit may have changed its counts
   session.out.say(`Its rows: ${countsLine(report)}.`);
   const files = await resultsOf(session, workspace, run, results);
-  session.out.result({ ...report, results: files, violations: violations.length > 0 ? violations : undefined });
+  session.out.result({
+    ...report,
+    results: files,
+    violations: violations.length > 0 ? violations : undefined,
+    loadedBefore: true,
+  });
   return withViolations(exitCodeOf(report), violations); // the exit code of the first time, because the caller may have missed it
 }
 

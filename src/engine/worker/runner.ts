@@ -8,6 +8,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { LockstepError } from '../../base/errors.ts';
 import { pause } from '../../base/pause.ts';
+import { accountOfRun } from '../account/account-of-run.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { RetryLater } from '../account/failure.ts';
 import { otherScope } from '../account/identity.ts';
@@ -170,7 +171,7 @@ async function perform(
   how: Pick<JobContext<unknown>, 'worker' | 'need' | 'mostClaims' | 'signal'>,
 ): Promise<Performed> {
   try {
-    const account = await accounts.open(run.account);
+    const account = await accountOfRun(accounts, run);
     if (account.scope !== run.scope) throw otherScope(run, account.scope);
     return await job.run({ run, account, targets, pool, log, ...how });
   } catch (error) {
