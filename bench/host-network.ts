@@ -19,7 +19,7 @@ export interface HostNetwork {
   close(): Promise<void>;
 }
 
-const BRIDGE = `lockstep-${process.pid % 10_000}`;
+const BRIDGE = 'lockstep';
 const SUBNET = '10.231.0';
 
 const ip = async (line: string): Promise<void> => {
@@ -56,13 +56,19 @@ export async function openHostNetwork(hosts: number): Promise<HostNetwork> {
     },
     async close() {
       for (const server of servers) server.close();
-      if (!isReal) return;
-      for (const name of names) await ip(`netns del ${name}`);
-      await ip(`link del ${BRIDGE}`);
+      if (isReal) await leave(names);
     },
   };
-  if (isReal) await join(names);
+  if (isReal) {
+    await leave(names); // of a benchmark that was killed
+    await join(names);
+  }
   return network;
+}
+
+async function leave(names: readonly string[]): Promise<void> {
+  const lines = [...names.map((name) => `netns del ${name}`), `link del ${BRIDGE}`];
+  for (const line of lines) await ip(line).catch(() => undefined); // there is none
 }
 
 async function join(names: readonly string[]): Promise<void> {
