@@ -379,7 +379,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await expectSound(page);
     await page.getByRole('button', { name: 'Approve only these' }).click();
     expect(await page.textContent('.said.good')).toContain(
-      'was approved for 3 orders; then it waits for approval of the others.',
+      'was approved for the first 3 orders. It then waits for approval of the others.',
     );
     await page.getByText('Only the first orders were approved.').waitFor();
     expect(await page.textContent('#live')).toMatch(/Create\s*9 orders.*Written already\s*3 orders/);

@@ -67,7 +67,9 @@ export const planEndpoints: readonly Endpoint[] = [
           reason: z.string().nullable(),
           why: z.string(),
           remedy: z.string().nullable(),
-          column: column.nullable().describe('The first cell that is wrong; null if it is not single cells of this line.'),
+          column: column
+            .nullable()
+            .describe('The first cell that is wrong; null if it is not single cells of this line.'),
         }),
       ),
       next,
