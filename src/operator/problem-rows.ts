@@ -18,7 +18,7 @@ export interface ProblemSection {
 }
 
 export interface ProblemGroup extends RowGroup {
-  /** What is wrong with each example: one sentence if it is the same for all. */
+  /** What is wrong with each example: one sentence if it is the same for all rows of the group. */
   readonly said: readonly string[];
   readonly remedy: string | undefined;
 }
@@ -71,9 +71,11 @@ function worded(group: RowGroup, hints: Hints): ProblemGroup {
   const said = examples.map(({ facts }) =>
     column === null ? statementOf(group, facts, hints) : (meaningOf(reason) ?? ''),
   );
+  // Of rows that are no examples, it is known only if nothing of it differs from row to row.
+  const isSame = new Set(said).size === 1 && (count === examples.length || said[0] === meaningOf(reason));
   return {
     ...group,
-    said: new Set(said).size === 1 ? said.slice(0, 1) : said,
+    said: isSame ? said.slice(0, 1) : said,
     // One delivery is named by its id; several are replayed by their target.
     remedy: unique(
       examples.map(({ facts }) => remedyFor(reason, count === 1 ? facts : { ...facts, delivery: null }, hints)),

@@ -33,6 +33,7 @@ export const SCAN_WORDS = {
   unproven: 'unproven: records may have been missed',
 } as const;
 
+const IN_LINES: Partial<Record<Verdict, string>> = { review: 'in review' };
 const PLANNED: Partial<Record<Verdict, string>> = { created: 'would be created', updated: 'would be updated' };
 
 type Counted = Pick<RunReport, 'counts'> &
@@ -43,7 +44,7 @@ export function countsLine(report: Counted): string {
   const { counts, type = '', dryRun = false } = report;
   const parts = VERDICTS.filter((verdict) => verdict !== 'unknown' && counts[verdict] > 0).map(
     (verdict) =>
-      `${formatCount(counts[verdict])} ${plannedWord(verdict, dryRun) ?? undeliveredWord(verdict, type) ?? verdict}${verdict === 'review' ? decidedPart(report) : ''}`,
+      `${formatCount(counts[verdict])} ${plannedWord(verdict, dryRun) ?? undeliveredWord(verdict, type) ?? IN_LINES[verdict] ?? verdict}${verdict === 'review' ? decidedPart(report) : ''}`,
   );
   return [...parts, ...unsettledParts(report)].join(', ') || 'nothing';
 }

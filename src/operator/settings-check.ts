@@ -6,7 +6,7 @@ import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import { readPresets } from '../csv/presets.ts';
 import { signingKey } from '../mirror/targets/calls/signature.ts';
 import { isSecretRef, type SecretRef } from '../settings/fields.ts';
-import { loadSettings } from '../settings/load.ts';
+import { readSettingsText, settingsIn } from '../settings/load.ts';
 import { allOf } from '../settings/message-parts.ts';
 import { readSecret } from '../settings/secrets.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -27,15 +27,31 @@ export async function checkSettings(settings: Settings, env: Env): Promise<Setti
   return { problem: await problemOf(settings, env), warnings: await warningsOf(settings, env) };
 }
 
-async function problemOf({ file }: Settings, env: Env): Promise<string | undefined> {
+async function problemOf(settings: Settings, env: Env): Promise<string | undefined> {
   try {
-    const { presets } = await loadSettings({ configFile: file, env, cwd: process.cwd() });
+    const { presets } = await parsedNow(settings, env);
     await readPresets(presets);
     return undefined;
   } catch (error) {
     if (error instanceof LockstepError) return error.message;
     throw error;
   }
+}
+
+/** By the settings in effect: the text of their file when it was parsed last. Parsing takes much longer than reading. */
+const parsedOf = new WeakMap<
+  Settings,
+  { readonly text: string; readonly env: Env; readonly parsed: Promise<Settings> }
+>();
+
+/** The settings in the file as it is now. It is parsed only if its text has changed. */
+async function parsedNow(inEffect: Settings, env: Env): Promise<Settings> {
+  const read = await readSettingsText(inEffect.file);
+  const last = parsedOf.get(inEffect);
+  if (last?.text === read.text && last.env === env) return last.parsed;
+  const parsed = Promise.resolve(read).then((now) => settingsIn(now, { env, cwd: process.cwd() }));
+  parsedOf.set(inEffect, { text: read.text, env, parsed });
+  return parsed;
 }
 
 /** Settings that work and may be a mistake. */

@@ -30,7 +30,17 @@ export interface LoadOptions {
  * Throws SETTINGS_MISSING if there is no readable file, and SETTINGS_INVALID with a list of all problems; both exit code 2.
  */
 export async function loadSettings({ configFile, orDefault = false, env, cwd }: LoadOptions): Promise<Settings> {
-  const { file, text } = await readSettingsFile(configFile, cwd, orDefault);
+  return settingsIn(await readSettingsFile(configFile, cwd, orDefault), { env, cwd });
+}
+
+export interface SettingsText {
+  /** Absolute path. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** The settings in a text, checked. Throws SETTINGS_INVALID with a list of all problems. */
+export function settingsIn({ file, text }: SettingsText, { env, cwd }: Pick<LoadOptions, 'env' | 'cwd'>): Settings {
   const parsed = parseSettings({ text, file, env });
   if (parsed.status === 'valid') return parsed.settings;
   const shown = shorter(file, cwd);
@@ -69,14 +79,14 @@ async function readSettingsFile(
   configFile: string | undefined,
   cwd: string,
   orDefault: boolean,
-): Promise<{ file: string; text: string }> {
-  if (configFile !== undefined) return readText(resolve(cwd, configFile));
+): Promise<SettingsText> {
+  if (configFile !== undefined) return readSettingsText(resolve(cwd, configFile));
   try {
-    return await readText(join(cwd, LOCAL_FILE));
+    return await readSettingsText(join(cwd, LOCAL_FILE));
   } catch (error) {
     const isAbsent = error instanceof LockstepError && codeOf(error.cause) === 'ENOENT';
     if (!isAbsent) throw error;
-    if (orDefault) return readText(defaultSettingsFile());
+    if (orDefault) return readSettingsText(defaultSettingsFile());
     const message =
       `There is no settings file ${LOCAL_FILE} in ${cwd}. Change to the right directory, or name your file with --config. ` +
       'To start a new workspace here, add --init. To see Lockstep at work first: `lockstep demo`';
@@ -84,7 +94,8 @@ async function readSettingsFile(
   }
 }
 
-async function readText(file: string): Promise<{ file: string; text: string }> {
+/** Throws SETTINGS_MISSING if the file cannot be read, and SETTINGS_INVALID if it is no text of settings. */
+export async function readSettingsText(file: string): Promise<SettingsText> {
   const bytes = await readFile(file).catch((error: unknown) => {
     throw wrongUse(explainUnreadable(file, error), 'SETTINGS_MISSING', error);
   });

@@ -51,7 +51,7 @@ describe.runIf(CHROMIUM)('an account', () => {
     expect(minute).toMatchObject({ limited: 4, perSecond: 15 });
     const plain = await openPage(browser, { javaScriptEnabled: false });
     await plain.page.goto(`${web.url}/accounts/test?range=hour`);
-    expect(await plain.page.textContent('main')).toContain('the service said “slow down” 4 times');
+    expect(await plain.page.textContent('main')).toContain('the service asked to slow down 4 times');
     expect(await plain.page.locator('.plotted td[data-value="15"]').isVisible()).toBe(true);
     await plain.close();
     const { page, wrong, close } = await openPage(browser);

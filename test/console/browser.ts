@@ -59,12 +59,18 @@ async function violations(page: Page, how: axe.RunOptions): Promise<readonly str
   return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
 }
 
-/** Nothing is wider than the screen. */
+/** Tables that reach over what is beside them, because they are wider than their place and do not scroll in it. */
+const BEYOND_ITS_PLACE = `[...document.querySelectorAll('main table')]
+  .filter((table) => table.offsetWidth > table.parentElement.clientWidth && !table.closest('.wide'))
+  .map((table) => table.innerText.slice(0, 200))`;
+
+/** Nothing is wider than the screen or its place. */
 async function expectNoSideways(page: Page): Promise<void> {
   const [wide, screen] = await page.evaluate<[number, number]>(
     '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
   );
   expect(wide).toBeLessThanOrEqual(screen);
+  expect(await page.evaluate(BEYOND_ITS_PLACE)).toEqual([]);
 }
 
 const [DESK, PHONE] = [

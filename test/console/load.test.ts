@@ -202,6 +202,16 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
+  test('marks each wrong cell of a refused line', async () => {
+    const { page, close } = await openPage(browser);
+    await choose(page, 'two.csv', 'order_id,customer_email,amount\nA-1,no mail,12x\nA-2,ann@example.org,3\n');
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('link', { name: /^Correct/ }).click();
+    const marked = await page.locator('[aria-invalid]').evaluateAll((cells) => cells.map((cell) => cell.ariaLabel));
+    expect(marked).toEqual(['customer_email, line 2', 'amount, line 2']);
+    await close();
+  });
+
   test('with refused lines is corrected by cell and all at once, as a new file; a click on a line makes it the header', async () => {
     const { page, wrong, close } = await openPage(browser);
     const csv = `Orders of May\nMade by hand\nno,client_id,amount\nA-1,1,10.50\nA-2,,12x\nA-3,,13\nA-4,1,8,9\nA-5,1\n"${HOSTILE[1]?.replaceAll('"', '""')}",,7\nTotal,,99z\n`;
@@ -369,7 +379,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await expectSound(page);
     await page.getByRole('button', { name: 'Approve only these' }).click();
     expect(await page.textContent('.said.good')).toContain(
-      'was approved for 3 orders; then it waits for approval of the others.',
+      'was approved for the first 3 orders. It then waits for approval of the others.',
     );
     await page.getByText('Only the first orders were approved.').waitFor();
     expect(await page.textContent('#live')).toMatch(/Create\s*9 orders.*Written already\s*3 orders/);

@@ -15,10 +15,14 @@ import { startProxy } from '../support/tcp-proxy.ts';
 import { expectSound, HOSTILE, openPage } from './browser.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
 
+/** The longest name that the settings allow. */
+const LONG = 'weekly__'.repeat(8);
+
 const SYNCS = `${SETTINGS}
 syncs:
   nightly: { type: contacts, account: acme, schedule: { cron: "0 2 * * *", timezone: Europe/Berlin } }
   by-hand: { type: contacts, account: acme }
+  ${LONG}: { type: contacts, account: acme, schedule: { every: 1h } }
 `;
 
 const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
@@ -56,9 +60,13 @@ describe.runIf(CHROMIUM)('pages', () => {
   async function fill(): Promise<{ readonly run: string; readonly waits: string }> {
     const { pool } = database;
     const old = new Date('2026-01-01T00:00Z');
+    const schedule = { kind: 'every', everyMs: 3_600_000, jitterMs: 0, missed: 'skip' } as const;
     await keepSchedules(
       pool,
-      [{ sync: 'nightly', schedule: { kind: 'every', everyMs: 3_600_000, jitterMs: 0, missed: 'skip' } }],
+      [
+        { sync: 'nightly', schedule },
+        { sync: LONG, schedule },
+      ],
       old,
     );
     const failed = await begin('failed', HOSTILE[0]);
@@ -212,7 +220,7 @@ describe.runIf(CHROMIUM)('pages', () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(`${web.url}/syncs`);
     await page.getByLabel('Reason to pause nightly').fill('moving <b>');
-    await page.getByRole('button', { name: 'Pause the schedule' }).click();
+    await page.getByLabel('Reason to pause nightly').press('Enter');
     expect(await page.textContent('main')).toContain('moving <b>');
     await page.getByRole('button', { name: 'Run now' }).first().click();
     expect(await page.textContent('[role=status]')).toContain('A run of nightly has begun');

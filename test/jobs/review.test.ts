@@ -83,12 +83,12 @@ test('three decisions are applied by the next run, which leaves nothing for a pe
   await decide('contact-1', '--use', '2', '--note', 'same person');
   await decide('contact-2', '--create');
   expect((await lockstep('status')).stdout).toMatch(
-    /contacts, since .*: 3 review \(2 of them decided\)\n +lockstep review /,
+    /contacts, since .*: 3 in review \(2 of them decided\)\n +lockstep review /,
   );
   await decide('contact-3', '--ignore');
   expect((await review()).stdout).toBe('No row of a run that has ended waits for a decision.\n');
   expect((await lockstep('status')).stdout).toMatch(
-    /contacts, since .*: 3 review \(decided\)\n +lockstep run contacts /,
+    /contacts, since .*: 3 in review \(decided\)\n +lockstep run contacts /,
   );
   expect((await lockstep('runs', 'show')).stdout).toContain('A person has decided. To apply it: lockstep run contacts');
   const { code, json } = await lockstep('run', 'contacts', '--json');

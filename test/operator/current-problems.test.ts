@@ -168,7 +168,7 @@ describe('a run', () => {
   test('with rows for a person says how many and why, and nothing of the records', async () => {
     await done(2, 'review');
     const problem = await one();
-    expect(problem).toMatchObject({ event: 'needs-review', why: '2 review' });
+    expect(problem).toMatchObject({ event: 'needs-review', why: '2 in review' });
     const detail = await problem.detail?.();
     expect(detail).toMatch(/^2 × NO_KEY: .+\.$/);
     expect(detail).not.toContain('Ann');

@@ -1,7 +1,14 @@
-/** How the examples of a group of rows are named. */
-import { expect, test } from 'vitest';
+/** What is said of a group of rows, and how its examples are named. */
+import { expect, onTestFinished, test } from 'vitest';
+import { PLAIN_HINTS } from '../../src/base/reasons/reasons.ts';
+import { addRows } from '../../src/engine/ledger/inputs.ts';
+import { endRun } from '../../src/engine/ledger/run-status.ts';
+import { readRun } from '../../src/engine/ledger/runs.ts';
 import type { GroupExample } from '../../src/engine/ledger/views/row-groups.ts';
-import { examplesOf } from '../../src/operator/problem-rows.ts';
+import { examplesOf, problemSections } from '../../src/operator/problem-rows.ts';
+import { reportRun } from '../../src/operator/run-report.ts';
+import { parseSettings } from '../../src/settings/parse.ts';
+import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
 
 const at = (facts: GroupExample['facts'], sourceId = '1'): GroupExample => ({ sourceId, label: null, facts });
 const named = (label: string, sourceId: string): GroupExample => ({ sourceId, label, facts: null });
@@ -25,4 +32,27 @@ test.each<[string, number, readonly GroupExample[], string]>([
   ['rows that come from no file', 1, [at({ customer: '7' }, 'contact 3')], 'contact 3'],
 ])('%s', (_, count, examples, words) => {
   expect(examplesOf({ count, examples })).toBe(words);
+});
+
+test('says of all rows of a group only what holds for each of them', async () => {
+  const database = await freshLedger();
+  onTestFinished(() => database.close());
+  const { pool } = database;
+  const run = await aRun(database, { account: 'demo' });
+  const due = '2026-11-28T17:50:10Z';
+  const attempts = [1, 1, 1, 0].map((n) => ({ target: 'hook', said: 'HTTP 400', attempts: String(n), due }));
+  const rows = attempts.map((facts, n) => ({ n, sourceId: `task:${n}`, label: `Call ${n}`, facts }));
+  const review = { verdict: 'review', reason: 'RETRYING' } as const;
+  await addRows(
+    pool,
+    run.id,
+    rows.map((row) => ({ ...row, ...review })),
+  );
+  await endRun(pool, run.id, 'done');
+  const parsed = parseSettings({ text: 'accounts: { demo: {} }', file: '/lockstep.yaml', env: {} });
+  if (parsed.status !== 'valid') throw new Error('the settings are valid');
+  const report = await reportRun(pool, await readRun(pool, run.id), parsed.settings);
+  const [section] = await problemSections(pool, report, PLAIN_HINTS);
+  const first = `hook: HTTP 400; attempts when the run ended: 1; the next one was due at ${due}.`;
+  expect(section?.groups).toMatchObject([{ count: 4, said: [first, first, first] }]);
 });

@@ -20,6 +20,31 @@ test('names unreadable secrets, and problems of the file since it was read', asy
   expect((await checkSettings(settings, {})).problem).toContain('own.yaml');
 });
 
+test('parses the file again only after its text has changed', async () => {
+  const dir = await mkdtemp(path.join(tmpdir(), 'lockstep-'));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  const file = path.join(dir, 'own.yaml');
+  const syncs = Array.from({ length: 1_000 }, (_, n) => `  nightly-${n}: { type: contacts, account: demo }\n`);
+  const text = `accounts: { demo: {} }\nsyncs:\n${syncs.join('')}`;
+  await writeFile(file, text);
+  const settings = await loadSettings({ configFile: file, env: {}, cwd: dir });
+  const env = {};
+  const timed = async () => {
+    const startedAtMs = performance.now();
+    const { problem } = await checkSettings(settings, env);
+    return { problem, tookMs: performance.now() - startedAtMs };
+  };
+  const first = await timed();
+  const again = await timed();
+  expect([first.problem, again.problem]).toEqual([undefined, undefined]);
+  expect(again.tookMs).toBeLessThan(first.tookMs / 3);
+  await writeFile(file, text.replace('nightly-7:', 'nightly 7:'));
+  expect((await timed()).problem).toContain('nightly 7');
+  expect((await timed()).problem).toContain('nightly 7');
+  await writeFile(file, text);
+  expect((await timed()).problem).toBeUndefined();
+});
+
 /** Settings with a sync that watches the folder. */
 async function watching() {
   const dir = await mkdtemp(path.join(tmpdir(), 'lockstep-'));

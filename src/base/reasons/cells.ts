@@ -11,7 +11,7 @@ export const CELL_REASONS = {
     sentence: '[?cell means that there is no amount.][!cell is empty.]',
     remedy:
       'Give an amount, or 0[?isElsewhere ; if the total of an order is on one of its lines only, let the first ' +
-      'line count (`--combine-lines first`)]; if the line is not an order, such as a footer, remove it or ignore this.',
+      'line count (`--combine-lines first`)]; if the line is not an order, such as a footer, remove it, or leave it: it is not sent.',
   },
   AMOUNT_NOT_A_NUMBER: {
     meaning: 'The amount is not a number.',
@@ -130,7 +130,7 @@ export const CELL_REASONS = {
   NO_CUSTOMER: {
     meaning: 'The row names no customer.',
     remedy:
-      'Fill in one of the customer columns[: {columns}]; if the line is not an order, such as a total, remove it or ignore this.',
+      'Fill in one of the customer columns[: {columns}]; if the line is not an order, such as a total, remove it, or leave it: it is not sent.',
   },
   LINE_WITHOUT_ORDER: {
     meaning:
@@ -149,7 +149,7 @@ export const CELL_REASONS = {
   },
   HEADER_REPEATED: {
     meaning: 'The row repeats the header.',
-    remedy: 'Ignore this, or remove the row.',
+    remedy: 'Remove the row, or leave it: it is not sent.',
   },
   HEADER_CHANGED: {
     meaning: 'The row is a header with other columns, or is below one.',
@@ -162,7 +162,11 @@ export const CELL_REASONS = {
     sentence:
       'The header has {header} cells, and the row has {cells}.[?isEnd  The file ends in this row, so it may be cut off.]',
     remedy:
+<<<<<<< HEAD
       '[?isEnd Export or copy the whole file again, and load it. ]Add or remove delimiters, and put quotes around a cell that has one ("12,50"); if the line is not an order, such as a footer, remove it or ignore this.',
+=======
+      'Add or remove delimiters, and put quotes around a cell that has one ("12,50"); if the line is not an order, such as a footer, remove it, or leave it: it is not sent.',
+>>>>>>> w-console
   },
   UNCLOSED_QUOTE: {
     meaning: 'A quoted cell is not closed, or only in a later row.',

@@ -61,14 +61,23 @@ export function remedyFor(reason: string | null, facts: Facts | null, hints: Hin
 const SAID = '[{target}: ][Run {load}: ]{said}';
 const CHANGE = '[Change: {event}.]';
 
+/** Everything that is wrong with a row: its reason, and further problems of its cells. */
+export function causesOf(
+  reason: string | null,
+  facts: Facts | null,
+): readonly { readonly reason: string | null; readonly facts: Facts }[] {
+  const { also = [], ...own } = facts ?? {};
+  const causes: readonly Cause[] = Array.isArray(also) ? also : [];
+  return [{ reason, facts: own }, ...causes.flatMap((cause) => causesOf(cause.code, cause.facts ?? null))];
+}
+
 function sayEach(
   reason: string | null,
   facts: Facts | null,
   say: (reason: string | null, facts: Facts) => string,
 ): string {
-  const { also = [], ...own } = facts ?? {};
-  const causes: readonly Cause[] = Array.isArray(also) ? also : [];
-  return [say(reason, own), ...causes.map((cause) => sayEach(cause.code, cause.facts ?? null, say))].join(' ').trim();
+  const said = causesOf(reason, facts).map((cause) => say(cause.reason, cause.facts));
+  return said.join(' ').trim();
 }
 
 function isOwnSaying(reason: string | null, facts: Facts): boolean {

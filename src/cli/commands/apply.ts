@@ -33,7 +33,10 @@ export function define(command: Command, perform: Perform): void {
         'crash resumes; applied again, a plan writes nothing twice.',
     )
     .argument('<file>', 'a plan that --plan has saved')
-    .option('--results <dir>', 'for a load of orders: write every line with its result to DIR, as orders load does')
+    .option(
+      '--results <dir>',
+      'for a load of orders: write every line with its result to DIR, as `lockstep orders load` does',
+    )
     .examples(`
   $ lockstep run nightly-contacts --plan plan.ndjson
   $ lockstep apply plan.ndjson

@@ -25,7 +25,7 @@ export function define(command: Command, perform: Perform): void {
         'accepts calls from outside systems, at the address console.listen of the settings. Any number of processes, also on ' +
         'several machines, can share the work on one database (and Redis). On SIGHUP the process reads the settings again: new ' +
         'work uses the changed accounts, syncs, schedules, targets and alert channels; settings with a problem are refused. On SIGTERM it ' +
-        'finishes the work in flight and exits with 0, and with 2 once a later version of Lockstep has changed the tables. If it is ' +
+        'finishes the work in flight and exits with 0. It exits with 2 if a later version of Lockstep has changed the tables. If it is ' +
         'killed, nothing is lost. Without a terminal, it writes ' +
         'only a log, to stderr, one JSON object per line.',
     )

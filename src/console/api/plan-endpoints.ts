@@ -67,7 +67,9 @@ export const planEndpoints: readonly Endpoint[] = [
           reason: z.string().nullable(),
           why: z.string(),
           remedy: z.string().nullable(),
-          column: column.nullable().describe('The cell that is wrong; null if it is not one cell of this line.'),
+          column: column
+            .nullable()
+            .describe('The first cell that is wrong; null if it is not single cells of this line.'),
         }),
       ),
       next,
@@ -79,11 +81,11 @@ export const planEndpoints: readonly Endpoint[] = [
       return {
         columns,
         orders: count,
-        lines: lines.map(({ label, column, remedy, ...line }) => ({
+        lines: lines.map(({ label, wrong, remedy, ...line }) => ({
           ...line,
           order: label,
           remedy: remedy ?? null,
-          column: column === undefined ? null : column + 1,
+          column: wrong[0] === undefined ? null : wrong[0] + 1,
         })),
         next: nextFrom === undefined ? null : String(nextFrom - 1),
       };

@@ -5,7 +5,7 @@
 import path from 'node:path';
 import type pg from 'pg';
 import { wrongUse } from '../../base/errors.ts';
-import { PLAIN_HINTS, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
+import { causesOf, PLAIN_HINTS, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
 import { resultsBase } from '../../csv/file-names.ts';
 import { guarded } from '../../csv/formulas.ts';
 import { LABEL_COLUMN } from '../../csv/result-files.ts';
@@ -24,8 +24,8 @@ export interface BadLine {
   readonly reason: string | null;
   /** The order_id of its order, or the one that Lockstep gave it. */
   readonly label: string;
-  /** The column of the cell that is wrong, from 0; undefined if it is not one cell of this line. */
-  readonly column: number | undefined;
+  /** The columns of the cells of this line that are wrong, from 0; empty if it is not single cells. */
+  readonly wrong: readonly number[];
 }
 
 /** Replaces a text in all cells of a column; an empty `find` fills the empty cells. */
@@ -93,10 +93,12 @@ export async function badOrders(
 
 function badLines({ lines, label, reason, facts }: RefusedOrder): readonly BadLine[] {
   const said = { why: statementFor(reason, facts, PLAIN_HINTS), remedy: remedyFor(reason, facts, PLAIN_HINTS), reason };
-  const { line: wrong, columnNumber } = facts ?? {};
+  const causes = causesOf(reason, facts);
   return lines.map(({ line, cells }) => {
-    const column = line === wrong && typeof columnNumber === 'number' ? columnNumber - 1 : undefined;
-    return { line, cells, label: label ?? '', ...said, column };
+    const wrong = causes.flatMap(({ facts: { line: at, columnNumber } }) =>
+      at === line && typeof columnNumber === 'number' ? [columnNumber - 1] : [],
+    );
+    return { line, cells, label: label ?? '', ...said, wrong };
   });
 }
 

@@ -143,10 +143,10 @@ function Used({ history, range }: { readonly history: readonly BudgetMinute[]; r
   return (
     <>
       <p>
-        {plural(calls ?? 0, 'call')}; the service said “slow down” {plural(limited ?? 0, 'time')}.
+        {plural(calls ?? 0, 'call')}; the service asked to slow down {plural(limited ?? 0, 'time')}.
       </p>
       <OverTime
-        columns={['Calls a second', 'Allowed a second', 'Calls waiting', 'Answers “slow down”']}
+        columns={['Calls a second', 'Allowed a second', 'Calls waiting', 'Asked to slow down']}
         rows={history.map(({ at, calls, perSecond, waitedMs, limited }) => ({
           at,
           values: [calls / seconds, perSecond, waitedMs / 1_000 / seconds, limited],

@@ -99,17 +99,19 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
             </tr>
           </thead>
           <tbody>
-            {lines.map(({ line, cells, why, remedy, column: wrong }) => (
+            {lines.map(({ line, cells, why, remedy, wrong }) => (
               <tr>
                 <th scope="row">{line}</th>
                 <td class="problem">
                   <Words text={why} most={300} />
-                  {wrong !== undefined && wrong >= NEAR_COLUMNS && wrong < names.length && (
-                    <>
-                      {' '}
-                      <a href={`#${cellKey(line, wrong)}`}>Go to the cell</a>
-                    </>
-                  )}
+                  {wrong
+                    .filter((column) => column >= NEAR_COLUMNS && column < names.length)
+                    .map((column) => (
+                      <>
+                        {' '}
+                        <a href={`#${cellKey(line, column)}`}>Go to the cell</a>
+                      </>
+                    ))}
                   {isFirst(remedies, remedy) && <Remedy text={remedy} most={300} />}
                 </td>
                 {names.map((name, column) =>
@@ -119,7 +121,7 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
                         text={cells[column] ?? ''}
                         name={cellKey(line, column)}
                         label={`${name}, line ${line}`}
-                        isWrong={column === wrong}
+                        isWrong={wrong.includes(column)}
                       />
                     </td>
                   ) : (

@@ -109,14 +109,16 @@ function resultOf({ name, account }: Upload, { run, status, rows, lines, warning
             {warnings.map((text) => (
               <li>
                 <Words text={text} most={600} />
+                {text.includes('--where') && (
+                  <>
+                    {' '}
+                    To choose one, do not approve the plan: <a href="/load">load the file again</a> with “Only orders
+                    whose”.
+                  </>
+                )}
               </li>
             ))}
           </ul>
-          {warnings.some((text) => text.includes('--where')) && (
-            <p class="dim">
-              Here: do not approve the plan, <a href="/load">load the file again</a>, and choose “Only orders whose”.
-            </p>
-          )}
         </Section>
       )}
       <p class="more">

@@ -43,8 +43,8 @@ export const review = definePage({
         ) : (
           <>
             <p>
-              {waitWords(page)} Decisions about contacts are applied by the next run of the sync, those about orders by
-              a retry of the load.
+              {waitWords(page)} The next run of the sync applies decisions about contacts, and a retry of the load
+              applies decisions about orders.
             </p>
             <Overview groups={page.groups} query={query} />
             {Object.keys(page.groups)

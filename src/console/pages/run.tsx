@@ -244,7 +244,7 @@ function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: b
                 </span>
               )}
               {budget.limited > 0 && (
-                <span class="warn-words"> · the service said “slow down” {plural(budget.limited, 'time')}</span>
+                <span class="warn-words"> · the service asked to slow down {plural(budget.limited, 'time')}</span>
               )}
             </Fact>
           )}

@@ -51,7 +51,7 @@ export const runs = definePage({
           <form method="get" action="/confirm">
             {person.role === 'operator' && (
               <div class="bulk">
-                <span class="dim">Of the selected runs:</span>
+                <span class="dim">Selected runs:</span>
                 <Submit label="Retry" name="action" value="retry" />
                 <Submit label="Cancel" name="action" value="cancel" />
               </div>

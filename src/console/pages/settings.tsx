@@ -2,6 +2,7 @@
 import { stringify } from 'yaml';
 import { printable } from '../../base/visible.ts';
 import { maskSettings } from '../../settings/mask.ts';
+import type { Settings } from '../../settings/settings.ts';
 import { sharedRead } from '../live/shared-reads.ts';
 import { definePage } from '../page.ts';
 import { Foreign, Section } from '../parts/parts.tsx';
@@ -10,10 +11,17 @@ const WIDTH = 120;
 /** Reading the file and its secrets takes longer than the page. */
 const FRESH_MS = 2_000;
 
+/** The settings as YAML, made once: they stay as they are as long as they are in effect. */
+function shownText(inEffect: Settings): Promise<string> {
+  const text = async () => printable(stringify(maskSettings(inEffect), { lineWidth: WIDTH }).trimEnd());
+  return sharedRead(inEffect, 'text', text, { freshMs: Number.POSITIVE_INFINITY });
+}
+
 export const settings = definePage({
   path: '/settings',
   async show({ settings: inEffect, checkSettings, person }) {
     const { problem, warnings } = await sharedRead(inEffect, 'check', checkSettings, { freshMs: FRESH_MS });
+    const text = await shownText(inEffect);
     return {
       title: 'Settings',
       tab: 'settings',
@@ -50,7 +58,7 @@ export const settings = definePage({
             </Section>
           )}
           <Section title="In effect">
-            <pre class="source">{printable(stringify(maskSettings(inEffect), { lineWidth: WIDTH }).trimEnd())}</pre>
+            <pre class="source">{text}</pre>
           </Section>
         </>
       ),

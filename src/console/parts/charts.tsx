@@ -119,7 +119,7 @@ export function LastHour({
 function Gauge({ minutes, most }: { readonly minutes: readonly BudgetMinute[]; readonly most: number }) {
   const seconds = (Date.now() - (minutes[0]?.at.getTime() ?? 0)) / 1_000;
   const share = minutes.reduce((sum, { calls }) => sum + calls, 0) / seconds / most;
-  const words = `${formatShare(Math.min(1, share))} used in 2 min`;
+  const words = `${formatShare(Math.min(1, share))} used in the last 2 min`;
   return (
     <span class="gauge">
       <meter min="0" max="1" value={Math.min(1, share)} aria-label={words} />

@@ -28,7 +28,7 @@ function toneOf(report: Parameters<typeof styleOf>[0]): Tone | 'busy' {
   return BUSY.includes(report.state) ? 'busy' : styleOf(report);
 }
 
-type Counted = Pick<RunReport, 'counts' | 'status' | 'type' | 'dryRun' | 'unsettled'>;
+type Counted = Pick<RunReport, 'counts' | 'status' | 'state' | 'type' | 'dryRun' | 'unsettled'>;
 
 interface Part {
   readonly name: Verdict | 'open';
@@ -39,11 +39,12 @@ interface Part {
 
 /** While a run is unfinished, a row without a verdict is no problem yet. */
 function partsOf(report: Counted): readonly Part[] {
-  const { counts, unsettled } = report;
+  const { counts, unsettled, state } = report;
+  const openWords = state === 'awaiting-approval' ? 'awaiting approval' : 'not settled yet';
   const isOpen = isUnfinished(report);
   return VERDICTS.filter((verdict) => counts[verdict] > 0).map((verdict) =>
     isOpen && verdict === 'unknown'
-      ? { name: 'open', words: 'open', count: counts[verdict], isProblem: false }
+      ? { name: 'open', words: openWords, count: counts[verdict], isProblem: false }
       : {
           name: verdict,
           words: verdict === 'unknown' && unsettled?.sent === 0 ? 'never sent' : verdictWords(verdict, report),

@@ -51,7 +51,7 @@ const cases: readonly (readonly [string | null, Facts, string])[] = [
   [
     'RAGGED',
     { line: 3, cells: 4, header: 5, also: [{ code: 'NUL_BYTE', facts: { line: 3 } }] },
-    'Line 3: The header has 5 cells, and the row has 4. Add or remove delimiters, and put quotes around a cell that has one ("12,50"); if the line is not an order, such as a footer, remove it or ignore this. Line 3: The row contains a NUL byte',
+    'Line 3: The header has 5 cells, and the row has 4. Add or remove delimiters, and put quotes around a cell that has one ("12,50"); if the line is not an order, such as a footer, remove it, or leave it: it is not sent. Line 3: The row contains a NUL byte',
   ],
   [
     'KEY_REFUSED',
