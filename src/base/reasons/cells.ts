@@ -162,11 +162,7 @@ export const CELL_REASONS = {
     sentence:
       'The header has {header} cells, and the row has {cells}.[?isEnd  The file ends in this row, so it may be cut off.]',
     remedy:
-<<<<<<< HEAD
-      '[?isEnd Export or copy the whole file again, and load it. ]Add or remove delimiters, and put quotes around a cell that has one ("12,50"); if the line is not an order, such as a footer, remove it or ignore this.',
-=======
-      'Add or remove delimiters, and put quotes around a cell that has one ("12,50"); if the line is not an order, such as a footer, remove it, or leave it: it is not sent.',
->>>>>>> w-console
+      '[?isEnd Export or copy the whole file again, and load it. ]Add or remove delimiters, and put quotes around a cell that has one ("12,50"); if the line is not an order, such as a footer, remove it, or leave it: it is not sent.',
   },
   UNCLOSED_QUOTE: {
     meaning: 'A quoted cell is not closed, or only in a later row.',

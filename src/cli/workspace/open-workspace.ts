@@ -141,7 +141,18 @@ export class Workspace {
     };
     const jobs = telemetry?.traceJobs(catalog.jobs) ?? catalog.jobs;
     const { concurrency } = this.settings.worker;
-    const needs = { pool, queue, accounts, targets, catalog: { jobs }, log, worksOn, concurrency, patienceMs, onStopped };
+    const needs = {
+      pool,
+      queue,
+      accounts,
+      targets,
+      catalog: { jobs },
+      log,
+      worksOn,
+      concurrency,
+      patienceMs,
+      onStopped,
+    };
     return this.#keep(await startRunner(needs));
   }
 
