@@ -109,6 +109,12 @@ test('GitHub: a token that may not see webhooks is refused with what it needs', 
   expect(vendor.hooks).toEqual([]);
 });
 
+test('GitHub: without a repo in the settings, the command asks for it and calls nothing', async () => {
+  vendor = await startGithubPlaces();
+  const target = keep(openGithub(githubSettings({ repo: undefined, create: false }), needsOf(vendor)));
+  await expect(arrange(target)).rejects.toThrow(/targets\.outside has no repo, and a webhook belongs to a repository/);
+});
+
 test('Linear: a token that may not manage webhooks is refused with what it needs', async () => {
   vendor = await startLinearPlaces({ isAdmin: false });
   const target = keep(openLinear(linearSettings(), needsOf(vendor)));

@@ -8,7 +8,7 @@ import { failed, fine, problem } from '../findings.ts';
 import { type NamedValues, namedFindings } from '../items/custom-fields.ts';
 import type { Calls, TargetNeeds } from '../items/item-calls.ts';
 import type { Asked } from '../items/item-target.ts';
-import type { VendorAdmin } from '../items/vendor-admin.ts';
+import { type VendorAdmin, withoutPlace } from '../items/vendor-admin.ts';
 import { workspaceOf } from './asana-fields.ts';
 import { HANDSHAKE, readKeptHook } from './asana-hook.ts';
 
@@ -35,9 +35,10 @@ const created = z.object({ data: z.object({ gid: z.string() }), 'X-Hook-Secret':
 export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds, named: NamedValues): VendorAdmin {
   const { name, project, hookSecret, fields } = settings;
   const { kept, readSecret, now = () => new Date() } = needs;
+  const noProject = withoutPlace(name, 'project', 'a project of Asana');
 
   async function list(calls: Calls): Promise<Asked<readonly OutsideHook[]>> {
-    if (project === undefined) return noProject(name);
+    if (project === undefined) return noProject;
     const workspace = await workspaceOf(calls, project);
     if (workspace.status !== 'ok') return workspace;
     const query = new URLSearchParams({
@@ -111,7 +112,7 @@ export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds, na
       list,
       remove,
       async put(calls, url, existing, secret) {
-        if (project === undefined || kept === undefined) return noProject(name);
+        if (project === undefined || kept === undefined) return noProject;
         if (existing !== undefined && existing.problem === undefined) return { status: 'ok', value: undefined };
         // Asana shows a secret once: a hook whose secret is not known is replaced.
         if (existing !== undefined) {
@@ -131,9 +132,4 @@ function notEstablished<Failure extends Exclude<Asked<unknown>, { status: 'ok' }
   if (!('reason' in asked) || asked.reason !== 'REJECTED') return asked;
   const why = `Asana calls the address at once, with the header ${HANDSHAKE}: it has to lead to a running lockstep start`;
   return { ...asked, detail: `${asked.detail}; ${why}` };
-}
-
-function noProject(name: string): Asked<never> {
-  const detail = `targets.${name} has no project: a webhook of Asana belongs to a project`;
-  return { status: 'refused', reason: 'PLACE_MISSING', detail };
 }

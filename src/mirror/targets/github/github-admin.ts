@@ -7,7 +7,7 @@ import type { Finding, OutsideHook } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { AnswerHeaders } from '../calls/call-answers.ts';
 import { failed, fine, problem, unknown } from '../findings.ts';
-import type { VendorAdmin } from '../items/vendor-admin.ts';
+import { type VendorAdmin, withoutPlace } from '../items/vendor-admin.ts';
 import { isSameName } from '../items/wanted-state.ts';
 
 const repository = z.object({
@@ -63,7 +63,10 @@ export function githubAdmin(settings: SettingsOf<'github'>): VendorAdmin {
     },
     hooks: {
       missing: `webhooks need the permission Webhooks: read and write (classic tokens: the scope admin:repo_hook), and an administrator of ${name}`,
-      list: (calls) => calls.ask({ method: 'GET', path: `${hooks}?per_page=100` }, z.array(hook)),
+      async list(calls) {
+        if (repo === undefined) return withoutPlace(settings.name, 'repo', 'a repository of GitHub');
+        return calls.ask({ method: 'GET', path: `${hooks}?per_page=100` }, z.array(hook));
+      },
       put(calls, url, existing, secret) {
         const config = { url, content_type: 'json', secret };
         const body = { active: true, events: [EVENT], config };

@@ -68,6 +68,12 @@ export function withAdmin(
   };
 }
 
+/** For a vendor whose hooks belong to a place that a setting names. `owner`: "a repository of GitHub". */
+export function withoutPlace(name: string, setting: string, owner: string): TargetFailure {
+  const detail = `targets.${name} has no ${setting}, and a webhook belongs to ${owner}`;
+  return { status: 'refused', reason: 'PLACE_MISSING', detail };
+}
+
 function noSecret(name: string): TargetFailure {
   const detail = `targets.${name} has no hookSecret: set it to any text of at least 24 bytes, such as openssl rand -hex 32 prints`;
   return { status: 'refused', reason: 'SECRET_MISSING', detail };
