@@ -1,6 +1,6 @@
 /**
  * Links many tasks with items at once. All rows are read, and checked against each other and against the existing links,
- * before the first one is written; then all are written or none. They wait in a temporary table, not in memory.
+ * before the first one is written; then the good ones are written in one transaction. They wait in a temporary table, not in memory.
  */
 import type pg from 'pg';
 import type { Facts } from '../../base/reasons/reason.ts';
