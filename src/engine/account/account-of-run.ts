@@ -14,6 +14,6 @@ export async function accountOfRun(
   } catch (error) {
     if (!(error instanceof LockstepError) || error.code !== 'SETTINGS_NAME_UNKNOWN') throw error;
     const remedy = `Run ${id} was started with it. If it was renamed, add it to the settings under its earlier name too, and resume the run; or end the run, and start another one`;
-    throw wrongUse(`${error.message}. ${remedy}`, error.code, error);
+    throw wrongUse(`${error.message}. ${remedy}`, 'SETTINGS_NAME_UNKNOWN', error);
   }
 }
