@@ -42,6 +42,7 @@ export function textOf(value: unknown): string {
 /** No text of a service begins with this mark. */
 const MARK = `${randomUUID()}:`;
 const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, 'g');
+/** A float holds every integer with fewer digits. */
 const LONG = 16;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const WHOLE = /^-?[1-9]\d{15,}$/;

@@ -53,8 +53,8 @@ export class OpenList {
 
   /**
    * Hands over runs that end where the bytes look like a separator, without looking at each byte. If JSON.parse can read such
-   * a run, it is a sequence of whole elements; if not, the same bytes are within elements too, and nothing is guessed any more.
-   * Returns where the scanner continues.
+   * a run, it is a sequence of whole elements. If not, the list has ended or the same bytes are within elements too, and
+   * nothing is guessed any more. Returns where the scanner continues.
    */
   guessRuns(data: Buffer, from: number, onElements: (elements: readonly Json[]) => void): number {
     let next = from;
