@@ -14,6 +14,7 @@ import { storyResult } from '../../operator/row-words.ts';
 import { reportRun } from '../../operator/run-report.ts';
 import { listSyncs } from '../../operator/sync-list.ts';
 import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions/actions.ts';
+import { sharedWhileOpen } from '../live/open-run-reads.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { accountOf } from '../records/parts.tsx';
 import { limited } from '../records/read.ts';
@@ -64,9 +65,12 @@ export const endpoints: readonly Endpoint[] = [
     answer: report,
     async work({ pool, settings, hint }, { params }) {
       const run = await readRun(pool, params.run);
-      const shown = await reported({ pool, settings }, run);
-      const problems = await problemSections(pool, shown, hintsFor(hint, run));
-      return { ...shown, notes: run.notes, reasons: await reasonsOf(pool, run.id), problems };
+      const read = async () => {
+        const shown = await reported({ pool, settings }, run);
+        const problems = await problemSections(pool, shown, hintsFor(hint, run));
+        return { ...shown, notes: run.notes, reasons: await reasonsOf(pool, run.id), problems };
+      };
+      return sharedWhileOpen(settings(), 'report', { run, read });
     },
   }),
   defineEndpoint({

@@ -18,6 +18,7 @@ import { type RunReport, reportRun } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';
 import { leftOutWords, SCAN_WORDS } from '../../operator/run-words.ts';
 import { readLoad } from '../../syncs/orders/begin-load.ts';
+import { SLOW_COUNTS_MS, sharedWhileOpen } from '../live/open-run-reads.ts';
 import { sharedRead } from '../live/shared-reads.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Speed } from '../parts/charts.tsx';
@@ -37,8 +38,8 @@ const SHOWN_ACTIONS = 10;
 /** The chart of a shorter run says nothing. */
 const LEAST_PARTS = 5;
 /** Viewers read the page of a running run every second; its chart, which is read from all that it sent, less often. */
-const FRESH = { freshMs: 500, slowMs: 60_000 };
-const CHART = { freshMs: 5_000, slowMs: 60_000 };
+const FRESH_MS = 500;
+const CHART = { freshMs: 5_000, slowMs: SLOW_COUNTS_MS };
 const BUSY: readonly RunState[] = ['receiving', 'auditing'];
 const SETTLED_WELL = VERDICTS.filter((verdict) => !PROBLEMS.includes(verdict));
 
@@ -146,10 +147,11 @@ interface Figures {
 
 /** The rows of an unfinished run are counted once for all its viewers. */
 function figuresOf(context: PageContext, run: Run): Promise<Figures> {
-  const { id, status, phase, errorCode, attendedAt, endedAt } = run;
-  if (endedAt !== undefined) return readFigures(context, run);
-  const key = [id, status, phase, errorCode, attendedAt === undefined].join(' ');
-  return sharedRead(context.settings, key, () => readFigures(context, run), FRESH);
+  return sharedWhileOpen(context.settings, 'figures', {
+    run,
+    read: () => readFigures(context, run),
+    freshMs: FRESH_MS,
+  });
 }
 
 async function readFigures({ pool, settings, hint }: PageContext, run: Run): Promise<Figures> {
