@@ -307,15 +307,18 @@ describe('processes', () => {
   test('work on every run before two work on one', async () => {
     const SLOTS = 8;
     const atWork = new Set<string>();
-    const every = new AbortController();
     let most = 0;
+    let release = (): void => undefined;
+    const every = new Promise<void>((resolve) => {
+      release = resolve;
+    });
     const sending = work(async (context) => {
       const { pool, run, worker, mostClaims } = context;
       const claim = await takeClaim(pool, run.id, worker, { kind: 'shared', ttlMs: 60_000, most: mostClaims });
       if (!claim) return { status: 'idle' };
       most = Math.max(most, ...(await countClaims(pool)).values());
-      if (atWork.add(run.id).size === 2 * SLOTS) every.abort();
-      else if (!every.signal.aborted) await once(every.signal, 'abort');
+      if (atWork.add(run.id).size === 2 * SLOTS) release();
+      await every;
       await dropClaims(pool, [claim.id]);
       return finish(context);
     }, 2);
