@@ -100,8 +100,25 @@ export function buildProgram(
     prepare(command, command.name());
     return command;
   };
+  program.helpCommand(false); // that of commander shows a command before its module is loaded
+  program
+    .command('help')
+    .summary('show the help of a command')
+    .argument('[command...]', 'a command, and the subcommand after it')
+    .action((words: readonly string[]) => showHelp(program, words, loaded));
   program.hook('preSubcommand', async (_program, command) => void (await loaded(command as Command)));
   return program;
+}
+
+/** Shows the help of the command that these words name. @throws LockstepError USAGE */
+async function showHelp(program: Command, words: readonly string[], loaded: Loaded): Promise<void> {
+  let command = program;
+  for (const word of words) {
+    const next = command.commands.find((one) => one.name() === word);
+    if (next === undefined) throw unknownWord(command, word);
+    command = await loaded(next);
+  }
+  command.help();
 }
 
 /** Only the options of `lockstep` itself apply to every command. */
@@ -140,9 +157,13 @@ function handDown(command: AnyCommand, subcommand: AnyCommand): void {
 function refuseExcessWord(command: AnyCommand): void {
   const word = command.args[command.registeredArguments.length];
   if (word === undefined || command.registeredArguments.at(-1)?.variadic === true) return;
+  throw unknownWord(command, word);
+}
+
+function unknownWord(command: AnyCommand, word: string): Error {
   const known = command.commands.map((one) => one.name());
-  if (known.length === 0) throw wrongUse(`too many arguments for ${command.name()}: ${quote(word)}`);
-  throw wrongUse(
+  if (known.length === 0) return wrongUse(`too many arguments for ${command.name()}: ${quote(word)}`);
+  return wrongUse(
     `unknown command ${quote(word)} after ${command.name()}${didYouMean(word, known)} (there is ${oneOf(known)})`,
   );
 }

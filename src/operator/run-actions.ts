@@ -51,9 +51,14 @@ interface Approving {
 
 /** Whether the run can be resumed. @throws LockstepError RUN_ENDED, LOAD_NOT_RECEIVED */
 export async function requireResumable(db: Queryable, run: Run, hint: Hint): Promise<void> {
-  const { id, status, account } = run;
+  const { id, status, phase, account } = run;
   if (status === 'done' || status === 'cancelled')
     throw alreadyEnded(run, `To work on its rows again: ${hint(applyCommand(run))}`);
+  if (status === 'failed' && phase === undefined)
+    throw alreadyEnded(
+      run,
+      `A later run has decided its records again, so there is nothing left to resume. See: ${hint(`runs show ${id}`)}`,
+    );
   const load = await readLoad(db, id);
   if (load?.isReceived !== false) return;
   const message = `The file ${load.fileName} of run ${id} was not read to its end, so nothing was sent. Load it again with the same command: ${hint(`orders load FILE --account ${account}`)}`;

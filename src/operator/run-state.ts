@@ -60,9 +60,9 @@ export function isHalfRead({ status, errorCode }: Pick<Run, 'status' | 'errorCod
   return status === 'paused' && errorCode === undefined;
 }
 
-/** A few words for a list: `waiting for run-1`, `paused (dialect drifted)`, `auditing until 02:03`. */
+/** A few words for a list: `waiting for run-1`, `paused (DIALECT_DRIFTED)`, `auditing until 02:03`. */
 export function stateWords(state: RunState, run: Run, audit: Audit | undefined): string {
-  const why = run.errorCode === undefined ? '' : ` (${run.errorCode.toLowerCase().replaceAll('_', ' ')})`;
+  const why = run.errorCode === undefined ? '' : ` (${run.errorCode})`;
   switch (state) {
     case 'receiving':
       return 'reading the file';

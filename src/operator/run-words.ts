@@ -1,6 +1,7 @@
 /** A run in a few words: its counts, the tone of its state, and the proof of its scan. */
 import { formatCount, plural } from '../base/counts.ts';
 import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
+import type { Run } from '../engine/ledger/runs.ts';
 import { problemsIn, type RunReport } from './run-report.ts';
 import type { RunState } from './run-state.ts';
 
@@ -103,6 +104,23 @@ const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   review: 'for a person to decide',
   unknown: 'not settled',
 };
+
+/** What its number of calls says: a run without calls that waits for its service, or gave up, has had no answer. */
+export function callWords(
+  { calls, callsMissed, error }: Pick<RunReport, 'calls' | 'callsMissed' | 'error'>,
+  { failingSince }: Pick<Run, 'failingSince'>,
+): string {
+  if (callsMissed) return 'counted; more were made';
+  const isUnanswered = calls === 0 && (failingSince !== undefined || error?.code === 'SERVICE_AWAY');
+  return isUnanswered ? 'reached the service' : 'made';
+}
+
+/** The notes of a run that are not `said` beside them, such as in its error. */
+export function notesBeside({ notes }: Pick<Run, 'notes'>, said: readonly (string | undefined)[]): readonly string[] {
+  return notes
+    .map((note) => note.replace(/\.+$/, ''))
+    .filter((note) => !said.some((message) => message?.includes(note)));
+}
 
 /** Contacts that a filter leaves out, which are no rows; a load has a note about its filter. */
 export function leftOutWords({ leftOut }: Pick<RunReport, 'leftOut'>): readonly string[] {

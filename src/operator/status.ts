@@ -25,8 +25,8 @@ export interface Status {
   readonly running: readonly StatusRun[];
   /** The next start of each scheduled sync that is not paused, the earliest first. */
   readonly next: readonly NextStart[];
-  /** A scheduler is there to make these starts. */
-  readonly hasScheduler: boolean;
+  /** The syncs that no scheduler starts, although they have a schedule. */
+  readonly unscheduled: readonly string[];
   readonly paused: ReadonlyMap<string, PausedSync>;
   readonly accounts: readonly StatusAccount[];
   readonly targets: readonly TargetState[];
@@ -69,7 +69,7 @@ export async function statusOf(db: Queryable, settings: Settings): Promise<Statu
   ]);
   const runs = reported.map(({ run: { title }, report }) => ({ ...report, title }));
   return {
-    needs: problems.map(needOf),
+    needs: [...problems.map(needOf), ...schedulerNeed(starts.unscheduled, problems)],
     running: runs.filter(({ state }) => WORKING.includes(state)),
     ...starts,
     accounts: accountsOf(settings, suspended),
@@ -81,7 +81,7 @@ export async function statusOf(db: Queryable, settings: Settings): Promise<Statu
 export async function startsOf(
   db: Queryable,
   { syncs }: Settings,
-): Promise<Pick<Status, 'next' | 'hasScheduler' | 'paused'>> {
+): Promise<Pick<Status, 'next' | 'unscheduled' | 'paused'>> {
   const [paused, saved, waiting] = await Promise.all([pausedSyncs(db), savedSchedules(db), pausedRuns(db)]);
   const now = new Date();
   const next = Object.values(syncs).flatMap(({ name, schedule }) => {
@@ -92,11 +92,12 @@ export async function startsOf(
     return [{ sync: name, at, pausedRun, words: `${startWords([at], zone)} (${zone})${conditionWords(pausedRun)}` }];
   });
   next.sort((a, b) => a.at.getTime() - b.at.getTime());
-  const hasScheduler = next.every(({ sync }) => {
-    const schedule = saved.get(sync);
-    return schedule !== undefined && (schedule.waitsFor !== undefined || !isOverdue(schedule, now));
+  const names = next.map(({ sync }) => sync);
+  const unscheduled = names.filter((name) => {
+    const schedule = saved.get(name);
+    return schedule === undefined || (schedule.waitsFor === undefined && isOverdue(schedule, now));
   });
-  return { next, hasScheduler, paused };
+  return { next, unscheduled, paused };
 }
 
 /** What a scheduler has planned is not worked out again: that takes longer. */
@@ -118,6 +119,20 @@ function needOf({ event, subject, what, why, command, since, run, account, targe
   if (target !== undefined) return { ...need, title: target, about: { kind: 'target', name: target } };
   if (account !== undefined) return { ...need, title: account, about: { kind: 'account', name: account } };
   return { ...need, title: subject, about: { kind: 'sync', name: subject } };
+}
+
+/** A scheduler reads the settings when it starts, and on SIGHUP. A sync that is late has a problem of its own. */
+function schedulerNeed(unscheduled: readonly string[], problems: readonly Problem[]): readonly Need[] {
+  const names = unscheduled.filter(
+    (name) => !problems.some(({ event, sync }) => event === 'sync-late' && sync === name),
+  );
+  const [title] = names;
+  if (title === undefined) return [];
+  const [what, it] = names.length === 1 ? [`sync ${title}`, 'it'] : [`syncs ${names.join(', ')}`, 'them'];
+  const why = `no scheduler starts ${it}: start one, or send SIGHUP to the one that runs, so that it reads the settings again`;
+  return [
+    { event: 'sync-late', what, title, why, since: null, command: 'start', about: { kind: 'sync', name: title } },
+  ];
 }
 
 function accountsOf({ accounts }: Settings, suspended: States['suspended']): readonly StatusAccount[] {

@@ -96,7 +96,7 @@ test('rows without a verdict are split into sent, not confirmed and never sent; 
   expect((await runs('--limit', '1')).stdout).toMatch(/ waiting for a worker .* 1 created, 1 not sent yet\n$/);
   expect((await runs('--limit', '1', '--json')).json.runs[0].counts).toMatchObject({ created: 1, unknown: 1 });
   await endRun(database.pool, id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });
-  expect((await runs('--limit', '1')).stdout).toMatch(/ failed \(service away\) .* 1 created, 1 never sent\n$/);
+  expect((await runs('--limit', '1')).stdout).toMatch(/ failed \(SERVICE_AWAY\) .* 1 created, 1 never sent\n$/);
 });
 
 test('a note that the error of the run repeats is shown once', async () => {

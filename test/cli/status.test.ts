@@ -41,10 +41,12 @@ async function runOf(sync: string): Promise<string> {
 test('shows what needs a person, what runs, what starts next, and the budgets', async () => {
   const { pool } = database;
   const empty = await status();
-  expect(empty.stdout).toMatch(/^Nothing needs a person\.\n\nRunning now\n {2}none\n\nNext starts\n/);
+  expect(empty.stdout).toMatch(
+    /^Needs a person:\n {2}syncs (nightly, hourly|hourly, nightly): no scheduler starts them: start one, .*\n {6}lockstep start.*\n\nRunning now\n {2}none\n\nNext starts\n/,
+  );
   // Between 0:00 and 1:00 UTC both start at the same time, and may come in any order.
   expect(empty.stdout).toMatch(
-    /nightly +\d{4}-\d\d-\d\d 02:00 \(Europe\/Berlin\)\n(?:hourly .*\n)?No scheduler starts some of these syncs\. [\s\S]*acme +at most 30 calls a minute\n$/,
+    /nightly +\d{4}-\d\d-\d\d 02:00 \(Europe\/Berlin\)\n(?:hourly .*\n)?\nBudgets\n[\s\S]*acme +at most 30 calls a minute\n$/,
   );
 
   const working = await runOf('working');
@@ -61,7 +63,7 @@ test('shows what needs a person, what runs, what starts next, and the budgets', 
 
   const { stdout } = await status();
   const { needs, running, next } = (await status('--json')).json;
-  const commands = ['review', `runs show ${waiting}`, 'deliveries enable hook'];
+  const commands = ['review', `runs show ${waiting}`, 'deliveries enable hook', 'start'];
   expect(needs.map(({ command: one }: { command: string }) => one)).toEqual(commands);
   expect(running.map(({ run }: { run: string }) => run)).toEqual([working]);
   expect(next.map(({ sync }: { sync: string }) => sync)).toEqual(['nightly']);

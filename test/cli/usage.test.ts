@@ -8,6 +8,8 @@ const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
   ['rnu', /unknown command 'rnu'.*did you mean run/i],
   ['runs shwo', /unknown command "shwo" after runs; did you mean "show"/],
   ['accounts fersh', /unknown command "fersh" after accounts; did you mean "fresh"/],
+  ['help rnu', /unknown command "rnu" after lockstep; did you mean "run"/],
+  ['help runs shwo', /unknown command "shwo" after runs; did you mean "show"/],
   ['runs show a b', /too many arguments for show: "b"/],
   ['service tenant', /unknown command "tenant" after service; did you mean "tenants"/],
   ['run', /missing required argument 'sync'/],
@@ -67,6 +69,13 @@ test.each(HELPFUL)('"lockstep %s --help" explains the command and its exit codes
   expect(stdout).toMatch(new RegExp(`^Usage: ${['lockstep', ...args].join(' ')}`));
   expect(stdout).toContain('Exit codes: 0 done');
   expect(stdout).toContain('--config <file>');
+});
+
+test.each(['orders', 'runs show', 'service keys add'])('"lockstep help %s" shows the same', async (words) => {
+  const args = words.split(' ');
+  const cwd = await folder();
+  const [asked, helped] = [await command([...args, '--help'], { cwd }), await command(['help', ...args], { cwd })];
+  expect([helped.code, helped.stdout]).toEqual([0, asked.stdout]);
 });
 
 test('the help of a subcommand lists its own options and those of every command, without the defaults of flags', async () => {

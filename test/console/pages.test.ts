@@ -146,12 +146,14 @@ describe.runIf(CHROMIUM)('pages', () => {
     const { page, wrong, close } = await openPage(browser);
     await page.goto(web.url);
     expect(await page.textContent('main')).toContain('lockstep doctor --account acme');
-    expect(await page.textContent('main')).not.toContain('Needs attention');
+    expect(await page.textContent('main')).toMatch(
+      /syncs weekly_*, nightly.*no scheduler starts them.*lockstep start/s,
+    );
     const schedule = { kind: 'every', everyMs: 3_600_000, jitterMs: 0, missed: 'skip' } as const;
     await keepSchedules(database.pool, [{ sync: 'nightly', schedule }], new Date('2026-01-01T00:00Z'));
     await page.reload();
     expect(await page.textContent('main')).toMatch(
-      /it was due and has not started.*No scheduler starts some.*lockstep start/s,
+      /sync nightly.*it was due and has not started.*sync weekly.*no scheduler starts it.*lockstep start/s,
     );
     expect(await page.textContent('main')).toContain('lockstep doctor --account acme');
     await expectSound(page);

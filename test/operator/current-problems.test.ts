@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { thisWorker } from '../../src/engine/ledger/claims.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
-import { acknowledgeRun, endRun, pauseRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
-import type { Run } from '../../src/engine/ledger/runs.ts';
+import { acknowledgeRun, endRun, pauseRun, resumeRun, supersedeRuns } from '../../src/engine/ledger/run-status.ts';
+import { type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { keepSchedules, makeDueStarts, pauseSync } from '../../src/engine/ledger/schedules.ts';
 import { noteDown, noteUp } from '../../src/engine/ledger/scopes/down-services.ts';
 import { liftSuspension, suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
@@ -11,6 +11,7 @@ import { disableTarget, enableTargets, noteAnswering, noteFailing } from '../../
 import { openedMessage } from '../../src/operator/alerts/message.ts';
 import { keyOf, type Problem } from '../../src/operator/alerts/problem.ts';
 import { findProblems } from '../../src/operator/current-problems.ts';
+import { requireResumable } from '../../src/operator/run-actions.ts';
 import { statusOf } from '../../src/operator/status.ts';
 import type { Queryable } from '../../src/storage/queryable.ts';
 import { beginLoad } from '../../src/syncs/orders/begin-load.ts';
@@ -93,6 +94,23 @@ describe('a run', () => {
     expect(await keys()).toEqual(['run-failed:nightly:acme']);
     await endRun(pool, next.id, 'done');
     expect(await keys()).toEqual([]);
+  });
+
+  test('that failed is a problem until a run of another sync that has replaced it is done', async () => {
+    const { pool } = database;
+    const run = await begin();
+    await endRun(pool, run.id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });
+    const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
+    const other = await startRun(pool, { ...about, sync: 'other', resource: run.resource, phase: 'scan-contacts' });
+    await supersedeRuns(pool, other.run);
+    expect(await keys()).toEqual(['run-failed:nightly:acme']);
+    await endRun(pool, other.run.id, 'done');
+    expect(await keys()).toEqual([]);
+    const { error } = await readRun(pool, run.id);
+    expect(error).toBe(`away. Run ${other.run.id} has replaced it, so there is nothing left to resume.`);
+    await expect(requireResumable(pool, await readRun(pool, run.id), (command) => command)).rejects.toThrow(
+      'A later run has decided its records again, so there is nothing left to resume. See: runs show',
+    );
   });
 
   test('that a person has acknowledged is no problem until it ends again, or an audit finds a violation', async () => {

@@ -76,7 +76,7 @@ export const MIRROR_REASONS = {
   UNKNOWN: { meaning: 'The outcome of the call is unknown. The delivery is retried.' },
   NOT_ACCEPTED: {
     meaning: 'The receiver of the webhook, or the mail server, answered with an error.',
-    remedy: `Fix the receiver, ${REPLAY}`,
+    remedy: `Fix the receiver. Lockstep retries the delivery until it is a dead letter; ${REPLAY}`,
   },
   FILTERED: { meaning: 'The settings of the target do not ask for this change: see its `events` and `fields`.' },
   FIELD_INVALID: {
@@ -256,5 +256,5 @@ export const MIRROR_REASONS = {
   TASK_MISSING: {
     meaning: 'The service does not find the task that the item is linked with.',
   },
-  SERVICE_AWAY: { meaning: 'The service did not answer, or asked for a pause. The call is retried.' },
+  NO_ANSWER: { meaning: 'The service did not answer, or asked for a pause. The call is retried.' },
 } as const satisfies Reasons;

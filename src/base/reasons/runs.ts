@@ -8,6 +8,10 @@ export const RUN_REASONS = {
     meaning: 'The service refused the API key.',
     remedy: `Put the right key where the settings read it from, ${RESUME}`,
   },
+  SERVICE_AWAY: {
+    meaning: 'The service did not answer, or asked for a pause, for longer than the run waits.',
+    remedy: `Check that the service runs and that its address is right, ${RESUME}`,
+  },
   SERVICE_REFUSED: {
     meaning: 'The service refused a call that the run needs.',
     remedy: `Fix what the message names, ${RESUME}`,

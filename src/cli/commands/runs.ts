@@ -193,9 +193,9 @@ async function requireKnown(db: Queryable, settings: Settings, sync: string | un
 /** None if no scheduler makes the starts. */
 async function nextStartLines(db: Queryable, settings: Settings): Promise<readonly string[]> {
   if ((await savedSchedules(db)).size === 0) return [];
-  const { next, hasScheduler } = await startsOf(db, settings);
+  const { next, unscheduled } = await startsOf(db, settings);
   const [first] = next;
-  return first === undefined || !hasScheduler ? [] : ['', `Next start: ${first.sync}, ${first.words}`];
+  return first === undefined || unscheduled.length > 0 ? [] : ['', `Next start: ${first.sync}, ${first.words}`];
 }
 
 /** The stored status of runs in a state; a load that waits for another run is paused. */

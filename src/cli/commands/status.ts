@@ -6,7 +6,6 @@ import { statusOf } from '../../operator/status.ts';
 import type { Command } from '../command.ts';
 import { styled } from '../print/colour.ts';
 import type { Perform, Session } from '../session.ts';
-import { schedulerHint } from './syncs.ts';
 
 export function define(status: Command, perform: Perform): void {
   status
@@ -21,7 +20,7 @@ async function show(session: Session): Promise<void> {
   const { out, hint } = session;
   const settings = await session.settings();
   const { pool } = await session.openLedger();
-  const { needs, running, next, hasScheduler, paused, accounts, targets } = await statusOf(pool, settings);
+  const { needs, running, next, paused, accounts, targets } = await statusOf(pool, settings);
 
   out.say(needs.length === 0 ? styled('good', 'Nothing needs a person.') : styled('warn', 'Needs a person:'));
   for (const { what, why, since, command } of needs)
@@ -44,7 +43,6 @@ async function show(session: Session): Promise<void> {
     ['SYNC', 'STARTS'],
     [...next.map(({ sync, words }) => [sync, words]), ...[...paused.keys()].map((name) => [name, 'paused'])],
   );
-  if (!hasScheduler) out.say(`No scheduler starts some of these syncs. ${schedulerHint(hint)}`);
   section(
     session,
     'Budgets',

@@ -79,7 +79,7 @@ function wordsOf(listed: ListedSync, hint: Session['hint']) {
 }
 
 /** A scheduler reads the settings when it starts, and on SIGHUP. */
-export function schedulerHint(hint: Session['hint']): string {
+function schedulerHint(hint: Session['hint']): string {
   return `Start one: ${hint('start')}. If one runs already, send it SIGHUP, so that it reads the settings again`;
 }
 

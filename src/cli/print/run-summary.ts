@@ -12,7 +12,9 @@ import { watchesFolder } from '../../operator/phase-words.ts';
 import { exportCommand } from '../../operator/problem-rows.ts';
 import { firstRows, type RunReport } from '../../operator/run-report.ts';
 import {
+  callWords,
   leftOutWords,
+  notesBeside,
   SCAN_WORDS,
   styleOf,
   unconfirmedWords,
@@ -55,7 +57,10 @@ function headlineWords({ state, stateWords: words }: RunReport): string {
 }
 
 /** Counts, calls and the proof of the scan, one per line. */
-export function figures(report: RunReport, run: Pick<Run, 'type' | 'options' | 'notes'>): readonly string[] {
+export function figures(
+  report: RunReport,
+  run: Pick<Run, 'type' | 'options' | 'notes' | 'failingSince'>,
+): readonly string[] {
   const { counts, calls, callsMissed, budget, error } = report;
   const isOfFiles = watchesFolder(run);
   const lines: (readonly [string, string])[] = [
@@ -75,7 +80,7 @@ export function figures(report: RunReport, run: Pick<Run, 'type' | 'options' | '
   const limited = budget.limited === 0 ? '' : `; the service said "slow down" ${plural(budget.limited, 'time')}`;
   const made = [
     formatCount(calls),
-    `${calls === 1 ? 'call' : 'calls'} ${callsMissed ? 'counted; more were made: a process was killed, or a read got no answer' : 'made'}${allowed}${limited}`,
+    `${calls === 1 ? 'call' : 'calls'} ${callWords(report, run)}${callsMissed ? ': a process was killed, or a read got no answer' : ''}${allowed}${limited}`,
   ] as const;
   if (!isOfFiles) lines.push(made);
   const width = Math.max(...lines.map(([n]) => n.length));
@@ -85,9 +90,7 @@ export function figures(report: RunReport, run: Pick<Run, 'type' | 'options' | '
     ...leftOutWords(report),
     ...scan,
     ...auditLines(report),
-    ...run.notes
-      .map((note) => note.replace(/\.+$/, ''))
-      .flatMap((note) => (error?.message.includes(note) ? [] : [`Note: ${note}.`])),
+    ...notesBeside(run, [error?.message]).map((note) => `Note: ${note}.`),
   ];
 }
 

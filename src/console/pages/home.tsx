@@ -54,7 +54,7 @@ export const home = definePage({
             </Section>
           )}
           <div class="columns">
-            <NextStarts status={status} settings={settings} hint={context.hint} />
+            <NextStarts status={status} settings={settings} />
             <Budgets accounts={status.accounts} hours={hours} context={context} />
           </div>
           {Object.keys(zones).length > 0 && !isNew && (

@@ -3,14 +3,14 @@ import { conditionWords, scheduleWords } from '../../operator/schedule-words.ts'
 import type { Status } from '../../operator/status.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { PageContext } from '../page.ts';
-import { Command, Section, Time } from '../parts/parts.tsx';
+import { Section, Time } from '../parts/parts.tsx';
 
-interface NextStartsProps extends Pick<PageContext, 'settings' | 'hint'> {
+interface NextStartsProps extends Pick<PageContext, 'settings'> {
   readonly status: Status;
 }
 
-export function NextStarts({ status, settings, hint }: NextStartsProps) {
-  const { next, hasScheduler, paused } = status;
+export function NextStarts({ status, settings }: NextStartsProps) {
+  const { next, paused } = status;
   if (next.length + paused.size === 0) {
     return (
       <Section title="Next starts">
@@ -46,12 +46,6 @@ export function NextStarts({ status, settings, hint }: NextStartsProps) {
           ))}
         </tbody>
       </table>
-      {!hasScheduler && (
-        <div class="notice warn">
-          No scheduler starts some of these syncs. Start one:
-          <Command line={hint('start')} />
-        </div>
-      )}
     </Section>
   );
 }

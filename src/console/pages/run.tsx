@@ -16,7 +16,7 @@ import { type ProblemSection, problemSections } from '../../operator/problem-row
 import { planOf, type RunPlan } from '../../operator/run-plan.ts';
 import { type RunReport, reportRun } from '../../operator/run-report.ts';
 import type { RunState } from '../../operator/run-state.ts';
-import { leftOutWords, SCAN_WORDS } from '../../operator/run-words.ts';
+import { callWords, leftOutWords, notesBeside, SCAN_WORDS } from '../../operator/run-words.ts';
 import { readLoad } from '../../syncs/orders/begin-load.ts';
 import { SLOW_COUNTS_MS, sharedWhileOpen } from '../live/open-run-reads.ts';
 import { sharedRead } from '../live/shared-reads.ts';
@@ -63,6 +63,7 @@ export const run = definePage({
     const isLoad = load !== undefined;
     const isAsking = report.state === 'awaiting-approval';
     const waiting = isLoad && canAct && correction === undefined ? await context.loads.uploads.waiting() : [];
+    const notes = notesBeside(shown, [report.error?.message, suspended?.message]);
     const corrected = waiting.find(({ upload }) => upload.corrects === shown.id);
     const isReplaced = report.state === 'not-approved' && correction !== undefined; // that load has all its lines
     const [plan, samples] = isAsking
@@ -112,10 +113,10 @@ export const run = definePage({
               <Speed throughput={throughput} account={shown.account} minutes={minutes} />
             </Section>
           )}
-          {shown.notes.length > 0 && (
+          {notes.length > 0 && (
             <Section title="Notes">
               <ul class="notes">
-                {shown.notes.map((note) => (
+                {notes.map((note) => (
                   <li>
                     <Words text={asSentence(note)} />
                   </li>
@@ -210,7 +211,7 @@ function Headline({ run, report, plan, canAct, correction }: HeadlineProps) {
 }
 
 function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: boolean }) {
-  const { counts, calls, callsMissed, budget, scan, audit } = report;
+  const { counts, calls, budget, scan, audit } = report;
   const isPartial = budget.allowedPerSecond !== null && budget.used !== null;
   return (
     <Section
@@ -238,8 +239,7 @@ function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: b
         <dl class="facts">
           {!watchesFolder(run) && (
             <Fact name="Calls">
-              {formatCount(calls)}
-              {callsMissed && ' counted; more were made'}
+              {formatCount(calls)} {callWords(report, run)}
               {isPartial && (
                 <span class="dim">
                   {` · ${formatShare(budget.used ?? 0)} of the ${formatRate(budget.allowedPerSecond ?? 0)} allowed`}

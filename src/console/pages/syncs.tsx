@@ -82,7 +82,7 @@ function SyncCard({
         )}
         {overdue && (
           <Fact name="Overdue">
-            <Chip tone="bad">not started</Chip> since <Time at={overdue.since} />:{' '}
+            <Chip tone="bad">not started</Chip> It was due at <Time at={overdue.since} />:{' '}
             {overdue.waitsFor ? (
               <>
                 it waits for run <a href={`/runs/${overdue.waitsFor}`}>{overdue.waitsFor}</a>, which writes the same

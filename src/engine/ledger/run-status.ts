@@ -118,7 +118,8 @@ export async function startFailedAgain(
  */
 export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
   const old = await db.query<{ id: string }>(
-    `update ledger.runs set phase = null, notes = notes || to_jsonb('run ' || $1 || ' has replaced it')
+    `update ledger.runs set phase = null,
+       error = concat_ws(' ', rtrim(error, '.') || '.', 'Run ' || $1 || ' has replaced it, so there is nothing left to resume.')
      where scope = $2 and resource = $3 and id <> $1 and status = 'failed' and phase is not null returning id`,
     [run.id, run.scope, run.resource],
   );

@@ -77,7 +77,7 @@ export async function completeTask(
     }
     case 'in-doubt':
     case 'given-up':
-      return { status: 'later', reason: 'SERVICE_AWAY', detail: written.message, isSpent: true, afterMs: undefined };
+      return { status: 'later', reason: 'NO_ANSWER', detail: written.message, isSpent: true, afterMs: undefined };
     case 'not-now':
       return written.stop === undefined ? NO_BUDGET : laterFor(written.stop);
     default:
@@ -97,7 +97,7 @@ const NO_BUDGET: Later = {
 export function laterFor(error: unknown): Later {
   const detail = messageOf(error);
   if (error instanceof RetryLater)
-    return { status: 'later', reason: 'SERVICE_AWAY', detail, isSpent: error.isFailure, afterMs: error.inMs };
+    return { status: 'later', reason: 'NO_ANSWER', detail, isSpent: error.isFailure, afterMs: error.inMs };
   if (error instanceof KeyRefused || error instanceof AccountSuspended)
     return { status: 'later', reason: error.code, detail, isSpent: false, afterMs: SUSPENDED_MS };
   if (error instanceof LockstepError)

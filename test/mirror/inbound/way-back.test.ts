@@ -117,7 +117,7 @@ test('while the service is away a report waits, and says why', async () => {
   harness.changeIssue(1, 'closed');
   await harness.hook(1);
   await expect.poll(async () => (await harness.report(1))?.attempts).toBe(1);
-  expect(await harness.report(1)).toMatchObject({ state: 'waiting', reason: 'SERVICE_AWAY', held_until: null });
+  expect(await harness.report(1)).toMatchObject({ state: 'waiting', reason: 'NO_ANSWER', held_until: null });
   harness.front.set();
   await harness.database.pool.query('update ledger.item_reports set due_at = now()');
   await harness.settle();

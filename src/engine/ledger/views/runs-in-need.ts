@@ -12,17 +12,21 @@ const LATEST_DAYS = 7;
 const MANY_ROWS = 10;
 
 /** SQL: of each sync and loaded file, the latest run that is done, and the latest that failed. */
-const LATEST = `select distinct on (sync, scope, status) id, sync, scope, status, counts, created_at,
+const LATEST = `select distinct on (sync, scope, status) id, sync, scope, resource, status, phase, counts, created_at,
     acknowledged_revision is not distinct from revision as is_acknowledged from ledger.runs
   where status in ('done', 'failed') and not dry_run and part_of is null
     and (ended_at > now() - interval '${LATEST_DAYS} days' or id = any($2))
   order by sync, scope, status, created_at desc`;
 
+/** SQL: another run has replaced the failed run `u`, and is done. */
+const IS_REPLACED = `(u.phase is null and exists (select from latest o where o.status = 'done' and o.scope = u.scope
+  and o.resource = u.resource and o.created_at > u.created_at))`;
+
 /** SQL: the counts of run `u`; of a load whose refused lines were loaded again, corrected, without these. */
 const UNCORRECTED = `(case when ${CORRECTION_OF('u.id')} is null then u.counts else u.counts - array['invalid', 'rejected'] end)`;
 
 /**
- * The unfinished runs, and of each sync and loaded file: the latest ended run, if it failed, and the latest run that is done, if
+ * The unfinished runs, and of each sync and loaded file: the latest ended run, if it failed and no run that is done has replaced it, and the latest run that is done, if
  * it has rows with one of these verdicts or an audit found a violation in it. A failed run says nothing about earlier rows; what a
  * person has acknowledged counts no more, except a violation. `kept`: runs that count however long ago they ended. The newest come first.
  */
@@ -34,7 +38,7 @@ export async function runsInNeed(
     db,
     `part_of is null and id = any(array(select id from ledger.runs where status in ('running', 'paused')
        union all (with latest as materialized (${LATEST}) select u.id from latest u where case status
-         when 'failed' then not is_acknowledged and not exists (select from latest o where o.sync = u.sync and o.scope = u.scope and o.created_at > u.created_at)
+         when 'failed' then not is_acknowledged and not ${IS_REPLACED} and not exists (select from latest o where o.sync = u.sync and o.scope = u.scope and o.created_at > u.created_at)
          else not is_acknowledged and ${UNCORRECTED} ?| $1 or exists (
            select from ledger.audit_debts d left join ledger.runs part on part.id = d.run_id
            where d.violation is not null and (d.run_id = u.id or part.part_of = u.id)) end)))`,
