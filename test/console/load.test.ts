@@ -318,6 +318,10 @@ describe.runIf(CHROMIUM)('a file', () => {
       `Run ${last} has the corrected lines of this file.`,
     ]);
     expect(await page.getByText(/^Correct \d/).count()).toBe(0);
+    await page.goto(`${web.url}/load?account=acme`);
+    await page.getByLabel('Or paste its lines').fill('order_id,client_id,amount\nA-1,1,11x\nA-2,1,12x\n');
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await page.getByText(`Run ${last} has the corrected lines of this file. The plan shows`).waitFor();
     expect(wrong).toEqual([]);
     await close();
   });

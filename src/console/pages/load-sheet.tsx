@@ -202,7 +202,7 @@ function Unread({ upload, form, lines }: { upload: Upload; form: LoadForm; lines
 }
 
 function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; form: LoadForm }) {
-  const { sheet, problem, earlier, presets } = preview;
+  const { sheet, problem, earlier, correction, presets } = preview;
   const readings = problem instanceof UnclearFile ? problem.readings : [];
   return (
     <form class="load" method="get" action={`/load/${upload.id}`}>
@@ -220,6 +220,12 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
         <p class="notice warn">
           Run <a href={`/runs/${earlier.id}`}>{earlier.id}</a> has this file already: loading it again creates nothing
           twice. To apply other options to its orders, check every row again.
+        </p>
+      )}
+      {correction !== undefined && (
+        <p class="notice warn">
+          Run <a href={`/runs/${correction}`}>{correction}</a> has the corrected lines of this file. The plan shows
+          which of its orders exist already.
         </p>
       )}
       <Found preview={preview} />

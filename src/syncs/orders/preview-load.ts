@@ -9,6 +9,7 @@ import { type FileSource, type Received, receive } from '../../csv/receive.ts';
 import { checkedRows, examineSheet, type Sheet, validatorOf } from '../../csv/sheet.ts';
 import { examineTable, type Table } from '../../csv/table.ts';
 import type { CheckedRow } from '../../csv/validate.ts';
+import { correctionOfFile } from '../../engine/ledger/matching/corrections.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { findLoad } from './begin-load.ts';
 import { fingerprintOf, type LoadIdentity, loadIdOf } from './load-spec.ts';
@@ -31,6 +32,8 @@ export interface Preview {
   readonly checked: FirstCheck | undefined;
   /** The load of the same file, read in the same way. */
   readonly earlier: Run | undefined;
+  /** The load that has the corrected lines of such a load, also if a person did not approve it. */
+  readonly correction: string | undefined;
   /** Names of the presets that there are. */
   readonly presets: readonly string[];
 }
@@ -59,13 +62,16 @@ export async function previewLoad(pool: pg.Pool, source: FileSource, load: Previ
     try {
       const sheet = examineSheet(received, { ...load.choices, presets, recall });
       const loadId = loadIdOf(load, sheet, await fingerprintOf(pool, load, received));
-      const earlier = await findLoad(pool, { scope: load.account.scope, loadId });
+      const identity = { scope: load.account.scope, loadId };
+      const [earlier, correction] = await Promise.all([findLoad(pool, identity), correctionOfFile(pool, identity)]);
       const { columns } = sheet.mapping;
-      return { ...read, sheet, columns, problem: undefined, earlier, checked: await checkFirst(received, sheet) };
+      const checked = await checkFirst(received, sheet);
+      return { ...read, sheet, columns, problem: undefined, earlier, correction, checked };
     } catch (problem) {
       if (!(problem instanceof LockstepError)) throw problem;
       const columns = problem instanceof UnclearFile ? problem.columns : [];
-      return { ...read, sheet: undefined, columns, problem, earlier: undefined, checked: undefined };
+      const none = { sheet: undefined, earlier: undefined, correction: undefined, checked: undefined };
+      return { ...read, ...none, columns, problem };
     }
   } finally {
     await received.close();

@@ -21,3 +21,16 @@ export async function correctionOf(db: Queryable, run: string): Promise<string |
   const found = await db.query<{ id: string | null }>(`select ${CORRECTION_OF('$1')} as id`, [run]);
   return found.rows[0]?.id ?? undefined;
 }
+
+/** The same for the file of the loads with this id, approved or not. */
+export async function correctionOfFile(
+  db: Queryable,
+  { scope, loadId }: { readonly scope: string; readonly loadId: string },
+): Promise<string | undefined> {
+  const found = await db.query<{ id: string | null }>(
+    `select ${CORRECTION_OF('u.id')} as id from ledger.loads l join ledger.runs u on u.id = l.run_id
+     where l.scope = $1 and l.load_id = $2 and not u.dry_run order by u.created_at desc`,
+    [scope, loadId],
+  );
+  return found.rows.find(({ id }) => id !== null)?.id ?? undefined;
+}
