@@ -161,6 +161,8 @@ test('an ended run that mirrors tasks leads to the deliveries that workers retry
   );
   expect(html).not.toContain('datetime="2026-05-04');
   expect(html).toContain('href="/deliveries?verdict=waiting"');
+  const days = await (await fetch(`${web.url}/deliveries?from=2026-11-20&to=2026-11-21`)).text();
+  expect(days).toContain('lockstep deliveries --since 2026-11-20 --until 2026-11-22');
   expect(html).toContain('(<a href="/deliveries?target=hook">or here</a>)'); // beside the command of the remedy
   expect(html).not.toMatch(/\/confirm\?action=retry/);
 });

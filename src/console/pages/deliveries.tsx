@@ -25,8 +25,9 @@ export const deliveries = definePage({
   async show({ pool, settings, person }, { query }) {
     const { after, ...filter } = query;
     const isFiltered = Object.values(query).some((value) => value !== undefined);
+    const wanted = toDeliveryFilter(query);
     const [found, counts, lags] = await Promise.all([
-      listDeliveries(pool, toDeliveryFilter(query), PER_PAGE + 1, after),
+      listDeliveries(pool, wanted, PER_PAGE + 1, after),
       countDeliveries(pool),
       isFiltered ? [] : lagOf(pool),
     ]);
@@ -40,7 +41,12 @@ export const deliveries = definePage({
     return {
       title: 'Deliveries',
       tab: 'deliveries',
-      command: withOptions('deliveries', { target: query.target, verdict: query.verdict, since: query.from }),
+      command: withOptions('deliveries', {
+        target: query.target,
+        verdict: query.verdict,
+        since: query.from,
+        until: wanted.until?.toISOString().slice(0, 10),
+      }),
       head: (
         <>
           <h1>Deliveries</h1>

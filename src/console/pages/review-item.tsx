@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { meaningOf } from '../../base/reasons/reasons.ts';
-import { shellWord } from '../../base/reasons/template.ts';
+import { withOptions } from '../../base/reasons/template.ts';
 import type { Decision } from '../../engine/ledger/decisions.ts';
 import { type Keys, MOST_COUNTED, type ReviewItem } from '../../engine/ledger/views/review-items.ts';
 import { choicesFor, KEY_WORDS, longId, recordsFor, statementOf } from '../../operator/review.ts';
@@ -32,7 +32,7 @@ export const reviewItem = definePage({
     return {
       title: `Review of ${id.slice(0, 80)}`,
       tab: 'review',
-      command: item ? `review decide ${shellWord(id)} --ignore` : 'review --decided',
+      command: item ? withOptions('review', { account: item.account, reason: item.reason }) : 'review --decided',
       head: (
         <>
           <Crumbs to={{ '/review': 'Review' }} here={id} />
