@@ -107,6 +107,14 @@ test('a note that the error of the run repeats is shown once', async () => {
   expect(stdout.match(/connection closed/g)).toHaveLength(1);
 });
 
+test('a run whose calls never reached the service says so', async () => {
+  const away = await runWith([]);
+  await endRun(database.pool, away, 'failed', { code: 'SERVICE_AWAY', message: 'connection refused' });
+  expect((await runs('show', away)).stdout).toMatch(/^ +0 {2}calls reached the service/m);
+  const quiet = await runWith(['1 invalid -'], 'done');
+  expect((await runs('show', quiet)).stdout).toMatch(/^ +0 {2}calls made/m);
+});
+
 test('what a dry run counts as created and updated would be created and updated', async () => {
   const id = await runWith(['1 created PLANNED', '2 updated PLANNED', '3 existing -'], 'done', { dryRun: true });
   const { stdout } = await runs();

@@ -6,7 +6,7 @@ import { thisWorker } from '../../src/engine/ledger/claims.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { addNote, recordLeftOut, startRun } from '../../src/engine/ledger/runs.ts';
-import { suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
+import { liftSuspension, suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
 import { beginLoad } from '../../src/syncs/orders/begin-load.ts';
 import { aRun } from '../engine/ledger/fresh-ledger.ts';
@@ -165,6 +165,18 @@ test('an ended run that mirrors tasks leads to the deliveries that workers retry
   expect(days).toContain('lockstep deliveries --since 2026-11-20 --until 2026-11-22');
   expect(html).toContain('(<a href="/deliveries?target=hook">or here</a>)'); // beside the command of the remedy
   expect(html).not.toMatch(/\/confirm\?action=retry/);
+});
+
+test('the page of a run does not repeat under its notes what its notice says', async () => {
+  const { pool } = database;
+  const run = await aRun(database, { account: 'acme' });
+  await addNote(pool, run.id, 'the key was refused');
+  await addNote(pool, run.id, 'another note');
+  await suspendAccount(pool, run.scope, 'the key was refused');
+  const html = await htmlAt(`/runs/${run.id}`);
+  expect(html.match(/the key was refused/g)).toHaveLength(1);
+  expect(html).toContain('Another note.');
+  await liftSuspension(pool, run.scope);
 });
 
 test('a sentence from the ledger has commands that can be pasted, and no options of the command line', async () => {

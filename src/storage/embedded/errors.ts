@@ -78,8 +78,8 @@ export function lockTaken(dataDir: string, lock: string): LockstepError {
 
 export function elsewhere(dataDir: string, socketDir: string): LockstepError {
   return wrongUse(
-    `The embedded Postgres of ${dataDir} is running, but its socket directory ${socketDir} is not here: another container ` +
-      `uses the same data directory, or ${socketDir} has been removed. Stop every process that uses ${dataDir} and start ` +
+    `The embedded Postgres of ${dataDir} is running, but its socket directory ${socketDir} is not here: a container, or a ` +
+      `systemd unit with a /tmp of its own, uses the same data directory, or ${socketDir} has been removed. Stop every process that uses ${dataDir} and start ` +
       'again, or share one Postgres by DATABASE_URL=postgres://…',
     'EMBEDDED_ELSEWHERE',
   );
