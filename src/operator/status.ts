@@ -27,6 +27,8 @@ export interface Status {
   readonly next: readonly NextStart[];
   /** The syncs that no scheduler starts, although they have a schedule. */
   readonly unscheduled: readonly string[];
+  /** Deprecated: whether there is none of these. */
+  readonly hasScheduler: boolean;
   readonly paused: ReadonlyMap<string, PausedSync>;
   readonly accounts: readonly StatusAccount[];
   readonly targets: readonly TargetState[];
@@ -81,7 +83,7 @@ export async function statusOf(db: Queryable, settings: Settings): Promise<Statu
 export async function startsOf(
   db: Queryable,
   { syncs }: Settings,
-): Promise<Pick<Status, 'next' | 'unscheduled' | 'paused'>> {
+): Promise<Pick<Status, 'next' | 'unscheduled' | 'hasScheduler' | 'paused'>> {
   const [paused, saved, waiting] = await Promise.all([pausedSyncs(db), savedSchedules(db), pausedRuns(db)]);
   const now = new Date();
   const next = Object.values(syncs).flatMap(({ name, schedule }) => {
@@ -97,7 +99,7 @@ export async function startsOf(
     const schedule = saved.get(name);
     return schedule === undefined || (schedule.waitsFor === undefined && isOverdue(schedule, now));
   });
-  return { next, unscheduled, paused };
+  return { next, unscheduled, hasScheduler: unscheduled.length === 0, paused };
 }
 
 /** What a scheduler has planned is not worked out again: that takes longer. */
