@@ -235,6 +235,9 @@ describe.runIf(CHROMIUM)('a file', () => {
     await expectSound(page);
     await page.getByRole('button', { name: 'Make the new file' }).click();
     expect(await page.textContent('h1')).toBe('orders.corrected.csv');
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByText('download it').click()]);
+    expect(file.suggestedFilename()).toBe('orders.corrected.csv');
+    expect(await readFile(await file.path(), 'utf8')).toContain('"A-2","2","12"');
     expect(await page.getByLabel('Column of order_id').inputValue()).toBe('no');
     expect(await page.getByLabel('Decimal sign').inputValue()).toBe('.');
     expect(await page.getByLabel('An order that exists already').inputValue()).toBe('fail');

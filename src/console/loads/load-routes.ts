@@ -1,8 +1,9 @@
 /** The forms that upload a file and load it. A file is written to disk while it arrives. */
 import multipart from '@fastify/multipart';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
+import type { OpenedFile } from '../../csv/receive.ts';
 import { RESULT_KINDS } from '../../csv/result-files.ts';
 import { accountNamed, type Settings } from '../../settings/settings.ts';
 import { requireOperator, requirePerson } from '../access/guard.ts';
@@ -71,10 +72,19 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
   app.get('/runs/:run/results/:kind', async (request, reply) => {
     requirePerson(request);
     const { run: id, kind } = ofRun.extend({ kind: z.enum(RESULT_KINDS) }).parse(request.params);
-    const { name, handle } = await loads.resultOf(id, kind);
-    reply.type('text/csv').header('content-disposition', `attachment; filename*=UTF-8''${headerWord(name)}`);
-    return reply.send(handle.createReadStream());
+    return sendFile(reply, await loads.resultOf(id, kind));
   });
+
+  app.get('/load/:upload/file', async (request, reply) => {
+    requireOperator(requirePerson(request));
+    const { upload: id } = z.object({ upload: z.string() }).parse(request.params);
+    return sendFile(reply, await loads.uploads.open(await loads.uploads.read(id)));
+  });
+}
+
+function sendFile(reply: FastifyReply, { name, handle }: OpenedFile): FastifyReply {
+  reply.type('text/csv').header('content-disposition', `attachment; filename*=UTF-8''${headerWord(name)}`);
+  return reply.send(handle.createReadStream());
 }
 
 function fixesIn(form: URLSearchParams): Fixes {

@@ -154,7 +154,7 @@ function Heading({ upload, preview }: { upload: Upload; preview: Preview | undef
       <Crumbs to={{ [addressOf('/load', { account: upload.account })]: 'Choose another file' }} />
       <Title text={upload.name} most={120} />
       <p class="dim">
-        {size}account {upload.account} · nothing is sent yet
+        {size}account {upload.account} · nothing is sent yet · <a href={`/load/${upload.id}/file`}>download it</a>
       </p>
     </>
   );
