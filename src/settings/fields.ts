@@ -25,6 +25,15 @@ export function isSecretRef(value: unknown): value is SecretRef {
   return isSecretSource(value) && 'where' in value;
 }
 
+export const nonEmpty = z.string().min(1);
+export const flag = z.boolean().prefault(false);
+export const share = z.number().min(0).max(1);
+
+/** One of `values`. */
+export function choice<const Values extends readonly string[]>(values: Values, byDefault: Values[number]) {
+  return z.enum(values).prefault(byDefault);
+}
+
 /** Names of accounts, syncs and targets. They become parts of Redis keys, job ids and URLs of the console. */
 export const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'a name is 1 to 64 letters, digits, _ or -');
 
@@ -33,18 +42,14 @@ export const envName = z
   .regex(/^[A-Za-z_]\w*$/, 'expected the name of an environment variable, such as LOCKSTEP_DEMO_KEY, without $')
   .describe('Name of the environment variable that holds the secret.');
 
-export const secretFile = z
-  .string()
-  .min(1)
-  .describe('Path of a file that holds nothing but the secret; relative to the settings file.');
+export const secretFile = nonEmpty.describe(
+  'Path of a file that holds nothing but the secret; relative to the settings file.',
+);
 
 /** A secret written in the file. `${X}` is refused because it looks like a variable, and variables are not replaced. */
-export const literalSecret = z
-  .string()
-  .min(1)
-  .refine((text) => !/^\$\{?\w+\}?$/.test(text.trim()), {
-    error: 'variables are not replaced in settings: write { env: NAME } instead',
-  });
+export const literalSecret = nonEmpty.refine((text) => !/^\$\{?\w+\}?$/.test(text.trim()), {
+  error: 'variables are not replaced in settings: write { env: NAME } instead',
+});
 
 /** For the `when` of a check of a map: each mistake is reported once. */
 export function unlessKeysAreUnknown({ value, issues }: z.core.ParsePayload): boolean {

@@ -5,6 +5,7 @@ import { PREFIXES } from '../contract/operation.ts';
 import { type OperationName, operations } from '../contract/operations.ts';
 import { duration } from './durations.ts';
 import {
+  choice,
   envName,
   exactlyOneOf,
   literalSecret,
@@ -52,12 +53,9 @@ const weights = z.partialRecord(z.enum(operationNames), count, { error: explainW
 
 const budgetKeys = z.strictObject(
   {
-    mode: z
-      .enum(['fixed', 'discover'])
-      .prefault('fixed')
-      .describe(
-        'fixed: requests and per set the rate. discover: Lockstep finds the rate by trying, and requests and per are the upper bound. Default: fixed.',
-      ),
+    mode: choice(['fixed', 'discover'], 'fixed').describe(
+      'fixed: requests and per set the rate. discover: Lockstep finds the rate by trying, and requests and per are the upper bound. Default: fixed.',
+    ),
     ...rateKeys({ requests: `${DEFAULT_REQUESTS}; ${DISCOVERED_REQUESTS} if the mode is discover`, ...DEFAULTS }),
     weights: weights
       .prefault({})
@@ -108,10 +106,9 @@ export const account = z.strictObject({
   authorization: authorization
     .optional()
     .describe('Sent as the Authorization header too, for services that ask for it.'),
-  prefix: z
-    .enum(['auto', ...PREFIXES])
-    .prefault('auto')
-    .describe("Prefix of the service's paths. Default: auto, detected at the first call."),
+  prefix: choice(['auto', ...PREFIXES], 'auto').describe(
+    "Prefix of the service's paths. Default: auto, detected at the first call.",
+  ),
   dialect: dialect
     .prefault('auto')
     .describe('How the service answers where its contract is silent. Default: auto, detected from its answers.'),

@@ -1,6 +1,6 @@
 /** The settings of one channel for alerts, by its type. */
 import { z } from 'zod';
-import { name, secret, unlessKeysAreUnknown, webhookUrl } from './fields.ts';
+import { name, nonEmpty, secret, unlessKeysAreUnknown, webhookUrl } from './fields.ts';
 import { callKeys, type TargetOf } from './target-keys.ts';
 
 /** What an alert can be about. Stable, because settings and receivers name them. */
@@ -58,11 +58,7 @@ const email = z
       .enum(['starttls', 'tls', 'none'])
       .optional()
       .describe('starttls, tls (from the first byte) or none. Default: tls on port 465, otherwise starttls.'),
-    user: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('User name at the SMTP server. Default: none, it does not ask for one.'),
+    user: nonEmpty.optional().describe('User name at the SMTP server. Default: none, it does not ask for one.'),
     password: secret.optional().describe('Password of this user.'),
     from: z.email().describe('Address that alerts come from.'),
     to: z.array(z.email()).min(1).max(20).describe('Addresses that alerts go to.'),

@@ -1,15 +1,14 @@
 /** The console: where it listens, and who may use it. */
 import { z } from 'zod';
-import { baseUrl, listenAddress, name, secret, textAs } from './fields.ts';
+import { baseUrl, choice, listenAddress, name, secret, textAs } from './fields.ts';
 
 const ROLES = ['viewer', 'operator'] as const;
 
 export type ConsoleRole = (typeof ROLES)[number];
 
-const role = z
-  .enum(ROLES)
-  .prefault('operator')
-  .describe('viewer: sees everything and changes nothing; operator: also acts. Default: operator.');
+const role = choice(ROLES, 'operator').describe(
+  'viewer: sees everything and changes nothing; operator: also acts. Default: operator.',
+);
 
 /** The name of the user of `console.password`. */
 export const OPERATOR = 'operator';

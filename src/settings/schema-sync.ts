@@ -5,7 +5,7 @@ import { FIELDS } from '../csv/fields.ts';
 import { contactFilter } from './contact-filter.ts';
 import { checkContactMap, contactMap } from './contact-map.ts';
 import { duration, formatDuration } from './durations.ts';
-import { exactlyOneOf, textAs, unlessKeysAreUnknown } from './fields.ts';
+import { choice, exactlyOneOf, flag, nonEmpty, share, textAs, unlessKeysAreUnknown } from './fields.ts';
 import { typeKeyOf } from './guesses.ts';
 import { cronProblem, type Schedule, shortestGapMs, timezoneProblem } from './schedules.ts';
 
@@ -22,12 +22,9 @@ const schedule = z
     cron: cron.optional(),
     timezone: timezone.optional(),
     every: duration({ minMs: 1000 }).optional().describe('Interval between two starts, such as 5m.'),
-    missed: z
-      .enum(['run-once', 'skip'])
-      .prefault('run-once')
-      .describe(
-        'After starts were missed: start once as soon as possible, or wait for the next start. Default: run-once.',
-      ),
+    missed: choice(['run-once', 'skip'], 'run-once').describe(
+      'After starts were missed: start once as soon as possible, or wait for the next start. Default: run-once.',
+    ),
     jitter: duration({ minMs: 0 })
       .prefault('0s')
       .describe(
@@ -67,12 +64,7 @@ const guards = (who: string, what: string, all: string) => ({
     .min(0)
     .optional()
     .describe(`${who} that would write more ${what} than this pauses for approval. Default: no limit.`),
-  approveAboveShare: z
-    .number()
-    .min(0)
-    .max(1)
-    .optional()
-    .describe(`The same as a share of all ${all}, such as 0.2. Default: no limit.`),
+  approveAboveShare: share.optional().describe(`The same as a share of all ${all}, such as 0.2. Default: no limit.`),
 });
 
 /** `name` may be listed and always comes last. */
@@ -82,16 +74,12 @@ export type MatchKey = (typeof MATCH_KEYS)[number];
 export const contactsOptions = z
   .strictObject({
     rowsPerPage: z.int().min(1).max(10_000).prefault(500).describe('Contacts requested per page. Default: 500.'),
-    importWith: z
-      .enum(['auto', 'import', 'create'])
-      .prefault('auto')
-      .describe(
-        'Operation that makes a customer of a contact: customers.import, customers.create, or auto for the one that works. Default: auto.',
-      ),
-    onChange: z
-      .enum(['update', 'ignore'])
-      .prefault('update')
-      .describe('What to do when an imported contact changes. Default: update its customer.'),
+    importWith: choice(['auto', 'import', 'create'], 'auto').describe(
+      'Operation that makes a customer of a contact: customers.import, customers.create, or auto for the one that works. Default: auto.',
+    ),
+    onChange: choice(['update', 'ignore'], 'update').describe(
+      'What to do when an imported contact changes. Default: update its customer.',
+    ),
     matchBy: z
       .array(z.enum(MATCH_KEYS))
       .min(1, 'needs at least one of email, phone, name')
@@ -117,17 +105,13 @@ export const contactsOptions = z
 const pipelineId = z.union([z.int().min(0).transform(String), z.string().trim().min(1)]);
 
 export const tasksOptions = z.strictObject({
-  subtasks: z.boolean().prefault(false).describe('Mirror subtasks too. Default: false.'),
-  subtasksShare: z
-    .number()
-    .min(0)
-    .max(1)
+  subtasks: flag.describe('Mirror subtasks too. Default: false.'),
+  subtasksShare: share
     .prefault(0.05)
     .describe('Share of the unchanged tasks whose subtasks are read in one scan, with one call each. Default: 0.05.'),
-  backfill: z
-    .boolean()
-    .prefault(false)
-    .describe('Also deliver what the first scan finds. Default: false, the first scan is only the baseline.'),
+  backfill: flag.describe(
+    'Also deliver what the first scan finds. Default: false, the first scan is only the baseline.',
+  ),
   pipelines: z
     .union([z.boolean(), z.array(pipelineId).min(1, 'needs at least one pipeline, or true for all pipelines')])
     .prefault(false)
@@ -136,46 +120,34 @@ export const tasksOptions = z.strictObject({
     .array(z.string().trim().min(1))
     .prefault([])
     .describe('Names of the columns whose cards count as completed; case is ignored. Default: none.'),
-  onConflict: z
-    .enum(['service', 'target'])
-    .prefault('service')
-    .describe('Whose state is used if a task and its item have both changed. Default: service.'),
+  onConflict: choice(['service', 'target'], 'service').describe(
+    'Whose state is used if a task and its item have both changed. Default: service.',
+  ),
   poll: z
     .array(z.string())
     .prefault([])
     .describe('Targets whose linked items each run reads, to apply changes made there. Default: none.'),
-  pollShare: z
-    .number()
-    .min(0)
-    .max(1)
+  pollShare: share
     .prefault(1)
     .describe('Share of the linked items that one run reads, in turn, at most 500 per target. Default: 1.'),
-  reconcile: z
-    .boolean()
-    .prefault(false)
-    .describe('Each run reads all linked items and repairs items that differ from their tasks. Default: false.'),
+  reconcile: flag.describe(
+    'Each run reads all linked items and repairs items that differ from their tasks. Default: false.',
+  ),
 });
 
 /** What to do with an existing order: leave it unchanged, update it if it differs, or reject its row. */
 export const EXISTING = ['skip', 'update', 'fail'] as const;
 
 export const ordersOptions = z.strictObject({
-  folder: z
-    .string()
-    .min(1)
-    .describe(
-      'Folder whose CSV files are loaded once each, and then moved to its subfolder done or failed; relative to this file.',
-    ),
-  existing: z
-    .enum(EXISTING)
-    .prefault('skip')
-    .describe('What to do with an order that exists: skip it, update it, or reject its row (fail). Default: skip.'),
-  createCustomers: z
-    .boolean()
-    .prefault(false)
-    .describe('Create missing customers. Default: false, rows without a customer are rejected.'),
+  folder: nonEmpty.describe(
+    'Folder whose CSV files are loaded once each, and then moved to its subfolder done or failed; relative to this file.',
+  ),
+  existing: choice(EXISTING, 'skip').describe(
+    'What to do with an order that exists: skip it, update it, or reject its row (fail). Default: skip.',
+  ),
+  createCustomers: flag.describe('Create missing customers. Default: false, rows without a customer are rejected.'),
   map: z
-    .partialRecord(z.enum(FIELDS), z.string().min(1))
+    .partialRecord(z.enum(FIELDS), nonEmpty)
     .optional()
     .describe('Columns by field, if they are not found by their names: { order_id: Bestell-Nr. }.'),
   encoding: z

@@ -1,6 +1,6 @@
 /** The settings of one target, by its type. */
 import { z } from 'zod';
-import { name, secret, unlessKeysAreUnknown, webhookUrl } from './fields.ts';
+import { choice, flag, name, nonEmpty, secret, unlessKeysAreUnknown, webhookUrl } from './fields.ts';
 import { count } from './rate.ts';
 import { slack, teams } from './target-chat.ts';
 import { githubApp, oauthClient, tokenOr } from './target-credentials.ts';
@@ -40,12 +40,9 @@ const webhook = z.strictObject({
   previousSecret: secret
     .optional()
     .describe('The previous secret: during a rotation, deliveries are signed with both.'),
-  format: z
-    .enum(['standard', 'cloudevents', 'cloudevents-binary'])
-    .prefault('standard')
-    .describe(
-      'Form of the calls: standard (Standard Webhooks), or CloudEvents 1.0: cloudevents has its attributes in the body, cloudevents-binary in headers. Default: standard.',
-    ),
+  format: choice(['standard', 'cloudevents', 'cloudevents-binary'], 'standard').describe(
+    'Form of the calls: standard (Standard Webhooks), or CloudEvents 1.0: cloudevents has its attributes in the body, cloudevents-binary in headers. Default: standard.',
+  ),
   body: template('json')
     .optional()
     .describe('Template of the body, of a CloudEvent the data; it must yield JSON. Default: the whole task.'),
@@ -76,7 +73,7 @@ const github = z
       .optional()
       .describe('Repository that #12 in a text means, and where issues are created.'),
     create: createFlag,
-    labels: z.array(z.string().min(1).max(50)).max(20).prefault([]).describe('Labels of the issues it creates.'),
+    labels: z.array(nonEmpty.max(50)).max(20).prefault([]).describe('Labels of the issues it creates.'),
     columns,
     hookSecret,
     ...itemKeys({ title: true, description: true, labels: true, assignee: true }),
@@ -112,9 +109,7 @@ const jira = z
       .regex(/^[A-Z][A-Z\d_]{1,29}$/, 'expected the key of a project in capitals, such as ABC')
       .optional()
       .describe('Key of the project: ABC-12 in a text is one of its issues, and issues are created in it.'),
-    doneStatus: z
-      .string()
-      .min(1)
+    doneStatus: nonEmpty
       .optional()
       .describe('Status for the issue of a completed task. Default: Done, Closed or Resolved.'),
     doneFields: z
@@ -123,15 +118,13 @@ const jira = z
       .describe(
         'Fields to set in the transition of a completed task if its screen has them, such as { resolution: { name: Done } }. Default: none.',
       ),
-    openStatus: z
-      .string()
-      .min(1)
+    openStatus: nonEmpty
       .optional()
       .describe(
         'Status for the issue of a reopened task. Default: a status of the category To Do, otherwise of In Progress.',
       ),
     create: createFlag,
-    issueType: z.string().min(1).prefault('Task').describe('Type of the issues it creates. Default: Task.'),
+    issueType: nonEmpty.prefault('Task').describe('Type of the issues it creates. Default: Task.'),
     columns: namedColumns,
     hookSecret,
     ...itemKeys(AND_CUSTOM),
@@ -188,7 +181,7 @@ const linear = z
       .describe('Address of the API, without /graphql. Default: https://api.linear.app.'),
     token: secret.optional().describe('Personal API key, or OAuth token, with the permissions read and write.'),
     oauthClient: oauthClient('https://api.linear.app/oauth/token'),
-    oauth: z.boolean().prefault(false).describe('The token is an OAuth token. Default: false, a personal API key.'),
+    oauth: flag.describe('The token is an OAuth token. Default: false, a personal API key.'),
     team: z
       .string()
       .regex(/^[A-Z][A-Z\d]{0,9}$/, 'expected the key of a team in capitals, such as ENG')

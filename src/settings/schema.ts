@@ -3,7 +3,7 @@
  * shape with durations in milliseconds; resolve.ts turns it into `Settings`.
  */
 import { z } from 'zod';
-import { listenAddress, name, secret, serviceUrl, storeUrl } from './fields.ts';
+import { listenAddress, name, nonEmpty, secret, serviceUrl, storeUrl } from './fields.ts';
 import { explainType } from './issues.ts';
 import { hiddenNodes, readRedisNodes } from './redis-url.ts';
 import { account } from './schema-account.ts';
@@ -67,9 +67,7 @@ export const settingsFile = z.strictObject({
   syncs: z.record(name, sync).prefault({}).describe('Repeatable work, by names of your choice.'),
   targets: z.record(name, target).prefault({}).describe('Outside systems, by names of your choice.'),
   alerts: z.record(name, alertChannel).prefault({}).describe('Where problems are reported, by names of your choice.'),
-  presets: z
-    .string()
-    .min(1)
+  presets: nonEmpty
     .optional()
     .describe('Directory with presets of your own for orders load; relative to this file. Default: none.'),
   health: z

@@ -1,6 +1,6 @@
 /** The settings of targets that are channels of a chat. */
 import { z } from 'zod';
-import { secret } from './fields.ts';
+import { flag, secret } from './fields.ts';
 import { filterKeys } from './target-events.ts';
 import { httpKeys } from './target-keys.ts';
 import { template } from './template.ts';
@@ -9,10 +9,7 @@ const chatKeys = {
   text: template('text')
     .prefault('{{ task.kind | capitalize }} {{ event }}: {{ title }}')
     .describe('Template of the line about a change. Default: "{{ task.kind | capitalize }} {{ event }}: {{ title }}".'),
-  digest: z
-    .boolean()
-    .prefault(false)
-    .describe('One message for the changes of a run instead of one for each change. Default: false.'),
+  digest: flag.describe('One message for the changes of a run instead of one for each change. Default: false.'),
   ...filterKeys,
   // Slack allows one message a second to each webhook.
   ...httpKeys({ requests: 1, perMs: 1000, concurrency: 1 }),

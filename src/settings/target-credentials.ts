@@ -1,9 +1,9 @@
 /** Credentials with which a vendor issues tokens that expire: an installed app of GitHub, and clients of OAuth. */
 import { z } from 'zod';
-import { exactlyOneOf, secret } from './fields.ts';
+import { choice, exactlyOneOf, nonEmpty, secret } from './fields.ts';
 import { vendorUrl } from './target-keys.ts';
 
-const shortText = z.string().min(1).max(200);
+const shortText = nonEmpty.max(200);
 
 export const githubApp = z
   .strictObject({
@@ -42,13 +42,10 @@ export const anyOauthClient = z
   .strictObject({
     ...client,
     tokenUrl: vendorUrl.describe('Address at which tokens are issued. No default.'),
-    authentication: z
-      .enum(['body', 'basic'])
-      .prefault('body')
-      .describe(
-        'Where the id and the secret of the client are sent: in the body of the call, or by basic in the header Authorization. Default: body.',
-      ),
-    scope: z.string().min(1).max(2_000).optional().describe('Scopes to ask for, with spaces between. Default: none.'),
+    authentication: choice(['body', 'basic'], 'body').describe(
+      'Where the id and the secret of the client are sent: in the body of the call, or by basic in the header Authorization. Default: body.',
+    ),
+    scope: nonEmpty.max(2_000).optional().describe('Scopes to ask for, with spaces between. Default: none.'),
   })
   .optional()
   .describe(

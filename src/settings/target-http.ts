@@ -1,7 +1,7 @@
 /** The settings of a target of the type http: the calls of any system with an HTTP API, as templates. */
 import { z } from 'zod';
 import { duration } from './durations.ts';
-import { exactlyOneOf, unlessKeysAreUnknown } from './fields.ts';
+import { exactlyOneOf, flag, nonEmpty, unlessKeysAreUnknown } from './fields.ts';
 import { anyOauthClient } from './target-credentials.ts';
 import { callHeaderName, filterKeys, headers, withoutSecretTexts } from './target-events.ts';
 import { columns, httpKeys, vendorUrl } from './target-keys.ts';
@@ -12,18 +12,14 @@ const pointer = z
   .regex(/^(\/([^~]|~[01])*)?$/, 'expected a JSON pointer, such as /data/id, or "" for the whole answer');
 
 /** A regular expression, as a part of one that Lockstep puts together. */
-const pattern = z
-  .string()
-  .min(1)
-  .max(500)
-  .superRefine((text, context) => {
-    try {
-      if (new RegExp(`^(?<id>${text})$`).test(''))
-        context.addIssue({ code: 'custom', message: 'must not match an empty text' });
-    } catch {
-      context.addIssue({ code: 'custom', message: 'not a valid regular expression', continue: false });
-    }
-  });
+const pattern = nonEmpty.max(500).superRefine((text, context) => {
+  try {
+    if (new RegExp(`^(?<id>${text})$`).test(''))
+      context.addIssue({ code: 'custom', message: 'must not match an empty text' });
+  } catch {
+    context.addIssue({ code: 'custom', message: 'not a valid regular expression', continue: false });
+  }
+});
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
@@ -79,9 +75,7 @@ function areNumbers(id: string): boolean {
 
 const items = z
   .strictObject({
-    noun: z
-      .string()
-      .min(1)
+    noun: nonEmpty
       .max(60)
       .prefault('item')
       .describe('What an item is called in messages, such as Trello card. Default: item.'),
@@ -132,12 +126,9 @@ const items = z
       .strictObject({
         ...requestKeys('POST', 'change'),
         newId: pointer.describe('JSON pointer to the id of the new item in the answer. No default.'),
-        isIdempotent: z
-          .boolean()
-          .prefault(false)
-          .describe(
-            'Whether a repeated call creates nothing and answers the same id. Default: false, which needs find.',
-          ),
+        isIdempotent: flag.describe(
+          'Whether a repeated call creates nothing and answers the same id. Default: false, which needs find.',
+        ),
       })
       .optional()
       .describe('The call that creates an item for a task without one. Default: none, the task is skipped.'),
@@ -183,7 +174,7 @@ const items = z
   .describe('Items whose state follows the task. Instead of send.');
 
 /** HTTP statuses, and codes of the system as `code` finds them. */
-const cases = z.array(z.union([z.int().min(100).max(599), z.string().min(1)])).prefault([]);
+const cases = z.array(z.union([z.int().min(100).max(599), nonEmpty])).prefault([]);
 
 const answers = z
   .strictObject({

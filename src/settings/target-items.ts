@@ -1,5 +1,6 @@
 /** Keys of targets with items of a vendor: the fields they write, comments, and what follows if a task is gone. */
 import { z } from 'zod';
+import { choice, nonEmpty } from './fields.ts';
 import { template } from './template.ts';
 
 const text = template('text').optional();
@@ -12,7 +13,7 @@ const FIELDS = z.strictObject({
   assignee: text.describe('Template of the e-mail address of the assignee, who is looked up in people. Default: none.'),
   priority: text.describe('Template of the priority: urgent, high, medium or low; for Jira its name. Default: none.'),
   custom: z
-    .record(z.string().min(1).max(200), template('text'))
+    .record(nonEmpty.max(200), template('text'))
     .optional()
     .describe("Templates of the target's own fields, by their names or ids there. Default: none."),
 });
@@ -30,7 +31,7 @@ export function itemKeys<Mask extends Partial<Record<ItemField, true>>>(
       .prefault({})
       .describe('Templates of the fields of an item, written when it is created. Default: title and description.'),
     people: z
-      .record(z.email().toLowerCase(), z.string().min(1).max(200))
+      .record(z.email().toLowerCase(), nonEmpty.max(200))
       .prefault({})
       .describe("Each person's id at the target by e-mail address, for the field assignee. Default: none."),
     onChange: z
@@ -46,17 +47,16 @@ export function itemKeys<Mask extends Partial<Record<ItemField, true>>>(
       .prefault(false)
       .describe('Write one comment when a task and an item are linked: true, or its template. Default: false.'),
     createTasks: z
-      .union([z.boolean(), z.strictObject({ labels: z.array(z.string().min(1)).min(1) })], {
+      .union([z.boolean(), z.strictObject({ labels: z.array(nonEmpty).min(1) })], {
         error: () => 'expected true, false or { labels: [NAME] }',
       })
       .prefault(false)
       .describe(
         'Create a task for each item that people create there, if a sync polls the target: true, or only items with all of these labels. Default: false.',
       ),
-    whenGone: z
-      .enum(['leave', 'close', 'comment'])
-      .prefault('leave')
-      .describe('What happens to the item of a task that is gone: leave, close or comment. Default: leave.'),
+    whenGone: choice(['leave', 'close', 'comment'], 'leave').describe(
+      'What happens to the item of a task that is gone: leave, close or comment. Default: leave.',
+    ),
   };
 }
 

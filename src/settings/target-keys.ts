@@ -1,7 +1,16 @@
 /** Keys that several types of targets share, and the resolved form of a target's settings. */
 import { z } from 'zod';
 import { duration } from './durations.ts';
-import { baseUrl, type SecretRef, type SecretSource, secret, textAs, unlessKeysAreUnknown } from './fields.ts';
+import {
+  baseUrl,
+  flag,
+  nonEmpty,
+  type SecretRef,
+  type SecretSource,
+  secret,
+  textAs,
+  unlessKeysAreUnknown,
+} from './fields.ts';
 import { defaultBurst, explainBudget, rateKeys, requestsWithPer, wrongType } from './rate.ts';
 
 /** The default limits of a type of target. */
@@ -26,10 +35,7 @@ export const callKeys = {
   timeout: duration({ minMs: 10, maxMs: 300_000 })
     .prefault('15s')
     .describe('How long one call may take. Default: 15s.'),
-  allowPrivate: z
-    .boolean()
-    .prefault(false)
-    .describe('Allow addresses of this machine and of private networks. Default: false.'),
+  allowPrivate: flag.describe('Allow addresses of this machine and of private networks. Default: false.'),
 };
 
 /**
@@ -70,10 +76,9 @@ function targetBudget(defaults: BudgetDefaults) {
 /** The address of a vendor; it may be replaced by a proxy or the user's own server. */
 export const vendorUrl = textAs(baseUrl);
 
-export const createFlag = z
-  .boolean()
-  .prefault(false)
-  .describe('Create an item for a task without a linked item. Default: false, the task is skipped.');
+export const createFlag = flag.describe(
+  'Create an item for a task without a linked item. Default: false, the task is skipped.',
+);
 
 const BY_COLUMN =
   "State of a card at the target, by the name of its column. Default: completed for the sync's done columns, otherwise open.";
@@ -86,7 +91,7 @@ export const columns = z
 
 /** For systems whose items have a status with a name. */
 export const namedColumns = z
-  .record(z.string(), z.string().min(1))
+  .record(z.string(), nonEmpty)
   .prefault({})
   .describe(`${BY_COLUMN} Values: completed, open, or the name of a status.`);
 

@@ -1,7 +1,7 @@
 /** The settings of a target that is a table in Postgres. */
 import { z } from 'zod';
 import { duration } from './durations.ts';
-import { secret } from './fields.ts';
+import { flag, secret } from './fields.ts';
 import { count } from './rate.ts';
 
 /** Postgres silently cuts off longer names, so two names could mean the same table. */
@@ -22,11 +22,8 @@ export const postgres = z.strictObject({
     .describe(
       'Name of the table with its schema, in the same case as in Postgres; without a schema it is in public. Default: public.lockstep_tasks.',
     ),
-  history: z
-    .boolean()
-    .prefault(false)
-    .describe('Write one row per version of a task instead of one per task. Default: false.'),
-  createTable: z.boolean().prefault(false).describe('Create the table if it is missing. Default: false.'),
+  history: flag.describe('Write one row per version of a task instead of one per task. Default: false.'),
+  createTable: flag.describe('Create the table if it is missing. Default: false.'),
   timeout: duration({ minMs: 10, maxMs: 300_000 })
     .prefault('15s')
     .describe('Timeout for connecting and for each statement. Default: 15s.'),
