@@ -43,53 +43,22 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const { settings } = needs;
-  addBudgets(registry, needs);
-  addBacklog(registry, needs);
-  const calls = new Counter({
-    name: 'lockstep_calls_total',
-    help: 'Calls of the service that the budget granted.',
-    labelNames: ['account', 'operation', 'outcome'] as const,
-    registers,
-  });
-  const callDuration = new Histogram({
-    name: 'lockstep_call_duration_seconds',
-    help: 'Time from the grant of the budget to the end of a call.',
-    labelNames: ['account'] as const,
-    buckets: CALL_BUCKETS,
-    registers,
-  });
-  const runs = new Counter({
-    name: 'lockstep_runs_total',
-    help: 'Runs that ended or were paused in this process.',
-    labelNames: ['sync', 'status'] as const,
-    registers,
-  });
-  const runDuration = new Histogram({
-    name: 'lockstep_run_duration_seconds',
-    help: 'Time from the start of a run to its end.',
-    labelNames: ['sync'] as const,
-    buckets: RUN_BUCKETS,
-    registers,
-  });
-  const rows = new Counter({
-    name: 'lockstep_rows_total',
-    help: 'Rows of runs that are done, by verdict.',
-    labelNames: ['sync', 'verdict'] as const,
-    registers,
-  });
-  const deliveries = new Counter({
-    name: 'lockstep_deliveries_total',
-    help: 'Attempts to deliver a change to a target, by what followed.',
-    labelNames: ['target', 'outcome'] as const,
-    registers,
-  });
-  const lag = new Histogram({
-    name: 'lockstep_delivery_lag_seconds',
-    help: 'Time from the scan that saw a change to its delivery.',
-    labelNames: ['target'] as const,
-    buckets: LAG_BUCKETS,
-    registers,
-  });
+  addGauges(registry, needs);
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name: `lockstep_${name}_total`, help, labelNames, registers });
+  const histogram = (name: string, help: string, label: string, buckets: number[]) =>
+    new Histogram({ name: `lockstep_${name}_seconds`, help, labelNames: [label], buckets, registers });
+  const calls = counter('calls', 'Calls of the service that the budget granted.', 'account', 'operation', 'outcome');
+  const callHelp = 'Time from the grant of the budget to the end of a call.';
+  const callDuration = histogram('call_duration', callHelp, 'account', CALL_BUCKETS);
+  const runs = counter('runs', 'Runs that ended or were paused in this process.', 'sync', 'status');
+  const runHelp = 'Time from the start of a run to its end.';
+  const runDuration = histogram('run_duration', runHelp, 'sync', RUN_BUCKETS);
+  const rows = counter('rows', 'Rows of runs that are done, by verdict.', 'sync', 'verdict');
+  const deliveriesHelp = 'Attempts to deliver a change to a target, by what followed.';
+  const deliveries = counter('deliveries', deliveriesHelp, 'target', 'outcome');
+  const lagHelp = 'Time from the scan that saw a change to its delivery.';
+  const lag = histogram('delivery_lag', lagHelp, 'target', LAG_BUCKETS);
   return {
     called(account, { operation, outcome, durationMs }) {
       calls.inc({ account, operation, outcome: outcome.status });
@@ -113,8 +82,33 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
   };
 }
 
-function addBudgets(registry: Registry, { accounts }: MetricsNeeds): void {
+/** What does not answer now has no figures; the others are shown. */
+function orNone<T>(answer: Promise<readonly T[]>): Promise<readonly T[]> {
+  return inTime(answer, TIMEOUT_MS).catch(() => []);
+}
+
+type Figures<Label extends string> = readonly (readonly [labels: Record<Label, string>, figure: number])[];
+
+/** Figures that are read whenever the metrics are. */
+function addGauges(registry: Registry, { accounts, pool, queue, settings }: MetricsNeeds): void {
   const registers = [registry];
+  const gauge = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[],
+    read: () => Figures<Label> | Promise<Figures<Label>>,
+  ) =>
+    new Gauge({
+      name: `lockstep_${name}`,
+      help,
+      labelNames,
+      registers,
+      async collect() {
+        const figures = await read();
+        this.reset();
+        for (const [labels, figure] of figures) this.set(labels, figure);
+      },
+    });
   new Counter({
     name: 'lockstep_budget_tokens_total',
     help: 'Tokens of the rate budget that this process has used.',
@@ -125,62 +119,30 @@ function addBudgets(registry: Registry, { accounts }: MetricsNeeds): void {
       for (const [account, { used }] of accounts.budgets()) this.inc({ account }, used);
     },
   });
-  new Gauge({
-    name: 'lockstep_budget_tokens_per_second',
-    help: 'Rate of the budget now, for all processes together: at least 1% below the configured one, and less after the service said "slow down".',
-    labelNames: ['account'] as const,
-    registers,
-    collect() {
-      this.reset();
-      for (const [account, { ratePerSecond }] of accounts.budgets()) {
-        if (ratePerSecond !== undefined) this.set({ account }, ratePerSecond);
-      }
-    },
+  const rateHelp =
+    'Rate of the budget now, for all processes together: at least 1% below the configured one, and less after the service said "slow down".';
+  gauge('budget_tokens_per_second', rateHelp, ['account'], () =>
+    [...accounts.budgets()].flatMap(([account, { ratePerSecond }]) =>
+      ratePerSecond === undefined ? [] : [[{ account }, ratePerSecond]],
+    ),
+  );
+  const waitHelp = 'How long calls waited for the budget since this process started.';
+  gauge('budget_wait_seconds', waitHelp, ['account', 'lane', 'quantile'], () =>
+    [...accounts.budgets()].flatMap(([account, { waits }]) =>
+      Object.entries(waits).flatMap(([lane, { p50Ms, p99Ms }]) =>
+        Object.entries({ '0.5': p50Ms, '0.99': p99Ms }).flatMap(([quantile, ms]) =>
+          ms === undefined ? [] : [[{ account, lane, quantile }, ms / 1_000] as const],
+        ),
+      ),
+    ),
+  );
+  gauge('queue_jobs', 'Jobs in the queue that all workers share.', ['state'], async () => {
+    const depth = await orNone(Promise.resolve(queue()?.depth() ?? {}).then(Object.entries<number>));
+    return depth.map(([state, jobs]) => [{ state }, jobs]);
   });
-  new Gauge({
-    name: 'lockstep_budget_wait_seconds',
-    help: 'How long calls waited for the budget since this process started.',
-    labelNames: ['account', 'lane', 'quantile'] as const,
-    registers,
-    collect() {
-      this.reset();
-      for (const [account, { waits }] of accounts.budgets()) {
-        for (const [lane, { p50Ms, p99Ms }] of Object.entries(waits)) {
-          if (p50Ms !== undefined) this.set({ account, lane, quantile: '0.5' }, p50Ms / 1_000);
-          if (p99Ms !== undefined) this.set({ account, lane, quantile: '0.99' }, p99Ms / 1_000);
-        }
-      }
-    },
-  });
-}
-
-/** What does not answer now has no figures; the others are shown. */
-function orNone<T>(answer: Promise<readonly T[]>): Promise<readonly T[]> {
-  return inTime(answer, TIMEOUT_MS).catch(() => []);
-}
-
-function addBacklog(registry: Registry, { pool, queue, settings }: MetricsNeeds): void {
-  const registers = [registry];
-  new Gauge({
-    name: 'lockstep_queue_jobs',
-    help: 'Jobs in the queue that all workers share.',
-    labelNames: ['state'] as const,
-    registers,
-    async collect() {
-      const depth = await orNone(Promise.resolve(queue()?.depth() ?? {}).then(Object.entries<number>));
-      this.reset();
-      for (const [state, jobs] of depth) this.set({ state }, jobs);
-    },
-  });
-  new Gauge({
-    name: 'lockstep_delivery_overdue_seconds',
-    help: 'How long the next delivery to a target has been due; 0 if none is due.',
-    labelNames: ['target'] as const,
-    registers,
-    async collect() {
-      const overdue = await orNone(overdueDeliveries(pool, Object.keys(settings().targets)));
-      this.reset();
-      for (const { target, overdueMs } of overdue) this.set({ target }, overdueMs / 1_000);
-    },
+  const overdueHelp = 'How long the next delivery to a target has been due; 0 if none is due.';
+  gauge('delivery_overdue_seconds', overdueHelp, ['target'], async () => {
+    const overdue = await orNone(overdueDeliveries(pool, Object.keys(settings().targets)));
+    return overdue.map(({ target, overdueMs }) => [{ target }, overdueMs / 1_000]);
   });
 }
