@@ -155,18 +155,30 @@ export function byWords({ person }: Taking): string {
   return `${person.name} in the console`;
 }
 
-/** @throws LockstepError of the action, CONSOLE_NOT_ALLOWED */
-export function actOnRun(
-  needs: ActionNeeds,
-  taking: Taking,
-  action: RunAction,
-  id: string,
-  how: Omit<How, 'by' | 'reason'> = {},
-): Promise<Done> {
-  return keeping(needs, taking, `${action}-run`, id, () => ON_RUNS[action](needs, id, { ...how, by: byWords(taking) }));
+/** How each action is kept: `cancel-run`, `try-key`. */
+function acting<Action extends string>(
+  on: Readonly<Record<Action, Perform>>,
+  kind: string,
+  named: readonly NoInfer<Action>[] = [],
+) {
+  /** @throws LockstepError of the action, CONSOLE_NOT_ALLOWED, SETTINGS_NAME_UNKNOWN */
+  return (
+    needs: ActionNeeds,
+    taking: Taking,
+    action: Action,
+    about: string,
+    how: Omit<How, 'by'> = {},
+  ): Promise<Done> =>
+    keeping(needs, taking, named.includes(action) ? action : `${action}-${kind}`, about, () =>
+      on[action](needs, about, { ...how, by: byWords(taking) }),
+    );
 }
 
-/** Approves a large load if `typed` is the number of orders that it writes. @throws like actOnRun */
+export const actOnRun = acting(ON_RUNS, 'run');
+export const actOnSync = acting(ON_SYNCS, 'sync', ['run', 'dry-run']);
+export const actOnAccount = acting(ON_ACCOUNTS, 'account', ['try-key']);
+
+/** Approves a large load if `typed` is the number of orders that it writes. @throws as actOnRun */
 export function approveTyped(
   needs: ActionNeeds,
   taking: Taking,
@@ -180,32 +192,6 @@ export function approveTyped(
     const said = `Nothing was approved: the number of orders to write is ${formatCount(writesOf(plan))}.`;
     return { said, refused: 'NUMBER_DIFFERS' };
   });
-}
-
-/** @throws LockstepError of the action, CONSOLE_NOT_ALLOWED, SETTINGS_NAME_UNKNOWN */
-export function actOnSync(
-  needs: ActionNeeds,
-  taking: Taking,
-  action: SyncAction,
-  name: string,
-  how: Pick<How, 'reason'> = {},
-): Promise<Done> {
-  const named = action === 'run' || action === 'dry-run' ? action : `${action}-sync`;
-  return keeping(needs, taking, named, name, () => ON_SYNCS[action](needs, name, { ...how, by: byWords(taking) }));
-}
-
-/** @throws LockstepError CONSOLE_NOT_ALLOWED, SETTINGS_NAME_UNKNOWN */
-export function actOnAccount(
-  needs: ActionNeeds,
-  taking: Taking,
-  action: AccountAction,
-  account: string,
-  how: Pick<How, 'reason'> = {},
-): Promise<Done> {
-  const named = action === 'try-key' ? action : `${action}-account`;
-  return keeping(needs, taking, named, account, () =>
-    ON_ACCOUNTS[action](needs, account, { ...how, by: byWords(taking) }),
-  );
 }
 
 /** Does what only operators may do, and keeps it with who did it. @throws LockstepError CONSOLE_NOT_ALLOWED */

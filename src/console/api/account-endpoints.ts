@@ -16,8 +16,7 @@ export const accountEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'accounts',
     summary: 'Accounts: tenant and whether a person has to confirm it, budget, suspended, service down, dialect',
-    method: 'GET',
-    path: '/accounts',
+    route: 'GET /accounts',
     answer: z.object({ accounts: z.array(z.looseObject({ account: z.string() })) }),
     work: async ({ pool, settings, budgets }) => ({
       accounts: (await accountStates(pool, settings())).map((state) => ({
@@ -29,8 +28,7 @@ export const accountEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'account-budget',
     summary: 'How the budget of an account was used: calls, 429 answers, waiting, and the rate, over time',
-    method: 'GET',
-    path: '/accounts/{account}/budget',
+    route: 'GET /accounts/{account}/budget',
     params: ofAccount,
     query: z.object({
       minutes: z.coerce
@@ -52,8 +50,7 @@ export const accountEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'account-examination',
     summary: 'The last examination of the service of an account, and what is under way in this process',
-    method: 'GET',
-    path: '/accounts/{account}/examination',
+    route: 'GET /accounts/{account}/examination',
     params: ofAccount,
     answer: z.looseObject({ state: z.looseObject({ status: z.string() }).nullable() }),
     async work({ pool, settings, examinations }, { params: { account } }) {
@@ -65,8 +62,7 @@ export const accountEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'examine-account',
     summary: 'Examine the service of an account: at most 60 calls, which only read',
-    method: 'POST',
-    path: '/accounts/{account}/examine',
+    route: 'POST /accounts/{account}/examine',
     params: ofAccount,
     answer: done,
     work: ({ examinations }, { taking, params }) => examinations.begin(params.account, taking),
@@ -75,8 +71,7 @@ export const accountEndpoints: readonly Endpoint[] = [
     name: 'act-on-account',
     summary:
       'Have the refused key of an account tried at once, suspend the account or resume it, or say that it is the same tenant as before (rebind) or another one (fresh)',
-    method: 'POST',
-    path: '/accounts/{account}/{action}',
+    route: 'POST /accounts/{account}/{action}',
     params: ofAccount.extend({ action: z.enum(ACCOUNT_ACTIONS) }),
     body: z.object({ reason: z.string().max(200).optional().describe('Why it is suspended.') }),
     answer: done,

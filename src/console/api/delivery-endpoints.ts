@@ -23,8 +23,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'targets',
     summary: 'Targets and channels for alerts: disabled, paused or failing, open deliveries, dead letters',
-    method: 'GET',
-    path: '/targets',
+    route: 'GET /targets',
     answer: z.object({ targets: z.array(z.looseObject({ target: z.string(), open: z.number(), dead: z.number() })) }),
     async work({ pool, settings }) {
       const [counts, states] = [await countDeliveries(pool), await targetStates(pool)];
@@ -40,8 +39,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'enable-target',
     summary: 'Enable a disabled target',
-    method: 'POST',
-    path: '/targets/{target}/enable',
+    route: 'POST /targets/{target}/enable',
     params: z.object({ target: z.string() }),
     answer: done,
     work: (needs, { taking, params }) => enableTarget(needs, taking, params.target),
@@ -49,8 +47,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'test-channel',
     summary: 'Send a test message through a channel for alerts',
-    method: 'POST',
-    path: '/targets/{target}/test',
+    route: 'POST /targets/{target}/test',
     params: z.object({ target: z.string().describe('`alerts.NAME` of the channel.') }),
     answer: done,
     work: (needs, { taking, params }) => sendTest(needs, taking, params.target),
@@ -58,8 +55,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'check-target',
     summary: 'Check a target against the outside system, without writing',
-    method: 'GET',
-    path: '/targets/{target}/check',
+    route: 'GET /targets/{target}/check',
     params: z.object({ target: z.string() }),
     answer: z.object({ findings: z.array(z.looseObject({ what: z.string(), status: z.string() })) }),
     async work({ settings, pool, targets }, { params: { target } }) {
@@ -70,8 +66,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'deliveries',
     summary: 'Deliveries, the newest first',
-    method: 'GET',
-    path: '/deliveries',
+    route: 'GET /deliveries',
     query: deliveryQuery.extend({ limit }),
     answer: z.object({ deliveries: z.array(delivery), next }),
     async work({ pool }, { query }) {
@@ -83,8 +78,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'replay-deliveries',
     summary: 'Send all ended deliveries again that match; at least one member is needed',
-    method: 'POST',
-    path: '/deliveries/replay',
+    route: 'POST /deliveries/replay',
     body: z
       .object({
         target: z.string().optional(),
@@ -99,8 +93,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'delivery',
     summary: 'One delivery: its content, attempts and last answer',
-    method: 'GET',
-    path: '/deliveries/{id}',
+    route: 'GET /deliveries/{id}',
     params: ofDelivery,
     answer: delivery,
     work: ({ pool, hint }, { params }) => readDelivery(pool, params.id, hint),
@@ -108,8 +101,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'replay-delivery',
     summary: 'Send an ended delivery again',
-    method: 'POST',
-    path: '/deliveries/{id}/replay',
+    route: 'POST /deliveries/{id}/replay',
     params: ofDelivery,
     answer: done,
     work: (needs, { taking, params }) => replayDeliveries(needs, taking, { ids: [params.id] }),

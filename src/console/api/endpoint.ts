@@ -12,7 +12,7 @@ export type ApiNeeds = ConsoleNeeds & { readonly loads: Loads; readonly examinat
 export interface Endpoint {
   readonly name: string;
   readonly summary: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: string;
   /** After /api/v1, with `{name}` for parameters. */
   readonly path: string;
   readonly params: z.ZodObject;
@@ -34,7 +34,8 @@ interface ApiRequest {
 
 /** Without `params` or `query` it takes none. */
 interface EndpointSpec<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodObject>
-  extends Pick<Endpoint, 'name' | 'summary' | 'method' | 'path' | 'answer'> {
+  extends Pick<Endpoint, 'name' | 'summary' | 'answer'> {
+  readonly route: `${'GET' | 'POST'} /${string}`;
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
@@ -57,9 +58,12 @@ const nothing = z.object({});
 export function defineEndpoint<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodObject>(
   spec: EndpointSpec<Params, Query, Body>,
 ): Endpoint {
-  const { params, query, body, work, isFile = false, ...rest } = spec;
+  const { route, params, query, body, work, isFile = false, ...rest } = spec;
+  const [method = '', path = ''] = route.split(' ');
   return {
     ...rest,
+    method,
+    path,
     params: params ?? nothing,
     query: query ?? nothing,
     body,

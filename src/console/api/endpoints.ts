@@ -41,8 +41,7 @@ export const endpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'runs',
     summary: 'Runs, the newest first',
-    method: 'GET',
-    path: '/runs',
+    route: 'GET /runs',
     query: runQuery.extend({ limit }),
     answer: z.object({ runs: z.array(report), next }),
     async work({ pool, settings }, { query }) {
@@ -59,8 +58,7 @@ export const endpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'run',
     summary: 'One run: its report, notes, reasons, and the rows that need a person by reason',
-    method: 'GET',
-    path: '/runs/{run}',
+    route: 'GET /runs/{run}',
     params: ofRun,
     answer: report,
     async work({ pool, settings, hint }, { params }) {
@@ -76,8 +74,7 @@ export const endpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'rows',
     summary: 'The rows of a run, in the order they were seen',
-    method: 'GET',
-    path: '/runs/{run}/rows',
+    route: 'GET /runs/{run}/rows',
     params: ofRun,
     query: rowQuery.extend({ limit }),
     answer: z.object({
@@ -93,8 +90,7 @@ export const endpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'row',
     summary: 'One row: its input, match, attempts and verdict',
-    method: 'GET',
-    path: '/runs/{run}/rows/{row}',
+    route: 'GET /runs/{run}/rows/{row}',
     params: ofRun.extend({ row: z.string().describe('Line of the file, id of the contact, or number of the row.') }),
     answer: z.looseObject({ n: z.number(), state: z.string() }),
     async work({ pool, hint }, { params }) {
@@ -108,8 +104,7 @@ export const endpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'act-on-run',
     summary: 'Cancel a run, resume (or approve) it, retry what failed, or acknowledge its problems',
-    method: 'POST',
-    path: '/runs/{run}/{action}',
+    route: 'POST /runs/{run}/{action}',
     params: ofRun.extend({ action: z.enum(RUN_ACTIONS) }),
     body: z.object({
       plan: z
@@ -132,8 +127,7 @@ export const endpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'syncs',
     summary: 'The syncs of the settings: schedule, next starts, last run',
-    method: 'GET',
-    path: '/syncs',
+    route: 'GET /syncs',
     answer: z.object({ syncs: z.array(z.looseObject({ sync: z.string() })) }),
     async work({ pool, settings }) {
       const listed = await listSyncs(pool, settings());
@@ -151,8 +145,7 @@ export const endpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'mapping',
     summary: 'What the mapping of a sync of contacts makes of ten contacts, read live',
-    method: 'GET',
-    path: '/syncs/{sync}/mapping',
+    route: 'GET /syncs/{sync}/mapping',
     params: z.object({ sync: z.string() }),
     answer: z.looseObject({ sync: z.string(), contacts: z.array(z.looseObject({ contact: z.string() })) }),
     async work(needs, { params }) {
@@ -163,13 +156,11 @@ export const endpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'act-on-sync',
     summary: 'Run a sync now, make a dry run, or pause and resume its schedule',
-    method: 'POST',
-    path: '/syncs/{sync}/{action}',
+    route: 'POST /syncs/{sync}/{action}',
     params: z.object({ sync: z.string(), action: z.enum(SYNC_ACTIONS) }),
     body: z.object({ reason: z.string().max(200).optional().describe('Why it is paused.') }),
     answer: done,
-    work: (needs, { taking, params, body }) =>
-      actOnSync(needs, taking, params.action, params.sync, { reason: body.reason }),
+    work: (needs, { taking, params, body }) => actOnSync(needs, taking, params.action, params.sync, body),
   }),
   ...accountEndpoints,
   ...reviewEndpoints,

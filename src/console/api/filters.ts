@@ -7,7 +7,7 @@ import type { RowFilter } from '../../engine/ledger/views/row-pages.ts';
 import type { RunFilter } from '../../engine/ledger/views/run-list.ts';
 import type { LinkCursor } from '../../mirror/links/list-links.ts';
 import { DELIVERY_STATES, type DeliveryFilter } from '../../mirror/outbox/deliveries.ts';
-import { afterPlace } from './shapes.ts';
+import { afterNumber, afterPlace } from './shapes.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const text = z.string().max(200);
@@ -29,13 +29,7 @@ export const runQuery = z.object({
 });
 
 export function toRunFilter({ sync, account, status, verdict, from, to }: z.output<typeof runQuery>): RunFilter {
-  return {
-    sync,
-    account,
-    status,
-    verdict,
-    ...spanOf(from, to),
-  };
+  return { sync, account, status, verdict, ...spanOf(from, to) };
 }
 
 export const deliveryQuery = z.object({
@@ -64,7 +58,7 @@ export const rowQuery = z.object({
     .describe('`problem`: all that need a person. While the run is unfinished, a row without a verdict does not.'),
   reason: text.optional().describe('Code of the reason.'),
   text: text.optional().describe('Id, number or e-mail of the row, or a part of its fields.'),
-  after: z.coerce.number().int().optional().describe('The `next` of the page before.'),
+  after: afterNumber,
 });
 
 export function toRowFilter({ verdict, reason, text }: z.output<typeof rowQuery>, { endedAt }: Run): RowFilter {

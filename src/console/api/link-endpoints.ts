@@ -18,8 +18,7 @@ export const linkEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'links',
     summary: 'Which task is linked with which item of a target, the newest first',
-    method: 'GET',
-    path: '/links',
+    route: 'GET /links',
     query: linkQuery.extend({ limit }),
     answer: z.object({
       links: z.array(z.looseObject({ target: z.string(), task: z.string(), itemId: z.string() })),
@@ -35,8 +34,7 @@ export const linkEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'act-on-link',
     summary: 'Remove the link of a task; the item does not change',
-    method: 'POST',
-    path: '/links/remove',
+    route: 'POST /links/remove',
     body: z.object({
       target: text,
       account: text.describe('Account of the task, as the list of links names it.'),
@@ -48,8 +46,7 @@ export const linkEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'import-links',
     summary: 'Link many tasks with items, from the lines of a CSV of at most 1 MiB; refused lines are skipped',
-    method: 'POST',
-    path: '/links/import',
+    route: 'POST /links/import',
     body: z.object({
       target: text,
       account: text,

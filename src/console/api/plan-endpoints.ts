@@ -6,23 +6,21 @@ import { requireOperator } from '../access/guard.ts';
 import { correctLoad } from '../loads/correct.ts';
 import { badFile, badOrders, cellKey, MOST_COLUMNS } from '../loads/fixes.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
-import { limit, next, pageOf } from './shapes.ts';
+import { afterNumber, limit, next, pageOf } from './shapes.ts';
 
 const ofRun = z.object({ run: z.string().describe('Id of the run.') });
 const column = z.number().int().min(1).max(MOST_COLUMNS).describe('Number of the column, from 1.');
-const afterRow = z.coerce.number().int().optional().describe('The `next` of the page before.');
 
 export const planEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'plan',
     summary: 'All that a run writes, as it was shown for its approval',
-    method: 'GET',
-    path: '/runs/{run}/plan',
+    route: 'GET /runs/{run}/plan',
     params: ofRun,
     query: z.object({
       kind: z.enum(['all', 'new', 'updates']).prefault('all'),
       limit,
-      after: afterRow,
+      after: afterNumber,
     }),
     answer: z.object({
       plan: z.string().nullable().describe('Send it with the approval (act-on-run, resume).'),
@@ -52,10 +50,9 @@ export const planEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'refused-lines',
     summary: 'The lines of a load that were not accepted, to correct',
-    method: 'GET',
-    path: '/runs/{run}/refused',
+    route: 'GET /runs/{run}/refused',
     params: ofRun,
-    query: z.object({ limit, after: afterRow }),
+    query: z.object({ limit, after: afterNumber }),
     answer: z.object({
       columns: z.array(z.string()),
       orders: z.number().describe('All orders that were not accepted.'),
@@ -95,8 +92,7 @@ export const planEndpoints: readonly Endpoint[] = [
     name: 'correct-lines',
     summary:
       'Make a new file of the lines that were not accepted, corrected. If the load awaits approval, it is declined',
-    method: 'POST',
-    path: '/runs/{run}/corrections',
+    route: 'POST /runs/{run}/corrections',
     params: ofRun,
     body: z.object({
       cells: z

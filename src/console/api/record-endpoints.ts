@@ -22,8 +22,7 @@ export const recordEndpoints: readonly Endpoint[] = [
     name: 'call-operation',
     summary:
       'Call an operation of the service with the key and the budget of an account; a write is stored first, and sent once',
-    method: 'POST',
-    path: '/accounts/{account}/calls/{operation}',
+    route: 'POST /accounts/{account}/calls/{operation}',
     params: z.object({ account: z.string(), operation }),
     body: z.object({
       id: z.uuid().optional().describe('Id of a write. A write with the same id is sent only once. Default: a new id.'),
@@ -49,8 +48,7 @@ export const recordEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'call',
     summary: 'A write that was made by hand, and its outcome',
-    method: 'GET',
-    path: '/calls/{call}',
+    route: 'GET /calls/{call}',
     params: ofCall,
     answer: call,
     work: ({ pool }, { params }) => handCallOf(pool, params.call),
@@ -58,8 +56,7 @@ export const recordEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'settle-call',
     summary: 'Say that a write with an unknown outcome was applied, or send a write again that was not applied',
-    method: 'POST',
-    path: '/calls/{call}/{action}',
+    route: 'POST /calls/{call}/{action}',
     params: ofCall.extend({ action: z.enum(['applied', 'again']) }),
     body: z.object({ id: z.uuid().optional().describe('Of the new write, if it is sent again.') }),
     answer: call,

@@ -36,8 +36,7 @@ export const reviewEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'review',
     summary: 'The rows that wait for a person, by reason',
-    method: 'GET',
-    path: '/review',
+    route: 'GET /review',
     query: reviewQuery.extend({ limit }),
     answer: z.object({
       items: z.array(item),
@@ -57,8 +56,7 @@ export const reviewEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'review-item',
     summary: 'One row in review: its evidence, and the decisions about it',
-    method: 'GET',
-    path: '/review/items/{id}',
+    route: 'GET /review/items/{id}',
     params: ofItem,
     answer: z.object({
       item: item
@@ -91,8 +89,7 @@ export const reviewEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'decide',
     summary: 'Decide about a row in review. Refused if someone decided first, or the evidence has changed',
-    method: 'POST',
-    path: '/review/items/{id}/decide',
+    route: 'POST /review/items/{id}/decide',
     params: ofItem,
     body: z
       .object({
@@ -115,8 +112,7 @@ export const reviewEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'review-group',
     summary: 'How many rows of a reason one decision would be about',
-    method: 'GET',
-    path: '/review/group',
+    route: 'GET /review/group',
     query: group.extend({ choice: groupChoice }),
     answer: z.object({ rows: z.number(), mark: z.string().describe('Send it with the decision.') }),
     async work({ pool }, { query: { choice, ...which } }) {
@@ -127,8 +123,7 @@ export const reviewEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'decide-group',
     summary: 'Ignore all rows of a reason, or keep them for later. Refused if they are not the rows that were read',
-    method: 'POST',
-    path: '/review/group',
+    route: 'POST /review/group',
     body: group.extend({ choice: groupChoice, note, mark: z.string().describe('The `mark` of review-group.') }),
     answer: done,
     work: (needs, { taking, body: { choice, note, mark, ...which } }) =>
@@ -137,8 +132,7 @@ export const reviewEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'undo-decision',
     summary: 'Undo a decision that is not applied yet',
-    method: 'POST',
-    path: '/review/items/{id}/undo',
+    route: 'POST /review/items/{id}/undo',
     params: ofItem,
     body: z.object({
       entry: z.number().int().describe('The `entry` of the decision.'),

@@ -12,6 +12,7 @@ export const limit = z.coerce
   .describe(`How many at most. Default: ${PER_PAGE}.`);
 export const time = z.iso.datetime();
 export const next = z.string().nullable().describe('`after` of the next page; null on the last one.');
+export const afterNumber = z.coerce.number().int().optional().describe('The `next` of the page before.');
 export const done = z.object({
   said: z.string().describe('What was done, or why not.'),
   run: z.string().optional().describe('The run to look at next.'),

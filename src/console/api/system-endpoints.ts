@@ -5,14 +5,13 @@ import { QUEUE_STATES } from '../../engine/worker/queue.ts';
 import { statusOf } from '../../operator/status.ts';
 import { maskSettings } from '../../settings/mask.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
-import { limit, next, pageOf, time } from './shapes.ts';
+import { afterNumber, limit, next, pageOf, time } from './shapes.ts';
 
 export const systemEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'status',
     summary: 'What needs a person, what runs, and what starts next',
-    method: 'GET',
-    path: '/status',
+    route: 'GET /status',
     answer: z.looseObject({
       needs: z.array(z.looseObject({ what: z.string(), why: z.string(), command: z.string() })),
     }),
@@ -24,8 +23,7 @@ export const systemEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'settings',
     summary: 'The settings in effect, without secrets, and what may be wrong with them',
-    method: 'GET',
-    path: '/settings',
+    route: 'GET /settings',
     answer: z.object({
       file: z.string(),
       problem: z.string().nullable().describe('Why the file cannot be taken now; only an operator is told.'),
@@ -47,8 +45,7 @@ export const systemEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'queue',
     summary: 'The jobs that workers share, by state: each names a run that a worker continues',
-    method: 'GET',
-    path: '/queue',
+    route: 'GET /queue',
     query: z.object({ limit }),
     answer: z.object({
       states: z.array(
@@ -73,11 +70,10 @@ export const systemEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'activity',
     summary: 'What people and programs did here, the newest first',
-    method: 'GET',
-    path: '/activity',
+    route: 'GET /activity',
     query: z.object({
       limit,
-      after: z.coerce.number().int().optional().describe('The `next` of the page before.'),
+      after: afterNumber,
     }),
     answer: z.object({
       actions: z.array(z.looseObject({ id: z.number(), at: time, who: z.string(), action: z.string() })),

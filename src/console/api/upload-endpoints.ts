@@ -21,8 +21,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'upload',
     summary: 'Send a file of orders: a CSV, also gzip, as the body; it is kept for a day',
-    method: 'POST',
-    path: '/uploads',
+    route: 'POST /uploads',
     query: z.object({
       account: z.string(),
       name: z.string().max(500).prefault('orders.csv').describe('Name of the file.'),
@@ -43,8 +42,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'uploads',
     summary: 'The files that are not loaded yet, the newest first',
-    method: 'GET',
-    path: '/uploads',
+    route: 'GET /uploads',
     answer: z.object({ uploads: z.array(upload.extend({ uploadedAt: time })) }),
     async work(needs, { taking }) {
       requireOperator(taking.person);
@@ -57,8 +55,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'upload-state',
     summary: 'How a file is read with these choices, before it is loaded; then the run of its load',
-    method: 'GET',
-    path: '/uploads/{upload}',
+    route: 'GET /uploads/{upload}',
     params: ofUpload,
     query: loadForm,
     answer: upload,
@@ -71,8 +68,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'load-upload',
     summary: 'Check a file and store its rows as a run, which then waits for its approval (act-on-run, resume)',
-    method: 'POST',
-    path: '/uploads/{upload}/load',
+    route: 'POST /uploads/{upload}/load',
     params: ofUpload,
     body: loadForm,
     answer: upload,
