@@ -69,7 +69,7 @@ const WALLS = [
   ['src/syncs/contacts/', 'src/syncs/orders/'],
   ['src/client/http/', 'src/client/call/', 'src/client/lists/', 'src/client/budget/'],
   ['src/client/budget/', 'src/client/call/', 'src/client/lists/', 'src/client/http/'],
-  ['src/service/store/', 'src/service/handlers/'],
+  ['src/service/store/', 'src/service/handlers.ts'],
 ];
 
 const PICTURE = 'docs/architecture.md';

@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { z } from 'zod';
 import type { Operation } from '../contract/operation.ts';
 import { type OperationName, operations } from '../contract/operations.ts';
-import { handlersFor } from './handlers/handlers.ts';
+import { handlersFor } from './handlers.ts';
 import { importSupport } from './import-body.ts';
 import { pagingOf } from './paging.ts';
 import { type Parsed, parse, parseObject } from './request.ts';

@@ -1,16 +1,14 @@
 /** Turns results of the store into answers, in the same way for every kind of record. */
-import { absent, found, invalid, type Result } from '../result.ts';
-import { kinds, type StoredKind } from '../store/kinds.ts';
-import type { Page } from '../store/lists.ts';
-import type { Records } from '../store/records.ts';
-import type { Outcome, Write } from '../store/writes.ts';
+import { absent, found, invalid, type Result } from './result.ts';
+import { kinds, type StoredKind } from './store/kinds.ts';
+import type { Page } from './store/lists.ts';
+import type { Records } from './store/records.ts';
+import type { Outcome, Write } from './store/writes.ts';
 
-/** Creates a record. */
 export async function created(records: Records, kind: StoredKind, write: Write): Promise<Result> {
   return resultOf(records, kind, await records.create(kind, write), write.link);
 }
 
-/** Changes a record. */
 export async function updated(records: Records, kind: StoredKind, id: number, write: Write): Promise<Result> {
   return resultOf(records, kind, await records.update(kind, id, write), write.link);
 }
