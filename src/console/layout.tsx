@@ -39,7 +39,6 @@ const TABS: readonly { readonly tab: Tab; readonly path: string; readonly label:
   { tab: 'activity', path: '/activity', label: 'Activity' },
 ];
 
-/** The whole page. */
 export function renderPage(shown: Shown, frame: Frame): string {
   const { title, tab, command, head, assets, continuesAt, isStill = false } = shown;
   const { html, mark } = renderBody(shown, frame.hint);

@@ -31,7 +31,6 @@ export interface PageContext {
   readonly hint: (command: string) => string;
 }
 
-/** What the routes of pages are given. */
 export type PagesNeeds = ConsoleNeeds & {
   readonly people: People;
   readonly loads: Loads;
@@ -58,7 +57,6 @@ export interface Shown {
   readonly isStill?: boolean;
 }
 
-/** Leads to another page. */
 export interface Elsewhere {
   readonly path: string;
 }

@@ -3,7 +3,6 @@ import type { OperationName } from './operations.ts';
 
 export const KINDS = ['contacts', 'customers', 'orders', 'tasks', 'subtasks', 'pipelines'] as const;
 
-/** The kinds of records that have lists. */
 export type Kind = (typeof KINDS)[number];
 
 /** Their lists are described as whole, and a service may cut them off or page them anyway. */

@@ -123,7 +123,6 @@ const rows = {
   'pipelines.comment': creates('Add comment to card', '/pipelines/add-comment', comment),
 } satisfies Record<string, Operation>;
 
-/** The rows with their literal types. */
 export type OperationTable = typeof rows;
 export type OperationName = keyof OperationTable;
 

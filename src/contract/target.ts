@@ -77,7 +77,6 @@ export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
 
 export type TargetFailure = Extract<DeliveryOutcome, { status: 'later' | 'refused' | 'disabled' }>;
 
-/** The state of an outside item. */
 export interface ItemState {
   readonly itemId: string;
   readonly isCompleted: boolean;
@@ -129,7 +128,6 @@ export interface HookRequest {
   readonly body: Buffer;
 }
 
-/** An item that a call names. */
 export interface ReportedItem extends Omit<ItemState, 'isCompleted'> {
   /** Undefined if the call does not say it: the item has to be read. */
   readonly isCompleted: boolean | undefined;
@@ -155,7 +153,6 @@ export interface Finding {
   readonly what: string;
   /** `unknown`: only a delivery shows it. */
   readonly status: 'ok' | 'problem' | 'unknown';
-  /** What was found. */
   readonly detail: string;
   /** What a person can do. */
   readonly remedy?: string;

@@ -67,7 +67,6 @@ function namingOf(settings: Settings, target: string): ItemNaming {
   );
 }
 
-/** Targets that have items. */
 export function linkableTargets({ targets }: Settings): readonly string[] {
   return Object.values(targets).flatMap((one) => (itemNamingOf(one) ? [one.name] : []));
 }

@@ -171,7 +171,6 @@ const LAPSED_WORDS: Readonly<Record<NonNullable<Decision['lapsedBecause']>, stri
   'record taken': 'lapsed: the customer belongs to another contact',
 };
 
-/** What became of a decision. */
 export function stateOf({ kind, run, choice, appliedBy, undoneAt, lapsedAt, lapsedBecause }: Decision): string {
   if (undoneAt !== null) return 'undone';
   if (lapsedAt !== null) return LAPSED_WORDS[lapsedBecause ?? 'not needed'];

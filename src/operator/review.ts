@@ -125,7 +125,6 @@ export function itemResult(id: string, item: ReviewItem, hint: Hints['command'])
   return { id, ...rest, statement: statementOf(item, hint), choices: choicesFor(item), later: isLater };
 }
 
-/** What the run found about an item. */
 export function statementOf({ reason, facts, run, account }: ReviewItem, hint: Hints['command']): string {
   return statementFor(reason, facts, { command: hint, about: { run, account } });
 }

@@ -19,7 +19,6 @@ export function nextStart(sync: string, schedule: Schedule, after: Date): Date {
 /** Starts found before, and the moment that they follow: until the first of them, the next starts stay the same. */
 const found = new WeakMap<Schedule, { readonly sync: string; readonly from: Date; readonly starts: readonly Date[] }>();
 
-/** The next starts after a moment. */
 export function nextStarts(sync: string, schedule: Schedule, after: Date, count: number): readonly Date[] {
   const known = found.get(schedule);
   const isSame = known?.sync === sync && known.from <= after && known.starts.every((start) => start > after);

@@ -58,7 +58,6 @@ function findAll(value: unknown, issues: readonly z.core.$ZodIssue[]): Finding[]
   return listIssues([...issues, ...further]).flatMap((finding) => guessed.original(finding) ?? []);
 }
 
-/** One finding for each place and message. */
 function unique(findings: readonly Finding[]): Finding[] {
   const seen = new Map(findings.map((finding) => [JSON.stringify([finding.path, finding.message]), finding]));
   return [...seen.values()];

@@ -75,5 +75,4 @@ export const alertChannel = z.discriminatedUnion('type', [webhook, slack, email]
 
 export type ChannelSettings = TargetOf<typeof alertChannel>;
 
-/** The settings of a channel of one type. */
 export type ChannelOf<Type extends ChannelSettings['type']> = Extract<ChannelSettings, { type: Type }>;

@@ -248,7 +248,6 @@ export const target = z.discriminatedUnion('type', [
 
 export type TargetSettings = TargetOf<typeof target>;
 
-/** The settings of a target of one type. */
 export type SettingsOf<Type extends TargetSettings['type']> = Extract<TargetSettings, { type: Type }>;
 
 /** Targets that receive each change as an event, also an old one that is replayed; the others hold the state of a task. */

@@ -11,7 +11,6 @@ export function originOf(baseUrl: string): string {
 }
 
 export interface SharedAccounts {
-  /** Groups of accounts with the same address and key. */
   readonly same: readonly (readonly string[])[];
   /** Groups of accounts with the same key at several addresses. */
   readonly sameKey: readonly (readonly string[])[];

@@ -93,7 +93,6 @@ async function planningRun(db: Queryable, file: string, { id, sha256 }: GivenPla
   return run;
 }
 
-/** Options that decide nothing about a contact. */
 const WITHOUT_EFFECT = ['rowsPerPage', 'approveAbove', 'approveAboveShare', 'savePlan'];
 
 /** @throws LockstepError PLAN_ACCOUNT_DIFFERS, PLAN_SETTINGS_DIFFER: the plan was made under other settings */

@@ -141,7 +141,6 @@ function reportLines(report: Report, { all, hint }: { all: boolean; hint: string
   ];
 }
 
-/** The settings as YAML lines for the settings file. */
 function settingLines(report: Report): readonly string[] {
   return settingsYaml(report)
     .split('\n')

@@ -7,7 +7,6 @@ import type { Settings } from '../../settings/settings.ts';
 /** Calls a second. */
 export const BUDGET = 400;
 
-/** The sync of tasks. */
 export const MIRROR = 'task-mirror';
 
 export interface DemoReceiver {

@@ -246,7 +246,6 @@ export class Workspace {
     present.watch.watch(outside.map(({ name }) => name));
   }
 
-  /** Replaces the saved schedules with the schedules of the settings. */
   keepSchedules(): Promise<void> {
     return keepSchedules(this.database.pool, scheduledIn(this.settings));
   }

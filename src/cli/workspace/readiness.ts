@@ -13,7 +13,6 @@ import { allMigrations } from './all-migrations.ts';
 export interface Check {
   readonly name: 'start' | 'database' | 'schema' | 'queue' | 'scheduler';
   readonly status: 'ok' | 'failed';
-  /** What is wrong. */
   readonly detail?: string;
 }
 

@@ -155,7 +155,6 @@ export interface Permit {
   limited(retryAfterMs: number): Promise<void>;
   /** Reports what the answer's headers say about the limit; this only lowers the rate. Throws BUDGET_STORE_AWAY. */
   hinted(hint: RateHint): Promise<void>;
-  /** The call succeeded. */
   succeeded(): void;
 }
 
@@ -196,7 +195,6 @@ export interface BudgetStats {
   /** The key's rate as the store last said; undefined before its first answer. */
   readonly ratePerSecond: number | undefined;
   readonly storeCalls: number;
-  /** Retries granted and refused. */
   readonly retries: { readonly granted: number; readonly empty: number };
   /** How long callers with a token waited. */
   readonly waits: Readonly<Record<Lane, WaitStats>>;

@@ -37,7 +37,6 @@ export class TokenBuffer {
     this.#leastCost = Math.min(this.#leastCost, token.cost);
   }
 
-  /** Removes the first token. */
   use(): void {
     this.#tokens.shift();
     if (this.#tokens.length === 0) this.drop();
@@ -51,7 +50,6 @@ export class TokenBuffer {
     return held.length - this.#tokens.length;
   }
 
-  /** Removes all tokens. */
   drop(): readonly Token[] {
     const held = this.#tokens;
     this.#tokens = [];

@@ -39,7 +39,6 @@ export interface Inspected {
 
 const WRONG_KEY = 'lockstep-doctor-not-a-key';
 
-/** The endpoint with other credentials. */
 export function withCredentials(endpoint: Endpoint, credentials: Credentials = 'own'): Endpoint {
   const { headers } = endpoint;
   const changed: Readonly<Record<Credentials, Endpoint['headers']>> = {

@@ -72,7 +72,6 @@ export function endpointOf(account: Account): Endpoint {
   return { origin, basePath, ...withBodyHeaders(headers), secrets };
 }
 
-/** The headers of requests without and with a body. */
 export function withBodyHeaders(headers: Endpoint['headers']): Pick<Endpoint, 'headers' | 'bodyHeaders'> {
   return { headers, bodyHeaders: { ...headers, 'content-type': 'application/json' } };
 }

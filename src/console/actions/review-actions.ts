@@ -99,7 +99,6 @@ function changedMeanwhile(id: string, { item, decisions: [newest] }: Reviewed, m
 }
 
 export interface Undoing {
-  /** The decision to undo. */
   readonly entry: number;
   /** Undo the equal decisions about other orders of its load too. */
   readonly sameCustomer?: boolean | undefined;

@@ -1,7 +1,6 @@
 /** Open pages: each address is read once for all its viewers, and each viewer receives what has changed since it last looked. */
 import { PassThrough, type Readable } from 'node:stream';
 
-/** What a viewer of a page receives. */
 export type News =
   /** The page as it is now. `isStill`: it does not change by itself any more. */
   | { readonly html: string; readonly mark: string; readonly isStill: boolean }

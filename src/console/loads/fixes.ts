@@ -19,7 +19,6 @@ export interface BadLine {
   readonly cells: readonly string[];
   /** Why it was not accepted, for people. */
   readonly why: string;
-  /** What to do about it. */
   readonly remedy: string | undefined;
   readonly reason: string | null;
   /** The order_id of its order, or the one that Lockstep gave it. */

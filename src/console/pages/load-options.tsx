@@ -28,7 +28,6 @@ const FOUND = 'detected';
 
 interface ReadingProps {
   readonly form: LoadForm;
-  /** Names of the presets. */
   readonly presets: readonly string[];
   readonly isOpen?: boolean;
 }
@@ -63,7 +62,6 @@ export function Reading({ form, presets, isOpen = false }: ReadingProps) {
 interface OptionsProps {
   readonly form: LoadForm;
   readonly wasLoaded: boolean;
-  /** The columns of the file. */
   readonly columns: readonly string[];
 }
 

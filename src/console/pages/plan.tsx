@@ -17,7 +17,6 @@ const SAMPLES = 5;
 
 type Samples = readonly [created: readonly ShownWrite[], updated: readonly ShownWrite[]];
 
-/** The first writes of each kind. */
 export function samplesOf({ pool }: PageContext, run: Run): Promise<Samples> {
   const first = (areUpdates: boolean) => pageOfShown(pool, run.id, { areUpdates, limit: SAMPLES });
   return Promise.all([first(false), first(true)]);

@@ -61,7 +61,6 @@ export function Targets({ names, counts, health }: TargetsProps) {
 interface HealthProps {
   readonly state?: TargetState | undefined;
   readonly retried?: Undelivered['retried'];
-  /** Its dead letters. */
   readonly dead?: number;
 }
 

@@ -102,7 +102,6 @@ function addressIn(settings: TargetSettings | undefined): string | undefined {
   return typeof url === 'string' || url instanceof Hidden ? maskUrl(String(url)) : undefined;
 }
 
-/** The syncs that send changes of tasks to a target. */
 function sendersOf({ syncs }: Settings, target: string): Child {
   const senders = Object.values(syncs).filter((sync) => sync.type === 'tasks' && sync.targets.includes(target));
   if (senders.length === 0) return null;

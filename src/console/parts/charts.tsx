@@ -81,7 +81,6 @@ export function Speed({ throughput: { sent, widthS, startedAt }, account, minute
   );
 }
 
-/** The longest delivery of each hour. */
 export function Lags({ lag: { target, longestMs, from } }: { readonly lag: Lag }) {
   const words = `${target}: at most ${formatTook(Math.max(...longestMs))} until a delivery arrived`;
   return (

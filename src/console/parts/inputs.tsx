@@ -64,7 +64,6 @@ export function LongField({ label, ...area }: JSX.IntrinsicElements['textarea'] 
   );
 }
 
-/** The note of a decision. */
 export function Note() {
   return <LongField label="Note, for others to read" name="note" rows={2} maxlength={1_000} />;
 }

@@ -23,7 +23,6 @@ export async function accountOf({ pool, openAccount }: Opening, name: string): P
   return account;
 }
 
-/** The kinds of records of an account. */
 export function Kinds({ account, kind }: { readonly account: string; readonly kind: RecordKind }) {
   return (
     <nav class="kinds" aria-label={`Records of ${account}`}>
@@ -95,7 +94,6 @@ interface FieldsProps {
   readonly fixed?: Readonly<Record<string, string>>;
 }
 
-/** An input for each field of a write. */
 export function Fields({ operation, record = {}, fixed = {} }: FieldsProps) {
   const fields = fieldsOf(operation).filter(({ name }) => fixed[name] === undefined);
   const filled = fields.filter(({ name }) => valueWords(record[name]) !== '').map(({ name }) => name);

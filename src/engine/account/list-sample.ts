@@ -46,7 +46,6 @@ export function evenly<T>(items: readonly T[], most: number): readonly T[] {
   return items.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));
 }
 
-/** Compares numeric ids as numbers. */
 function byId({ id: one }: Named, { id: other }: Named): number {
   return one.length - other.length || (one < other ? -1 : Number(one > other));
 }

@@ -11,7 +11,6 @@ import type { OperationName } from '../../contract/operations.ts';
 export type Forbidden = 'again' | 'record' | 'operation';
 
 export interface Permissions {
-  /** The operation worked for a record. */
   worked(operation: OperationName): void;
   /** The operation was refused for a record, with a key that the service accepts for other operations. */
   refused(operation: OperationName, record: string): Forbidden;

@@ -21,7 +21,6 @@ const LONGEST_PAUSE_MS = 30_000;
 export interface ServiceWatch {
   /** Looks at the services of these accounts once; the accounts watched before are left alone. */
   watch(accounts: readonly string[]): void;
-  /** Receives the outcome of each call. */
   saw(account: string, outcome: Outcome | StreamOutcome): void;
   /** Idempotent. */
   close(): Promise<void>;

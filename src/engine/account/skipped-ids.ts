@@ -21,7 +21,6 @@ export class SkippedIds {
   #highest = 0;
   /** What is before the number of every id. */
   #letters: string | undefined;
-  /** Distinct ids. */
   #count = 0;
   /** How many digits a number has that is filled up with zeros. */
   #digits = 0;

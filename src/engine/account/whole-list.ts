@@ -115,7 +115,6 @@ async function readAnswer(account: Account, operation: OperationName, repeats: R
   return { first, shape, records, beside };
 }
 
-/** The ids of one answer. */
 class Ids {
   /** NaN if an id is not a number that a service counts. */
   highest = 0;

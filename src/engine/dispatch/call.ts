@@ -27,13 +27,11 @@ export class Call implements SendHow {
     return this.#group.lastMs;
   }
 
-  /** Aborts all calls of its group. */
   abort(): void {
     this.#group.abort();
   }
 }
 
-/** Calls that are aborted together. */
 export class CallGroup {
   lastMs: number;
   readonly #sinceMs: number;

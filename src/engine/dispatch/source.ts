@@ -36,7 +36,6 @@ export interface SendHow {
 export interface Sent<Outcome, Stop> {
   /** Undefined: unknown, until the claim is dropped. */
   readonly outcome?: Outcome | undefined;
-  /** Ends the dispatch. */
   readonly stop?: Stop | undefined;
 }
 

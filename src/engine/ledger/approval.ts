@@ -100,7 +100,6 @@ export async function bindToPlan(db: Queryable, id: string, plan: AppliedPlan): 
   await addNote(db, id, `applies the plan of run ${plan.id}`);
 }
 
-/** A plan that a run applies. */
 export interface AppliedPlan {
   /** The dry run that saved it. */
   readonly id: string;

@@ -38,7 +38,6 @@ export async function addRows(db: Queryable, runId: string, rows: readonly NewRo
   return added.rows[0]?.n ?? 0;
 }
 
-/** The number of the run's next row. */
 export async function nextNumber(db: Queryable, runId: string): Promise<number> {
   const found = await db.query<{ next: number }>(
     'select coalesce(max(n), 0)::float8 + 1 as next from ledger.inputs where run_id = $1',

@@ -4,7 +4,6 @@ import type { Verdict } from './rows.ts';
 
 export interface Recounted {
   readonly run: string;
-  /** The verdicts before and after. */
   readonly was: Verdict;
   readonly is: Verdict;
 }

@@ -72,7 +72,6 @@ export async function claimRows(db: Queryable, claim: Claim, limit: number): Pro
   }));
 }
 
-/** The outcome of one claimed row. */
 export interface Attempt extends RowKey {
   /**
    * `acked`: the service accepted it; `refused`: it did not; `unknown`: a read has to show it; `unsent`: it is sent
@@ -84,7 +83,6 @@ export interface Attempt extends RowKey {
   readonly action: RowAction;
   readonly http?: number | undefined;
   readonly ms?: number | undefined;
-  /** Settles the row. */
   readonly verdict?: Verdict;
   readonly reason?: string;
   readonly facts?: Facts;
@@ -181,7 +179,6 @@ export async function rowsLeft(db: Queryable, runId: string): Promise<RowsLeft> 
   return counted.rows[0] ?? { toSend: 0, toSettle: 0 };
 }
 
-/** How many rows of a run are in each open state. */
 export async function openRows(db: Queryable, runId: string): Promise<Readonly<Record<RowState, number>>> {
   const counted = await db.query<Record<RowState, number>>(
     `with ${TO_SEND}, planned as (

@@ -15,7 +15,6 @@ export async function failingFor(db: Queryable, id: string): Promise<number | un
   return found.rows[0]?.ms ?? undefined;
 }
 
-/** The running part that works for the run now. */
 export async function runningPart(db: Queryable, id: string): Promise<Run | undefined> {
   const found = await db.query<{ id: string }>(
     `select id from ledger.runs where part_of = $1 and status = 'running' limit 1`,

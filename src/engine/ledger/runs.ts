@@ -136,7 +136,6 @@ export function runUnknown(id: string): LockstepError {
   return wrongUse(message, 'RUN_UNKNOWN');
 }
 
-/** Every running run. */
 export function runningRuns(db: Queryable): Promise<readonly Run[]> {
   return runsWhere(db, `status = 'running'`);
 }

@@ -27,7 +27,6 @@ export interface PausedSync {
   readonly pausedAt: Date;
 }
 
-/** A start that is due. */
 export interface DueStart {
   readonly sync: string;
   readonly dueAt: Date;

@@ -39,7 +39,6 @@ export interface TargetAccess {
   filterOf(name: string): ChangeFilter | undefined;
 }
 
-/** What follows after a job. */
 export type JobResult =
   /** Call the same job again, at once or after `inMs`. The worker slot is free meanwhile. */
   | { readonly status: 'again'; readonly inMs: number }
@@ -59,7 +58,6 @@ export interface JobSpec<Options> {
   readonly name: string;
   /** What it does, in one line, for people. */
   readonly summary: string;
-  /** The schema of the run's options. */
   readonly options: z.ZodType<Options>;
   /** How many of these jobs may run at once for one run, in all processes. Default 1. */
   readonly parallel?: number;

@@ -51,7 +51,6 @@ export interface Queue {
 
 type Worker = BullWorker<Payload, void, string, IQueueBackend, object, unknown>;
 
-/** The queue that processes share. */
 export interface SharedQueue extends Queue {
   /** The number of jobs by state; rejects if the queue cannot be reached. */
   depth(): Promise<Readonly<Record<string, number>>>;

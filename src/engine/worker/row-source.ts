@@ -11,7 +11,6 @@ import { recordProgress } from '../ledger/runs.ts';
 import type { JobContext } from './job.ts';
 import { notSent, type SentRow } from './sent-row.ts';
 
-/** How one claimed row is sent. */
 export type SendRow = (row: ClaimedRow, how: SendRowHow) => Promise<SentRow>;
 
 export interface SendRowHow extends Pick<SendHow, 'dispatchBefore'> {

@@ -62,7 +62,6 @@ export function toSentUpdate(row: ClaimedRow, report: WriteReport, kind: 'custom
   return sent(row, 'update', report, { outcome: 'refused', verdict: 'review', reason, facts });
 }
 
-/** A row that was sent, and its outcome. */
 export function sent(
   { n, chunk, sends }: ClaimedRow,
   action: RowAction,

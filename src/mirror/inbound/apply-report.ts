@@ -35,7 +35,6 @@ export interface ApplyNeeds {
   readonly filterOf: TargetAccess['filterOf'];
   /** In [0, 1). */
   readonly random: () => number;
-  /** Aborts calls in flight. */
   readonly signal: AbortSignal;
 }
 

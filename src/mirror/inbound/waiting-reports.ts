@@ -67,7 +67,6 @@ export async function takeDue(
   return taken.rows;
 }
 
-/** Identifies a held report. */
 export function holdOf({ target, itemId, hold }: Pick<Report, 'target' | 'itemId' | 'hold'>): string {
   return JSON.stringify([target, itemId, hold]);
 }

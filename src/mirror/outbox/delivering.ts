@@ -26,7 +26,6 @@ export interface DeliveringNeeds
     open(name: string): Promise<Target>;
     concurrencyOf(name: string): number;
   };
-  /** The targets it delivers to. */
   readonly names: readonly string[];
   readonly clock?: Clock;
   /** In [0, 1). */

@@ -29,11 +29,9 @@ import { openTodoist } from './todoist/todoist.ts';
 import { openWebhook } from './webhook/webhook.ts';
 
 export interface TargetsNeeds {
-  /** By name, as in the settings. */
   readonly settings: Readonly<Record<string, TargetSettings>>;
   readonly store: BudgetStore;
   readonly readSecret: (ref: SecretRef) => Promise<string>;
-  /** For targets that are accounts of the service. */
   readonly accounts: ServiceNeeds['accounts'];
   readonly readTask: ServiceNeeds['readTask'];
   readonly creationsOf: (target: string) => DetailLog;

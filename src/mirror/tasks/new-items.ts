@@ -26,7 +26,6 @@ export interface NewItemNeeds {
   readonly pool: pg.Pool;
   readonly run: Run;
   readonly account: Account;
-  /** The target, by its name in the settings. */
   readonly name: string;
   readonly target: Target;
   readonly log: DetailLog;

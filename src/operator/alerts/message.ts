@@ -72,7 +72,6 @@ export async function openedMessage(
   };
 }
 
-/** The message that a reported problem is gone. */
 export function recoveredMessage(opened: AlertMessage, goneAt: Date): AlertMessage {
   const lasted = `It lasted from ${timeWords(opened.since)} to ${timeWords(goneAt.toISOString())}.`;
   return { ...opened, state: 'recovered', text: `${lasted} It was: ${opened.text}` };
@@ -89,7 +88,6 @@ export function subjectLine({ state, title }: AlertMessage): string {
   return state === 'recovered' ? `Recovered: ${title}` : title;
 }
 
-/** The lines below the subject. */
 export function bodyLines({ state, text, since, command, page }: AlertMessage): readonly string[] {
   if (state !== 'opened') return [text];
   return [text, `Since: ${timeWords(since)}`, `What to do: ${command}`, ...(page ? [`In the console: ${page}`] : [])];

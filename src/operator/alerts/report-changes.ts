@@ -83,7 +83,6 @@ async function report(
   if (isNew) await queue(db, key, message, how);
 }
 
-/** The problem of the alert is gone. */
 async function recover(db: Queryable, alert: OpenAlert, now: Date, how: ReportHow): Promise<void> {
   const { key, goneAt, message, isRunning } = alert;
   if (isRunning && OF_ENDED_RUNS.includes(message.event)) return;

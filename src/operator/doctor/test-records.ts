@@ -26,7 +26,6 @@ export function mayHaveWritten({ outcome }: Look): boolean {
   return outcome.status === 'applied' || outcome.status === 'unknown';
 }
 
-/** Stops the examination if the key is refused. */
 export function stopIfKeyRefused(exam: Examination, { outcome }: Look): void {
   if (outcome.status === 'refused' && isKeyRefused(outcome)) exam.stop('the key is refused');
 }

@@ -16,7 +16,6 @@ export async function addComment(
   return row === undefined ? undefined : Number(row.id);
 }
 
-/** The comment as JSON text. */
 export async function commentJson(db: TenantDb, id: number): Promise<string | undefined> {
   const [row] = await db.query<{ json: string }>(
     `select to_jsonb(r)::text as json from service.comments r where tenant_id = $1 and id = $2`,

@@ -29,7 +29,6 @@ export async function pipelineDetails(db: TenantDb, id: number): Promise<string 
   return row?.json;
 }
 
-/** One card with its comments. */
 export async function cardJson(db: TenantDb, id: number): Promise<string | undefined> {
   const sql = `select ${CARD}::text as json from service.cards k where k.tenant_id = $1 and k.id = $2`;
   const [row] = await db.query<{ json: string }>(sql, [id]);

@@ -38,7 +38,6 @@ export const faultsSchema = z.strictObject({
 const rateLimitSchema = z.strictObject({
   requestsPerSecond: z.number().positive(),
   burst: z.number().int().min(1).default(1),
-  /** The form of Retry-After on a 429. */
   retryAfter: z.enum(['seconds', 'date', 'none']).default('seconds'),
 });
 

@@ -9,7 +9,6 @@ import type { Behaviour } from './behaviour.ts';
 export interface RecordForm {
   /** Items joined by commas in, items joined by commas out. */
   render(kind: ShownKind, items: string): string;
-  /** The member with the id of a `kind`. */
   idField(kind: ShownKind): string;
   id(id: number): number | string;
   /** Accepts ids in the form in which they were shown. */

@@ -16,7 +16,6 @@ export class Baseline {
   #table = new Uint32Array(FIRST_SLOTS * 2);
   #size = 0;
 
-  /** From what `hashes` gave. */
   static of(hashes: Uint32Array): Baseline {
     const baseline = new Baseline();
     for (let at = 0; at < hashes.length; at += 2) baseline.#insert(hashes[at] ?? 0, hashes[at + 1] ?? 0);

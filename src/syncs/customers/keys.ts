@@ -24,7 +24,6 @@ export function keysOf(customer: CustomerFields): Keys {
   };
 }
 
-/** The fields of a customer that have a text. */
 export function customerFieldsOf(record: JsonObject): CustomerFields {
   const fields = CUSTOMER_FIELDS.map((field) => [field, textOf(record[field])]);
   const said: CustomerFields = Object.fromEntries(fields.filter(([, text]) => text !== ''));

@@ -53,7 +53,6 @@ export interface ReceivedLoad {
   readonly sha256: string;
   /** Rows that were checked, if the load is new; an order of several lines is one. */
   readonly rows: number;
-  /** Their lines. */
   readonly lines: number;
   /** The first warnings about valid rows in the order of the file, if the load is new. */
   readonly warnings: readonly Problem[];

@@ -15,7 +15,6 @@ import type { LoadCheckpoint } from './load-checkpoint.ts';
 const FIRST_LOOK_MS = 500;
 const LONGEST_LOOK_MS = 10_000;
 
-/** A checkpoint that waits for a run from now on. */
 export function waitingFor(checkpoint: LoadCheckpoint, runId: string): LoadCheckpoint {
   return { ...checkpoint, waits: { run: runId, sinceMs: Date.now() } };
 }

@@ -9,7 +9,6 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 
 export interface WantedOrders {
-  /** Whether the load asks for the order. */
   wants(order: Pick<SeenOrder, 'clientId' | 'label'>): boolean;
   /** Whether the order may be one of the load's under another label: it has one of the load's customers, or shows none. */
   isNear(order: Pick<SeenOrder, 'clientId'>): boolean;

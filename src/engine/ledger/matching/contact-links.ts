@@ -16,7 +16,6 @@ export const LINKED_CUSTOMER = (k: string): string =>
 /** SQL: the keys of contact `s`, as stored in its link beside the hash. */
 export const CONTACT = (s: string): string => object(['label', ...KEYS].map((key) => `'${key}', ${s}.${key}`));
 
-/** What a link stores of its customer. */
 export interface KnownCustomer {
   readonly email?: string;
   readonly phone?: string;
@@ -35,7 +34,6 @@ export interface ContactLink {
   readonly known: KnownCustomer | undefined;
 }
 
-/** The links of these contacts. */
 export async function linksOf(
   db: Queryable,
   { scope }: Pick<Run, 'scope'>,

@@ -8,7 +8,6 @@ import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
 import { changesTo } from './differences.ts';
 import { IS_CUSTOMER } from './matching-keys.ts';
 
-/** Links each contact with its customer. */
 export async function keepLinks(db: Queryable, run: Run): Promise<void> {
   const values = [run.id, run.scope, CONTACT_LINK];
   await db.query(

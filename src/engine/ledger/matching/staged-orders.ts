@@ -39,7 +39,6 @@ export interface FileLine {
   readonly cells: readonly string[];
 }
 
-/** A row with its outcome, for the results. */
 export interface LoadedRow {
   readonly line: number;
   /** One, or all lines of an order that has several. */

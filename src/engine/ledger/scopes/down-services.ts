@@ -23,7 +23,6 @@ export async function noteUp(db: Queryable, account: string): Promise<void> {
   await db.query('delete from ledger.service_states where account = $1', [account]);
 }
 
-/** The services that are down now. */
 export async function downServices(db: Queryable): Promise<readonly DownService[]> {
   const found = await db.query<DownService>(
     `select account, message, down_since as since from ledger.service_states s where ${IS_WATCHED} order by account`,

@@ -58,7 +58,6 @@ export async function isBound(db: Queryable, account: string): Promise<boolean> 
   return (await db.query('select 1 from ledger.accounts where name = $1', [account])).rowCount === 1;
 }
 
-/** Makes a name an account of a scope. */
 export async function bindAccount(db: Queryable, name: string, scope: string): Promise<void> {
   await db.query(
     `insert into ledger.accounts (name, scope) values ($1, $2)
@@ -167,7 +166,6 @@ export async function moveToFreshScope(db: Queryable, name: string, identity: Id
   return { status: 'moved', scope };
 }
 
-/** Unfinished runs of a scope. */
 export async function unfinishedOf(db: Queryable, scope: string): Promise<readonly string[]> {
   const found = await db.query<{ id: string }>(
     `select id from ledger.runs where scope = $1 and status in ('running', 'paused') order by created_at`,

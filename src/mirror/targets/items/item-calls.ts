@@ -43,7 +43,6 @@ interface ItemRequest extends Omit<TargetRequest, 'headers' | 'body'> {
 export interface Calls {
   /** The answer, as `schema` reads it. */
   ask<T>(request: ItemRequest, schema: z.ZodType<T>): Promise<Asked<T>>;
-  /** The same, with the headers of the answer. */
   askWhole<T>(request: ItemRequest, schema: z.ZodType<T>): Promise<Asked<WithHeaders<T>>>;
   /** The vendor's time in its first answer; undefined if it has none. */
   vendorTime(): Date | undefined;

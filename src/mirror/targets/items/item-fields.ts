@@ -48,7 +48,6 @@ export interface Fields {
     before?: TaskState,
     due?: readonly string[],
   ): ReadFields | Refused;
-  /** All fields that have a template. */
   readonly names: readonly ItemField[];
 }
 

@@ -18,7 +18,6 @@ import type { ItemNaming } from './item-naming.ts';
 import { describeWanted, isInState, type Wanted, wantedState } from './wanted-state.ts';
 
 export type Missing = { readonly status: 'missing'; readonly detail: string };
-/** The result of a call. */
 export type Asked<T> = { readonly status: 'ok'; readonly value: T } | Missing | TargetFailure;
 
 type Skipped = Extract<DeliveryOutcome, { status: 'skipped' }>;
@@ -145,7 +144,6 @@ async function read<Item extends ItemState>(
   return { status: 'refused', reason: 'ITEM_ID_INVALID', detail };
 }
 
-/** The item of a task that is gone. */
 async function afterGone<Item extends ItemState>(
   system: ItemSystem<Item>,
   items: Items<Item>,

@@ -21,7 +21,6 @@ export function commentMarker(name: string): string {
   return toMarker(sha256(`lockstep:comment:${name}`));
 }
 
-/** The marker of the comment about the link of a task and an item. */
 export function linkCommentMarker({ account, task }: Creating, itemId: string): string {
   return commentMarker(`${account}/${task.kind}/${task.id}/${itemId}`);
 }
@@ -36,12 +35,10 @@ export function markerAtEnd(text: string): string | undefined {
   return /(lockstep-[\da-f]{12})(?:\s|&nbsp;|<\/?[a-z][^<>]*>)*$/i.exec(text.slice(-MAX_END))?.[1];
 }
 
-/** The marker as a UUID. */
 export function markerUuidOf(delivery: Creating): string {
   return toUuid(digestOf(delivery));
 }
 
-/** A UUID for a comment, made from its marker. */
 export function commentUuidOf(marker: string): string {
   return toUuid(sha256(marker));
 }

@@ -29,7 +29,6 @@ import { type VendorAdmin, withAdmin } from './vendor-admin.ts';
 import { isSameName } from './wanted-state.ts';
 
 export interface Vendor<Item extends ItemState> extends VendorAnswers, ItemNaming, Pick<ItemSystem<Item>, 'noun'> {
-  /** The headers of every call, made from the token. */
   headersOf(token: string): Readonly<Record<string, string>>;
   itemsBy(calls: Calls): VendorItems<Item>;
   /** Reads many items in few calls, at most `most` at once. It may leave items out, which are then read one by one. */

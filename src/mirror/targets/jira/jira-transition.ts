@@ -16,7 +16,6 @@ const transitions = z.object({
       id: z.string(),
       name: z.string(),
       to: jiraStatus,
-      /** The fields of its screen. */
       fields: z
         .record(z.string(), z.object({ required: z.boolean(), hasDefaultValue: z.boolean().default(false) }))
         .default({}),

@@ -91,7 +91,6 @@ export const CREATE = query(
   { issueCreate: z.object({ success: z.boolean(), issue: z.object({ identifier: z.string() }).nullish() }) },
 );
 
-/** Labels of the workspace, and of the team. */
 export const LABELS = query(
   `query Labels($names: [String!]!, $team: String!) { issueLabels(first: 250, filter: { name: { in: $names }, or: [
     { team: { null: true } }, { team: { key: { eq: $team } } } ] }) { nodes { id name } } }`,

@@ -114,10 +114,9 @@ function delivered({ sequence }: Delivery, { name }: TaskTable, { unreadable }: 
   return { status: 'delivered', detail: `${name}: state ${sequence}${note}` };
 }
 
-/** `there`: the stored sequence. */
-function unwritten({ sequence }: Delivery, { name }: TaskTable, there: string | null): DeliveryOutcome {
-  if (there !== null) {
-    return { status: 'already', detail: `${name} already has state ${there}, and this is state ${sequence}` };
+function unwritten({ sequence }: Delivery, { name }: TaskTable, stored: string | null): DeliveryOutcome {
+  if (stored !== null) {
+    return { status: 'already', detail: `${name} already has state ${stored}, and this is state ${sequence}` };
   }
   const detail = `Postgres: ${name} did not keep the row: look for a trigger, a rule or a policy of the table that discards it`;
   return { status: 'refused', reason: 'REJECTED', detail };

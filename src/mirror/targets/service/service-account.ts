@@ -15,7 +15,6 @@ export interface ServiceAccount {
   readonly settleMs: number;
   /** Where a person fixes a refused key. */
   readonly keySource: string;
-  /** Tries the key with a read. */
   checkKey(): Promise<{ readonly status: 'accepted' | 'refused' | 'unclear' }>;
   /** The wait before a read is retried. */
   takeRetry(): Promise<RetryTaken>;
