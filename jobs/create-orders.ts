@@ -1,5 +1,4 @@
 /** Sends what a load of orders decided: creates orders and, if the options say so, updates orders that differ. */
-
 import { toBodyId } from '../src/client/call/dialect.ts';
 import { knownLongIds } from '../src/engine/account/list-shapes.ts';
 import { write } from '../src/engine/account/writes.ts';

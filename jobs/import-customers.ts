@@ -1,5 +1,4 @@
 /** Sends what a contact sync decided: imports or creates customers, and updates customers whose contact has changed. */
-
 import { knownLongIds } from '../src/engine/account/list-shapes.ts';
 import { readBefore } from '../src/engine/ledger/rows.ts';
 import { keepLearnt, readLearnt } from '../src/engine/ledger/scopes/learnt.ts';

@@ -3,7 +3,6 @@
  * options say so, takes the orders' keys, and reads the existing orders. Then the load continues, or waits until the
  * operator approves the plan.
  */
-
 import { RunPaused } from '../src/engine/account/failure.ts';
 import { unsettledForMs } from '../src/engine/ledger/baseline-wait.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';

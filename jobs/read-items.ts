@@ -2,7 +2,6 @@
  * Reads items of outside systems back if the settings or the caller ask for it: reports and applies changes made there,
  * and repairs drifted items. It works in portions and saves a checkpoint with each.
  */
-
 import { LockstepError } from '../src/base/errors.ts';
 import { addNote, movePhase, recordProgress } from '../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';

@@ -2,7 +2,6 @@
  * Reads all contacts, then all customers, and decides about each contact before anything is written: unchanged, existing,
  * to import, to update, or to review by hand. Unchanged contacts are only counted.
  */
-
 import { formatCount } from '../src/base/counts.ts';
 import { listIn, whyNoRecords } from '../src/client/call/decode.ts';
 import { type LongIds, longIdsOf } from '../src/client/call/dialect.ts';

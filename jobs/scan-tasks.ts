@@ -2,7 +2,6 @@
  * The service sends no change notifications, so this job finds the changes: it reads all tasks, and subtasks and cards if
  * the options ask for them, compares them with the last scan of the sync, and puts every change into the outbox.
  */
-
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { addNote, movePhase, type Run } from '../src/engine/ledger/runs.ts';
 import { keepScannedLists, scannedLists } from '../src/engine/ledger/tasks/task-lists.ts';

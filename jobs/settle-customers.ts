@@ -2,7 +2,6 @@
  * Reads the customers back and settles every row that was sent: a row whose customer exists gets its id and its link; the
  * others are sent again after the time a customer may take to appear.
  */
-
 import { readBaseline } from '../src/engine/ledger/baselines.ts';
 import { keepCustomers, nextPass, type SeenCustomer } from '../src/engine/ledger/match-index.ts';
 import { linkUpdated } from '../src/engine/ledger/matching/contact-links.ts';

@@ -5,7 +5,6 @@
  * or name may be before or after. An amount that could mean two numbers is refused, not guessed: a rejected row is better than
  * an order that is a thousand times too high.
  */
-
 import type { CellCode } from './reasons/cells.ts';
 import type { Facts } from './reasons/reason.ts';
 

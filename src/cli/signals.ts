@@ -2,7 +2,6 @@
  * SIGINT and SIGTERM: the first one asks a long command to finish cleanly, the second one ends it at once. SIGHUP asks it
  * to read its settings again.
  */
-
 import { LockstepError } from '../base/errors.ts';
 
 type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';

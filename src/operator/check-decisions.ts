@@ -1,5 +1,4 @@
 /** Checks decisions before they are stored, and asks the service for the records that they name. */
-
 import { singular } from '../contract/kinds.ts';
 import type { Account } from '../engine/account/account.ts';
 import { lookUp } from '../engine/account/look-up.ts';

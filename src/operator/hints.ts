@@ -1,5 +1,4 @@
 /** Prints reasons with commands that can be pasted. */
-
 import type { Hints } from '../base/reasons/reasons.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 

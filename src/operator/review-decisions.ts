@@ -1,5 +1,4 @@
 /** Takes and undoes decisions of people about what waits for them, and says what becomes of them. */
-
 import { wrongUse } from '../base/errors.ts';
 import { shortLabel } from '../base/texts.ts';
 import {

@@ -2,7 +2,6 @@
  * One call of one operation: checked by the schemas of the operations table, handled for one tenant, and answered in
  * the dialect.
  */
-
 import type pg from 'pg';
 import { z } from 'zod';
 import type { Operation } from '../contract/operation.ts';

@@ -2,7 +2,6 @@
  * Which records a list call requests, by the contract's `page` and `rows_per_page`, and our choices where the contract
  * is silent.
  */
-
 import type { Page } from './store/lists.ts';
 import type { Behaviour } from './testbed/behaviour.ts';
 

@@ -1,5 +1,4 @@
 /** The settings for `lockstep settings print`: in the file's own shape, defaults filled in, secrets masked. */
-
 import { formatDuration } from './durations.ts';
 import { isSecretSource, type ListenAddress, type SecretSource } from './fields.ts';
 import { Hidden } from './hidden.ts';

@@ -1,5 +1,4 @@
 /** Parts of messages: quotes the written value, names its kind, and suggests the intended word. */
-
 import { closest } from '../base/closest.ts';
 import { shortened } from '../base/texts.ts';
 

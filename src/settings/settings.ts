@@ -2,7 +2,6 @@
  * The settings as the rest of Lockstep sees them: checked, with defaults filled in and references that exist. They name
  * secrets but never contain them in readable form (secrets.ts). Durations are in milliseconds.
  */
-
 import { wrongUse } from '../base/errors.ts';
 import type { BudgetLimits } from '../client/budget/budget.ts';
 import type { ListenAddress, SecretRef } from './fields.ts';

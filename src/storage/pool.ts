@@ -1,5 +1,4 @@
 /** A pool of connections as every room expects it: bigint as a number, and no lost connection that ends the process. */
-
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Logger } from 'pino';

@@ -2,7 +2,6 @@
  * Settles what a run has sent from one read of the list. A row that the service has acknowledged and that the list does not
  * show is looked up by the id of the answer: a service may hide records from its list, or show them with other values.
  */
-
 import { formatCount } from '../base/counts.ts';
 import type { JsonObject } from '../client/call/json.ts';
 import type { WholeKind } from '../contract/kinds.ts';

@@ -2,7 +2,6 @@
  * What the service says of a record that was just sent, and a record that is updated whole, as it is now. Its list may have been read long ago, and an update that sends what the list
  * showed would undo what people have changed since.
  */
-
 import { recordIn } from '../client/call/decode.ts';
 import { idOf, isJsonArray, isJsonObject } from '../client/call/dialect.ts';
 import type { JsonObject } from '../client/call/json.ts';

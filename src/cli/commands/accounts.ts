@@ -1,5 +1,4 @@
 /** `lockstep accounts …`: shows which tenant each account is, and settles it after an address or key changed. */
-
 import { plural } from '../../base/counts.ts';
 import { listAccounts, scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import {

@@ -1,5 +1,4 @@
 /** `lockstep alerts …`: the channels and the open alerts, and a test of the channels. */
-
 import { plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';

@@ -1,5 +1,4 @@
 /** `lockstep apply FILE`: makes exactly the writes of a saved plan that are still as a person saw them. */
-
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { LockstepError, wrongUse } from '../../base/errors.ts';

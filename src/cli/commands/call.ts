@@ -1,5 +1,4 @@
 /** `lockstep call`: one operation of the service's contract, through the account's client and rate budget. */
-
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
 import { closest } from '../../base/closest.ts';

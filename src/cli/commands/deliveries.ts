@@ -1,5 +1,4 @@
 /** `lockstep deliveries …`: lists, shows and replays deliveries to outside systems. */
-
 import { plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { remedyFor } from '../../base/reasons/reasons.ts';

@@ -1,5 +1,4 @@
 /** `lockstep doctor`: finds out how an account's service behaves where its contract says nothing, and can save the result. */
-
 import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { attention } from '../../operator/doctor/examine.ts';

@@ -1,5 +1,4 @@
 /** `lockstep ledger …`: how much the ledger holds, deleting old data, and exporting runs and rows. */
-
 import path from 'node:path';
 import { formatCount, plural } from '../../base/counts.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';

@@ -1,5 +1,4 @@
 /** `lockstep links …`: which task is linked with which item of an outside system. */
-
 import path from 'node:path';
 import { formatCount, plural } from '../../base/counts.ts';
 import { LockstepError, wrongUse } from '../../base/errors.ts';

@@ -1,5 +1,4 @@
 /** `lockstep orders load FILE`: checks, plans and loads a file of orders, and reports the result of every row. */
-
 import path from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { wrongUse } from '../../base/errors.ts';

@@ -1,5 +1,4 @@
 /** `lockstep review …`: lists what waits for a person, and takes decisions about it. */
-
 import { formatCount, plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import {

@@ -1,5 +1,4 @@
 /** `lockstep run SYNC`: runs a sync now, or joins its unfinished run, and follows it to the end. */
-
 import { LockstepError, wrongUse } from '../../base/errors.ts';
 import { LANES, type Lane } from '../../client/budget/budget.ts';
 import { AWAITS_CONFIRMATION, type Run } from '../../engine/ledger/runs.ts';

@@ -1,5 +1,4 @@
 /** `lockstep runs show`: the result of a run, or of one of its rows. */
-
 import { formatCount } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { type Hints, remedyFor, statementFor } from '../../base/reasons/reasons.ts';

@@ -1,5 +1,4 @@
 /** `lockstep service seed`: makes sample records. */
-
 import { plural } from '../../base/counts.ts';
 import { seedWorkspace } from '../../service/testbed/seed.ts';
 import type { Command } from '../command.ts';

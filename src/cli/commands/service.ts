@@ -1,5 +1,4 @@
 /** `lockstep service`: only the Sales & Productivity service, on the same database. */
-
 import path from 'node:path';
 import { Option } from 'commander';
 import { wrongUse } from '../../base/errors.ts';

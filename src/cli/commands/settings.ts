@@ -1,5 +1,4 @@
 /** `lockstep settings …`: checks and prints the settings, and prints their JSON Schema. */
-
 import { stringify } from 'yaml';
 import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';

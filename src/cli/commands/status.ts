@@ -1,5 +1,4 @@
 /** `lockstep status`: on one screen, what needs a person, what runs, what starts next, and how accounts and targets are. */
-
 import { formatTime, formatTook } from '../../operator/format.ts';
 import { countsLine, styleOf } from '../../operator/run-words.ts';
 import { statusOf } from '../../operator/status.ts';

@@ -1,5 +1,4 @@
 /** `lockstep syncs …`: the syncs of the settings, when they start next, and how they ended; pauses and resumes them. */
-
 import { pausedSyncs, pauseSync, unpauseSync } from '../../engine/ledger/schedules.ts';
 import { formatTime } from '../../operator/format.ts';
 import { countsLine } from '../../operator/run-words.ts';

@@ -1,5 +1,4 @@
 /** `lockstep targets …`: checks targets, and sets up the webhooks that report their changes. */
-
 import { wrongUse } from '../../base/errors.ts';
 import type { CallContext, Finding, HookAdmin, OutsideHook, Target } from '../../contract/target.ts';
 import { checkTargets } from '../../operator/target-check.ts';

@@ -2,7 +2,6 @@
  * Everything the command line writes, and the only file that touches the streams: text for people on stdout, one JSON
  * object as the last line of stdout with --json (and then no text for people), complaints and logs on stderr.
  */
-
 import type { Logger } from 'pino';
 import { LockstepError } from '../../base/errors.ts';
 import { styled } from './colour.ts';

@@ -2,7 +2,6 @@
  * Escapes everything that reaches a screen or a log, in one module: file names, records and answers of other systems may
  * contain characters that a terminal interprets, such as escape sequences that move its cursor or type into it.
  */
-
 import { printable } from '../../base/visible.ts';
 import { paint, wantsColour } from './colour.ts';
 

@@ -5,7 +5,6 @@
  * to its path with a slash; the caller decides what follows from an outcome. A call rejects only for a mistake of ours (a
  * missing path parameter) and when `onRecords` rejects; everything the network or the service does is an outcome.
  */
-
 import { elapsedMs } from '../../base/clock.ts';
 import { LockstepError, messageOf } from '../../base/errors.ts';
 import { shortened, storable } from '../../base/texts.ts';

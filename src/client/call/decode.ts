@@ -1,7 +1,6 @@
 /**
  * Decodes an answer: the JSON, the content without its envelope, the list or the record in it.
  */
-
 import { isUtf8 } from 'node:buffer';
 import { failureIn } from '../../contract/envelope.ts';
 import type { Kind } from '../../contract/kinds.ts';

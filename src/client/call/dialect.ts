@@ -2,7 +2,6 @@
  * How one service answers where the contract is silent (docs/gaps.md): explicit settings, or `auto` to detect it from the
  * answers. Record-level questions that depend on it are answered here too: what a record's id is.
  */
-
 import { z } from 'zod';
 import { parseAmount } from '../../base/amount.ts';
 import { storable } from '../../base/texts.ts';

@@ -2,7 +2,6 @@
  * JSON as services write it: integers beyond 2^53 keep their digits. JSON.parse rounds them, so that two ids become one.
  * They are read as `LongInteger` and written back into a body as the same number.
  */
-
 import { randomUUID } from 'node:crypto';
 import { storable } from '../../base/texts.ts';
 

@@ -3,7 +3,6 @@
  * decides what to do next. Messages name the method and the URL, and never a query value, an id from the path, or a
  * secret.
  */
-
 import type { Prefix } from '../../contract/operation.ts';
 import type { Beside } from '../lists/beside.ts';
 import type { ListShape } from './shape.ts';

@@ -10,7 +10,6 @@
  *
  * Malformed values count as missing; a reset is at most 15 minutes. Of several policies the tightest counts.
  */
-
 import type { RateHint } from '../budget/budget.ts';
 import { MAX_HINT_MS } from '../budget/hints.ts';
 

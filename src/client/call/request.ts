@@ -1,7 +1,6 @@
 /**
  * Builds the HTTP request from an operation of the contract, its parameters and an account's credentials.
  */
-
 import { LockstepError, wrongUse } from '../../base/errors.ts';
 import { version } from '../../base/version.ts';
 import { type Operation, PREFIXES, type Prefix } from '../../contract/operation.ts';

@@ -1,5 +1,4 @@
 /** What people do in the console with deliveries and targets. */
-
 import { plural } from '../../base/counts.ts';
 import type { DeliveryFilter } from '../../mirror/outbox/deliveries.ts';
 import { enableTargets } from '../../mirror/outbox/target-states.ts';

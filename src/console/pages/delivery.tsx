@@ -1,5 +1,4 @@
 /** One delivery: where it goes, its attempts, the last answer, and its content. */
-
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { PLAIN_HINTS, remedyFor } from '../../base/reasons/reasons.ts';

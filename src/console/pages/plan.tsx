@@ -1,5 +1,4 @@
 /** What a run would write, before it is approved: the plan on the page of the run, and all of its writes on a page of their own. */
-
 import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
 import { capital } from '../../base/texts.ts';

@@ -1,5 +1,4 @@
 /** One row: its input, what it was matched with, each attempt, and its verdict. */
-
 import type { Child } from 'hono/jsx';
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';

@@ -1,5 +1,4 @@
 /** The rows of a run, searched and filtered. */
-
 import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
 import { statementFor } from '../../base/reasons/reasons.ts';

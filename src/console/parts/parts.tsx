@@ -1,5 +1,4 @@
 /** Small parts of pages. Text from elsewhere is escaped by the renderer, and shown by `Foreign`. */
-
 import type { Child } from 'hono/jsx';
 import { shortened } from '../../base/texts.ts';
 import { inOneLine } from '../../base/visible.ts';

@@ -1,5 +1,4 @@
 /** Sentences of Lockstep, with what a page adds to them. */
-
 import { createContext, useContext } from 'hono/jsx';
 import { shortened } from '../../base/texts.ts';
 import { visible } from '../../base/visible.ts';

@@ -4,7 +4,6 @@
  * incomplete as well, unless its ids are numbers: then only if there is a record with the number after the highest;
  * witnessing.ts asks for the one before the lowest.
  */
-
 import type pg from 'pg';
 import { formatCount } from '../../base/counts.ts';
 import { isPageSize } from '../../client/lists/whole-lists.ts';

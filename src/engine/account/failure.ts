@@ -2,7 +2,6 @@
  * What a job does when calls fail, by the retry policy: it retries later while that can help; otherwise the run ends,
  * pauses or is suspended with a message that says what to fix.
  */
-
 import { LockstepError } from '../../base/errors.ts';
 import type { Failure, RetryDecision } from '../../client/call/retry-policy.ts';
 import { kindOf } from '../../contract/kinds.ts';

@@ -2,7 +2,6 @@
  * The shapes of the lists of an account's service, stored in the ledger. If the path of a list or the name of its id
  * member changes, the run pauses instead of guessing.
  */
-
 import type pg from 'pg';
 import { z } from 'zod';
 import type { LongIds } from '../../client/call/dialect.ts';

@@ -1,5 +1,4 @@
 /** Reads one record by its id, if the service has an operation for that. */
-
 import type { Lane } from '../../client/budget/budget.ts';
 import { recordIn } from '../../client/call/decode.ts';
 import { flagOf, idOf, isJsonObject, toWireId } from '../../client/call/dialect.ts';

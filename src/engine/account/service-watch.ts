@@ -3,7 +3,6 @@
  * service when it starts, and after a call has failed; while a service is down it keeps asking, so that it notices the
  * service's return without a run.
  */
-
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { messageOf } from '../../base/errors.ts';

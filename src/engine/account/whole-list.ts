@@ -8,7 +8,6 @@
  * a part: the total is larger, or more records follow. Source: our choice; the contract lists no page parameter
  * for these (docs/contract.md, "Gaps in endpoint definitions").
  */
-
 import { formatCount, plural } from '../../base/counts.ts';
 import { codeOf } from '../../base/errors.ts';
 import type { Lane } from '../../client/budget/budget.ts';

@@ -1,5 +1,4 @@
 /** Reports a record without a usable id. */
-
 import { isJsonObject, whyNoId } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import { type Kind, singular } from '../../contract/kinds.ts';

@@ -12,7 +12,6 @@
  *
  * A record that no list has shown yet, and that is found by its id, may be newer than the read. It becomes a witness.
  */
-
 import { formatCount } from '../../base/counts.ts';
 import { pause } from '../../base/pause.ts';
 import { isJsonObject } from '../../client/call/dialect.ts';

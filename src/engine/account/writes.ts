@@ -2,7 +2,6 @@
  * One write, by the retry policy: retried immediately if that is safe, and never if it might be applied twice. A refused
  * record is distinguished from a refused key, which concerns the whole account.
  */
-
 import { elapsedMs } from '../../base/clock.ts';
 import { pause } from '../../base/pause.ts';
 import type { CallOptions } from '../../client/call/client.ts';

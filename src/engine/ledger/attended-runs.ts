@@ -2,7 +2,6 @@
  * Which runs a process works on: every process notes its runs every few seconds, even while they wait, and when it stops.
  * The time in which no process works on a run is idle time: it waits for a person or a worker.
  */
-
 import type pg from 'pg';
 import { formatCount } from '../../base/counts.ts';
 import type { Queryable } from '../../storage/queryable.ts';

@@ -2,7 +2,6 @@
  * Audit debts: rows that were sent again after their outcome was unknown. The service may still commit the first send
  * after every read of the run, so each of these rows is checked later against another complete read of the list.
  */
-
 import type { Facts } from '../../base/reasons/reason.ts';
 import type { WholeKind } from '../../contract/kinds.ts';
 import type { Queryable } from '../../storage/queryable.ts';

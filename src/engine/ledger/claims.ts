@@ -2,7 +2,6 @@
  * Claims: a process's right to work on a run for a while. Every write a worker makes to a row names its claim, and a claim
  * that was taken over no longer exists, so a paused process that wakes up writes nothing.
  */
-
 import { readFileSync, readlinkSync } from 'node:fs';
 import os from 'node:os';
 import type pg from 'pg';

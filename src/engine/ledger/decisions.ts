@@ -2,7 +2,6 @@
  * Decisions of people about rows in review. A decision about a contact is applied by the next run of its sync
  * (matching/apply-contact-decisions.ts); an ignored order is settled at once.
  */
-
 import type { Queryable } from '../../storage/queryable.ts';
 import { CONTACT_LINK } from './matching/contact-links.ts';
 import { recount } from './recount.ts';

@@ -1,5 +1,4 @@
 /** A run together with the runs that work for it. */
-
 import type { Queryable } from '../../storage/queryable.ts';
 import type { Transactional } from '../../storage/transaction.ts';
 import { endRun } from './run-status.ts';

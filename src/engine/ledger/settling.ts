@@ -1,5 +1,4 @@
 /** The common part of every read-back: missing rows, updates with an unknown outcome, open rows. */
-
 import { absenceAfterMs } from '../../base/absence.ts';
 import type { WholeKind } from '../../contract/kinds.ts';
 import type { Queryable } from '../../storage/queryable.ts';

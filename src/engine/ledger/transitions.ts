@@ -8,7 +8,6 @@
  * order and without `on conflict`, which would double the cost of an insert: if two transactions decide about the same row
  * at the same time, the second one fails and its job is repeated.
  */
-
 import type { Queryable } from '../../storage/queryable.ts';
 import type { Verdict } from './rows.ts';
 

@@ -1,5 +1,4 @@
 /** The common part of sending jobs: sends the run's ready rows, then continues with the job that reads them back. */
-
 import type { Stop } from '../account/failure.ts';
 import { systemClock } from '../dispatch/clock.ts';
 import { dispatch } from '../dispatch/dispatcher.ts';

@@ -1,5 +1,4 @@
 /** The outcome of one written row, as the dispatcher records it. */
-
 import type { Stop } from '../account/failure.ts';
 import type { WriteReport } from '../account/writes.ts';
 import type { Attempt, ClaimedRow, RowAction } from '../ledger/rows.ts';

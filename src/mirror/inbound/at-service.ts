@@ -1,5 +1,4 @@
 /** Reads the task at the service and sets its state. Failures are returned, and only defects are thrown. */
-
 import { elapsedMs } from '../../base/clock.ts';
 import { LockstepError, messageOf } from '../../base/errors.ts';
 import { recordIn } from '../../client/call/decode.ts';

@@ -10,7 +10,6 @@
  *
  * An item that is always open, because it recurs, does not differ from a completed task.
  */
-
 import type pg from 'pg';
 import { z } from 'zod';
 import { firstOf } from '../../base/counts.ts';

@@ -1,5 +1,4 @@
 /** Sets an item to the state of its task: sends the delivery of that state again, under the same id. */
-
 import type { TaskState } from '../../contract/target.ts';
 import { addRows, nextNumber } from '../../engine/ledger/inputs.ts';
 import type { Run } from '../../engine/ledger/runs.ts';

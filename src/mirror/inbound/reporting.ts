@@ -1,5 +1,4 @@
 /** Applies reports of outside systems to the service, in parallel with the deliveries. */
-
 import { systemClock } from '../../engine/dispatch/clock.ts';
 import { keepDispatching } from '../../engine/dispatch/keep-dispatching.ts';
 import type { TargetAccess } from '../../engine/worker/job.ts';

@@ -1,5 +1,4 @@
 /** Both sides of a link, as the ledger knows them: the last seen state of the task, and the last state sent to its item. */
-
 import { TASK_KINDS, type TaskState } from '../../contract/target.ts';
 import type { TaskScope } from '../../engine/ledger/tasks/task-versions.ts';
 import type { Queryable } from '../../storage/queryable.ts';

@@ -1,5 +1,4 @@
 /** Which task is linked with which item: stored with the ledger's other links, one kind per target. */
-
 import type { TaskState } from '../../contract/target.ts';
 import { columnsOf } from '../../storage/columns.ts';
 import type { Queryable } from '../../storage/queryable.ts';

@@ -2,7 +2,6 @@
  * Delivers a task without a link to the item that its own text names, and links the two once the target has found the item.
  * An existing link always takes precedence.
  */
-
 import { firstOf } from '../../base/counts.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { CallContext, Delivery, DeliveryOutcome, Target } from '../../contract/target.ts';

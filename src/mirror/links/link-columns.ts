@@ -1,5 +1,4 @@
 /** Which columns of a CSV hold the task and its item: from `--map`, otherwise by their names. */
-
 import type { LockstepError } from '../../base/errors.ts';
 import { ambiguous, listColumns, UnclearFile } from '../../csv/column-errors.ts';
 import { columnIndex, type Header, refuseDuplicates } from '../../csv/column-names.ts';

@@ -1,5 +1,4 @@
 /** The items that a task names in its own title and description, which may hold HTML. Pure. */
-
 import type { Target, TaskState } from '../../contract/target.ts';
 import { decodeEntities } from '../targets/items/item-text.ts';
 

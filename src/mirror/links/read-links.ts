@@ -1,5 +1,4 @@
 /** The rows of a CSV as links, each checked by itself: which task, and which item of the target. */
-
 import type { CellCode } from '../../base/reasons/cells.ts';
 import type { LinkCode } from '../../base/reasons/links.ts';
 import type { Facts } from '../../base/reasons/reason.ts';

@@ -1,5 +1,4 @@
 /** The last creation for each task, in the ledger: after a crash it shows that an item or a comment may exist that nothing names yet. */
-
 import type { Delivery } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { Creating, DetailLog, LoggedCreation } from '../targets/items/creation-log.ts';

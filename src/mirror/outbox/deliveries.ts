@@ -1,5 +1,4 @@
 /** Lists deliveries by the filters of the commands. */
-
 import type { TargetAnswer, TaskEvent, TaskState } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { AlertState } from './outbox.ts';

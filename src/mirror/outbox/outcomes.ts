@@ -1,5 +1,4 @@
 /** Writes outcomes of deliveries, many at a time, and only under the claim with which they were sent. */
-
 import type { TargetAnswer } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { DeliveryClaim } from './claims.ts';

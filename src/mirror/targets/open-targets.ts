@@ -1,5 +1,4 @@
 /** Opens the targets of the settings on demand: each with its own budget, shared by all processes. */
-
 import { wrongUse } from '../../base/errors.ts';
 import type { Budget, BudgetStore } from '../../client/budget/budget.ts';
 import { createBudget } from '../../client/budget/key-budget.ts';

@@ -2,7 +2,6 @@
  * Tasks that a scan has not seen. A task is gone only if two complete scans in a row miss it and a get by its id does not find
  * it; if the get finds it, the list had only moved.
  */
-
 import type { TaskKind, TaskState } from '../../contract/target.ts';
 import { type LookedUp, lookUp as lookUpRecord } from '../../engine/account/look-up.ts';
 import { readsOf } from '../../engine/account/reads.ts';

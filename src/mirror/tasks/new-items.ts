@@ -6,7 +6,6 @@
  * Items are read in the order of their changes. After each run the ledger has the time up to which they were read, and the items
  * that could not become tasks yet. So neither many changes nor an item that cannot become a task keep the others waiting.
  */
-
 import type pg from 'pg';
 import { elapsedMs } from '../../base/clock.ts';
 import { formatCount } from '../../base/counts.ts';

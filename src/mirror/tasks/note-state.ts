@@ -1,5 +1,4 @@
 /** Records a state that Lockstep itself has given to a task, so that the next scan finds nothing new. */
-
 import type { TaskEvent, TaskState } from '../../contract/target.ts';
 import { type KnownTask, keepVersions, knownTasks, type TaskScope } from '../../engine/ledger/tasks/task-versions.ts';
 import type { Queryable } from '../../storage/queryable.ts';

@@ -2,7 +2,6 @@
  * Reads lists of tasks, subtasks and pipelines: returns every record in a known shape, or an error that names the
  * setting to change.
  */
-
 import type { CallOptions } from '../../client/call/client.ts';
 import { listIn, whyNoRecords } from '../../client/call/decode.ts';
 import type { Json } from '../../client/call/json.ts';

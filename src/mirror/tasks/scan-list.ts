@@ -4,7 +4,6 @@
  * before it, and so does one whose few missing tasks were read by their ids. If there is nothing to compare with, or much is
  * missing, the list is read again until two passes agree.
  */
-
 import type { Kept } from '../../client/lists/pass.ts';
 import type { Proof } from '../../client/lists/scan.ts';
 import { SeenIds } from '../../client/lists/seen-ids.ts';

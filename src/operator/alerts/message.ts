@@ -1,5 +1,4 @@
 /** A message about a problem, as the outbox keeps it and channels send it, and its text. */
-
 import { z } from 'zod';
 import { ended, shortened } from '../../base/texts.ts';
 import { ALERT_EVENTS, type AlertEvent } from '../../settings/schema-alert.ts';

@@ -1,5 +1,4 @@
 /** Finds the list of records in an answer, and the member with the ids. */
-
 import { arraysIn, listIn } from '../../client/call/decode.ts';
 import { autoDialect, type Dialect, idFieldOf, idOf, isJsonObject } from '../../client/call/dialect.ts';
 import type { Json, JsonObject } from '../../client/call/json.ts';

@@ -1,5 +1,4 @@
 /** The six lists of records at their first read: the prefix, the path in the answer, and the content. */
-
 import { recordIn } from '../../client/call/decode.ts';
 import { toWireId } from '../../client/call/dialect.ts';
 import type { JsonObject } from '../../client/call/json.ts';

@@ -2,7 +2,6 @@
  * The doctor's terms. An *examination* of an account's service is a series of *probes*; each answers one or more gaps of the
  * contract with *findings*. A probe is one file in probes/, and it uses only what the examination gives it.
  */
-
 import type { Json } from '../../client/call/json.ts';
 import type { Kind, WholeKind } from '../../contract/kinds.ts';
 import type { Caller } from './caller.ts';

@@ -2,7 +2,6 @@
  * The form of a record's members in answers. Our own form is sent as Postgres made it. For every other form the JSON
  * text is parsed, changed member by member, and written again.
  */
-
 import type { ShownKind } from '../result.ts';
 import type { Behaviour } from './behaviour.ts';
 

@@ -2,7 +2,6 @@
  * Whether customers/import works at a service. A refusal may concern importing as such, or only its contact. The results of
  * the run's other contacts tell which. So a refused contact waits for the read-back, and every run asks again.
  */
-
 import type { LongIds } from '../../client/call/dialect.ts';
 import type { Kind } from '../../contract/kinds.ts';
 import { OperationForbidden } from '../../engine/account/failure.ts';

@@ -2,7 +2,6 @@
  * What a contact sync remembers of unchanged contacts, and which customers it needs. It keeps only hashes, about 60 bytes per
  * contact. If two hashes collide, it keeps a customer too many, never one too few.
  */
-
 import { KeyFilter } from '../../client/lists/key-filter.ts';
 import { SeenIds } from '../../client/lists/seen-ids.ts';
 import type { SeenCustomer } from '../../engine/ledger/match-index.ts';

@@ -1,5 +1,4 @@
 /** Lists of contacts whose names are in a member that Lockstep does not know. */
-
 import { isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, textOf } from '../../client/call/json.ts';
 import { plain } from '../../client/call/record-form.ts';

@@ -1,5 +1,4 @@
 /** One read of all customers into the run's match index: the baseline before the first write, and every read-back. */
-
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, LongInteger, storedForm } from '../../client/call/json.ts';

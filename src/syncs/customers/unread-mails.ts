@@ -1,5 +1,4 @@
 /** Lists of people whose records have no member that Lockstep recognises as their e-mail. */
-
 import { isJsonArray, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, textOf } from '../../client/call/json.ts';
 import { singular } from '../../contract/kinds.ts';

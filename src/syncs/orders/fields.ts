@@ -1,5 +1,4 @@
 /** A row's values as an order's content and as its customer. */
-
 import type { Facts } from '../../base/reasons/reason.ts';
 import { storable } from '../../base/texts.ts';
 import type { CustomerFields } from '../../contract/records.ts';

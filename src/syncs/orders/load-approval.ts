@@ -1,5 +1,4 @@
 /** A load that a person has to approve: because the person is at a terminal, because of its guards, or because it repeats another. */
-
 import type pg from 'pg';
 import { formatCount } from '../../base/counts.ts';
 import { approveRun, holdRest, releaseRest, type ShownPlan } from '../../engine/ledger/approval.ts';

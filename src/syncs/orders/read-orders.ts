@@ -2,7 +2,6 @@
  * Reads all orders once: for the baseline of a load, and for every read-back. It keeps the orders whose keys the load holds,
  * and in a read-back the new orders of its customers or with its labels, because a service may change a label or a customer.
  */
-
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { rivalsOf } from '../../client/call/contract-record.ts';
 import { amountOf, idOf, isJsonObject } from '../../client/call/dialect.ts';

@@ -2,7 +2,6 @@
  * Receives a file as a load: reads and examines it, checks every row without a call, stages all rows, and releases the load.
  * The command line uses it, and so does the watcher of folders.
  */
-
 import type pg from 'pg';
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { firstOf } from '../../base/counts.ts';

@@ -3,7 +3,6 @@
  * have sent has settled, so nothing is sent twice. Rows that succeeded stay unchanged. A load that was never approved, or first in
  * part, asks again.
  */
-
 import type pg from 'pg';
 import { LockstepError } from '../../base/errors.ts';
 import { dropDeadClaims } from '../../engine/ledger/claims.ts';

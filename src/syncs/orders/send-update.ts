@@ -1,5 +1,4 @@
 /** How an existing order is updated: with what the file says, and with the rest of the order only if the service needs it. */
-
 import type pg from 'pg';
 import { elapsedMs } from '../../base/clock.ts';
 import { pause } from '../../base/pause.ts';

@@ -1,5 +1,4 @@
 /** Stages the rows of a file as rows of its load: ready to be decided, or settled at once if they are invalid. */
-
 import { LockstepError } from '../../base/errors.ts';
 import type { Cause } from '../../base/reasons/reason.ts';
 import { storable } from '../../base/texts.ts';

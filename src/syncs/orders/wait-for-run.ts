@@ -2,7 +2,6 @@
  * A load that waits for another run: it makes no calls, checks at growing intervals, names the run in its notes, and pauses
  * with that name if the other run is not continuing.
  */
-
 import { RunPaused } from '../../engine/account/failure.ts';
 import { remedyFor } from '../../engine/ledger/approval.ts';
 import { isAttended } from '../../engine/ledger/attended-runs.ts';

@@ -2,7 +2,6 @@
  * Which customers of a list a load asks for, as a compact filter: of a million customers only ten may belong to its rows, and
  * the others need not be sent to the database. It lets through every customer that a row may mean, and a few others.
  */
-
 import type pg from 'pg';
 import { KeyFilter } from '../../client/lists/key-filter.ts';
 import type { SeenCustomer } from '../../engine/ledger/match-index.ts';

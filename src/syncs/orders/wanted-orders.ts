@@ -2,7 +2,6 @@
  * Which orders of a list a load asks for, as a compact filter: of an account's million orders only ten may be the load's, and
  * the others need not be sent to the database. It lets through every order that the load asks for, and a few others.
  */
-
 import { KeyFilter } from '../../client/lists/key-filter.ts';
 import { type OrderKey, type SeenOrder, wantedOrders } from '../../engine/ledger/matching/order-records.ts';
 import type { Run } from '../../engine/ledger/runs.ts';

@@ -4,7 +4,6 @@
  * may belong to now was shown, with the same keys, when the person decided. Otherwise it lapses, and the contact stays in
  * review.
  */
-
 import type { Queryable } from '../../../storage/queryable.ts';
 import { FILTER_OF, IN_FORCE, NAMED_CUSTOMERS } from '../review-sql.ts';
 import { addNote, type Run } from '../runs.ts';

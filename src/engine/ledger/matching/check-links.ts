@@ -3,7 +3,6 @@
  * contact. Ids do not prove that if the service is another tenant, was restored from a backup, or gives the ids of deleted
  * records again.
  */
-
 import type { Queryable } from '../../../storage/queryable.ts';
 import type { Run } from '../runs.ts';
 import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';

@@ -1,5 +1,4 @@
 /** Contacts as inputs of a run. */
-
 import type { Cause } from '../../../base/reasons/reason.ts';
 import { columnsOf } from '../../../storage/columns.ts';
 import type { Queryable } from '../../../storage/queryable.ts';

@@ -1,5 +1,4 @@
 /** Links between contacts and customers: what they store of both, and how the next run looks them up. */
-
 import type { Queryable } from '../../../storage/queryable.ts';
 import type { Run } from '../runs.ts';
 

@@ -1,5 +1,4 @@
 /** What a person should know about the contacts of a run, although nothing is decided by it. */
-
 import { firstOf, formatCount, plural } from '../../../base/counts.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import type { Run } from '../runs.ts';

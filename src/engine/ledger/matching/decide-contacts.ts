@@ -3,7 +3,6 @@
  * guessed), or will be imported. Set-based SQL over the run's contacts (`s`, in the temporary table `deciding`) and the
  * customers of its baseline (`k`).
  */
-
 import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { holdDecisions } from '../decisions.ts';

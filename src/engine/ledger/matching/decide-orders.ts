@@ -2,7 +2,6 @@
  * Decides every row that has its customer and its key, before the first order is sent: its order exists, will be created
  * or updated, or needs a person. One pass over the rows of the run (`s`) and the orders of its baseline (`k`).
  */
-
 import type { EXISTING } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../match-index.ts';

@@ -2,7 +2,6 @@
  * The first order of a scope is created alone, unless the list was empty, and so is the first customer where the ids of a
  * service do not tell whether its list hides records. The others follow once the list shows the new one, and still every witness.
  */
-
 import { singular, type WholeKind } from '../../../contract/kinds.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { addNote, type Run } from '../runs.ts';

@@ -3,7 +3,6 @@
  * on at least one side: two people with one switchboard number but different e-mails are two people. If two keys that count name
  * two records, neither is chosen.
  */
-
 import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { oweForEarlierSends } from '../audit-debts.ts';

@@ -2,7 +2,6 @@
  * Creates customers that a load needs and that do not exist. A separate run creates them and locks the account's customers
  * like a contact sync, so that the two wait for each other and no customer is created twice.
  */
-
 import type { Queryable } from '../../../storage/queryable.ts';
 import { unsettledForMs } from '../baseline-wait.ts';
 import { prepareSetWork } from '../match-index.ts';

@@ -1,5 +1,4 @@
 /** Imported contacts that are missing from a read of the customers while the read shows customers without a contact. */
-
 import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork, startOfRead } from '../match-index.ts';
 import type { Run } from '../runs.ts';

@@ -3,7 +3,6 @@
  * rows may name one customer; a row that matches several ends as `review`. Set-based: each name is looked up once for
  * all its rows.
  */
-
 import type pg from 'pg';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../match-index.ts';

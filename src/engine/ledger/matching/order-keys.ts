@@ -2,7 +2,6 @@
  * An order's key is its customer and its order_id. An unfinished load owns its keys, so that concurrent loads never create
  * one order twice; the keys of an ended load are free.
  */
-
 import type { Queryable } from '../../../storage/queryable.ts';
 import { oweForEarlierSends } from '../audit-debts.ts';
 import { endedUnsettledForMs } from '../baseline-wait.ts';

@@ -1,5 +1,4 @@
 /** The orders of a list that a load needs: orders whose key it holds, and orders with a due audit. */
-
 import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../match-index.ts';
 import { addNote, type Run } from '../runs.ts';

@@ -2,7 +2,6 @@
  * Creates rows for unchanged contacts that the stored customers concern, from their links. With these rows the decision is
  * the same as with all contacts and all customers.
  */
-
 import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../match-index.ts';
 import { readPages } from '../read-cursor.ts';

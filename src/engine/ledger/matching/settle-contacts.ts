@@ -3,7 +3,6 @@
  * of the baseline were not created by this run; each other customer is assigned to one contact by its keys, strongest
  * evidence first. `s` is a contact of the temporary table `unsettled`, `k` a customer.
  */
-
 import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { MANY } from '../match-index.ts';

@@ -2,7 +2,6 @@
  * What a person has seen of the writes that a run plans, as fingerprints: of the source of each row, and of its write with
  * the record that it changes. A bound run compares its own writes with them and leaves out every other write.
  */
-
 import type { Queryable } from '../../../storage/queryable.ts';
 import type { Run } from '../runs.ts';
 import { settleRows } from '../transitions.ts';

@@ -1,5 +1,4 @@
 /** Witnesses: records that an earlier list of a scope has shown, used to check a later list. */
-
 import type { WholeKind } from '../../../contract/kinds.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 

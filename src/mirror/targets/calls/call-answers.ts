@@ -1,5 +1,4 @@
 /** The result of an exchange with a target, and what of its answer may be stored. Pure. */
-
 import { codeOf, messageOf } from '../../../base/errors.ts';
 import { shortened } from '../../../base/texts.ts';
 import { whyNotSent, whyUnknown } from '../../../client/call/failures.ts';

@@ -1,5 +1,4 @@
 /** Lists of a vendor that come in pages: each page is read by the cursor that the page before it names. */
-
 import { mapAsked } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
 

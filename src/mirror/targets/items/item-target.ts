@@ -2,7 +2,6 @@
  * A target whose items have a state: it reads the item first, writes only if the state differs, and links a task without an
  * item with one that it finds or creates.
  */
-
 import type {
   CallContext,
   Delivery,

@@ -4,7 +4,6 @@
  * Creating is the one call that cannot simply be repeated. So an item carries a marker of its task, is searched for before
  * it is created, and a creation without a clear answer is retried only after the vendor's own search must show the item.
  */
-
 import type {
   CallContext,
   Delivery,

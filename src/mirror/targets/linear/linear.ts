@@ -1,5 +1,4 @@
 /** Issues of Linear, by GraphQL. An issue can be created under an id of our choice, so creating may be repeated. */
-
 import type { ItemState, Target, TargetFailure } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { NamedValues } from '../items/custom-fields.ts';

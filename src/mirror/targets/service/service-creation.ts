@@ -10,7 +10,6 @@
  *    that it accepted it: then a person decides.
  * Source: the steps by which loads create, of one task at a time; the contract gives creates no answer (docs/contract.md, "Tasks").
  */
-
 import { setTimeout as delay } from 'node:timers/promises';
 import { absenceAfterMs } from '../../../base/absence.ts';
 import { elapsedMs } from '../../../base/clock.ts';

@@ -2,7 +2,6 @@
  * Tasks of another account of the service: marks them completed or open like the tasks here, each by its linked id. A task is
  * read before it is written; marking one twice has the effect of marking it once.
  */
-
 import { elapsedMs } from '../../../base/clock.ts';
 import { recordIn } from '../../../client/call/decode.ts';
 import { type Dialect, idOf, toWireId } from '../../../client/call/dialect.ts';

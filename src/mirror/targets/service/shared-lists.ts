@@ -2,7 +2,6 @@
  * Reads of an account's tasks that many deliveries share. A caller that asks during a read waits for that read. If the read
  * began too early to show what the caller looks for, it waits for the next one, with all other callers that need it.
  */
-
 import type { TargetFailure } from '../../../contract/target.ts';
 import { unlessAborted } from '../calls/unless-aborted.ts';
 import type { ServiceAccount } from './service-account.ts';

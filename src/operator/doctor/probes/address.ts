@@ -1,5 +1,4 @@
 /** Does the address answer, with the protocol in the settings, and is the answer from the service? */
-
 import { answerWords, headerIn } from '../answer-words.ts';
 import type { Look } from '../caller.ts';
 import { isPage } from '../lists.ts';

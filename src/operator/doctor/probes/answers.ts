@@ -1,5 +1,4 @@
 /** The envelope of an answer, the effect of only_body, and the answer for a record that does not exist. */
-
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, toWireId } from '../../../client/call/dialect.ts';
 import type { Kind } from '../../../contract/kinds.ts';

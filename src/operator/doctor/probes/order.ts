@@ -1,5 +1,4 @@
 /** The order of lists, and whether it is stable: the same list is read twice. */
-
 import type { JsonObject } from '../../../client/call/json.ts';
 import type { Kind } from '../../../contract/kinds.ts';
 import type { FoundList } from '../find-list.ts';

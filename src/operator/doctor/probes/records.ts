@@ -1,5 +1,4 @@
 /** The fields of the records that were read, and the form of flags, amounts and dates. Values are never reported. */
-
 import { firstOf } from '../../../base/counts.ts';
 import type { JsonObject } from '../../../client/call/json.ts';
 import type { Kind } from '../../../contract/kinds.ts';

@@ -2,7 +2,6 @@
  * The path of each kind's list in its answer, and the member of a record that is its id. The id is checked by reading a
  * record with it.
  */
-
 import { idOf, toWireId } from '../../../client/call/dialect.ts';
 import { KINDS } from '../../../contract/kinds.ts';
 import { inWords, whyNot } from '../answer-words.ts';

@@ -4,7 +4,6 @@
  * page has other records, whether the number of rows looks like a page size, and whether a get returns a record that is
  * missing from the list.
  */
-
 import { plural } from '../../../base/counts.ts';
 import { idOf, toWireId } from '../../../client/call/dialect.ts';
 import { isPageSize } from '../../../client/lists/whole-lists.ts';
