@@ -15,8 +15,6 @@ export interface AmountForm {
   readonly decimal: DecimalSign | 'unsure';
   /** Whether (12.00) and 12.00- mean minus 12, as in accounting. If not enabled, such cells are refused. */
   readonly accounting: boolean;
-  /** Digits after the decimal sign, trailing zeros apart; default 4. */
-  readonly maxDecimals?: number;
 }
 
 export type Amount =
@@ -25,6 +23,7 @@ export type Amount =
 
 /** As many digits as a double holds exactly. */
 const MAX_DIGITS = 15;
+/** After the decimal sign, trailing zeros apart. */
 const MAX_DECIMALS = 4;
 const MAX_CHARS = 60;
 
@@ -41,7 +40,7 @@ export function parseAmount(cell: string, form: AmountForm): Amount {
   if (sign.isBookkeeping && !form.accounting) return refused('AMOUNT_PARENTHESES');
   const parts = split(sign.digits, form.decimal);
   if (parts.status === 'refused') return DATES.some((form) => form.test(text)) ? refused(notDigits(text, bare)) : parts;
-  return bounded(parts, sign.isNegative, currency, form.maxDecimals ?? MAX_DECIMALS);
+  return bounded(parts, sign.isNegative, currency);
 }
 
 /** Without a spreadsheet's mark for "this is text", and with the wide characters of East Asia (１２０) as those of ASCII. */
@@ -65,7 +64,7 @@ export function sumOf(amounts: readonly string[]): Amount {
   const isNegative = units < 0n;
   const digits = String(isNegative ? -units : units).padStart(MAX_DECIMALS + 1, '0');
   const [whole, fraction] = [digits.slice(0, -MAX_DECIMALS), digits.slice(-MAX_DECIMALS)];
-  return bounded({ status: 'parts', whole, fraction }, isNegative, undefined, MAX_DECIMALS);
+  return bounded({ status: 'parts', whole, fraction }, isNegative, undefined);
 }
 
 /**
@@ -100,9 +99,8 @@ const refused = (code: CellCode, facts?: Facts): Refused => ({ status: 'refused'
  * Whether the cell means the same with either sign, or the sign is known to be the point, and the number is certainly
  * within the bounds.
  */
-function isPlain(cell: string, { decimal, maxDecimals }: AmountForm): boolean {
-  const point = cell.indexOf('.');
-  return point === -1 || (decimal === '.' && cell.length - point - 1 <= (maxDecimals ?? MAX_DECIMALS));
+function isPlain(cell: string, { decimal }: AmountForm): boolean {
+  return decimal === '.' || !cell.includes('.');
 }
 
 /** A list instead of any three capitals, because the letters in 5 MIO and 12 DEC are not a currency. */
@@ -191,11 +189,11 @@ function isGrouped(whole: string, sign: '.' | ','): boolean {
   return first.length <= 2 && more.slice(0, -1).every((group) => group.length === 2); // 12,34,567
 }
 
-function bounded(parts: Parts, isNegative: boolean, currency: string | undefined, maxDecimals: number): Amount {
+function bounded(parts: Parts, isNegative: boolean, currency: string | undefined): Amount {
   const whole = parts.whole.replace(/^0+(?=\d)/, '') || '0';
   const fraction = parts.fraction.replace(/0+$/, '');
-  if (fraction.length > maxDecimals) {
-    return refused('AMOUNT_TOO_PRECISE', { decimals: fraction.length, most: maxDecimals });
+  if (fraction.length > MAX_DECIMALS) {
+    return refused('AMOUNT_TOO_PRECISE', { decimals: fraction.length, most: MAX_DECIMALS });
   }
   if (whole.length + fraction.length > MAX_DIGITS) {
     return refused('AMOUNT_OUT_OF_BOUNDS', { most: MAX_DIGITS });

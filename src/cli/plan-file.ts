@@ -23,9 +23,15 @@ const VERSION = 1;
 const headSchema = z.object({ lockstepPlan: z.number(), id: z.string() });
 const endSchema = z.object({ end: z.string(), writes: z.number() });
 
-/** The path for a plan file, before the plan is made. @throws LockstepError FILE_EXISTS, or USAGE if it cannot be a file there */
-export async function planPath(cwd: string, given: string, how: Replacing): Promise<string> {
-  const file = await fileToWrite(cwd, given, how);
+/** The path for the plan file of `--plan`, before the plan is made; undefined without that option. @throws LockstepError FILE_EXISTS, or USAGE if it cannot be a file there */
+export async function planPath(
+  cwd: string,
+  { plan: given, detach, force }: Replacing & { readonly plan?: string; readonly detach?: boolean },
+): Promise<string | undefined> {
+  if (given === undefined) return undefined;
+  if (detach === true)
+    throw wrongUse('--plan and --detach exclude each other: the plan is saved when the dry run is done');
+  const file = await fileToWrite(cwd, given, { force });
   const above = await stat(path.dirname(file)).catch(() => undefined);
   if (given === TO_STDOUT || above?.isDirectory() !== true)
     throw wrongUse(`--plan ${given}: name a file in a directory that exists, such as --plan plan.ndjson`);

@@ -8,6 +8,7 @@ import { filterKeys, headers } from './target-events.ts';
 import { http } from './target-http.ts';
 import { fieldsFit, itemKeys } from './target-items.ts';
 import {
+  apiUrl,
   columns,
   createFlag,
   hookSecret,
@@ -54,9 +55,7 @@ const webhook = z.strictObject({
 const github = z
   .strictObject({
     type: z.literal('github').describe('Issues of GitHub.'),
-    url: vendorUrl
-      .prefault('https://api.github.com')
-      .describe('Address of the API; for your own server: https://HOST/api/v3. Default: https://api.github.com.'),
+    url: apiUrl('https://api.github.com', '; for your own server: https://HOST/api/v3'),
     site: vendorUrl
       .optional()
       .describe('Address at which people open issues, if url is a proxy. Default: the host that belongs to url.'),
@@ -146,9 +145,7 @@ const jira = z
 const asana = z
   .strictObject({
     type: z.literal('asana').describe('Tasks of Asana.'),
-    url: vendorUrl
-      .prefault('https://app.asana.com/api/1.0')
-      .describe('Address of the API. Default: https://app.asana.com/api/1.0.'),
+    url: apiUrl('https://app.asana.com/api/1.0'),
     token: secret.describe('Personal access token, or the token of a service account.'),
     project: z
       .string()
@@ -176,9 +173,7 @@ const asana = z
 const linear = z
   .strictObject({
     type: z.literal('linear').describe('Issues of Linear.'),
-    url: vendorUrl
-      .prefault('https://api.linear.app')
-      .describe('Address of the API, without /graphql. Default: https://api.linear.app.'),
+    url: apiUrl('https://api.linear.app', ', without /graphql'),
     token: secret.optional().describe('Personal API key, or OAuth token, with the permissions read and write.'),
     oauthClient: oauthClient('https://api.linear.app/oauth/token'),
     oauth: flag.describe('The token is an OAuth token. Default: false, a personal API key.'),
@@ -199,9 +194,7 @@ const linear = z
 const todoist = z
   .strictObject({
     type: z.literal('todoist').describe('Tasks of Todoist.'),
-    url: vendorUrl
-      .prefault('https://api.todoist.com')
-      .describe('Address of the API, without /api/v1. Default: https://api.todoist.com.'),
+    url: apiUrl('https://api.todoist.com', ', without /api/v1'),
     token: secret.describe('API token, from the settings of the account under Integrations, Developer.'),
     project: z
       .string()

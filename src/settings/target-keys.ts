@@ -76,6 +76,11 @@ function targetBudget(defaults: BudgetDefaults) {
 /** The address of a vendor; it may be replaced by a proxy or the user's own server. */
 export const vendorUrl = textAs(baseUrl);
 
+/** The address of a vendor's own API. `hint`: what the settings have to know about it. */
+export function apiUrl(own: string, hint = '') {
+  return vendorUrl.prefault(own).describe(`Address of the API${hint}. Default: ${own}.`);
+}
+
 export const createFlag = flag.describe(
   'Create an item for a task without a linked item. Default: false, the task is skipped.',
 );

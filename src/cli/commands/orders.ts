@@ -133,9 +133,7 @@ async function load(session: Session, file: string | undefined, options: LoadOpt
   if (account === undefined) throw wrongUse('orders load needs --account NAME, an account in the settings');
   if (!header && headerLine !== undefined)
     throw wrongUse('--header-row and --no-header exclude each other: leave one out');
-  if (options.plan !== undefined && options.detach === true)
-    throw wrongUse('--plan and --detach exclude each other: the plan is saved when the dry run is done');
-  const plan = options.plan === undefined ? undefined : await planPath(session.cwd, options.plan, options);
+  const plan = await planPath(session.cwd, options);
   const results = options.results && (await resultsDir(session.cwd, options.results));
   accountNamed(await session.settings(), account); // reports a misspelt name before the file is read
   const source = file === '-' ? file : path.resolve(session.cwd, file);

@@ -70,9 +70,7 @@ async function run(session: Session, name: string, options: RunOptions): Promise
   if (options.plan !== undefined && type !== 'contacts') {
     throw wrongUse(`--plan is for syncs of contacts and for orders load, and sync "${name}" is of type ${type}`);
   }
-  if (options.plan !== undefined && options.detach === true)
-    throw wrongUse('--plan and --detach exclude each other: the plan is saved when the dry run is done');
-  const planFile = options.plan === undefined ? undefined : await planPath(session.cwd, options.plan, options);
+  const planFile = await planPath(session.cwd, options);
   const signal = session.untilStopped(STOP_WORDS);
   const workspace = await session.openWorkspace();
   await tellPause(session, workspace, name);

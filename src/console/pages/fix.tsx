@@ -11,7 +11,7 @@ import { definePage } from '../page.ts';
 import { Button, Check, Field, Remedy, Select, Submit } from '../parts/inputs.tsx';
 import { Crumbs, Empty, Foreign, Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
-import { ProblemColumns } from './load-columns.tsx';
+import { ProblemColumns, SheetTable } from './load-columns.tsx';
 
 const SHOWN_ORDERS = 50;
 /** Cells of these columns are seen with the problem. */
@@ -91,48 +91,39 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
       title="Cells"
       side={hidden > 0 && <span class="dim">{plural(hidden, 'more order')} in the new file, not shown here</span>}
     >
-      <section class="wide load-fix" aria-label="Cells" tabindex={0}>
-        <table>
-          <thead>
-            <tr>
-              <ProblemColumns names={names} />
-            </tr>
-          </thead>
-          <tbody>
-            {lines.map(({ line, cells, why, remedy, wrong }) => (
-              <tr>
-                <th scope="row">{line}</th>
-                <td class="problem">
-                  <Words text={why} most={300} />
-                  {wrong
-                    .filter((column) => column >= NEAR_COLUMNS && column < names.length)
-                    .map((column) => (
-                      <>
-                        {' '}
-                        <a href={`#${cellKey(line, column)}`}>Go to the cell</a>
-                      </>
-                    ))}
-                  {isFirst(remedies, remedy) && <Remedy text={remedy} most={300} />}
+      <SheetTable label="Cells" as="load-fix" titles={<ProblemColumns names={names} />}>
+        {lines.map(({ line, cells, why, remedy, wrong }) => (
+          <tr>
+            <th scope="row">{line}</th>
+            <td class="problem">
+              <Words text={why} most={300} />
+              {wrong
+                .filter((column) => column >= NEAR_COLUMNS && column < names.length)
+                .map((column) => (
+                  <>
+                    {' '}
+                    <a href={`#${cellKey(line, column)}`}>Go to the cell</a>
+                  </>
+                ))}
+              {isFirst(remedies, remedy) && <Remedy text={remedy} most={300} />}
+            </td>
+            {names.map((name, column) =>
+              column < Math.max(columns.length, cells.length) ? (
+                <td data-label={name}>
+                  <Cell
+                    text={cells[column] ?? ''}
+                    name={cellKey(line, column)}
+                    label={`${name}, line ${line}`}
+                    isWrong={wrong.includes(column)}
+                  />
                 </td>
-                {names.map((name, column) =>
-                  column < Math.max(columns.length, cells.length) ? (
-                    <td data-label={name}>
-                      <Cell
-                        text={cells[column] ?? ''}
-                        name={cellKey(line, column)}
-                        label={`${name}, line ${line}`}
-                        isWrong={wrong.includes(column)}
-                      />
-                    </td>
-                  ) : (
-                    <td />
-                  ),
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+              ) : (
+                <td />
+              ),
+            )}
+          </tr>
+        ))}
+      </SheetTable>
     </Section>
   );
 }

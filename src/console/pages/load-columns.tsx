@@ -1,4 +1,5 @@
 /** Which column of a file fills which field, each with its first cells; another column can be chosen. */
+import type { Child } from 'hono/jsx';
 import { shortened } from '../../base/texts.ts';
 import { visible } from '../../base/visible.ts';
 import { cellFrom } from '../../csv/cell-source.ts';
@@ -102,6 +103,29 @@ function FieldRow({ field, column, preview: { table, firstRows, sheet }, chosen 
 
 function short(name: string): string {
   return shortened(visible(name), 50);
+}
+
+interface SheetProps {
+  readonly label: string;
+  /** The titles of its columns. */
+  readonly titles: Child;
+  /** The table of cells to correct, or that of rows of a file. */
+  readonly as?: 'load-fix' | 'load-rows';
+  readonly children: Child;
+}
+
+/** A table that shows cells of a file, and is scrolled. */
+export function SheetTable({ label, titles, as = 'load-rows', children }: SheetProps) {
+  return (
+    <section class={`wide ${as}`} aria-label={label} tabindex={0}>
+      <table>
+        <thead>
+          <tr>{titles}</tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  );
 }
 
 /** The titles of a table that shows cells of a file. */

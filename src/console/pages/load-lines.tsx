@@ -4,7 +4,7 @@ import type { Preview } from '../../syncs/orders/preview-load.ts';
 import type { LoadForm } from '../loads/load-form.ts';
 import type { Upload } from '../loads/uploads.ts';
 import { addressOf, Foreign, Section } from '../parts/parts.tsx';
-import { Cells, ColumnNames } from './load-columns.tsx';
+import { Cells, ColumnNames, SheetTable } from './load-columns.tsx';
 
 const SHOWN_ROWS = 5;
 export const SHOWN_COLUMNS = 40;
@@ -43,22 +43,13 @@ export function FirstRows({ preview: { table, firstRows } }: { preview: Preview 
   const hidden = table.columns.length - names.length;
   return (
     <Section title="First rows" side={hidden > 0 && <span class="dim">{formatCount(hidden)} more columns</span>}>
-      <section class="wide load-rows" aria-label="First rows" tabindex={0}>
-        <table>
-          <thead>
-            <tr>
-              <ColumnNames names={names} />
-            </tr>
-          </thead>
-          <tbody>
-            {firstRows.slice(0, SHOWN_ROWS).map((row) => (
-              <tr>
-                <Cells names={names} cells={row} />
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <SheetTable label="First rows" titles={<ColumnNames names={names} />}>
+        {firstRows.slice(0, SHOWN_ROWS).map((row) => (
+          <tr>
+            <Cells names={names} cells={row} />
+          </tr>
+        ))}
+      </SheetTable>
     </Section>
   );
 }

@@ -4,7 +4,7 @@ import { statementFor } from '../../base/reasons/reasons.ts';
 import type { FirstCheck } from '../../syncs/orders/preview-load.ts';
 import { Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
-import { Cells, ProblemColumns } from './load-columns.tsx';
+import { Cells, ProblemColumns, SheetTable } from './load-columns.tsx';
 
 const SHOWN = 20;
 
@@ -19,32 +19,23 @@ export function FirstProblems({ checked, names }: { readonly checked: FirstCheck
       <p class="dim">
         “Check and plan” checks all rows. You can then correct those that are not valid, before anything is written.
       </p>
-      <section class="wide load-rows" aria-label="Rows that are not valid" tabindex={0}>
-        <table>
-          <thead>
-            <tr>
-              <ProblemColumns names={names} />
-            </tr>
-          </thead>
-          <tbody>
-            {invalid.slice(0, SHOWN).map(({ line, cells, problems }) => (
-              <tr>
-                <th scope="row">{line}</th>
-                <td class="problem">
-                  {problems
-                    .filter(({ severity }) => severity === 'error')
-                    .map(({ code, facts }) => (
-                      <p>
-                        <Words text={statementFor(code, facts)} most={300} />
-                      </p>
-                    ))}
-                </td>
-                <Cells names={names} cells={cells} />
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <SheetTable label="Rows that are not valid" titles={<ProblemColumns names={names} />}>
+        {invalid.slice(0, SHOWN).map(({ line, cells, problems }) => (
+          <tr>
+            <th scope="row">{line}</th>
+            <td class="problem">
+              {problems
+                .filter(({ severity }) => severity === 'error')
+                .map(({ code, facts }) => (
+                  <p>
+                    <Words text={statementFor(code, facts)} most={300} />
+                  </p>
+                ))}
+            </td>
+            <Cells names={names} cells={cells} />
+          </tr>
+        ))}
+      </SheetTable>
     </Section>
   );
 }

@@ -67,7 +67,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     this.#source = source;
     this.#options = options;
     this.#claim = claim;
-    this.#bell = options.bell ?? createBell(options.clock);
+    this.#bell = createBell(options.clock);
     this.#sliceEndMs = askedAtMs + (options.sliceMs ?? Number.POSITIVE_INFINITY);
     this.#heldUntilMs = askedAtMs + options.ttlMs - GUARD_MS;
     this.#portion = options.portion.least;

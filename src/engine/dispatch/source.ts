@@ -1,7 +1,7 @@
 /** The interface between the dispatcher and its sources. */
 import type { Logger } from 'pino';
 import type { Admission } from '../../client/call/breaker.ts';
-import type { Bell, Clock } from './clock.ts';
+import type { Clock } from './clock.ts';
 
 export interface Source<Claim, Item, Outcome, Stop = never> {
   /** A claim that lasts `ttlMs` from now; undefined: there is no work at the moment. */
@@ -55,13 +55,11 @@ export interface DispatchOptions {
   readonly portion: { readonly least: number; readonly most: number };
   /** Outcomes that arrive within this time are recorded together. */
   readonly gatherMs: number;
-  /** What happens when no items are left: `end`, or check again at each ring of the bell and every half second. */
+  /** What happens when no items are left: `end`, or check again every half second. */
   readonly whenDry: 'end' | 'wait';
   /** After this the dispatch ends, though items may remain. Default: never. */
   readonly sliceMs?: number;
   readonly clock: Clock;
-  /** Rings when there may be something to claim. */
-  readonly bell?: Bell;
   /** Ends the dispatch after the calls in flight have finished. */
   readonly signal: AbortSignal;
   readonly log: Logger;

@@ -10,7 +10,7 @@ import { sourceIdOf } from '../links/item-links.ts';
 import { cardsOf } from './cards.ts';
 import { missingFrom } from './missing-tasks.ts';
 import type { TasksOptions } from './options.ts';
-import { taskListReader } from './read-lists.ts';
+import { orRefused, taskListReader } from './read-lists.ts';
 import { keepSeen, type Watching } from './watching.ts';
 
 export interface CardsScanned {
@@ -36,7 +36,7 @@ export async function scanPipelines(
   const lists: string[] = [];
   for (const id of new Set(ids)) {
     const isFirstScan = !scannedBefore.has(listOf(id)) && !scannedBefore.has(ALL);
-    const read = await readPipeline(context, id);
+    const read = await orRefused(() => readPipeline(context, id));
     if (read.status === 'refused') {
       await addNote(pool, run.id, `pipeline ${id} could not be read: ${read.why.message}`);
       continue;
@@ -61,25 +61,22 @@ async function allPipelines(context: JobContext<TasksOptions>): Promise<{ ids: r
   return { ids, isWhole: !isPart(records.length, beside) };
 }
 
-type Read =
-  | { readonly status: 'read'; readonly cards: readonly TaskState[]; readonly readAtMs: number }
-  | { readonly status: 'refused'; readonly why: RunFailed };
+interface Read {
+  readonly status: 'read';
+  readonly cards: readonly TaskState[];
+  readonly readAtMs: number;
+}
 
 async function readPipeline(context: JobContext<TasksOptions>, id: string): Promise<Read> {
   const { run, account, options } = context;
   const done = new Set(options.doneColumns.map((name) => name.trim().toLowerCase()));
   const readAtMs = performance.now();
-  try {
-    const answer = await readCall(account, 'pipelines.get', {
-      ...readsOf(context),
-      query: { pipeline_id: toWireId(id) },
-    });
-    const read = cardsOf(answer.content, id, (column) => done.has(column.trim().toLowerCase()));
-    if (read.status === 'read') return { ...read, readAtMs };
-    const message = `The service's answer to pipelines.get for pipeline ${id} ${read.why}. Lockstep recognises columns (or stages, lists, lanes) that contain cards, or cards beside them that name their column. To continue without pipelines, remove pipelines from the options of sync "${run.sync}".`;
-    throw new RunFailed('SERVICE_UNREADABLE', message);
-  } catch (error) {
-    if (error instanceof RunFailed && error.code === 'SERVICE_REFUSED') return { status: 'refused', why: error };
-    throw error;
-  }
+  const answer = await readCall(account, 'pipelines.get', {
+    ...readsOf(context),
+    query: { pipeline_id: toWireId(id) },
+  });
+  const read = cardsOf(answer.content, id, (column) => done.has(column.trim().toLowerCase()));
+  if (read.status === 'read') return { ...read, readAtMs };
+  const message = `The service's answer to pipelines.get for pipeline ${id} ${read.why}. Lockstep recognises columns (or stages, lists, lanes) that contain cards, or cards beside them that name their column. To continue without pipelines, remove pipelines from the options of sync "${run.sync}".`;
+  throw new RunFailed('SERVICE_UNREADABLE', message);
 }

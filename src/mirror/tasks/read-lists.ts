@@ -78,3 +78,15 @@ function noList({ name, dialect }: Account, operation: OperationName, kind: Kind
         : `To fix this, ${listPath}`),
   );
 }
+
+/** What `read` gives, or why the service refuses it. */
+export async function orRefused<T>(
+  read: () => Promise<T>,
+): Promise<T | { readonly status: 'refused'; readonly why: RunFailed }> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof RunFailed && error.code === 'SERVICE_REFUSED') return { status: 'refused', why: error };
+    throw error;
+  }
+}

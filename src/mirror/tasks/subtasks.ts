@@ -6,7 +6,7 @@ import { plural } from '../../base/counts.ts';
 import { toWireId } from '../../client/call/dialect.ts';
 import { isPart } from '../../client/lists/scan-pages.ts';
 import type { TaskState } from '../../contract/target.ts';
-import { RunFailed } from '../../engine/account/failure.ts';
+import type { RunFailed } from '../../engine/account/failure.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import { noteAsked, type ParentTask, parentsToAsk } from '../../engine/ledger/tasks/task-lists.ts';
 import { childrenOf } from '../../engine/ledger/tasks/task-versions.ts';
@@ -14,7 +14,7 @@ import type { JobContext } from '../../engine/worker/job.ts';
 import { sourceIdOf } from '../links/item-links.ts';
 import { keepMissing } from './missing-tasks.ts';
 import type { TasksOptions } from './options.ts';
-import { type ListReader, stateOf, taskListReader } from './read-lists.ts';
+import { type ListReader, orRefused, stateOf, taskListReader } from './read-lists.ts';
 import { toSubtaskState } from './task-state.ts';
 import { keepSeen, type Watching } from './watching.ts';
 
@@ -36,7 +36,8 @@ export async function scanSubtasks(
   let refusal: RunFailed | undefined;
   for (let refused = 0; asked < parents.length && refused < REFUSALS; ) {
     const some = parents.slice(asked, asked + AT_ONCE);
-    const answers = await Promise.all(some.map((parent) => subtasksOf(context, readList, parent)));
+    // A task that is refused was most likely deleted after the scan saw it.
+    const answers = await Promise.all(some.map((parent) => orRefused(() => subtasksOf(context, readList, parent))));
     asked += some.length;
     for (const [i, answer] of answers.entries()) {
       const parent = some[i];
@@ -59,15 +60,12 @@ function isBaseline({ wasAsked, isNew }: ParentTask, { backfill }: TasksOptions)
   return !wasAsked && !isNew && !backfill;
 }
 
-type Answer =
-  | {
-      readonly status: 'read';
-      readonly subtasks: readonly TaskState[];
-      readonly isWhole: boolean;
-      readonly readAtMs: number;
-    }
-  /** The task was most likely deleted after the scan saw it. */
-  | { readonly status: 'refused'; readonly why: RunFailed };
+interface Answer {
+  readonly status: 'read';
+  readonly subtasks: readonly TaskState[];
+  readonly isWhole: boolean;
+  readonly readAtMs: number;
+}
 
 async function subtasksOf(
   { account }: JobContext<TasksOptions>,
@@ -75,22 +73,17 @@ async function subtasksOf(
   { taskId }: ParentTask,
 ): Promise<Answer> {
   const readAtMs = performance.now();
-  try {
-    const { records, beside } = await readList({ path: { task_id: toWireId(taskId) } });
-    const subtasks = records.map(
-      (record) => stateOf(toSubtaskState(record, taskId, account.dialect), 'subtask', record, account).task,
-    );
-    return { status: 'read', subtasks, isWhole: !isPart(records.length, beside), readAtMs };
-  } catch (error) {
-    if (error instanceof RunFailed && error.code === 'SERVICE_REFUSED') return { status: 'refused', why: error };
-    throw error;
-  }
+  const { records, beside } = await readList({ path: { task_id: toWireId(taskId) } });
+  const subtasks = records.map(
+    (record) => stateOf(toSubtaskState(record, taskId, account.dialect), 'subtask', record, account).task,
+  );
+  return { status: 'read', subtasks, isWhole: !isPart(records.length, beside), readAtMs };
 }
 
 async function keepSubtasks(
   watching: Watching,
   { taskId }: ParentTask,
-  { subtasks, isWhole, readAtMs }: Extract<Answer, { status: 'read' }>,
+  { subtasks, isWhole, readAtMs }: Answer,
   { isSilent }: { isSilent: boolean },
 ): Promise<void> {
   const { pool, run, exclusive, seen } = watching;
