@@ -2,7 +2,7 @@
 
 import { openAsana } from '../../src/mirror/targets/asana/asana.ts';
 import type { SettingsOf } from '../../src/settings/schema-target.ts';
-import { type DetailedVendor, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
+import { type DetailedVendor, NO_DETAILS, secretRef, TOKEN, USUAL, type VendorComment } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
 import { type Rule, startVendor } from './vendor-standin.ts';
 
@@ -47,16 +47,12 @@ export const ASANA_LISTS: readonly Rule[] = [
 
 export function asanaSettings(given: Partial<SettingsOf<'asana'>> = {}): SettingsOf<'asana'> {
   return {
-    name: 'outside',
+    ...USUAL,
     type: 'asana',
     url: 'https://app.asana.com/api/1.0',
     token: secretRef(TOKEN),
     project: '555',
-    create: true,
-    columns: {},
     budget: { requests: 2, perMs: 1000, burst: 2, concurrency: 4 },
-    timeoutMs: 15_000,
-    allowPrivate: false,
     ...NO_DETAILS,
     ...given,
   };

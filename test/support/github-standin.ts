@@ -2,7 +2,15 @@
 
 import { openGithub } from '../../src/mirror/targets/github/github.ts';
 import type { SettingsOf } from '../../src/settings/schema-target.ts';
-import { type DetailedVendor, HOOK_SECRET, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
+import {
+  type DetailedVendor,
+  HOOK_SECRET,
+  NO_DETAILS,
+  secretRef,
+  TOKEN,
+  USUAL,
+  type VendorComment,
+} from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';
 
@@ -31,19 +39,15 @@ export interface GithubVendor extends DetailedVendor {
 
 export function githubSettings(given: Partial<SettingsOf<'github'>> = {}): SettingsOf<'github'> {
   return {
-    name: 'outside',
+    ...USUAL,
     type: 'github',
     url: 'https://api.github.com',
     token: secretRef(TOKEN),
     owner: 'octo',
     repo: 'shop',
-    create: true,
     labels: [],
-    columns: {},
     hookSecret: secretRef(HOOK_SECRET, 'targets.outside.hookSecret'),
     budget: { requests: 1, perMs: 1000, burst: 1, concurrency: 1 },
-    timeoutMs: 15_000,
-    allowPrivate: false,
     ...NO_DETAILS,
     ...given,
   };

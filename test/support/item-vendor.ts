@@ -50,6 +50,9 @@ export interface VendorComment {
   readonly text: string;
 }
 
+/** What the settings of every vendor have in tests. */
+export const USUAL = { name: 'outside', create: true, columns: {}, timeoutMs: 15_000, allowPrivate: false } as const;
+
 /** As in settings without these keys. */
 export const NO_DETAILS: ItemSettings = {
   fields: {},

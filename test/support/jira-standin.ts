@@ -4,7 +4,15 @@ import { z } from 'zod';
 import { openJira } from '../../src/mirror/targets/jira/jira.ts';
 import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import type { Reply } from './http-server.ts';
-import { type DetailedVendor, HOOK_SECRET, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
+import {
+  type DetailedVendor,
+  HOOK_SECRET,
+  NO_DETAILS,
+  secretRef,
+  TOKEN,
+  USUAL,
+  type VendorComment,
+} from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';
 
@@ -39,7 +47,7 @@ export interface JiraVendor extends DetailedVendor {
 
 export function jiraSettings(given: Partial<SettingsOf<'jira'>> = {}): SettingsOf<'jira'> {
   return {
-    name: 'outside',
+    ...USUAL,
     type: 'jira',
     url: 'https://acme.atlassian.net',
     email: 'bot@example.com',
@@ -48,13 +56,9 @@ export function jiraSettings(given: Partial<SettingsOf<'jira'>> = {}): SettingsO
     doneStatus: undefined,
     doneFields: {},
     openStatus: undefined,
-    create: true,
     issueType: 'Task',
-    columns: {},
     hookSecret: secretRef(HOOK_SECRET, 'targets.outside.hookSecret'),
     budget: { requests: 5, perMs: 1000, burst: 5, concurrency: 4 },
-    timeoutMs: 15_000,
-    allowPrivate: false,
     ...NO_DETAILS,
     ...given,
   };

@@ -6,7 +6,15 @@ import { openLinear } from '../../src/mirror/targets/linear/linear.ts';
 import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import { noteExercised } from './exercised.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
-import { type DetailedVendor, HOOK_SECRET, NO_DETAILS, secretRef, TOKEN, type VendorComment } from './item-vendor.ts';
+import {
+  type DetailedVendor,
+  HOOK_SECRET,
+  NO_DETAILS,
+  secretRef,
+  TOKEN,
+  USUAL,
+  type VendorComment,
+} from './item-vendor.ts';
 import { type Contract, vendorFile } from './vendor-contract.ts';
 import { startVendor } from './vendor-standin.ts';
 
@@ -109,18 +117,14 @@ export const GRAPHQL: Contract = {
 
 export function linearSettings(given: Partial<SettingsOf<'linear'>> = {}): SettingsOf<'linear'> {
   return {
-    name: 'outside',
+    ...USUAL,
     type: 'linear',
     url: 'https://api.linear.app',
     token: secretRef(TOKEN),
     oauth: false,
     team: 'ENG',
-    create: true,
-    columns: {},
     hookSecret: secretRef(HOOK_SECRET, 'targets.outside.hookSecret'),
     budget: { requests: 40, perMs: 60_000, burst: 1, concurrency: 4 },
-    timeoutMs: 15_000,
-    allowPrivate: false,
     ...NO_DETAILS,
     ...given,
   };

@@ -10,6 +10,7 @@ import {
   SEEN_AT,
   secretRef,
   TOKEN,
+  USUAL,
   type VendorComment,
 } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
@@ -37,17 +38,13 @@ export interface TodoistVendor extends DetailedVendor {
 
 export function todoistSettings(given: Partial<SettingsOf<'todoist'>> = {}): SettingsOf<'todoist'> {
   return {
-    name: 'outside',
+    ...USUAL,
     type: 'todoist',
     url: 'https://api.todoist.com',
     token: secretRef(TOKEN),
     project: '6Jf8VQXxpwv56VQ7',
-    create: true,
-    columns: {},
     hookSecret: secretRef(HOOK_SECRET, 'targets.outside.hookSecret'),
     budget: { requests: 60, perMs: 60_000, burst: 1, concurrency: 4 },
-    timeoutMs: 15_000,
-    allowPrivate: false,
     ...NO_DETAILS,
     ...given,
   };

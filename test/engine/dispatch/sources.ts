@@ -4,7 +4,6 @@ import type { Clock } from '../../../src/engine/dispatch/clock.ts';
 import type { Source } from '../../../src/engine/dispatch/source.ts';
 import { dropDeadClaims } from '../../../src/engine/ledger/claims.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
-import type { JobContext } from '../../../src/engine/worker/job.ts';
 import { rowSource } from '../../../src/engine/worker/row-source.ts';
 import { sent } from '../../../src/engine/worker/sent-row.ts';
 import { keepReports } from '../../../src/mirror/inbound/inbox.ts';
@@ -17,7 +16,7 @@ import type { TasksSync } from '../../../src/settings/settings.ts';
 import { changes, forgetDeliveries, queue } from '../../mirror/outbox/delivery-worlds.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { aRun, putRows, readyRows, WORKER } from '../ledger/fresh-ledger.ts';
-import { anAccount, noTargets } from '../worker/an-account.ts';
+import { aJobContext, anAccount } from '../worker/an-account.ts';
 
 /** Sends an item, under a name of its own, until it is done. */
 export type Send = (name: string, signal: AbortSignal) => Promise<void>;
@@ -63,19 +62,7 @@ function rowFixture(database: FreshDatabase): SourceFixture {
       await putRows(database, run, readyRows(count));
     },
     source(send) {
-      const context: JobContext<unknown> = {
-        run,
-        options: {},
-        account: anAccount(),
-        targets: noTargets,
-        need: async () => {},
-        pool,
-        worker: WORKER,
-        log,
-        mostClaims: 2,
-        signal: NEVER,
-      };
-      return rowSource(context, async (row) => {
+      return rowSource(aJobContext(run, pool, 2), async (row) => {
         await send(row.sourceId, NEVER);
         return sent(row, 'import', { calls: 1, limited: 0, http: 200, ms: 1 }, { outcome: 'acked' });
       });

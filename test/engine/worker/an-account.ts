@@ -1,9 +1,13 @@
-/** An account whose service gives the answers of a test. */
+/** An account whose service gives the answers of a test, and what a job of a run is given. */
+import type pg from 'pg';
+import pino from 'pino';
 import type { Client } from '../../../src/client/call/client.ts';
 import { autoDialect } from '../../../src/client/call/dialect.ts';
 import type { Account } from '../../../src/engine/account/account.ts';
 import { createPermissions } from '../../../src/engine/account/permissions.ts';
-import type { TargetAccess } from '../../../src/engine/worker/job.ts';
+import type { Run } from '../../../src/engine/ledger/runs.ts';
+import type { JobContext, TargetAccess } from '../../../src/engine/worker/job.ts';
+import { WORKER } from '../ledger/fresh-ledger.ts';
 
 /** For jobs that use no account. */
 export const noTargets: TargetAccess = {
@@ -50,5 +54,25 @@ export function anAccount(
         batch: { p50Ms: undefined, p99Ms: undefined },
       },
     }),
+  };
+}
+
+export function aJobContext(
+  run: Run,
+  pool: pg.Pool,
+  mostClaims: number,
+  signal = new AbortController().signal,
+): JobContext<unknown> {
+  return {
+    run,
+    options: {},
+    account: anAccount(),
+    targets: noTargets,
+    need: async () => {},
+    pool,
+    worker: WORKER,
+    log: pino({ level: 'silent' }),
+    mostClaims,
+    signal,
   };
 }

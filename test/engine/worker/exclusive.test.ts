@@ -1,12 +1,11 @@
-import pino from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import { dropClaims } from '../../../src/engine/ledger/claims.ts';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import { addNote, movePhase, type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { type Exclusive, exclusively } from '../../../src/engine/worker/exclusive.ts';
-import type { JobContext, JobResult } from '../../../src/engine/worker/job.ts';
-import { aRun, freshLedger, WORKER } from '../ledger/fresh-ledger.ts';
-import { anAccount, noTargets } from './an-account.ts';
+import type { JobResult } from '../../../src/engine/worker/job.ts';
+import { aRun, freshLedger } from '../ledger/fresh-ledger.ts';
+import { aJobContext } from './an-account.ts';
 
 const AGAIN: JobResult = { status: 'again', inMs: 0 };
 
@@ -14,21 +13,7 @@ const database = await freshLedger();
 afterAll(() => database.close());
 
 function alone(run: Run, work: (exclusive: Exclusive) => Promise<JobResult>): Promise<JobResult> {
-  const log = pino({ level: 'silent' });
-  const { signal } = new AbortController();
-  const context: JobContext<unknown> = {
-    run,
-    options: {},
-    account: anAccount(),
-    targets: noTargets,
-    need: async () => {},
-    pool: database.pool,
-    worker: WORKER,
-    log,
-    mostClaims: 1,
-    signal,
-  };
-  return exclusively(context, work);
+  return exclusively(aJobContext(run, database.pool, 1), work);
 }
 
 async function claimIds(run: Run): Promise<number[]> {

@@ -1,17 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import pino from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import { elapsedMs } from '../../../src/base/clock.ts';
 import { RetryLater, RunFailed } from '../../../src/engine/account/failure.ts';
 import { dropClaims } from '../../../src/engine/ledger/claims.ts';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
-import type { JobContext } from '../../../src/engine/worker/job.ts';
 import type { SendRow } from '../../../src/engine/worker/row-source.ts';
 import { sendRows } from '../../../src/engine/worker/send-ready.ts';
 import { notSent, sent } from '../../../src/engine/worker/sent-row.ts';
-import { aRun, freshLedger, putRows, readyRows, rowsOf, WORKER } from '../ledger/fresh-ledger.ts';
-import { anAccount, noTargets } from './an-account.ts';
+import { aRun, freshLedger, putRows, readyRows, rowsOf } from '../ledger/fresh-ledger.ts';
+import { aJobContext, anAccount } from './an-account.ts';
 
 const database = await freshLedger();
 afterAll(() => database.close());
@@ -22,21 +20,7 @@ async function aRunOf(rows: number): Promise<Run> {
   return run;
 }
 
-function contextOf(run: Run, signal = new AbortController().signal): JobContext<unknown> {
-  const log = pino({ level: 'silent' });
-  return {
-    run,
-    options: {},
-    account: anAccount(),
-    targets: noTargets,
-    need: async () => {},
-    pool: database.pool,
-    worker: WORKER,
-    log,
-    mostClaims: 3,
-    signal,
-  };
-}
+const contextOf = (run: Run, signal?: AbortSignal) => aJobContext(run, database.pool, 3, signal);
 
 const ANSWERED = { calls: 1, limited: 0, http: 200, ms: 1 };
 
