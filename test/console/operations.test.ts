@@ -169,7 +169,7 @@ test('an ended run that mirrors tasks leads to the deliveries that workers retry
 
 test('the page of a run does not repeat under its notes what its notice says', async () => {
   const { pool } = database;
-  const run = await aRun(database, { account: 'acme' });
+  const run = await aRun(database);
   await addNote(pool, run.id, 'the key was refused');
   await addNote(pool, run.id, 'another note');
   await suspendAccount(pool, run.scope, 'the key was refused');
