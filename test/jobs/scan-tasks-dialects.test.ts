@@ -92,7 +92,7 @@ describe('a service of another vendor', () => {
     expect(run.error).toMatch(/has the completion "perhaps", which Lockstep cannot read as completed or open/);
   });
 
-  test('whose tasks show no text: they are not taken for other tasks', async () => {
+  test('whose tasks show no text: they are not treated as other tasks', async () => {
     const server = await startHttpServer(({ path, query }) => {
       if (!path.endsWith('/getall')) return { status: 404 };
       return { body: query.get('page') === '0' ? [1, 2, 3, 4].map((id) => ({ id, isCompleted: false })) : [] };
