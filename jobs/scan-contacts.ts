@@ -3,7 +3,7 @@
  * to import, to update, or to review by hand. Unchanged contacts are only counted.
  */
 import { formatCount } from '../src/base/counts.ts';
-import { listIn, whyNoRecords } from '../src/client/call/decode.ts';
+import { adviceOnList, likelyFirst, listIn } from '../src/client/call/decode.ts';
 import { type LongIds, longIdsOf } from '../src/client/call/dialect.ts';
 import type { Json } from '../src/client/call/json.ts';
 import { shapeOf } from '../src/client/call/shape.ts';
@@ -209,11 +209,9 @@ function otherCustomers({ account, id }: Run, { others, all, example }: LinksDis
 }
 
 function noList({ name, dialect }: Account, content: unknown): RunFailed {
-  const why = whyNoRecords(content, dialect, 'contacts');
-  const idField = `Set the name of the id member under accounts.${name}.dialect.idField.contacts, or, `;
+  const advice = adviceOnList(likelyFirst(content, 'contacts'), 'contacts', dialect, `accounts.${name}.dialect`);
   return new RunFailed(
     'SERVICE_UNREADABLE',
-    `The service's answer to contacts.getall contains no list of contacts that Lockstep recognises${why ? `; ${why}` : ''}. ` +
-      `${why ? `${idField}if these are not the contacts, set where` : 'Set where'} the list is, under accounts.${name}.dialect.listPath.contacts.`,
+    `The service's answer to contacts.getall has no list of contacts that Lockstep recognises. ${advice}`,
   );
 }

@@ -57,7 +57,8 @@ export const gapsInCalls: readonly Gap[] = [
     where: 'Limits',
     question: 'In which order are lists, and is the order stable?',
     ourService: 'Always oldest first, by id. A change to a record does not move it.',
-    clientDoes: 'Overlapping pages show whether the order is stable. If it is not, the scan is not called proven.',
+    clientDoes:
+      'Overlapping pages show whether the order is stable. If it is not, the scan is not called proven. Records that an update moves to the beginning are found there at the end of the scan.',
   },
   {
     id: 'rows-per-page',

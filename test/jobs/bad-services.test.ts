@@ -86,8 +86,9 @@ describe('a service that gives the same answer to everything', () => {
       /redirect to \/login, and/,
       1,
     ],
-    ['a number', { body: 42 }, 'SERVICE_UNREADABLE', /contains no list of contacts/, 1],
-    ['nothing', { body: '' }, 'SERVICE_UNREADABLE', /contains no list of contacts/, 1],
+    ['a number', { body: 42 }, 'SERVICE_UNREADABLE', /has no list of contacts/, 1],
+    ['nothing', { body: '' }, 'SERVICE_UNREADABLE', /has no list of contacts/, 1],
+    ['rows', { body: { data: [[1, 'Ann']] } }, 'SERVICE_UNREADABLE', /begins with \[1,"Ann"\].*no setting changes/, 1],
   ];
 
   test.each(cases)('%s: the run fails and says so', async (_what, reply, errorCode, message, most) => {

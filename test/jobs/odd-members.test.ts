@@ -50,6 +50,11 @@ const refused: readonly (readonly [string, (order: Order) => Order, RegExp])[] =
     ({ client_id, ...order }) => ({ ...order, customer: `Customer ${client_id}` }),
     /as their customer: the first has id, order_id, amount, customer\./,
   ],
+  [
+    'a list of customers',
+    ({ client_id, ...order }) => ({ ...order, client_id: [client_id] }),
+    /first has id, order_id, amount; its client_id is \[1\], whose first element is client_id\.0\. Set /,
+  ],
 ];
 
 describe.each(refused)('a service whose orders have %s', (_what, shown, message) => {

@@ -92,6 +92,16 @@ describe('a service of another vendor', () => {
     expect(run.error).toMatch(/has the completion "perhaps", which Lockstep cannot read as completed or open/);
   });
 
+  test('whose tasks show no text: they are not treated as other tasks', async () => {
+    const server = await startHttpServer(({ path, query }) => {
+      if (!path.endsWith('/getall')) return { status: 404 };
+      return { body: query.get('page') === '0' ? [1, 2, 3, 4].map((id) => ({ id, isCompleted: false })) : [] };
+    });
+    onTestFinished(() => server.close());
+    const harness = await harnessWith({ serviceUrl: server.url });
+    for (let scan = 0; scan < 2; scan++) expect((await harness.scan()).counts).toEqual({ in: 4, unchanged: 4 });
+  });
+
   test('whose tasks carry no known id: the run fails and names the setting', async () => {
     const { run } = await scanOf({ number: 1, title: 'One' });
     expect([run.status, run.errorCode]).toEqual(['failed', 'SERVICE_UNREADABLE']);

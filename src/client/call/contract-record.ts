@@ -171,9 +171,15 @@ function referenceIn(value: Json, name: string): Json | undefined {
     const member = Object.keys(value).find((inner) => ID_OF_OTHER.includes(plain(inner)) && isText(value[inner]));
     return member === undefined ? undefined : value[member];
   }
-  if (typeof value !== 'string') return isJsonArray(value) ? undefined : value;
+  if (isJsonArray(value)) return isNamedId(value) ? value[0] : undefined;
+  if (typeof value !== 'string') return value;
   const id = /^(?:https?:\/\/[^/]+)?\//.test(value) ? lastStepOf(value) : value;
   return plain(name).endsWith('id') || ID_FORM.test(id) ? id : undefined;
+}
+
+/** The id and the name of a record: [12, "Ann Lee"]. Other lists may name several records. */
+function isNamedId(values: readonly Json[]): boolean {
+  return values.length === 2 && typeof values[0] === 'number' && typeof values[1] === 'string';
 }
 
 function isText(value: Json | undefined): boolean {

@@ -172,14 +172,27 @@ function saysGood(value: Json | undefined): boolean {
   return value === true || value === 1 || value === 200;
 }
 
-/** Why `listIn` finds no records: what is wrong with the likely candidates; undefined if there are none. */
-export function whyNoRecords(body: unknown, dialect: Dialect, kind: Kind): string | undefined {
-  const meant = arraysIn(body).find(({ path, list }) => isCalledRecords(path, kind) && list.length > 0);
-  const answered = meant?.list[0] ?? null;
-  const first = contractRecord(answered, kind, dialect);
-  const hasId = idOf(first, kind, dialect) !== undefined;
-  return meant === undefined || hasId ? undefined : `in the first record, ${whyNoId(first, kind, dialect, answered)}`;
+/** The first element of the list that is called as the records are, for `adviceOnList`. */
+export function likelyFirst(body: unknown, kind: Kind): Json | undefined {
+  return arraysIn(body).find(({ path, list }) => isCalledRecords(path, kind) && list.length > 0)?.list[0];
 }
+
+/**
+ * Why an answer has no list of records, and what to do about it. `first`: what is in the place of the first record; `settings`:
+ * where the dialect is set.
+ */
+export function adviceOnList(first: Json | undefined, kind: Kind, dialect: Dialect, settings: string): string {
+  const listPath = `set ${settings}.listPath.${kind} to the path of the list.`;
+  const others = `If these are not the ${kind}, ${listPath}`;
+  const record = contractRecord(first ?? null, kind, dialect);
+  if (first === undefined || idOf(record, kind, dialect) !== undefined) return `To fix this, ${listPath}`;
+  if (isJsonObject(first))
+    return `In the first record, ${whyNoId(record, kind, dialect, first)}. Set ${settings}.idField.${kind} to the name of the id member. ${others}`;
+  const what = JSON.stringify(first).slice(0, MOST_SHOWN);
+  return `Its first element begins with ${what}. Lockstep reads only records that are JSON objects with named members, and no setting changes that. ${others}`;
+}
+
+const MOST_SHOWN = 40;
 
 /** What a list contains, judged by its first element. */
 export function holdingOf(first: Json | undefined, kind: Kind, dialect: Dialect): ListSpot['holds'] {

@@ -7,7 +7,7 @@ import type { JsonObject } from './json.ts';
 export type Described = Kind | 'cards';
 
 /** Members that hold the fields of a record in JSON:API and its relatives, and in GraphQL; the name of its kind is one, too. */
-const WRAPPERS = ['attributes', 'fields', 'properties', 'data', 'node'];
+const WRAPPERS = ['attributes', 'fields', 'properties', '_source', 'data', 'node'];
 export const wrappersOf = (kind: Described) => [...WRAPPERS, kind.slice(0, -1)];
 
 export interface Member {

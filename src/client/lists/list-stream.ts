@@ -10,8 +10,8 @@ import { LockstepError } from '../../base/errors.ts';
 import { failureIn } from '../../contract/envelope.ts';
 import type { Kind } from '../../contract/kinds.ts';
 import { contractRecord } from '../call/contract-record.ts';
-import { decodeBody, holdingOf, isDisputed, looksLike, saysEmpty } from '../call/decode.ts';
-import { type Dialect, isJsonObject, whyNoId } from '../call/dialect.ts';
+import { adviceOnList, decodeBody, holdingOf, isDisputed, likelyFirst, looksLike, saysEmpty } from '../call/decode.ts';
+import { type Dialect, isJsonObject } from '../call/dialect.ts';
 import type { Json } from '../call/json.ts';
 import { GrowingBytes } from '../http/growing-bytes.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, OutlineWalker } from './json-scan.ts';
@@ -62,8 +62,8 @@ export class ListReader {
   #list: OpenList | undefined;
   #rest: Buffer = Buffer.alloc(0);
   #records: Json[] = [];
-  /** Why the records are not recognised, for the first list at the path of the records. */
-  #whyNoId: string | undefined;
+  /** The first element of the first list at the path of the records, if it is not recognised as a record. */
+  #unread: Json | undefined;
   #handedOver = false;
   #begun = false;
   #whole = false;
@@ -126,8 +126,10 @@ export class ListReader {
       return { status: 'whole', outline: outline.value };
     }
     const isFound = this.#explicit === undefined && spot?.holds === 'records';
-    if (spot === undefined || (isFound && isDisputed(spot.path, outline.value, this.#kind)))
+    if (spot === undefined || (isFound && isDisputed(spot.path, outline.value, this.#kind))) {
+      this.#unread ??= likelyFirst(outline.value, this.#kind);
       throw this.#noList('JSON without a list that can be recognised as the records');
+    }
     if (spot.holds === 'nothing' && this.#handedOver) throw this.#twoLists();
     if (spot.holds === 'nothing') this.#records = [];
     this.#whole = true;
@@ -199,7 +201,7 @@ export class ListReader {
       this.#list = undefined;
       if (list.isNumbered) return false; // an object like others, which may hold the list
       if (isJsonObject(first)) this.#addSpot(spot);
-      if (isCalledRecords(list.path, this.#kind)) this.#whyNoId ??= whyNoId(first, this.#kind, this.#dialect, read);
+      if (isCalledRecords(list.path, this.#kind)) this.#unread ??= read;
       if (!this.#outline.append(element)) throw this.#tooLarge();
       return false;
     }
@@ -239,17 +241,14 @@ export class ListReader {
   }
 
   #noList(what: string): ListProblem {
-    const listPath = `set the path of the list in the account’s dialect.listPath.${this.#kind}`;
-    if (this.#whyNoId === undefined) return new ListProblem('no-list', `${what}: ${listPath}`);
-    const idField = `set the name of the id member in the account’s dialect.idField.${this.#kind}`;
-    const why = `records without an id; in the first record, ${this.#whyNoId}`;
-    return new ListProblem('no-list', `${why}: ${idField}, or, if these are not the records, ${listPath}`);
+    const advice = adviceOnList(this.#unread, this.#kind, this.#dialect, 'the account’s dialect');
+    return new ListProblem('no-list', `${what}. ${advice}`);
   }
 
   /** Records that are not recognised count towards the outline. */
   #tooLarge(): ListProblem {
     const what = `more than ${MAX_OUTLINE_BYTES} bytes beside the list`;
-    return this.#whyNoId === undefined ? new ListProblem('too-large', what) : this.#noList(what);
+    return this.#unread === undefined ? new ListProblem('too-large', what) : this.#noList(what);
   }
 }
 

@@ -23,6 +23,8 @@ const WINDOWS_TO_SPARE = 60;
 const WINDOWS_PER_FULL_ONE = 2.5;
 /** Windows that share fewer ids than this show too little of the list's order. */
 const TELLING = 5;
+/** Hardly ever are so many records at the beginning of a list all updated while it is read, and in their order. */
+const FIRST_FEW = 3;
 /** Lists up to this length are read again instead: windows have no room to overlap. */
 export const TINY = 3;
 
@@ -145,11 +147,30 @@ class OverlappingPass<R extends ScannedRecord> {
     if (short.saysMore || this.#source.saysMore(records)) return misfit('the last page says that more records follow');
     await this.#windows.discard();
     const isOnePage = windowStart(short) + this.#chain.ids.length <= this.#sizeMax;
-    if (this.#isOrdered && this.#smallest < TELLING && !isOnePage)
-      this.#isOrdered = await keepsOrder(this.#source, this.#firstIds);
+    if (!isOnePage && !(await this.#readHeadAgain()))
+      return { status: 'again', reason: 'the beginning of the list changed while it was read' };
     this.#isSizeHonoured ||= windowStart(short) === 0 || (await honoursSize(this.#source, short.size));
     if (!this.#isSizeHonoured) return misfit('pages hold fewer rows than asked for before the end of the list');
     return this.#isOrdered ? { status: 'complete' } : { status: 'again', reason: 'the list has no stable order' };
+  }
+
+  /**
+   * Many services list what was updated last first, so what was updated before its window was read is now at the beginning:
+   * before all records that have not moved. False if it may reach beyond the first page: the first records are not there.
+   */
+  async #readHeadAgain(): Promise<boolean> {
+    const head = await this.#source.read(0, this.#sizeMax);
+    await this.#source.keep(head);
+    const ids = idsOf(head);
+    const isSame = compareShared(this.#firstIds, ids) === 'same';
+    this.#isOrdered &&= isSame && (this.#smallest >= TELLING || (await this.#keepsOrder()));
+    return this.#firstIds.slice(0, FIRST_FEW).every((id) => ids.includes(id));
+  }
+
+  /** Whether the beginning of the list, read with another size, has the same order: it may depend on the request. */
+  async #keepsOrder(): Promise<boolean> {
+    const ids = idsOf(await this.#source.read(0, this.#sizeMax - 1));
+    return compareShared(this.#firstIds, ids) === 'same';
   }
 
   async #tooManyWindows(): Promise<PassResult> {
@@ -176,15 +197,6 @@ function misfit(reason: string): PassResult {
 function linkOf(window: Window, records: readonly ScannedRecord[], saysMore: boolean): Chain {
   const short = records.length < window.size ? { ...window, saysMore } : undefined;
   return { end: windowEnd(window), ids: idsOf(records), short };
-}
-
-/** Whether the beginning of the list, read again, has the same order, also with another size: it may depend on the request. */
-async function keepsOrder<R extends ScannedRecord>(
-  { read }: PassSource<R>,
-  before: readonly string[],
-): Promise<boolean> {
-  const isSame = async (size: number) => compareShared(before, idsOf(await read(0, size))) === 'same';
-  return (await isSame(before.length)) && (await isSame(before.length - 1));
 }
 
 /** No witness: read again with a wider overlap, then from further back, if necessary from the beginning. */

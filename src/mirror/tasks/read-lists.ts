@@ -3,7 +3,7 @@
  * setting to change.
  */
 import type { CallOptions } from '../../client/call/client.ts';
-import { listIn, whyNoRecords } from '../../client/call/decode.ts';
+import { adviceOnList, likelyFirst, listIn } from '../../client/call/decode.ts';
 import type { Json } from '../../client/call/json.ts';
 import { shapeOf } from '../../client/call/shape.ts';
 import { isPart, type Page } from '../../client/lists/scan-pages.ts';
@@ -68,14 +68,10 @@ export function stateOf(
 }
 
 function noList({ name, dialect }: Account, operation: OperationName, kind: Kind, content: unknown): RunFailed {
-  const why = whyNoRecords(content, dialect, kind);
-  const listPath = `set accounts.${name}.dialect.listPath.${kind} to the path of the list.`;
+  const advice = adviceOnList(likelyFirst(content, kind), kind, dialect, `accounts.${name}.dialect`);
   return new RunFailed(
     'SERVICE_UNREADABLE',
-    `The service's answer to ${operation} has no list of ${kind} that Lockstep recognises${why ? `; ${why}` : ''}. ` +
-      (why
-        ? `Set accounts.${name}.dialect.idField.${kind} to the name of the id member. If these are not the ${kind}, ${listPath}`
-        : `To fix this, ${listPath}`),
+    `The service's answer to ${operation} has no list of ${kind} that Lockstep recognises. ${advice}`,
   );
 }
 

@@ -110,7 +110,8 @@ function isAnother(
   said: KnownTask['said'] | undefined,
 ): boolean {
   const says = [title, description, startDate, endDate];
-  return said != null && says.every((text, i) => !text || text !== said[i]);
+  if (said == null || says.every((text, i) => !text && !said[i])) return false; // says nothing that could differ
+  return says.every((text, i) => !text || text !== said[i]);
 }
 
 /** A change with the state that is stored for it. */

@@ -4,7 +4,7 @@
  */
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { rivalsOf } from '../../client/call/contract-record.ts';
-import { amountOf, idOf, isJsonObject } from '../../client/call/dialect.ts';
+import { amountOf, idOf, isJsonArray, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
@@ -199,6 +199,7 @@ export function fieldsOf({ amount, status, description }: JsonObject): Readonly<
 }
 
 const MEMBERS_SHOWN = 15;
+const MOST_SHOWN = 60;
 
 type OrderField = 'client_id' | 'order_id';
 
@@ -210,9 +211,16 @@ function fieldNotFound({ name }: Account, field: OrderField, order: JsonObject, 
   return new RunFailed(
     'SERVICE_UNREADABLE',
     `The service of account "${name}" lists orders, and Lockstep recognises no member of them as their ${CALLED[field]}: the first ` +
-      `has ${members.slice(0, MEMBERS_SHOWN).join(', ')}. Set accounts.${name}.dialect.members.orders.${field} to the name or the ` +
+      `has ${members.slice(0, MEMBERS_SHOWN).join(', ')}${unusable(field, order[field])}. Set accounts.${name}.dialect.members.orders.${field} to the name or the ` +
       `path of the member. Without it, Lockstep cannot tell existing orders from missing ones. ${sent}`,
   );
+}
+
+/** What the order has under the field's own name. */
+function unusable(field: OrderField, value: Json | undefined): string {
+  if (value === undefined || value === null) return '';
+  const first = isJsonArray(value) ? `, whose first element is ${field}.0` : '';
+  return `; its ${field} is ${JSON.stringify(value).slice(0, MOST_SHOWN)}${first}`;
 }
 
 /** Several members of an order could be the field. */

@@ -12,6 +12,8 @@ export interface ListOptions {
   readonly seed?: number;
   readonly changesPerRead?: number;
   readonly deletesShare?: number;
+  /** Of the other changes, this share updates a record of a list that is sorted by the last update: it moves to the beginning. */
+  readonly updatesShare?: number;
   /** `tied`: by a name that a tenth of the records share; these come in an order that depends on the request. */
   readonly order?: 'oldest' | 'newest' | 'random' | 'tied';
   readonly inserts?: 'end' | 'anywhere';
@@ -149,12 +151,14 @@ export class DriftingList {
   }
 
   #drift(): void {
-    const { changesPerRead = 0, deletesShare = 0.5, inserts = 'end', order } = this.#options;
+    const { changesPerRead = 0, deletesShare = 0.5, updatesShare = 0, inserts = 'end', order } = this.#options;
     for (let left = changesPerRead; left > 0; left--) {
       if (this.#random() >= left) continue;
       if (this.#random() < deletesShare) {
         const [gone] = this.#records.splice(Math.floor(this.#random() * this.#records.length), 1);
         if (gone) this.#persistent.delete(gone.id);
+      } else if (updatesShare > 0 && this.#random() < updatesShare) {
+        this.#records.unshift(...this.#records.splice(Math.floor(this.#random() * this.#records.length), 1));
       } else {
         const record = { id: String(++this.#lastId) };
         const last = order === 'newest' ? 0 : this.#records.length;

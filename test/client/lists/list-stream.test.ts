@@ -157,7 +157,18 @@ test('says which setting helps where the answer has no list', () => {
 });
 
 test.each([
-  ['an unknown name', { Number: 7, given_name: 'Ann' }, 'its members are Number, given_name: set'],
+  ['in a member', { columns: ['id', 'email'], data: [[1, 'ann@example.com']] }, '[1,"ann@example.com"]'],
+  ['as the whole answer', [['id'], [1]], '["id"]'],
+  ['as text', { content: ['ann@example.com'] }, '"ann@example.com"'],
+])('says that no setting makes records of rows %s', (_, answer, first) => {
+  const read = readAll(JSON.stringify(answer));
+  expect(read).toMatchObject({ message: expect.stringContaining(`begins with ${first}.`) });
+  expect(read).toMatchObject({ message: expect.stringContaining('no setting changes that') });
+  expect(read).not.toMatchObject({ message: expect.stringContaining('idField') });
+});
+
+test.each([
+  ['an unknown name', { Number: 7, given_name: 'Ann' }, 'its members are Number, given_name. Set'],
   ['a fraction', { id: 7.5 }, 'its id 7.5 is not a whole number'],
   ['a null beside another name', { id: null, contact_id: 7 }, 'its id is null'],
   ['empty beside another name', { Id: ' ', uuid: 'x' }, 'its Id is empty'],

@@ -46,6 +46,26 @@ describe('a list that drifts during the scan', () => {
     );
   });
 
+  test('a proven scan of a list that is sorted by the last update has missed no record either', async () => {
+    const updated = fc.record({
+      seed: fc.integer(),
+      length: fc.integer({ min: 10, max: 400 }),
+      cap: fc.integer({ min: 8, max: 60 }),
+      changesPerRead: fc.double({ min: 0, max: 2, noNaN: true }),
+      deletesShare: fc.double({ min: 0, max: 0.5, noNaN: true }),
+      updatesShare: fc.double({ min: 0.1, max: 1, noNaN: true }),
+      order: fc.constant('newest' as const),
+    });
+    await fc.assert(
+      fc.asyncProperty(updated, async (options) => {
+        const list = new DriftingList(options);
+        const { report, seen } = await scanOf(list);
+        if (report.proof === 'proven') expect(missed(list, seen)).toEqual([]);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
   test('a scan of a list whose pages lack records misses none of the others, and is not proven against a total', async () => {
     const lacking = fc.record({
       length: fc.nat(400),
