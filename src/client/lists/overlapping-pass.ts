@@ -147,11 +147,13 @@ class OverlappingPass<R extends ScannedRecord> {
     if (short.saysMore || this.#source.saysMore(records)) return misfit('the last page says that more records follow');
     await this.#windows.discard();
     const isOnePage = windowStart(short) + this.#chain.ids.length <= this.#sizeMax;
-    if (!isOnePage && !(await this.#readHeadAgain()))
-      return { status: 'again', reason: 'the beginning of the list changed while it was read' };
+    const isHeadThere = isOnePage || (await this.#readHeadAgain());
     this.#isSizeHonoured ||= windowStart(short) === 0 || (await honoursSize(this.#source, short.size));
     if (!this.#isSizeHonoured) return misfit('pages hold fewer rows than asked for before the end of the list');
-    return this.#isOrdered ? { status: 'complete' } : { status: 'again', reason: 'the list has no stable order' };
+    if (!this.#isOrdered) return { status: 'again', reason: 'the list has no stable order' };
+    return isHeadThere
+      ? { status: 'complete' }
+      : { status: 'again', reason: 'the beginning of the list changed while it was read' };
   }
 
   /**
