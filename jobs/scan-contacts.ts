@@ -3,15 +3,14 @@
  * to import, to update, or to review by hand. Unchanged contacts are only counted.
  */
 import { formatCount } from '../src/base/counts.ts';
-import { adviceOnList, likelyFirst, listIn } from '../src/client/call/decode.ts';
 import { type LongIds, longIdsOf } from '../src/client/call/dialect.ts';
 import type { Json } from '../src/client/call/json.ts';
 import { shapeOf } from '../src/client/call/shape.ts';
 import { fittingScan } from '../src/client/lists/fitting-scan.ts';
 import { pageQuery } from '../src/client/lists/scan.ts';
-import type { Account } from '../src/engine/account/account.ts';
-import { RetryLater, RunFailed, RunPaused } from '../src/engine/account/failure.ts';
+import { RetryLater, RunPaused } from '../src/engine/account/failure.ts';
 import { waysOn } from '../src/engine/account/identity.ts';
+import { listInAnswer } from '../src/engine/account/list-in-answer.ts';
 import { checkShape } from '../src/engine/account/list-shapes.ts';
 import { readCall, readsOf } from '../src/engine/account/reads.ts';
 import { openWitnesses } from '../src/engine/account/witnessing.ts';
@@ -163,10 +162,14 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
     hasFailed: (error) => error instanceof RetryLater && error.isFailure,
     read: async (...asked) => {
       const query = pageQuery(account.dialect, ...asked);
-      const answer = await readCall(account, 'contacts.getall', { ...readsOf(context), query });
-      const found = listIn(answer.content, account.dialect, 'contacts', { of: 'content', isPage: true });
-      if (!found) throw noList(account, answer.content);
-      const { path, list } = found;
+      const operation = 'contacts.getall';
+      const answer = await readCall(account, operation, { ...readsOf(context), query });
+      const { path, list } = listInAnswer(account, {
+        operation,
+        kind: 'contacts',
+        content: answer.content,
+        isPage: true,
+      });
       await noteShape(path, list);
       const contacts = list.map((contact) => toScannedContact(contact, account, mapping));
       mails.note(contacts, list);
@@ -205,13 +208,5 @@ function otherCustomers({ account, id }: Run, { others, all, example }: LinksDis
     `${others} of ${all} linked customers of account "${account}" are now different people: ${changed}. ` +
       `It may be another tenant, or a service that was restored from a backup. Nothing was written. ${waysOn(account)} ` +
       `Then resume with: \`lockstep runs resume ${id}\``,
-  );
-}
-
-function noList({ name, dialect }: Account, content: unknown): RunFailed {
-  const advice = adviceOnList(likelyFirst(content, 'contacts'), 'contacts', dialect, `accounts.${name}.dialect`);
-  return new RunFailed(
-    'SERVICE_UNREADABLE',
-    `The service's answer to contacts.getall has no list of contacts that Lockstep recognises. ${advice}`,
   );
 }

@@ -1,5 +1,6 @@
 /** What an operator looks at first: what needs a person, what runs, what starts next, and how accounts and targets are. */
 import { isDeepStrictEqual } from 'node:util';
+import { firstOf } from '../base/counts.ts';
 import {
   isOverdue,
   type PausedSync,
@@ -122,6 +123,8 @@ function needOf({ event, subject, what, why, command, since, run, account, targe
   return { ...need, title: subject, about: { kind: 'sync', name: subject } };
 }
 
+const MOST_NAMED = 5;
+
 /** A scheduler reads the settings when it starts, and on SIGHUP. A sync that is late has a problem of its own. */
 function schedulerNeed(unscheduled: readonly string[], problems: readonly Problem[]): readonly Need[] {
   const names = unscheduled.filter(
@@ -129,7 +132,8 @@ function schedulerNeed(unscheduled: readonly string[], problems: readonly Proble
   );
   const [title] = names;
   if (title === undefined) return [];
-  const [what, it] = names.length === 1 ? [`sync ${title}`, 'it'] : [`syncs ${names.join(', ')}`, 'them'];
+  const named = firstOf(names.slice(0, MOST_NAMED), names.length);
+  const [what, it] = names.length === 1 ? [`sync ${title}`, 'it'] : [`syncs ${named}`, 'them'];
   const why = `no scheduler starts ${it}: start one, or send SIGHUP to the one that runs, so that it reads the settings again`;
   return [
     { event: 'sync-late', what, title, why, since: null, command: 'start', about: { kind: 'sync', name: title } },

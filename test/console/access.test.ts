@@ -181,6 +181,7 @@ test('a viewer looks and changes nothing; each try is kept', async () => {
     `/confirm?action=cancel&run=${run}`,
     '/load',
     `/load/${randomUUID()}`,
+    `/load/${randomUUID()}/file`,
     `/runs/${run}/approve`,
     '/records/acme/orders/new',
   ])

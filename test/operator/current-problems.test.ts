@@ -107,7 +107,7 @@ describe('a run', () => {
     await endRun(pool, other.run.id, 'done');
     expect(await keys()).toEqual([]);
     const { error } = await readRun(pool, run.id);
-    expect(error).toBe(`away. Run ${other.run.id} has replaced it, so there is nothing left to resume.`);
+    expect(error).toBe(`away. Since then, run ${other.run.id} has replaced it: there is nothing left to resume.`);
     await expect(requireResumable(pool, await readRun(pool, run.id), (command) => command)).rejects.toThrow(
       'A later run has decided its records again, so there is nothing left to resume. See: runs show',
     );
@@ -384,4 +384,21 @@ test('the status reads nothing twice', async () => {
   // Safe: only this form of `query` is used here.
   await statusOf({ query } as Queryable, SETTINGS);
   expect(asked.filter((text, index) => asked.indexOf(text) !== index)).toEqual([]);
+});
+
+test.for([
+  [1, 'sync s0: no scheduler starts it'],
+  [2, 'syncs s0, s1: no scheduler starts them'],
+  [7, 'syncs s0, s1, s2, s3, s4 and 2 more: no scheduler starts them'],
+] as const)('%i schedules without a scheduler need a person once', async ([count, words]) => {
+  const sync = (n: number) => `s${n}: { type: contacts, account: acme, schedule: { cron: "${n} 2 1 1 *" } }`;
+  const syncs = Array.from({ length: count }, (_, n) => sync(n)).join(', ');
+  const { needs, unscheduled, hasScheduler } = await statusOf(
+    database.pool,
+    settingsOf(`accounts: { acme: {} }\nsyncs: { ${syncs} }`),
+  );
+  expect(needs.map(({ what, why }) => `${what}: ${why}`)).toEqual([
+    expect.stringMatching(new RegExp(`^${words}: start`)),
+  ]);
+  expect([unscheduled.length, hasScheduler]).toEqual([count, false]);
 });

@@ -189,7 +189,7 @@ export function adviceOnList(first: Json | undefined, kind: Kind, dialect: Diale
   if (isJsonObject(first))
     return `In the first record, ${whyNoId(record, kind, dialect, first)}. Set ${settings}.idField.${kind} to the name of the id member. ${others}`;
   const what = JSON.stringify(first).slice(0, MOST_SHOWN);
-  return `Its first element begins with ${what}. Lockstep reads only records that are JSON objects with named members, and no setting changes that. ${others}`;
+  return `The first element of what may be the list begins with ${what}. Lockstep reads only records that are JSON objects with named members, and no setting changes that. ${others}`;
 }
 
 const MOST_SHOWN = 40;
@@ -216,7 +216,7 @@ export function recordIn(body: unknown, dialect: Dialect, kind: Kind): JsonObjec
   return undefined;
 }
 
-interface FoundList extends FoundArray {
+export interface FoundList extends FoundArray {
   /** The records as they were answered. */
   readonly raw: readonly Json[];
 }

@@ -157,8 +157,8 @@ class OverlappingPass<R extends ScannedRecord> {
   }
 
   /**
-   * Many services list what was updated last first, so what was updated before its window was read is now at the beginning:
-   * before all records that have not moved. False if it may reach beyond the first page: the first records are not there.
+   * Many services list what was updated last first. A record that is updated before its window is read moves to the beginning,
+   * before all records that have not moved. False if what moved may fill more than the first page: the first records have left it.
    */
   async #readHeadAgain(): Promise<boolean> {
     const head = await this.#source.read(0, this.#sizeMax);

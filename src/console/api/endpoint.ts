@@ -12,7 +12,7 @@ export type ApiNeeds = ConsoleNeeds & { readonly loads: Loads; readonly examinat
 export interface Endpoint {
   readonly name: string;
   readonly summary: string;
-  readonly method: string;
+  readonly method: 'GET' | 'POST';
   /** After /api/v1, with `{name}` for parameters. */
   readonly path: string;
   readonly params: z.ZodObject;
@@ -35,7 +35,7 @@ interface ApiRequest {
 /** Without `params` or `query` it takes none. */
 interface EndpointSpec<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodObject>
   extends Pick<Endpoint, 'name' | 'summary' | 'answer'> {
-  readonly route: `${'GET' | 'POST'} /${string}`;
+  readonly route: `${Endpoint['method']} /${string}`;
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
@@ -59,7 +59,7 @@ export function defineEndpoint<Params extends z.ZodObject, Query extends z.ZodOb
   spec: EndpointSpec<Params, Query, Body>,
 ): Endpoint {
   const { route, params, query, body, work, isFile = false, ...rest } = spec;
-  const [method = '', path = ''] = route.split(' ');
+  const [method, path] = route.split(' ') as [Endpoint['method'], string]; // safe: of this form
   return {
     ...rest,
     method,

@@ -119,7 +119,7 @@ export async function startFailedAgain(
 export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
   const old = await db.query<{ id: string }>(
     `update ledger.runs set phase = null,
-       error = concat_ws(' ', rtrim(error, '.') || '.', 'Run ' || $1 || ' has replaced it, so there is nothing left to resume.')
+       error = concat_ws(' ', rtrim(error, '.') || '.', 'Since then, run ' || $1 || ' has replaced it: there is nothing left to resume.')
      where scope = $2 and resource = $3 and id <> $1 and status = 'failed' and phase is not null returning id`,
     [run.id, run.scope, run.resource],
   );

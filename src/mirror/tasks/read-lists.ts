@@ -3,7 +3,6 @@
  * setting to change.
  */
 import type { CallOptions } from '../../client/call/client.ts';
-import { adviceOnList, likelyFirst, listIn } from '../../client/call/decode.ts';
 import type { Json } from '../../client/call/json.ts';
 import { shapeOf } from '../../client/call/shape.ts';
 import { isPart, type Page } from '../../client/lists/scan-pages.ts';
@@ -12,6 +11,7 @@ import type { OperationName } from '../../contract/operations.ts';
 import type { TaskState } from '../../contract/target.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
+import { listInAnswer } from '../../engine/account/list-in-answer.ts';
 import { checkShape } from '../../engine/account/list-shapes.ts';
 import { readCall, readsOf } from '../../engine/account/reads.ts';
 import { withoutId } from '../../engine/account/without-id.ts';
@@ -27,9 +27,8 @@ export function taskListReader(context: JobContext<unknown>, operation: Operatio
   let isShapeKnown = false;
   return async (asked) => {
     const { content, beside } = await readCall(account, operation, { ...asked, ...readsOf(context) });
-    const found = listIn(content, account.dialect, kind, { of: 'content', isPage: asked.query !== undefined });
-    if (!found) throw noList(account, operation, kind, content);
-    const { path, list } = found;
+    const isPage = asked.query !== undefined;
+    const { path, list } = listInAnswer(account, { operation, kind, content, isPage });
     if (!isShapeKnown && list.length > 0) {
       isShapeKnown = true;
       await checkShape(context, kind, shapeOf(path, list[0], kind, account.dialect));
@@ -65,14 +64,6 @@ export function stateOf(
     default:
       return read satisfies never;
   }
-}
-
-function noList({ name, dialect }: Account, operation: OperationName, kind: Kind, content: unknown): RunFailed {
-  const advice = adviceOnList(likelyFirst(content, kind), kind, dialect, `accounts.${name}.dialect`);
-  return new RunFailed(
-    'SERVICE_UNREADABLE',
-    `The service's answer to ${operation} has no list of ${kind} that Lockstep recognises. ${advice}`,
-  );
 }
 
 /** What `read` gives, or why the service refuses it. */

@@ -164,7 +164,7 @@ describe('a run that ends', () => {
     await endRun(database.pool, newer.id, 'done');
     expect(await resumeRun(database.pool, run.id)).toBe(false);
     expect((await readRun(database.pool, run.id)).error).toBe(
-      `Run ${newer.id} has replaced it, so there is nothing left to resume.`,
+      `Since then, run ${newer.id} has replaced it: there is nothing left to resume.`,
     );
     expect(await resumeRun(database.pool, other.id)).toBe(true);
   });
