@@ -1,6 +1,7 @@
 /**
  * Passes an arriving list to `onRecords` in batches, and returns the outcome of the call at the end.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { kindOf } from '../../contract/kinds.ts';
 import { type Call, classify, isEmptyList, isSuccess, refusedWith, signsOf } from '../call/classify.ts';
 import { type Dialect, type LongIds, longIdsOf } from '../call/dialect.ts';
@@ -53,6 +54,7 @@ export function createListSink(
         longIds ??= longIdsOf(batch, kind, dialect);
         await onRecords(batch);
         records += batch.length;
+        await nextTurn(); // a long list must not keep the rest of the process waiting
       }
     } catch (error) {
       consumerFailed = { error };
