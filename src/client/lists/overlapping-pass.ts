@@ -3,6 +3,7 @@
  * witness the list moved further than the overlap: widen the overlap and step back. The end is a short page with a
  * witness, and no record after it: a service that hides records has short pages in the middle.
  */
+import { Drift, type Placed } from './drift.ts';
 import type { PassResult, PassSource, ScannedRecord } from './pass.ts';
 import {
   compareShared,
@@ -34,10 +35,9 @@ const MAX_STALE_WINDOWS = 3;
 const ONE_SIZE = 'pages have one size, whatever the request asks for';
 const TOO_MANY_ROWS = 'pages hold more rows than asked for';
 
-/** Where the last accepted window ended, and its records. */
-interface Chain {
+/** Where the last accepted window began and ended, and its records. */
+interface Chain extends Placed {
   readonly end: number;
-  readonly ids: readonly string[];
   /** The window, if it held fewer records than it asked for, and whether its answer says that more follow. */
   readonly short?: (Window & { readonly saysMore: boolean }) | undefined;
 }
@@ -63,6 +63,7 @@ class OverlappingPass<R extends ScannedRecord> {
   readonly #sizeMax: number;
   readonly #smallest: number;
   readonly #windows: ReadAhead<R>;
+  readonly #drift: Drift;
   #chain: Chain;
   #overlap: number;
   #isOrdered = true;
@@ -77,11 +78,12 @@ class OverlappingPass<R extends ScannedRecord> {
     const size = firstIds.length;
     this.#source = source;
     this.#firstIds = firstIds;
+    this.#drift = new Drift(firstIds);
     this.#sizeMax = size;
     this.#smallest = smallestOverlap(size);
     this.#overlap = this.#smallest;
     this.#windows = new ReadAhead(source.read, size);
-    this.#chain = { end: size, ids: firstIds };
+    this.#chain = { start: 0, end: size, ids: firstIds };
     this.#kept = size;
     this.#furthest = size;
   }
@@ -125,7 +127,9 @@ class OverlappingPass<R extends ScannedRecord> {
     else if (end > this.#furthest) this.#staleWindows++;
     this.#kept += newInPass;
     this.#furthest = Math.max(this.#furthest, end);
-    this.#chain = linkOf(window, records, this.#source.saysMore(records));
+    const link = linkOf(window, records, this.#source.saysMore(records));
+    this.#drift.note(this.#chain, link);
+    this.#chain = link;
     if (this.#chain.short === undefined && window.size !== this.#sizeMax) this.#isSizeHonoured = true;
     this.#overlap = this.#smallest;
   }
@@ -147,26 +151,30 @@ class OverlappingPass<R extends ScannedRecord> {
     if (short.saysMore || this.#source.saysMore(records)) return misfit('the last page says that more records follow');
     await this.#windows.discard();
     const isOnePage = windowStart(short) + this.#chain.ids.length <= this.#sizeMax;
-    const isHeadThere = isOnePage || (await this.#readHeadAgain());
+    const changed = isOnePage ? undefined : await this.#readHeadAgain(short);
     this.#isSizeHonoured ||= windowStart(short) === 0 || (await honoursSize(this.#source, short.size));
     if (!this.#isSizeHonoured) return misfit('pages hold fewer rows than asked for before the end of the list');
     if (!this.#isOrdered) return { status: 'again', reason: 'the list has no stable order' };
-    return isHeadThere
-      ? { status: 'complete' }
-      : { status: 'again', reason: 'the beginning of the list changed while it was read' };
+    return changed === undefined ? { status: 'complete' } : { status: 'again', reason: changed };
   }
 
   /**
-   * Many services list what was updated last first. A record that is updated before its window is read moves to the beginning,
-   * before all records that have not moved. False if what moved may fill more than the first page: the first records have left it.
+   * A record that is updated before its window is read may move to a window that was read: in a list that begins with the last update to the
+   * beginning, before all records that have not moved; in a list that is sorted by name anywhere. Keeps what is at the beginning now.
+   * Returns why that may not be all.
    */
-  async #readHeadAgain(): Promise<boolean> {
+  async #readHeadAgain(last: Window): Promise<string | undefined> {
     const head = await this.#source.read(0, this.#sizeMax);
-    await this.#source.keep(head);
+    const { newInPass } = await this.#source.keep(head);
     const ids = idsOf(head);
     const isSame = compareShared(this.#firstIds, ids) === 'same';
     this.#isOrdered &&= isSame && (this.#smallest >= TELLING || (await this.#keepsOrder()));
-    return this.#firstIds.slice(0, FIRST_FEW).every((id) => ids.includes(id));
+    if (!this.#firstIds.slice(0, FIRST_FEW).every((id) => ids.includes(id)))
+      return 'the beginning of the list changed while it was read';
+    if (!this.#drift.isSuspected(newInPass)) return undefined;
+    const end = linkOf(last, await this.#source.read(last.page, last.size)); // some of the new ones may have come since
+    this.#drift.note(this.#chain, end);
+    return this.#drift.isExplained(newInPass) ? undefined : 'records came or moved into the part that had been read';
   }
 
   /** Whether the beginning of the list, read with another size, has the same order: it may depend on the request. */
@@ -196,9 +204,9 @@ function misfit(reason: string): PassResult {
   return { status: 'misfit', reason };
 }
 
-function linkOf(window: Window, records: readonly ScannedRecord[], saysMore: boolean): Chain {
+function linkOf(window: Window, records: readonly ScannedRecord[], saysMore = false): Chain {
   const short = records.length < window.size ? { ...window, saysMore } : undefined;
-  return { end: windowEnd(window), ids: idsOf(records), short };
+  return { start: windowStart(window), end: windowEnd(window), ids: idsOf(records), short };
 }
 
 /** No witness: read again with a wider overlap, then from further back, if necessary from the beginning. */

@@ -12,8 +12,10 @@ export interface ListOptions {
   readonly seed?: number;
   readonly changesPerRead?: number;
   readonly deletesShare?: number;
-  /** Of the other changes, this share updates a record of a list that is sorted by the last update: it moves to the beginning. */
+  /** Of the other changes, this share updates a record, which moves. */
   readonly updatesShare?: number;
+  /** Where it moves: to the beginning of a list that is sorted by the last update, or anywhere in one that is sorted by name. */
+  readonly movesTo?: 'beginning' | 'anywhere';
   /** `tied`: by a name that a tenth of the records share; these come in an order that depends on the request. */
   readonly order?: 'oldest' | 'newest' | 'random' | 'tied';
   readonly inserts?: 'end' | 'anywhere';
@@ -52,6 +54,7 @@ export class DriftingList {
     this.#random = mulberry32(options.seed ?? 1);
     this.#records = Array.from({ length: options.length }, (_, i) => ({ id: String(i + 1) }));
     if (options.order === 'newest') this.#records.reverse();
+    if (options.movesTo === 'anywhere') this.#records.sort(() => this.#random() - 0.5);
     this.#persistent = new Set(this.#records.map((record) => record.id));
     this.#lastId = options.length;
   }
@@ -152,13 +155,16 @@ export class DriftingList {
 
   #drift(): void {
     const { changesPerRead = 0, deletesShare = 0.5, updatesShare = 0, inserts = 'end', order } = this.#options;
+    const { movesTo = 'beginning' } = this.#options;
     for (let left = changesPerRead; left > 0; left--) {
       if (this.#random() >= left) continue;
       if (this.#random() < deletesShare) {
         const [gone] = this.#records.splice(Math.floor(this.#random() * this.#records.length), 1);
         if (gone) this.#persistent.delete(gone.id);
       } else if (updatesShare > 0 && this.#random() < updatesShare) {
-        this.#records.unshift(...this.#records.splice(Math.floor(this.#random() * this.#records.length), 1));
+        const moved = this.#records.splice(Math.floor(this.#random() * this.#records.length), 1);
+        const to = movesTo === 'beginning' ? 0 : Math.floor(this.#random() * (this.#records.length + 1));
+        this.#records.splice(to, 0, ...moved);
       } else {
         const record = { id: String(++this.#lastId) };
         const last = order === 'newest' ? 0 : this.#records.length;
