@@ -97,4 +97,11 @@ export const MUTANTS: readonly Mutant[] = [
     to: '',
     test: 'test/storage/lost-connections.test.ts',
   },
+  {
+    removes: 'the count of records that moved while a list was read',
+    file: 'src/client/lists/drift.ts',
+    from: 'return this.#direction === undefined && this.#came + newFirst > 0;',
+    to: 'return this.#direction === undefined && this.#came + newFirst > Infinity;',
+    test: 'test/client/lists/scan.test.ts',
+  },
 ];
