@@ -100,8 +100,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     removes: 'the count of records that moved while a list was read',
     file: 'src/client/lists/drift.ts',
-    from: 'return this.#direction === undefined && this.#came + newFirst > 0;',
-    to: 'return this.#direction === undefined && this.#came + newFirst > Infinity;',
+    from: 'return this.#came + newFirst > 0;',
+    to: 'return this.#came + newFirst > Infinity;',
     test: 'test/client/lists/scan.test.ts',
   },
 ];

@@ -11,7 +11,7 @@ export interface Placed {
 }
 
 export class Drift {
-  /** The order of the ids, as far as the list was read. Ids do not change, so no record moves in such a list. */
+  /** The order of the ids, as far as the list was read. */
   #direction: ReturnType<typeof directionOf>;
   /** By how many positions windows were moved back: so many more records came before them than went. */
   #came = 0;
@@ -29,14 +29,17 @@ export class Drift {
     if (after.ids.length > 1 && directionOf(after.ids) !== this.#direction) this.#direction = undefined;
   }
 
-  /** Whether a record may have moved at all. `newFirst`: the new records at the beginning of the list. */
+  /** Whether records may have come before windows. `newFirst`: the new ones at the beginning of the list. */
   isSuspected(newFirst: number): boolean {
-    return this.#direction === undefined && this.#came + newFirst > 0;
+    return this.#came + newFirst > 0;
   }
 
-  /** Whether the new records at the beginning are all that came before the windows. What went may hide what came. */
+  /**
+   * Whether the new records at the beginning are all that came before windows. What went can hide what came, unless the list is in the
+   * order of its ids: they do not change, so new records come at one end.
+   */
   isExplained(newFirst: number): boolean {
-    return this.#went === 0 && this.#came === newFirst;
+    return this.#direction === undefined ? this.#went === 0 && this.#came === newFirst : this.#came <= newFirst;
   }
 }
 

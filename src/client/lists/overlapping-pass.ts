@@ -128,7 +128,7 @@ class OverlappingPass<R extends ScannedRecord> {
     this.#kept += newInPass;
     this.#furthest = Math.max(this.#furthest, end);
     const link = linkOf(window, records, this.#source.saysMore(records));
-    this.#drift.note(this.#chain, link);
+    if (newInPass > 0) this.#drift.note(this.#chain, link); // past its end, a list may give its last page again
     this.#chain = link;
     if (this.#chain.short === undefined && window.size !== this.#sizeMax) this.#isSizeHonoured = true;
     this.#overlap = this.#smallest;

@@ -14,7 +14,7 @@ export interface ListOptions {
   readonly deletesShare?: number;
   /** Of the other changes, this share updates a record, which moves. */
   readonly updatesShare?: number;
-  /** Where it moves: to the beginning of a list that is sorted by the last update, or anywhere in one that is sorted by name. */
+  /** Where it moves: to the beginning of a list that is sorted by the last update, or anywhere in one that is sorted by name, whose ids are in no order if `order` is undefined. */
   readonly movesTo?: 'beginning' | 'anywhere';
   /** `tied`: by a name that a tenth of the records share; these come in an order that depends on the request. */
   readonly order?: 'oldest' | 'newest' | 'random' | 'tied';
@@ -54,7 +54,7 @@ export class DriftingList {
     this.#random = mulberry32(options.seed ?? 1);
     this.#records = Array.from({ length: options.length }, (_, i) => ({ id: String(i + 1) }));
     if (options.order === 'newest') this.#records.reverse();
-    if (options.movesTo === 'anywhere') this.#records.sort(() => this.#random() - 0.5);
+    if (options.movesTo === 'anywhere' && !options.order) this.#records.sort(() => this.#random() - 0.5);
     this.#persistent = new Set(this.#records.map((record) => record.id));
     this.#lastId = options.length;
   }

