@@ -112,7 +112,7 @@ const CURRENCY =
     .replace('CODES', CODES)
     .replace('NAMES', NAMES);
 const LEADING = new RegExp(`^([(+\\-−]?)\\s*(${CURRENCY})\\s*(?=[\\d(+\\-−.,])`, 'u');
-const TRAILING = new RegExp(`(?<=[\\d).,\\-−])\\s*(${CURRENCY})\\s*(\\)?)$`, 'u');
+const TRAILING = new RegExp(`(?<=[\\d).,\\-−–—=])\\s*(${CURRENCY})\\s*(\\)?)$`, 'u');
 
 function inAnyCase(pattern: string): string {
   return pattern.replaceAll(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
@@ -152,8 +152,14 @@ function signOf(bare: string): { digits: string; isNegative: boolean; isBookkeep
 const SPACED = /^\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?=[.,]|$)/;
 const APOSTROPHED = /^\d{1,3}(?:['’]\d{3})+(?=[.,]|$)/;
 
-/** The text without the spaces or apostrophes that group digits, if they group in threes. */
-function joined(digits: string): string {
+/** `12.-`, `12,--` and `1,234/-` have a dash in place of the cents, so no sign before it is a decimal sign. */
+const NO_CENTS = /(?<=\d)(?:[.,][-−–—]{1,2}|\/[-=])$/;
+
+/** The text without the spaces or apostrophes that group digits, if they group in threes; without cents, without other signs too. */
+function joined(written: string): string {
+  const digits = written.replace(NO_CENTS, '');
+  const sign = digits === written ? undefined : (['.', ','] as const).find((one) => digits.includes(one));
+  if (sign !== undefined) return isGrouped(digits, sign) ? digits.replaceAll(sign, '') : written;
   const grouped = SPACED.exec(digits) ?? APOSTROPHED.exec(digits);
   return grouped ? grouped[0].replace(/\D/g, '') + digits.slice(grouped[0].length) : digits;
 }

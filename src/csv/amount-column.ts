@@ -42,7 +42,14 @@ export function refuseDoubtfulAmount(columns: readonly MappedColumn[], firstCell
 }
 
 function besideOthers(amounts: Amounts): UnclearFile | undefined {
-  return inCents(amounts) ?? aQuantity(amounts) ?? aPart(amounts) ?? whatIsLeft(amounts) ?? net(amounts);
+  return (
+    cutAtComma(amounts) ??
+    inCents(amounts) ??
+    aQuantity(amounts) ??
+    aPart(amounts) ??
+    whatIsLeft(amounts) ??
+    net(amounts)
+  );
 }
 
 const isNet = (name: string) => NET.test(plainWords(name));
@@ -90,6 +97,21 @@ function net({ amount, others, line }: Amounts): UnclearFile | undefined {
   return doubtfulAmount(
     `Line ${line}: "${short(amount.name)}" may not be the whole amount of the order, ${because}.`,
     amount,
+  );
+}
+
+/** A comma between cells cuts an amount such as 12,50 into two cells, if it has no quotes. */
+function cutAtComma({ amount, firstCells, line }: Amounts): UnclearFile | undefined {
+  if (firstCells.delimiter !== ',') return undefined;
+  const [own, next] = [firstCells.cells(amount), firstCells.cells({ index: amount.index + 1 })];
+  const isCut = (cell: string, row: number) =>
+    /^\D*(?:\d+|\d{1,3}(?:\.\d{3})+)$/.test(cell) && /^\d\d$/.test(next[row] ?? '');
+  const first = own.findIndex((cell) => cell !== '');
+  if (first === -1 || !own.every((cell, row) => cell === '' || isCut(cell, row))) return undefined;
+  return doubtfulAmount(
+    `Line ${line}: "${short(amount.name)}" may lack decimals: in each row, the next cell has two digits, as if an amount such as ${own[first]},${next[first]} had no quotes.`,
+    amount,
+    'put quotes around the amounts, or export the file with another delimiter',
   );
 }
 

@@ -5,6 +5,7 @@ import { utf16Of } from './encoding.ts';
 const SAVE_AS = 'Open it in the spreadsheet and save the sheet as CSV (UTF-8).';
 const UNPACK = 'Unpack it and load the CSV inside. Lockstep reads gzip, but no other archive format.';
 
+/** `magic`: a pattern of the first bytes in hexadecimal. */
 const KINDS: readonly (readonly [magic: string, kind: string, remedy: string])[] = [
   ['504b0304', 'a workbook or a zip archive', `Save the sheet as CSV (UTF-8), or unpack the archive.`],
   ['d0cf11e0a1b11ae1', 'an old Excel workbook', SAVE_AS],
@@ -19,6 +20,7 @@ const KINDS: readonly (readonly [magic: string, kind: string, remedy: string])[]
   ['89504e47', 'an image', 'Name the CSV file.'],
   ['ffd8ff', 'an image', 'Name the CSV file.'],
   ['7f454c46', 'a program', 'Name the CSV file.'],
+  ['fffe0000|0000feff|(?:(?!00)..000000){4}|(?:000000(?!00)..){4}', 'text in UTF-32', 'Save it as UTF-8.'],
 ];
 
 /** Control characters, of which text has at most a few stray ones. */
@@ -27,7 +29,7 @@ const MOST_CONTROLS = 0.1;
 /** Throws CSV_BINARY. A few NUL bytes in a text are allowed here: they are reported with their row. */
 export function refuseBinary(firstBlock: Buffer, name: string): void {
   const head = firstBlock.toString('hex', 0, 16);
-  const known = KINDS.find(([magic]) => head.startsWith(magic));
+  const known = KINDS.find(([magic]) => new RegExp(`^(?:${magic})`).test(head));
   if (known) throw binary(name, known[1], known[2]);
   if (utf16Of(firstBlock) !== undefined) return;
   let controls = 0;

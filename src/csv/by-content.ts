@@ -1,5 +1,6 @@
 /** What a column holds, by its cells, if its name alone does not say it. */
 import { COUNT_WORDS, MONEY_WORDS } from './amount-words.ts';
+import { isPartOfName } from './customer-columns.ts';
 import { type Field, names } from './fields.ts';
 import { fitsOf } from './fits.ts';
 import { NUMBER_WORDS, type Recognised } from './recognise.ts';
@@ -54,6 +55,15 @@ function areOrderNumbers(cells: readonly string[], words: string): boolean {
     orders.every((cell, index) => Number(cell) === Number(orders[0]) + index) && Number(orders[0]) <= 1;
   const different = new Set(orders.filter((cell) => (words === 'id' ? ANY_ID : ORDER_NUMBER).test(cell)));
   return !isCounting && different.size > 0 && different.size >= orders.length * MOST_CELLS;
+}
+
+const FORM_OF_ADDRESS = /^(?:mrs?|ms|miss|mx|dr|prof|sir|herr|frau|m|mme|mlle|sra?|srta|sig|dhr|mevr)\b/i;
+
+/** Whether a column called "Title" says who a person is: `Mr` and `Dr.`, or a job beside the person's name. */
+export function isOfPerson(name: string, cells: readonly string[], beside: readonly string[]): boolean {
+  if (plainWords(name) !== 'title') return false;
+  const filled = cells.filter((cell) => cell !== '');
+  return beside.some(isPartOfName) || (filled.length > 0 && filled.every((cell) => FORM_OF_ADDRESS.test(cell)));
 }
 
 /** Whether the cells tell orders apart: "card" and "cash" in a column called "Reference" do not. */

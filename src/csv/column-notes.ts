@@ -2,6 +2,7 @@
 import type { ColumnMapping } from './columns.ts';
 import { isByName } from './customer-columns.ts';
 import type { Field } from './fields.ts';
+import { CONFIDENCE } from './recognise.ts';
 import type { Table } from './table.ts';
 
 const WITHOUT: readonly (readonly [field: Field, what: string])[] = [
@@ -12,22 +13,40 @@ const WITHOUT: readonly (readonly [field: Field, what: string])[] = [
   ['amount', 'no column fills amount: the orders are loaded without one. If a column has it'],
 ];
 
+type Columns = Pick<Table, 'added'> & { readonly mapping: ColumnMapping };
+
+/** Whether a column fills the field, or a person said that none does. A file of results has the numbers of its orders. */
+function isKnown(field: Field, { mapping, added }: Columns): boolean {
+  return (
+    mapping.columns.some((column) => column.field === field) ||
+    mapping.none.includes(field) ||
+    (field === 'order_id' && added !== undefined && added.label >= 0)
+  );
+}
+
 /**
- * What no person has said, and may be otherwise: that the orders lack a field (a file of results has the numbers of its
- * orders), and that the ids of its customers are those of the service. `choose`: how to choose a column for the field, or
+ * Why the lines may not be orders, so that a person has to approve the load: a list of contacts has neither amounts nor
+ * numbers of orders, though it may have a "Record ID". A sentence without a full stop; undefined if they are orders.
+ */
+export function doubtOf(columns: Columns): string | undefined {
+  const number = columns.mapping.columns.find(({ field }) => field === 'order_id');
+  if (isKnown('amount', columns) || (number ? number.confidence >= CONFIDENCE.vague : isKnown('order_id', columns)))
+    return undefined;
+  const missing = number ? `"${number.name}" may not have their numbers` : 'none has their numbers';
+  return `no column has the amounts of orders, and ${missing}: the file may be a list of contacts`;
+}
+
+/**
+ * What no person has said, and may be otherwise: that the orders lack a field, and that the ids of its customers are those of the service. `choose`: how to choose a column for the field, or
  * none. Sentences without a full stop.
  */
 export function columnNotes(
-  { mapping, added }: Pick<Table, 'added'> & { readonly mapping: ColumnMapping },
+  columns: Columns,
   choose: (field: Field, what: 'Column' | 'none') => string,
 ): readonly string[] {
-  const isKnown = (field: Field) =>
-    mapping.columns.some((column) => column.field === field) ||
-    mapping.none.includes(field) ||
-    (field === 'order_id' && added !== undefined && added.label >= 0);
-  const id = mapping.columns.find((column) => column.field === 'client_id' && isByName(column));
+  const id = columns.mapping.columns.find((column) => column.field === 'client_id' && isByName(column));
   return [
-    ...WITHOUT.flatMap(([field, what]) => (isKnown(field) ? [] : [`${what}, ${choose(field, 'Column')}`])),
+    ...WITHOUT.flatMap(([field, what]) => (isKnown(field, columns) ? [] : [`${what}, ${choose(field, 'Column')}`])),
     ...(id
       ? [
           `the customers are found by "${id.name}", as ids of this service. If they are ids of another program, the orders would go to other customers: ${choose('client_id', 'none')}`,

@@ -6,7 +6,7 @@
 import type { LockstepError } from '../base/errors.ts';
 import { refuseDoubtfulAmount } from './amount-column.ts';
 import { isPrice, isTaxed, isUntaxed } from './amount-words.ts';
-import { areLabels, byContent, mostFit } from './by-content.ts';
+import { areLabels, byContent, isOfPerson, mostFit } from './by-content.ts';
 import { ambiguous, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { columnIndex, type Header, namelessColumn, refuseDuplicates } from './column-names.ts';
 import { findNamePair, yieldToBetter } from './customer-columns.ts';
@@ -43,6 +43,8 @@ export interface MappingChoices {
   readonly firstRows?: readonly (readonly string[])[];
   /** The rows were chosen by what is wrong with them, so bad cells say nothing about their column. */
   readonly isSelection?: boolean;
+  /** Of the cells. */
+  readonly delimiter?: string;
 }
 
 /**
@@ -159,6 +161,8 @@ function namedAt(index: number, firstCells: FirstCells): MappedColumn | undefine
   const [name = '', cells] = [names[index], firstCells.cells({ index })];
   const known = byContent(name, cells, names[index - 1]) ?? recognise(name);
   if (!known) return undefined;
+  const beside = [names[index - 1] ?? '', names[index + 1] ?? ''];
+  if (known.field === 'description' && isOfPerson(name, cells, beside)) return undefined;
   if (known.field === 'order_id' && known.confidence < CONFIDENCE.vague && !areLabels(cells)) return undefined;
   const column = firstCells.column(known.field, { index }, known);
   const isUntold = known.how === 'fuzzy' && column.fits.of === 0 && firstCells.hasRows; // neither its name nor a cell tells

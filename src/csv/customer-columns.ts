@@ -38,16 +38,24 @@ const LAST_NAME =
 /** Whose first and last name may be the customer's, the best one first; never those of a recipient or an employee. */
 const PERSONS: readonly string[] = [...CUSTOMER_PARTS, '', ...PERSON_PARTS, ...COMPANY_PARTS];
 
+/** Whose first or last name a column has; undefined if it has neither. */
+function personIn(name: string, form: RegExp): string | undefined {
+  return form
+    .exec(withoutSmall(plainWords(name)))
+    ?.slice(1)
+    .join(' ')
+    .trim();
+}
+
+/** `First name`, `Vorname` and `Billing last name` */
+export function isPartOfName(name: string): boolean {
+  return [FIRST_NAME, LAST_NAME].some((form) => PERSONS.includes(personIn(name, form) ?? 'none'));
+}
+
 /** Joins a first and a last name of the same person, unless a column with the whole name was found. */
 export function findNamePair(found: Map<Field, MappedColumn>, firstCells: FirstCells): void {
-  const person = (name: string, form: RegExp) =>
-    form
-      .exec(withoutSmall(plainWords(name)))
-      ?.slice(1)
-      .join(' ')
-      .trim();
   const indexOf = (whose: string, form: RegExp) =>
-    firstCells.header.names.findIndex((name) => person(name, form) === whose);
+    firstCells.header.names.findIndex((name) => personIn(name, form) === whose);
   for (const whose of PERSONS) {
     const [index, last] = [indexOf(whose, FIRST_NAME), indexOf(whose, LAST_NAME)];
     if (index === -1 || last === -1) continue;

@@ -12,17 +12,20 @@ interface Choices {
   readonly firstRows?: readonly (readonly string[])[];
   /** The rows were chosen by what is wrong with them, so bad cells say nothing about their column. */
   readonly isSelection?: boolean;
+  readonly delimiter?: string | undefined;
 }
 
 /** The cells of a file's first rows, by column. */
 export class FirstCells {
   readonly header: Header;
   readonly isSelection: boolean;
+  readonly delimiter: string | undefined;
   readonly #rows: readonly (readonly string[])[];
 
-  constructor(header: Header, { firstRows = [], isSelection = false }: Choices) {
+  constructor(header: Header, { firstRows = [], isSelection = false, delimiter }: Choices) {
     this.header = header;
     this.isSelection = isSelection;
+    this.delimiter = delimiter;
     this.#rows = firstRows.slice(0, MOST_LOOKED_AT);
   }
 

@@ -70,7 +70,7 @@ export function examineSheet(received: Received, choices: SheetChoices = {}): Sh
   const preset = presetFor(format.hasHeader ? columns : [], choices.presets ?? [], choices.preset);
   const header = { names: columns, isGiven: format.hasHeader, line };
   const mapping = mapColumns(header, {
-    ...{ preset, firstRows, isSelection: table.added !== undefined },
+    ...{ preset, firstRows, isSelection: table.added !== undefined, delimiter: format.delimiter },
     ...{ told: choices.map, remembered: choices.recall?.(signature) },
   });
   const isSelection = table.added !== undefined && choices.decimal === undefined;

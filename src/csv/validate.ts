@@ -17,6 +17,7 @@ import { CUSTOMER_REFERENCES, type Field } from './fields.ts';
 import type { Format } from './format.ts';
 import { isLaterHeader } from './later-header.ts';
 import type { TextRow } from './read.ts';
+import { isFound, isTotals } from './totals-line.ts';
 
 /** Values by field, as text; amounts are exact decimals (-1234.5). */
 export type OrderValues = { readonly [F in Field]?: string };
@@ -234,37 +235,6 @@ const MOST_CURRENCIES = 10;
 const MOST_SHOWN = 40;
 const CUT_OFF = { code: 'AMOUNT_CUT_OFF', severity: 'error' } as const;
 const NO_AMOUNT = { code: 'AMOUNT_EMPTY', severity: 'error' } as const;
-
-/** Many reports end with lines of totals, averages and counts. With --create-customers, each would become an order of a customer named Total. */
-const TOTALS = new RegExp(
-  `^(?:${[
-    ...['(?:(?:grand|sub|sous|overall|report|page)[ -]?)?totals?(?: g[eé]n[eé]rale?| geral)?', 'sum', 'somme'],
-    ...[
-      '(?:gesamt|zwischen)?summe',
-      '(?:gesamt)?ergebnis',
-      'gesamt',
-      'suma(?: końcowa)?',
-      'razem',
-      'totale(?: generale)?',
-    ],
-    ...['(?:grand )?(?:average|count)', 'durchschnitt', 'mittelwert', 'anzahl', 'moyenne', 'promedio'],
-    ...['(?:eind)?totaal', 'totalt', 'summa', '(?:(?:genel|ara) )?toplam', 'итого', 'всего', '合計', '合计', '总计'],
-  ].join('|')})(?: (?:(?:for|of|pour|de|di|f[uü]r|voor|för) |\\(|(?:eur|usd|gbp|chf)$).*)?:?$`,
-  'i',
-);
-
-/** `above`: the name in the row above. A spreadsheet adds "Ann Lee Total" below the rows of Ann Lee. */
-function isTotals(values: OrderValues, above: string): boolean {
-  const { customer_name: name, order_id } = values;
-  if (isFound(values)) return false;
-  const behind = name?.startsWith(`${above} `) ? name.slice(above.length + 1) : '';
-  return TOTALS.test(order_id ?? name ?? '') || TOTALS.test(behind);
-}
-
-/** Whether the row names its customer by more than a name. */
-function isFound({ client_id, customer_email, customer_phone }: OrderValues): boolean {
-  return (client_id ?? customer_email ?? customer_phone) !== undefined;
-}
 
 const isReference = (field: Field | undefined) => CUSTOMER_REFERENCES.some((reference) => reference === field);
 

@@ -30,6 +30,19 @@ test.each([
   await expect(loaded(text)).rejects.toMatchObject({ code: 'CSV_NO_AMOUNT_COLUMN' });
 });
 
+test('an amount may lack its decimals if each row has two digits after it, as without quotes', async () => {
+  const text = 'Order No,Customer,Amount,Item,Status\n1,Ann Lee,12,50,paid\n2,Ben Fox,1.007,05,open\n';
+  await expect(loaded(text)).rejects.toMatchObject({
+    code: 'CSV_NO_AMOUNT_COLUMN',
+    message:
+      'Line 1: "Amount" may lack decimals: in each row, the next cell has two digits, as if an amount such as 12,50 had no quotes. ' +
+      'If it is the amount of the order, add --map amount=Amount; otherwise put quotes around the amounts, or export the file with another delimiter.',
+  });
+  expect((await loaded(text, { map })).rows).toMatchObject([{ values: { amount: '12' } }, {}]);
+  for (const other of [text.replaceAll(',', ';'), text.replace('05', '5'), text.replace('12,50', '12.00,50')])
+    await expect(loaded(other)).resolves.toBeDefined();
+});
+
 test('amounts of less than a cent are compared exactly', async () => {
   const text = 'Order No,Customer,Amount,VAT,Gross\n1,Ann Lee,0.0011,0.0012,0.0041\n2,Ben Fox,0.0021,0.0012,0.0051\n';
   await expect(loaded(text)).resolves.toBeDefined();

@@ -61,6 +61,11 @@ test('reads a pipe that its caller has opened through its handle, and closes it'
   await file.close();
 });
 
+const LITTLE_ENDIAN = Buffer.from(
+  Array.from(`\ufeff${CSV}`, (one) => [one.charCodeAt(0) & 0xff, one.charCodeAt(0) >> 8, 0, 0]).flat(),
+);
+const BIG_ENDIAN = Buffer.from(LITTLE_ENDIAN).swap32();
+
 const REFUSED: readonly (readonly [what: string, content: string | Buffer, code: string, says: RegExp])[] = [
   ['an empty file', '', 'CSV_EMPTY', /is empty/],
   ['gzip of nothing', gzipSync(''), 'CSV_EMPTY', /is empty/],
@@ -72,6 +77,9 @@ const REFUSED: readonly (readonly [what: string, content: string | Buffer, code:
     'CSV_BINARY',
     /not text/,
   ],
+  ...[LITTLE_ENDIAN, BIG_ENDIAN, LITTLE_ENDIAN.subarray(4), BIG_ENDIAN.subarray(4)].map(
+    (bytes) => ['a text in UTF-32', bytes, 'CSV_BINARY', /text in UTF-32, not a CSV. Save it as UTF-8\./] as const,
+  ),
   ['gzip inside gzip', gzipSync(gzipSync(CSV)), 'CSV_BINARY', /gzip inside gzip.*Unpack it once/],
   ['a gzip that is cut off', gzipSync(CSV.repeat(999)).subarray(0, 60), 'CSV_GZIP_BROKEN', /broken/],
 ];

@@ -79,6 +79,22 @@ test.each([
   expect(verdicts(rows)).toEqual(['2 ok', '3 TOTALS_ROW', '4 ok', '5 ok']);
 });
 
+test.each([
+  ...['Total', 'Subtotal', 'Sub-total', 'Summe', 'Gesamt', 'Total général', 'Total général :', 'Totaux', 'Suma total'],
+  ...['Totale complessivo', 'Grand Total', 'TOTAL: 2 orders', 'Total for Ann Lee', '小計', '総計', '总计'],
+])('a line with the order_id or the description "%s" is no order, whoever its customer is', async (name) => {
+  const rows = ['A-1,ann@x.de,,5', `${name},ann@x.de,,5`, `,ann@x.de,${name},5`, `A-2,ann@x.de,${name},5`];
+  const others = [
+    'SUM-17,ann@x.de,Total Quartz 9000,5',
+    'Totalis,ann@x.de,Summer hat,5',
+    'A-3,ann@x.de,Gesamtausgabe,5',
+  ];
+  const { rows: checked } = await loaded(['order_id,customer_email,description,amount', ...rows, ...others].join('\n'));
+  expect(verdicts(checked)).toEqual([
+    ...['2 ok', '3 TOTALS_ROW', '4 TOTALS_ROW', '5 TOTALS_ROW', '6 ok', '7 ok', '8 ok'],
+  ]);
+});
+
 test('a line of totals below the rows of a customer is no order of a customer of that name', async () => {
   const rows = [
     'Ann Lee,30',

@@ -145,7 +145,8 @@ export const CELL_REASONS = {
   },
   TOTALS_ROW: {
     meaning: 'The row looks like a totals row.',
-    remedy: 'Remove it, or name its customer by an e-mail, a phone or an id.',
+    remedy:
+      'Remove it, or leave it: it is not sent. If it is an order, give it another order_id and description, and name its customer by an e-mail, a phone or an id.',
   },
   HEADER_REPEATED: {
     meaning: 'The row repeats the header.',

@@ -1,4 +1,4 @@
-/** A load that a person has to approve: because the person is at a terminal, because of its guards, or because it repeats another. */
+/** A load that a person has to approve: because the person is at a terminal, because of its guards, or because of what it reads. */
 import type pg from 'pg';
 import { formatCount } from '../../base/counts.ts';
 import { approveRun, holdRest, releaseRest, type ShownPlan } from '../../engine/ledger/approval.ts';
@@ -17,8 +17,10 @@ import { type OrdersOptions, ordersOptions } from './options.ts';
 import { repeatsWords } from './repeated-content.ts';
 
 /** Whether a load needs approval although the person who loads the file does not wait for its plan. */
-export async function isHeld(db: Queryable, { id, options }: Pick<Run, 'id' | 'options'>): Promise<boolean> {
-  return isGuarded(ordersOptions.parse(options)) || ((await loadedBefore(db, id))?.isLikely ?? false);
+export async function isHeld(db: Queryable, run: Pick<Run, 'id' | 'options'>): Promise<boolean> {
+  const options = ordersOptions.parse(run.options);
+  if (isGuarded(options) || options.doubt !== undefined) return true;
+  return (await loadedBefore(db, run.id))?.isLikely ?? false;
 }
 
 /** Whether it creates customers before anything else is known: not if a person may have to approve the load first. */
@@ -42,6 +44,8 @@ export async function whyApproval(
   const repeat = await loadedBefore(db, run.id);
   if (repeat?.isLikely)
     return `Nothing is written yet: ${repeatsWords(repeat)}. Approve the load only if they are new orders; otherwise cancel it, and load a file with the other rows.`;
+  if (options.doubt !== undefined)
+    return `Nothing is written yet: ${options.doubt}. Approve the load only if each line is an order; otherwise cancel it.`;
   if (options.confirm) return 'Nothing is written yet: the load waits for approval.';
   const extent = { writes, of: (await countRows(db, run.id)).in };
   return exceeds(options, extent) ? exceedsMessage('rows', options, extent) : undefined;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { storable } from '../../base/texts.ts';
 import type { Lane } from '../../client/budget/budget.ts';
+import { doubtOf } from '../../csv/column-notes.ts';
 import { contentSha256 } from '../../csv/content-hash.ts';
 import type { Received } from '../../csv/receive.ts';
 import type { Sheet, SheetChoices } from '../../csv/sheet.ts';
@@ -75,7 +76,7 @@ export function specOf(load: Specified, received: Received, sheet: Sheet, sha256
     bytes: received.sizeBytes,
     header: columns,
     form,
-    options,
+    options: { ...options, doubt: doubtOf(sheet) },
     lane,
     dryRun,
     staysDeclined,

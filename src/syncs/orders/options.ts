@@ -9,6 +9,8 @@ export const ordersOptions = z.object({
   createCustomers: inSettings.shape.createCustomers,
   /** Pauses before the first write until a person approves; `approveRun` resumes the load. */
   confirm: z.boolean(),
+  /** Why the lines of the file may not be orders: then a person has to approve the load. */
+  doubt: z.string().optional(),
   ...approvalOptions.shape,
 });
 
