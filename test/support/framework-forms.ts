@@ -2,7 +2,9 @@
 import type { ListedKind } from './drawn-service.ts';
 
 export const FRAMEWORKS = ['laravel', 'rails', 'django', 'dotnet', 'hal', 'relay', 'php'] as const;
-export type Framework = (typeof FRAMEWORKS)[number];
+/** Answers of databases that a service passes on. */
+export const STORES = ['mongo', 'firestore', 'keyed', 'elastic'] as const;
+export type Framework = (typeof FRAMEWORKS)[number] | (typeof STORES)[number];
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -19,6 +21,13 @@ const one = (kind: ListedKind) => kind.slice(0, -1);
 
 function renamed(members: Members, nameOf: (name: string) => string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [nameOf(name), value]));
+}
+
+function typed(value: unknown): unknown {
+  if (typeof value === 'boolean') return { booleanValue: value };
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? { integerValue: String(value) } : { doubleValue: value };
+  return value === null || value === undefined ? { nullValue: null } : { stringValue: value };
 }
 
 export const FORMS: Readonly<Record<Framework, Form>> = {
@@ -108,6 +117,41 @@ export const FORMS: Readonly<Record<Framework, Form>> = {
           pageInfo: { hasNextPage: false, endCursor: `c${records.length}` },
         },
       },
+    }),
+  },
+  /** MongoDB's extended JSON. */
+  mongo: {
+    record: (_, { id, client_id, amount, ...rest }) => ({
+      _id: { $oid: id },
+      ...rest,
+      ...(client_id !== undefined && { client_id: { $oid: client_id } }),
+      ...(amount !== undefined && { amount: { $numberDecimal: String(amount) } }),
+      __v: 0,
+    }),
+    list: (_, documents) => ({ documents }),
+  },
+  /** Firestore's REST API: each value says its type, and the id is the end of the document's name. */
+  firestore: {
+    record: (kind, { id, ...rest }) => ({
+      name: `projects/p/databases/(default)/documents/${kind}/${id}`,
+      fields: Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, typed(value)])),
+      createTime: '2026-11-02T09:00:00Z',
+    }),
+    list: (_, documents) => ({ documents }),
+  },
+  /** A list as an object of records by their ids. */
+  keyed: {
+    record: (_, members) => ({ ...members }),
+    list: (kind, records) => ({
+      [kind]: Object.fromEntries(records.map((record) => [(record as Members).id, record])),
+    }),
+  },
+  elastic: {
+    record: (kind, { id, ...rest }) => ({ _index: kind, _id: id, _score: 1, _source: rest }),
+    list: (_, hits) => ({
+      took: 3,
+      timed_out: false,
+      hits: { total: { value: hits.length, relation: 'eq' }, max_score: 1, hits },
     }),
   },
   /** Plain PHP: a list that was filtered keeps the numbers of its elements as keys. */

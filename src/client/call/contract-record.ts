@@ -8,6 +8,7 @@ import { type Dialect, isJsonArray, isJsonObject } from './dialect.ts';
 import { flat, ID_FORM, lastStepOf } from './flat-record.ts';
 import { type Json, type JsonObject, textOf } from './json.ts';
 import { type Described, formOf, type Member, plain } from './record-form.ts';
+import { untyped } from './typed-values.ts';
 
 const PHONE_IN = ['value', 'number', 'phone'];
 /** Members with the id of another record, in an object that names it. */
@@ -53,7 +54,7 @@ export function contractRecord(read: Json, kind: Described, dialect: Dialect): J
 /** Whether the record has its fields under the contract's names only, and each value is as it stays: most records of most services. */
 function isAsContract(read: JsonObject, kind: Described, chosen: Readonly<Record<string, string>>): boolean {
   const { isOwn, mayBeNested, fields } = formOf(read, kind);
-  if (!isOwn || mayBeNested || Object.keys(chosen).length > 0) return false;
+  if (!isOwn || mayBeNested || Object.keys(chosen).length > 0 || untyped(read) !== read) return false;
   for (const field of fields.keys()) {
     const value = read[field];
     if (typeof value === 'object' && value !== null) return false;

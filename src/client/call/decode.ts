@@ -12,11 +12,11 @@ import {
   type ListSpot,
   MAX_LIST_DEPTH,
   mayHoldRecords,
-  NUMBER_KEY,
   spellingsOf,
 } from '../lists/list-choice.ts';
 import { contractRecord } from './contract-record.ts';
 import { autoDialect, type Dialect, idFieldOf, idOf, isJsonArray, isJsonObject, whyNoId } from './dialect.ts';
+import { ID_FORM } from './flat-record.ts';
 import { type Json, type JsonObject, parseJson } from './json.ts';
 
 export type Decoded =
@@ -172,9 +172,12 @@ function saysGood(value: Json | undefined): boolean {
   return value === true || value === 1 || value === 200;
 }
 
-/** The first element of the list that is called as the records are, for `adviceOnList`. */
+/** The first element of the list that is called as the records are, or of the only one of objects, for `adviceOnList`. */
 export function likelyFirst(body: unknown, kind: Kind): Json | undefined {
-  return arraysIn(body).find(({ path, list }) => isCalledRecords(path, kind) && list.length > 0)?.list[0];
+  const lists = arraysIn(body).filter(({ list }) => list.length > 0);
+  const called = lists.find(({ path }) => isCalledRecords(path, kind));
+  const [only, ...others] = lists.filter(({ list }) => isJsonObject(list[0]));
+  return (called ?? (others.length === 0 ? only : undefined))?.list[0];
 }
 
 /**
@@ -182,7 +185,7 @@ export function likelyFirst(body: unknown, kind: Kind): Json | undefined {
  * where the dialect is set.
  */
 export function adviceOnList(first: Json | undefined, kind: Kind, dialect: Dialect, settings: string): string {
-  const listPath = `set ${settings}.listPath.${kind} to the path of the list.`;
+  const listPath = `set ${settings}.listPath.${kind} to the path of the list: an array of records with ids, or an object of such records whose keys are numbers or ids.`;
   const others = `If these are not the ${kind}, ${listPath}`;
   const record = contractRecord(first ?? null, kind, dialect);
   if (first === undefined || idOf(record, kind, dialect) !== undefined) return `To fix this, ${listPath}`;
@@ -227,7 +230,7 @@ interface FoundArray {
 }
 
 /**
- * The elements of an array, or of an object whose keys are numbers and whose first member is a record; undefined if it is
+ * The elements of an array, or of an object whose keys are numbers or ids and whose first member is a record; undefined if it is
  * neither.
  */
 function elementsOf(value: unknown, path: readonly string[], isRecord: IsRecord): readonly Json[] | undefined {
@@ -235,15 +238,15 @@ function elementsOf(value: unknown, path: readonly string[], isRecord: IsRecord)
   if (!isJsonObject(value) || !mayHoldRecords(path)) return undefined;
   const members = Object.values(value);
   const [first] = members;
-  const areNumbered = members.every(isJsonObject) && Object.keys(value).every((key) => NUMBER_KEY.test(key));
-  return areNumbered && isJsonObject(first) && isRecord(first) ? members : undefined;
+  const areKeyed = members.every(isJsonObject) && Object.keys(value).every((key) => ID_FORM.test(key));
+  return areKeyed && isJsonObject(first) && isRecord(first) ? members : undefined;
 }
 
-/** Judges the first member of an object whose keys are numbers. */
+/** Judges the first member of an object whose keys are numbers or ids. */
 type IsRecord = (first: JsonObject) => boolean;
 const NO_RECORD: IsRecord = () => false;
 
-/** Every array that may hold records, with its path, and every object whose keys are numbers and that holds records. */
+/** Every array that may hold records, with its path, and every object whose keys are numbers or ids and that holds records. */
 export function arraysIn(body: unknown, isRecord = NO_RECORD): FoundArray[] {
   const arrays: FoundArray[] = [];
   const visit = (value: unknown, path: readonly string[]): void => {

@@ -2,13 +2,15 @@
 import { type Dialect, idFieldOf, isJsonObject } from './dialect.ts';
 import type { Json, JsonObject } from './json.ts';
 import { type Described, type Form, fieldsIn, fieldsOf, formOf, plain, wrappersOf } from './record-form.ts';
+import { untyped } from './typed-values.ts';
 
 /** The record with its fields side by side, and which members have them. */
 export function flat(
-  read: JsonObject,
+  answered: JsonObject,
   kind: Described,
   dialect: Dialect,
 ): Pick<Form, 'fields'> & { record: JsonObject } {
+  const read = untyped(answered);
   const form = formOf(read, kind);
   if (!form.mayBeNested && nameObject(read, form) === undefined) return { record: read, fields: form.fields };
   const record = unlinked(named(unwrapped(read, kind), kind), kind, dialect);
@@ -20,10 +22,17 @@ function unwrapped(record: JsonObject, kind: Described): JsonObject {
   const wrapper = wrappersOf(kind).find((name) => isJsonObject(record[name]));
   const inner = wrapper === undefined ? undefined : record[wrapper];
   if (!isJsonObject(inner)) return record;
-  const beside = Object.keys(record).filter((name) => name !== wrapper);
-  if (fieldsIn(beside, kind).size > 0) return record;
-  const { [wrapper ?? '']: _, relationships, ...rest } = record;
-  return { ...relatedTo(relationships), ...unwrapped(inner, kind), ...rest };
+  const { [wrapper ?? '']: _, relationships, ...beside } = record;
+  const fields = untyped(inner);
+  const rest = fields === inner ? beside : addressed(beside);
+  if (fieldsIn(Object.keys(rest), kind).size > 0) return record;
+  return { ...relatedTo(relationships), ...unwrapped(fields, kind), ...rest };
+}
+
+/** Firestore: the id of a document is the end of its name, `projects/…/documents/contacts/17`. */
+function addressed({ name, ...rest }: JsonObject): JsonObject {
+  if (name === undefined) return rest;
+  return typeof name === 'string' && name.includes('/') ? { id: lastStepOf(name), ...rest } : { name, ...rest };
 }
 
 /** A person whose name is an object, such as `{ first: "Ann", last: "Lee" }`, with its parts beside the other fields. */

@@ -108,7 +108,8 @@ class Signs {
 
   #readCount(name: string, member: Json | undefined): void {
     const count = countOf(member);
-    if (TOTAL.test(name)) this.#totals.push(count);
+    // Elasticsearch: { "value": 120, "relation": "eq" }
+    if (TOTAL.test(name)) this.#totals.push(isJsonObject(member) ? countOf(member.value) : count);
     if (PAGE.test(name)) this.#page ??= count;
     if (PAGES.test(name)) this.#pages.push(count);
   }

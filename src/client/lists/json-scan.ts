@@ -2,8 +2,8 @@
  * Two walkers over the bytes of JSON that find where values begin and end, across chunk borders. They do not validate:
  * JSON.parse reads what they delimit. All structural characters are ASCII, so multi-byte text passes through.
  */
+import { ID_FORM } from '../call/flat-record.ts';
 import type { GrowingBytes } from '../http/growing-bytes.ts';
-import { NUMBER_KEY } from './list-choice.ts';
 
 const QUOTE = 0x22;
 export const COMMA = 0x2c;
@@ -26,8 +26,8 @@ export type OutlineStop =
   | 'empty-array'
   /** The array at `path` is about to give its first element, which starts at `index`. */
   | 'first-element'
-  /** The object at `path` has a number as its first key; `index` is the brace of the object under it. */
-  | 'first-numbered'
+  /** The object at `path` has a number or an id as its first key; `index` is the brace of the object under it. */
+  | 'first-keyed'
   /** The outline exceeds its limit. */
   | 'too-large'
   /** The outline is deeper than any real answer; reading on would only cost memory. */
@@ -44,7 +44,7 @@ export class OutlineWalker {
   readonly #frames: Frame[] = [];
   #arraysOpen = 0;
   #opening = false;
-  #isNumbered = false;
+  #isKeyed = false;
   readonly #text = new StringScanner();
   #keyStart: number | undefined;
   #keyIsNext = false;
@@ -98,9 +98,9 @@ export class OutlineWalker {
       this.#opening = false;
       return byte === CLOSE_BRACKET ? 'empty-array' : 'first-element';
     }
-    if (!this.#isNumbered || byte === COLON) return undefined;
-    this.#isNumbered = false;
-    return byte === OPEN_BRACE ? 'first-numbered' : undefined;
+    if (!this.#isKeyed || byte === COLON) return undefined;
+    this.#isKeyed = false;
+    return byte === OPEN_BRACE ? 'first-keyed' : undefined;
   }
 
   #openText(at: number): void {
@@ -138,7 +138,7 @@ export class OutlineWalker {
     if (frame === undefined) return;
     const isFirst = frame.key === undefined;
     frame.key = parseKey(this.#outline.view(start));
-    this.#isNumbered = isFirst && this.#arraysOpen === 0 && NUMBER_KEY.test(frame.key);
+    this.#isKeyed = isFirst && this.#arraysOpen === 0 && ID_FORM.test(frame.key);
   }
 }
 

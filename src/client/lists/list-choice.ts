@@ -9,7 +9,7 @@ import type { Dialect } from '../call/dialect.ts';
 
 /**
  * What may be the list: an array that is empty or whose first element is an object, or an object of records whose keys are
- * numbers. Reached through objects only.
+ * numbers, as PHP writes a list with gaps (`{"0":{…},"2":{…}}`), or ids. Reached through objects only.
  */
 export interface ListSpot {
   readonly path: readonly string[];
@@ -31,9 +31,6 @@ const COMMON_NAMES = ['content', 'data', 'items', 'records', 'results', 'result'
 /** Lists with these names describe the answer, even if their elements have ids. */
 const NEVER_RECORDS = new Set(['error', 'errors']);
 const ENVELOPE_MEMBERS = new Set(['content', 'data', 'result']);
-
-/** The keys of a list that was written as an object, as PHP does with a list that has gaps: `{"0":{…},"2":{…}}`. */
-export const NUMBER_KEY = /^(0|[1-9]\d{0,8})$/;
 
 /** True if an array at this path may hold the records. */
 export function mayHoldRecords(path: readonly string[]): boolean {

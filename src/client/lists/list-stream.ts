@@ -151,8 +151,8 @@ export class ListReader {
     const at = this.#walker.index;
     if (stop === 'too-large') throw this.#tooLarge();
     if (stop === 'too-deep') throw new ListProblem('too-large', 'JSON with too many levels');
-    const isNumbered = stop === 'first-numbered';
-    const depth = this.#walker.depth - Number(isNumbered);
+    const isKeyed = stop === 'first-keyed';
+    const depth = this.#walker.depth - Number(isKeyed);
     if (stop === 'more' || depth > (this.#explicit?.length ?? MAX_LIST_DEPTH)) return at;
     const path = this.#walker.path().slice(0, depth);
     const named = this.#explicit !== undefined && this.#spots.length === 0 && this.#isNamed(path);
@@ -161,21 +161,21 @@ export class ListReader {
       if (named || looked) this.#addSpot({ path, holds: 'nothing' });
     } else if (named || (looked && data[at] === 0x7b)) {
       if (named) this.#addSpot({ path, holds: 'records' });
-      this.#list = new OpenList({ path, isNumbered, taking: named ? true : undefined, at });
+      this.#list = new OpenList({ path, isKeyed, taking: named ? true : undefined, at });
     }
     return at;
   }
 
   #read(list: OpenList, data: Buffer, from: number): number {
-    const [close, other] = list.isNumbered ? [CLOSE_BRACE, CLOSE_BRACKET] : [CLOSE_BRACKET, CLOSE_BRACE];
+    const [close, other] = list.isKeyed ? [CLOSE_BRACE, CLOSE_BRACKET] : [CLOSE_BRACKET, CLOSE_BRACE];
     const start = list.guessRuns(data, from, (records) => this.#keep(list, records));
     for (let at = list.scanner.separator(data, start); at !== -1; at = list.scanner.separator(data, at + 1)) {
       if (data[at] === other) throw brokenList();
       if (list.taking === undefined && !this.#judge(list, data.subarray(list.runStart, at)))
-        return list.isNumbered ? list.runStart : at;
+        return list.isKeyed ? list.runStart : at;
       list.learnSeparator(data, at);
       const isEnd = data[at] === close;
-      if (isEnd || list.isNumbered || at - list.runStart > RUN_BYTES) this.#parseRun(list, data, at);
+      if (isEnd || list.isKeyed || at - list.runStart > RUN_BYTES) this.#parseRun(list, data, at);
       list.lastEnd = at;
       if (isEnd) {
         this.#close(list);
@@ -187,7 +187,7 @@ export class ListReader {
   }
 
   #close(list: OpenList): void {
-    if (list.isNumbered) this.#outline.append(Buffer.from('0')); // its first key is in the outline
+    if (list.isKeyed) this.#outline.append(Buffer.from('0')); // its first key is in the outline
     this.#list = undefined;
   }
 
@@ -199,7 +199,7 @@ export class ListReader {
     const spot = { path: list.path, holds };
     if (holds !== 'records') {
       this.#list = undefined;
-      if (list.isNumbered) return false; // an object like others, which may hold the list
+      if (list.isKeyed) return false; // an object like others, which may hold the list
       if (isJsonObject(first)) this.#addSpot(spot);
       if (isCalledRecords(list.path, this.#kind)) this.#unread ??= read;
       if (!this.#outline.append(element)) throw this.#tooLarge();

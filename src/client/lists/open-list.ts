@@ -1,5 +1,6 @@
 /** A list of an answer while it arrives: which of its bytes are whole elements. */
 import { isUtf8 } from 'node:buffer';
+import { ID_FORM } from '../call/flat-record.ts';
 import { type Json, parseJson } from '../call/json.ts';
 import { CLOSE_BRACE, COMMA, ElementScanner, isSpace, OPEN_BRACE } from './json-scan.ts';
 
@@ -8,8 +9,8 @@ export const RUN_BYTES = 256 * 1024;
 
 export class OpenList {
   readonly path: readonly string[];
-  /** An object whose keys are numbers. */
-  readonly isNumbered: boolean;
+  /** An object whose keys are numbers or ids. */
+  readonly isKeyed: boolean;
   /** Undefined until the first element has shown whether these are records. */
   taking: boolean | undefined;
   /** Where the run of elements begins that is not yet parsed. */
@@ -23,9 +24,9 @@ export class OpenList {
   #between: Buffer | null | undefined;
 
   /** `at`: where its first element begins. */
-  constructor(from: Pick<OpenList, 'path' | 'isNumbered' | 'taking'> & { readonly at: number }) {
+  constructor(from: Pick<OpenList, 'path' | 'isKeyed' | 'taking'> & { readonly at: number }) {
     this.path = from.path;
-    this.isNumbered = from.isNumbered;
+    this.isKeyed = from.isKeyed;
     this.taking = from.taking;
     this.runStart = from.at;
     this.lastEnd = from.at;
@@ -35,7 +36,7 @@ export class OpenList {
   endRun(data: Buffer, end: number): readonly Json[] | undefined {
     const run = data.subarray(this.runStart, end);
     const elements = parseRun(this.#hasKeys ? withoutKey(run) : run);
-    this.#hasKeys = this.isNumbered;
+    this.#hasKeys = this.isKeyed;
     this.runStart = end + 1;
     return elements;
   }
@@ -75,10 +76,10 @@ export class OpenList {
   }
 }
 
-/** One element of an object whose keys are numbers; empty, which is broken JSON, if it has another key. */
+/** One element of an object whose keys are numbers or ids; empty, which is broken JSON, if it has another key. */
 function withoutKey(element: Buffer): Buffer {
-  const [key = element] = /^\s*"\d+"\s*:/.exec(element.toString('latin1')) ?? [];
-  return element.subarray(key.length);
+  const [before = '', key = ''] = /^\s*"([\da-z-]+)"\s*:/i.exec(element.toString('latin1')) ?? [];
+  return element.subarray(ID_FORM.test(key) ? before.length : element.length);
 }
 
 /** The elements of a run; undefined if it is not JSON. A blank run means a surplus comma. */
