@@ -11,6 +11,7 @@ describe('what an answer says beside its list', () => {
     ['nothing', { status: 'success', content: records, message: 'OK' }, undefined],
     ['a total', { items: records, total: 137 }, { total: 137 }],
     ['a total as text', { content: { items: records, totalCount: '137' } }, { total: 137 }],
+    ['a total that is an object', { hits: { total: { value: 137, relation: 'eq' }, hits: records } }, { total: 137 }],
     ['the larger of two counts', { data: records, meta: { pagination: { count: 50, total: 137 } } }, { total: 137 }],
     ['no count, but a sum', { data: records, total: 13.5 }, undefined],
     ['no total of the list: a member of a record', { data: records, owner: { id: 7, count: 4 } }, undefined],
