@@ -33,11 +33,11 @@ export function failureIn(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
   const members = lowerCased(body);
   if (members.id !== undefined || members.order_id !== undefined) return undefined;
-  if (isFailing(members.success) || isFailing(members.ok)) return messageIn(members);
+  if (isFailing(members.success) || isFailing(members.ok)) return messageOf(members);
   const verdict = verdictOf(members);
-  if (verdict !== undefined) return verdict === 'failed' ? messageIn(members) : undefined;
+  if (verdict !== undefined) return verdict === 'failed' ? messageOf(members) : undefined;
   const error = ERRORS.map((name) => members[name]).find((value) => value !== undefined && value !== null);
-  return isPresent(error) && !saysSuccess(error) ? messageIn(members) : undefined;
+  return isPresent(error) && !saysSuccess(error) ? messageOf(members) : undefined;
 }
 
 /** What the status says, or without a status an error code; undefined if they say nothing. */
@@ -101,6 +101,12 @@ function messageIn(members: Members): string {
     }
   }
   return 'the service reported an error without a message';
+}
+
+/** Begins with words for a limit if a code says it, because the message may not, or not in English. */
+function messageOf(members: Members): string {
+  const isLimit = [members.status, members.code].some((code) => Number(code) === 429);
+  return isLimit ? `Rate limit: ${messageIn(members)}` : messageIn(members);
 }
 
 /** A value as JSON text, or a note if it is nested too deeply to be written. */

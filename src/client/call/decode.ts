@@ -172,12 +172,17 @@ function saysGood(value: Json | undefined): boolean {
   return value === true || value === 1 || value === 200;
 }
 
-/** The first element of the list that is called as the records are, or of the only one of objects, for `adviceOnList`. */
+/**
+ * What is in the place of the first record, for `adviceOnList`: the first element of the list that is called as the records are, or
+ * of the only one of objects; or a list as a text.
+ */
 export function likelyFirst(body: unknown, kind: Kind): Json | undefined {
   const lists = arraysIn(body).filter(({ list }) => list.length > 0);
   const called = lists.find(({ path }) => isCalledRecords(path, kind));
   const [only, ...others] = lists.filter(({ list }) => isJsonObject(list[0]));
-  return (called ?? (others.length === 0 ? only : undefined))?.list[0];
+  const list = called ?? (others.length === 0 ? only : undefined);
+  const texts = [body, ...Object.values(isJsonObject(body) ? body : {})].filter((value) => typeof value === 'string');
+  return list === undefined ? texts.find((text) => /^\s*[[{]/.test(text)) : list.list[0];
 }
 
 /**
@@ -192,7 +197,7 @@ export function adviceOnList(first: Json | undefined, kind: Kind, dialect: Diale
   if (isJsonObject(first))
     return `In the first record, ${whyNoId(record, kind, dialect, first)}. Set ${settings}.idField.${kind} to the name of the id member. ${others}`;
   const what = JSON.stringify(first).slice(0, MOST_SHOWN);
-  return `The first element of what may be the list begins with ${what}. Lockstep reads only records that are JSON objects with named members, and no setting changes that. ${others}`;
+  return `What may be the list begins with ${what}. Lockstep reads only records that are JSON objects with named members, and no setting changes that. ${others}`;
 }
 
 const MOST_SHOWN = 40;

@@ -74,6 +74,13 @@ test.each(limits)('a refusal that reports a rate limit by %s', (_, status, messa
     expect(classify(call, answered(status, { status: 'error', message }, headers)).status).toBe(outcome);
 });
 
+test('a code in a failing envelope reports a rate limit, whatever its message says', () => {
+  const limit = { code: 429, message: '请求过于频繁', data: null };
+  for (const body of [limit, { status: '429', message: 'slow down' }])
+    expect(classify(read, answered(200, body)).status).toBe('limited');
+  expect(classify(read, answered(200, { ...limit, code: 400 })).status).toBe('refused');
+});
+
 test.each([
   [
     JSON.stringify('{"content":[]}'),

@@ -57,6 +57,12 @@ const customers = (count: number) =>
 const numbered = (list: Json): Json =>
   Array.isArray(list) && list.length > 0 ? Object.fromEntries(list.map((record, n) => [2 * n, record])) : list;
 
+/** The keys are ULIDs. */
+const byId = (list: Json): Json =>
+  Array.isArray(list) && list.length > 0
+    ? Object.fromEntries(list.map((record, n) => [`01HXYZ0ABCDEFGHJKMNPQRST${10 + n}`, record]))
+    : list;
+
 const frames: [what: string, frame: (list: Json) => Json][] = [
   ['bare', (list) => list],
   ['between long texts', (data) => ({ before: 'ä'.repeat(3000), status: 'success', data, after: 'ö'.repeat(9000) })],
@@ -70,6 +76,7 @@ const frames: [what: string, frame: (list: Json) => Json][] = [
     }),
   ],
   ['as an object whose keys are numbers', (list) => numbered(list)],
+  ['as an object whose keys are ids', (list) => ({ customers: byId(list) })],
   [
     'as such an object, beside others',
     (list) => ({ first: { 1: { name: 'x' }, 2: [{ name: 'y' }] }, content: numbered(list), status: 'success' }),
@@ -160,6 +167,7 @@ test.each([
   ['in a member', { columns: ['id', 'email'], data: [[1, 'ann@example.com']] }, '[1,"ann@example.com"]'],
   ['as the whole answer', [['id'], [1]], '["id"]'],
   ['as text', { content: ['ann@example.com'] }, '"ann@example.com"'],
+  ['as JSON within a text', { status: 'ok', content: '[{"id":1}]' }, '"[{\\"id\\":1}]"'],
 ])('says that no setting makes records of rows %s', (_, answer, first) => {
   const read = readAll(JSON.stringify(answer));
   expect(read).toMatchObject({ message: expect.stringContaining(`begins with ${first}.`) });
@@ -242,6 +250,12 @@ test('follows an explicit path, with or without the envelope, even to records wi
   const people = numbered([{ name: 'x' }, { name: 'y' }]);
   expect(readAll(JSON.stringify({ people }), 3, dialect)).toMatchObject({ list: [{ name: 'x' }, { name: 'y' }] });
   expect(readAll(JSON.stringify({ content: customers(3) }), 3, dialect)).toMatchObject({ problem: 'no-list' });
+});
+
+test('does not read an object with an id among other keys as a list', () => {
+  const [first, second] = customers(2);
+  const mixed = { '01HXYZ0ABCDEFGHJKMNPQRST10': first, owner: second };
+  expect(readAll(JSON.stringify({ content: mixed }))).toMatchObject({ problem: 'unreadable' });
 });
 
 test('stops a record or a frame without end', () => {
