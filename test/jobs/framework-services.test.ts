@@ -5,7 +5,7 @@ import { FRAMEWORKS, STORES } from '../support/framework-forms.ts';
 import { byLength } from '../support/property-runs.ts';
 import { checkServices } from '../support/random-check.ts';
 
-test('services of seven frameworks and four databases are read without settings, with and without records at the start', async () => {
+test('services of seven frameworks and five databases are read without settings, with and without records at the start', async () => {
   const none = { contacts: 5, customers: 0, orders: 0, tasks: 1 };
   const forms = [
     plainService({ createAnswers: 'record', blanks: 'null', amounts: 'text' }),

@@ -3,7 +3,7 @@ import type { ListedKind } from './drawn-service.ts';
 
 export const FRAMEWORKS = ['laravel', 'rails', 'django', 'dotnet', 'hal', 'relay', 'php'] as const;
 /** Answers of databases that a service passes on. */
-export const STORES = ['mongo', 'firestore', 'keyed', 'elastic'] as const;
+export const STORES = ['mongo', 'firestore', 'dynamo', 'keyed', 'elastic'] as const;
 export type Framework = (typeof FRAMEWORKS)[number] | (typeof STORES)[number];
 
 type Members = Readonly<Record<string, unknown>>;
@@ -138,6 +138,17 @@ export const FORMS: Readonly<Record<Framework, Form>> = {
       createTime: '2026-11-02T09:00:00Z',
     }),
     list: (_, documents) => ({ documents }),
+  },
+  dynamo: {
+    record: (_, members) =>
+      Object.fromEntries(
+        Object.entries(members).map(([name, value]) => {
+          if (value === null || value === undefined) return [name, { NULL: true }];
+          if (typeof value === 'boolean') return [name, { BOOL: value }];
+          return [name, typeof value === 'number' ? { N: String(value) } : { S: value }];
+        }),
+      ),
+    list: (_, Items) => ({ Items, Count: Items.length, ScannedCount: Items.length }),
   },
   /** A list as an object of records by their ids. */
   keyed: {
