@@ -2,10 +2,11 @@
 import { formatCount, plural } from '../base/counts.ts';
 import { sentenceFor } from '../base/reasons/reasons.ts';
 import { startDueAudits } from '../engine/account/audits.ts';
-import { NOT_APPROVED, remedyFor } from '../engine/ledger/approval.ts';
+import { NOT_APPROVED } from '../engine/ledger/approval.ts';
 import { type Violation, violationsFoundBy } from '../engine/ledger/audit-debts.ts';
 import type { Verdict } from '../engine/ledger/rows.ts';
 import { failingFor, failRunAndParts } from '../engine/ledger/run-parts.ts';
+import { remedyFor } from '../engine/ledger/run-remedy.ts';
 import { endRun } from '../engine/ledger/run-status.ts';
 import { addNote, type Run, readRun } from '../engine/ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/scopes/suspensions.ts';
@@ -194,11 +195,10 @@ function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session[
         code: 'INTERRUPTED',
         message: `Stopped. Run ${run.id} is kept. Resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`,
       };
-    case 'paused':
-      return {
-        code: 'RUN_PAUSED',
-        message: `Run ${run.id} is paused. Resume it with: ${hint(`runs resume ${run.id}`)}`,
-      };
+    case 'paused': {
+      const { remedy, command } = remedyFor(run);
+      return { code: 'RUN_PAUSED', message: `Run ${run.id} is paused. ${remedy}: ${hint(command)}` };
+    }
     case 'cancelled':
       if (run.errorCode === NOT_APPROVED) return { code: NOT_APPROVED, message: 'Not approved: nothing was sent.' };
       return {

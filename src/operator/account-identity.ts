@@ -4,6 +4,7 @@ import { LockstepError, wrongUse } from '../base/errors.ts';
 import type { Accounts } from '../engine/account/accounts.ts';
 import { refusalOf } from '../engine/account/failure.ts';
 import { tryKey } from '../engine/account/key-check.ts';
+import { OF_OTHER_TENANT, UNCONFIRMED } from '../engine/ledger/run-remedy.ts';
 import { cancelledBy, endRun } from '../engine/ledger/run-status.ts';
 import { listPaused } from '../engine/ledger/runs.ts';
 import {
@@ -11,13 +12,10 @@ import {
   moveToFreshScope,
   rebindAccount,
   scopeNamed,
-  unfinishedOf,
+  strandedRuns,
 } from '../engine/ledger/scopes/scopes.ts';
 import { accountNamed, type Settings } from '../settings/settings.ts';
 import { inTransaction } from '../storage/transaction.ts';
-
-/** Why a run waits until a person has decided. */
-export const UNCONFIRMED: readonly string[] = ['IDENTITY_CHANGED', 'IDENTITY_UNCLEAR', 'SERVICE_WENT_BACK'];
 
 export interface IdentityNeeds {
   readonly pool: pg.Pool;
@@ -30,24 +28,35 @@ export interface Confirmed {
   readonly address: string;
 }
 
-/** `paused`: the runs that can be resumed. @throws LockstepError KEY_REFUSED, KEY_NOT_TRIED, ACCOUNT_UNUSED, SETTINGS_NAME_UNKNOWN */
+/**
+ * If it is another known tenant, its runs at the earlier one cannot continue, and are cancelled. `paused`: the runs that can be
+ * resumed. @throws LockstepError KEY_REFUSED, KEY_NOT_TRIED, ACCOUNT_UNUSED, SETTINGS_NAME_UNKNOWN
+ */
 export async function confirmSameTenant(
   needs: IdentityNeeds,
   name: string,
-): Promise<Confirmed & { readonly paused: readonly string[] }> {
+  by: string,
+): Promise<Confirmed & { readonly paused: readonly string[]; readonly cancelled: readonly string[] }> {
   const { pool } = needs;
   const identity = await identified(needs, name, 'rebind');
+  const before = await scopeNamed(pool, name);
   const tenant = await inTransaction(pool, (db) => rebindAccount(db, name, identity));
   if (tenant === undefined) throw neverUsed(name);
-  return { tenant, address: identity.origin, paused: await listPaused(pool, tenant, UNCONFIRMED) };
+  const cancelled = await cancelStranded(pool, before, by);
+  return {
+    tenant,
+    address: identity.origin,
+    paused: await listPaused(pool, tenant, [...UNCONFIRMED, OF_OTHER_TENANT]),
+    cancelled,
+  };
 }
 
-/** Its unfinished runs are cancelled. @throws LockstepError ACCOUNT_KNOWN, and like confirmSameTenant */
+/** The unfinished runs of the earlier tenant are cancelled. @throws LockstepError ACCOUNT_KNOWN, and like confirmSameTenant */
 export async function declareOtherTenant(
   needs: IdentityNeeds,
   name: string,
   by: string,
-): Promise<Confirmed & { readonly before: string; readonly cancelled: readonly string[] }> {
+): Promise<Confirmed & { readonly cancelled: readonly string[] }> {
   const { pool } = needs;
   const identity = await identified(needs, name, 'fresh');
   const before = await scopeNamed(pool, name);
@@ -57,9 +66,14 @@ export async function declareOtherTenant(
     const message = `Account "${name}" has the address and key of "${moved.scope}", which is known. Confirm that it is that tenant with: \`lockstep accounts rebind ${name}\``;
     throw wrongUse(message, 'ACCOUNT_KNOWN');
   }
-  const cancelled = await unfinishedOf(pool, before);
-  for (const id of cancelled) await endRun(pool, id, 'cancelled', cancelledBy(by));
-  return { tenant: moved.scope, address: identity.origin, before, cancelled };
+  const cancelled = await cancelStranded(pool, before, by);
+  return { tenant: moved.scope, address: identity.origin, cancelled };
+}
+
+async function cancelStranded(pool: pg.Pool, scope: string, by: string): Promise<readonly string[]> {
+  const stranded = await strandedRuns(pool, scope);
+  for (const id of stranded) await endRun(pool, id, 'cancelled', cancelledBy(by));
+  return stranded;
 }
 
 /** The address and key of the account, once a read has shown that the service accepts the key. */

@@ -1,12 +1,12 @@
 /** What an operator reads about accounts: which tenant each one is, whether it may be called, and what its settings say. */
 import { autoDialect, type Dialect } from '../client/call/dialect.ts';
+import { UNCONFIRMED } from '../engine/ledger/run-remedy.ts';
 import { runsWhere } from '../engine/ledger/runs.ts';
 import { downServices } from '../engine/ledger/scopes/down-services.ts';
 import { type ListedAccount, listAccounts } from '../engine/ledger/scopes/scopes.ts';
 import { type Suspension, suspensionOf } from '../engine/ledger/scopes/suspensions.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { UNCONFIRMED } from './account-identity.ts';
 import { budgetWords } from './run-report.ts';
 
 export interface AccountState {

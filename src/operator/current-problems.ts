@@ -4,9 +4,9 @@
  */
 import { formatCount, plural } from '../base/counts.ts';
 import { meaningOf } from '../base/reasons/reasons.ts';
-import { shellWord } from '../base/reasons/template.ts';
 import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
 import { PROBLEMS } from '../engine/ledger/rows.ts';
+import { remedyFor } from '../engine/ledger/run-remedy.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import { downServices } from '../engine/ledger/scopes/down-services.ts';
 import { suspendedAccounts } from '../engine/ledger/scopes/suspensions.ts';
@@ -16,13 +16,12 @@ import { type TargetState, targetStates } from '../mirror/outbox/target-states.t
 import { failureOf, type Undelivered, undelivered } from '../mirror/outbox/undelivered.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { UNCONFIRMED } from './account-identity.ts';
 import { type ChannelState, channelStates } from './alerts/channel-states.ts';
 import { outboxName } from './alerts/channels/channel.ts';
 import type { Problem } from './alerts/problem.ts';
 import { openAlerts, PASSING_MS } from './alerts/report-changes.ts';
 import { applyCommand, type Counted, countedOf, problemsIn } from './run-report.ts';
-import { isHalfRead, type RunState, stateOf, stateWords } from './run-state.ts';
+import { type RunState, stateOf, stateWords } from './run-state.ts';
 import { countsLine } from './run-words.ts';
 
 /** Reasons that the detail of a message names. */
@@ -151,7 +150,7 @@ async function ofRun(db: Queryable, run: Run, known: KnownOfRun): Promise<readon
           event: 'run-paused',
           why: words,
           since: run.attendedAt,
-          command: resumeCommand(run),
+          command: remedyFor(run).command,
           detail,
         }),
       ];
@@ -165,12 +164,6 @@ async function ofRun(db: Queryable, run: Run, known: KnownOfRun): Promise<readon
     default:
       return [];
   }
-}
-
-/** How a paused run continues; it is shown first if a person has to look at what it sent. */
-function resumeCommand(run: Run): string {
-  if (isHalfRead(run)) return `orders load ${shellWord(run.title)} --account ${shellWord(run.account)}`;
-  return UNCONFIRMED.includes(run.errorCode ?? '') ? `runs show ${run.id}` : `runs resume ${run.id}`;
 }
 
 type AboutRun = Omit<Problem, 'isPassing' | 'event' | 'why'>;

@@ -1,5 +1,6 @@
 /** Prints reasons with commands that can be pasted. */
 import type { Hints } from '../base/reasons/reasons.ts';
+import { isOfOtherTenant } from '../engine/ledger/run-remedy.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 
 /** `hint` adds the --config and --data of this command to a command. */
@@ -10,9 +11,10 @@ export function hintsFor(hint: (command: string) => string, run: Run): Hints {
 }
 
 /** The words of the command that works on the rows again which are not done. */
-function againCommand({ id, status, type, sync, account, dryRun, partOf }: Run): readonly string[] {
-  if (status !== 'done' && status !== 'cancelled' && !dryRun) return ['runs', 'resume', partOf ?? id];
+function againCommand({ id, status, type, sync, account, dryRun, partOf, errorCode }: Run): readonly string[] {
+  const isLost = isOfOtherTenant({ status, errorCode });
+  if (status !== 'done' && status !== 'cancelled' && !dryRun && !isLost) return ['runs', 'resume', partOf ?? id];
   if (partOf !== undefined) return ['runs', 'retry', partOf];
   if (type !== 'orders') return ['run', sync];
-  return dryRun ? ['orders', 'load', 'FILE', '--account', account] : ['runs', 'retry', id];
+  return dryRun || isLost ? ['orders', 'load', 'FILE', '--account', account] : ['runs', 'retry', id];
 }

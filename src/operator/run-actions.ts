@@ -4,9 +4,12 @@
  */
 import type pg from 'pg';
 import { LockstepError, wrongUse } from '../base/errors.ts';
-import { approveRun, awaitsApproval, declineRun, NOT_APPROVED, remedyFor } from '../engine/ledger/approval.ts';
+import { otherScope } from '../engine/account/identity.ts';
+import { approveRun, awaitsApproval, declineRun, NOT_APPROVED } from '../engine/ledger/approval.ts';
+import { remedyFor } from '../engine/ledger/run-remedy.ts';
 import { acknowledgeRun, cancelledBy, endRun, resumeRun } from '../engine/ledger/run-status.ts';
 import { isUnfinished, type Run, readRun } from '../engine/ledger/runs.ts';
+import { scopeNamed } from '../engine/ledger/scopes/scopes.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import type { Transactional } from '../storage/transaction.ts';
 import { readLoad } from '../syncs/orders/begin-load.ts';
@@ -49,7 +52,13 @@ interface Approving {
   readonly first?: number | undefined;
 }
 
-/** Whether the run can be resumed. @throws LockstepError RUN_ENDED, LOAD_NOT_RECEIVED */
+/** @throws RunPaused RUN_OF_OTHER_TENANT */
+async function requireItsTenant(db: Queryable, run: Run): Promise<void> {
+  const now = await scopeNamed(db, run.account);
+  if (now !== run.scope) throw otherScope(run, now);
+}
+
+/** Whether the run can be resumed. @throws LockstepError RUN_ENDED, RUN_OF_OTHER_TENANT, LOAD_NOT_RECEIVED */
 export async function requireResumable(db: Queryable, run: Run, hint: Hint): Promise<void> {
   const { id, status, phase, account } = run;
   if (status === 'done' || status === 'cancelled')
@@ -59,6 +68,7 @@ export async function requireResumable(db: Queryable, run: Run, hint: Hint): Pro
       run,
       `A later run has decided its records again, so there is nothing left to resume. See: ${hint(`runs show ${id}`)}`,
     );
+  await requireItsTenant(db, run);
   const load = await readLoad(db, id);
   if (load?.isReceived !== false) return;
   const message = `The file ${load.fileName} of run ${id} was not read to its end, so nothing was sent. Load it again with the same command: ${hint(`orders load FILE --account ${account}`)}`;
@@ -97,7 +107,7 @@ export async function reopenRun(
 
 /**
  * Opens a load again for the rows that failed; returns how many. For a run of a sync `undefined`: a new run of the sync
- * retries them. @throws LockstepError RUN_IS_PART, RUN_APPLIED_PLAN, RUN_UNFINISHED, RUN_WAS_DRY, ROWS_DELETED, NOTHING_FAILED, LOAD_STOPPING
+ * retries them. @throws LockstepError RUN_IS_PART, RUN_APPLIED_PLAN, RUN_UNFINISHED, RUN_WAS_DRY, RUN_OF_OTHER_TENANT, ROWS_DELETED, NOTHING_FAILED, LOAD_STOPPING
  */
 export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<number | undefined> {
   const { id, sync, status, dryRun, partOf, rowsPruned, options } = run;
@@ -117,6 +127,7 @@ export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<nu
     throw wrongUse(`Run ${id} is unfinished. ${remedy}: ${hint(command)}`, 'RUN_UNFINISHED');
   }
   if (dryRun) throw wrongUse(`Run ${id} was a dry run: nothing was sent, so nothing has failed.`, 'RUN_WAS_DRY');
+  await requireItsTenant(pool, run);
   const rows = await reopenLoad(pool, id);
   if (rows === 0 && rowsPruned > 0) {
     const message = `The rows of run ${id} were deleted because of their age. Load its file again with --again: orders that exist are found, not created twice`;

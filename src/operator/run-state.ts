@@ -5,6 +5,7 @@
 import { NOT_APPROVED } from '../engine/ledger/approval.ts';
 import { isAttended } from '../engine/ledger/attended-runs.ts';
 import type { Audit } from '../engine/ledger/audit-debts.ts';
+import { isHalfRead } from '../engine/ledger/run-remedy.ts';
 import { AWAITS_CONFIRMATION, type Run } from '../engine/ledger/runs.ts';
 import { suspensionOf } from '../engine/ledger/scopes/suspensions.ts';
 import { WAITS_FOR_RUN, waitsFor } from '../engine/ledger/waiting-runs.ts';
@@ -53,11 +54,6 @@ async function stateOfBegun(db: Queryable, run: Run): Promise<RunState> {
   const [attended, suspension] = await Promise.all([isAttended(db, run.id), suspensionOf(db, run.scope)]);
   if (!attended) return 'interrupted';
   return waitsFor(run) === undefined && suspension === undefined ? 'running' : 'waiting';
-}
-
-/** Only a load is paused without an error: until its file is read. */
-export function isHalfRead({ status, errorCode }: Pick<Run, 'status' | 'errorCode'>): boolean {
-  return status === 'paused' && errorCode === undefined;
 }
 
 /** A few words for a list: `waiting for run-1`, `paused (DIALECT_DRIFTED)`, `auditing until 02:03`. */

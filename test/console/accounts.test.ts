@@ -108,6 +108,8 @@ describe.runIf(CHROMIUM)('an account', () => {
         ],
       );
       await pool.query(`update ledger.identities set fingerprint = md5(fingerprint)`);
+      await page.goto(`${web.url}/runs/${run.id}`);
+      expect(await page.locator('.acts .primary').allTextContents()).toEqual(['Confirm account test']);
       await page.goto(`${web.url}/accounts`);
       expect(await page.locator('.card').textContent()).toMatch(/to be confirmed.*may be a different tenant now/s);
       expect(await page.getByText('no problem').count()).toBe(0);
@@ -116,14 +118,16 @@ describe.runIf(CHROMIUM)('an account', () => {
     const statusOfFirst = await pause();
     await page.goto(`${web.url}/accounts/test`);
     await page.getByRole('button', { name: 'It is the same tenant' }).click();
-    expect(await page.textContent('[role=status]')).toMatch(/is the same tenant as before\. 1 paused run continues\./);
+    expect(await page.textContent('[role=status]')).toMatch(/is tenant test\. 1 paused run continues\./);
     expect(await page.getByText('to be confirmed').count()).toBe(0);
     expect(await statusOfFirst()).toBe('running');
     await pool.query(`update ledger.runs set status = 'cancelled', phase = null, ended_at = now()`);
     const statusOfSecond = await pause();
     await page.getByLabel('its links and history are left behind').check();
     await page.getByRole('button', { name: 'It is another tenant' }).click();
-    expect(await page.textContent('[role=status]')).toMatch(/another tenant, test~2, .* 1 unfinished run cancelled\./);
+    expect(await page.textContent('[role=status]')).toMatch(
+      /another tenant, test~2, .* 1 unfinished run of the earlier tenant/,
+    );
     expect(await statusOfSecond()).toBe('cancelled');
     await close();
   });

@@ -23,6 +23,14 @@ async function changeContacts({ database }: OwnService): Promise<void> {
   await database.pool.query(`update service.contacts set fields = fields || '{"organization": "Changed Ltd"}'::jsonb`);
 }
 
+/** Makes a run unfinished again, as one that has stopped for this reason. */
+async function leave(run: string, status: 'paused' | 'failed', code: string): Promise<void> {
+  await at.ledger.pool.query(
+    `update ledger.runs set status = $2, phase = 'scan-contacts', error_code = $3, error = 'stopped' where id = $1`,
+    [run, status, code],
+  );
+}
+
 describe('an account that now points to another service', () => {
   test('is not written to until an operator says which tenant it is', async () => {
     const [staging, production] = [
@@ -72,6 +80,33 @@ describe('an account that now points to another service', () => {
     expect(paused.code).toBe(3);
     expect(['IDENTITY_UNCLEAR', 'RUN_PAUSED']).toContain(paused.json.error.code);
     expect(await customersOf(production)).toEqual(before);
+  });
+
+  test('which is another known one: its unfinished runs are cancelled, and its failed ones cannot be resumed', async () => {
+    const [staging, production] = [await at.start({ contacts: 2 }), await at.start({ contacts: 2, people: 2 })];
+    await at.settle({ acme: { url: staging.url }, other: { url: production.url } });
+    const failed = (await at.run('run', 'sync-acme')).json.run;
+    await leave(failed, 'failed', 'SERVICE_AWAY');
+    const paused = (await at.run('run', 'sync-acme', '--dry-run')).json.run;
+    await leave(paused, 'paused', 'IDENTITY_CHANGED');
+    await at.run('run', 'sync-other');
+    await at.settle({ acme: { url: production.url } });
+    const rebound = (await at.run('accounts', 'rebind', 'acme')).json;
+    expect(rebound).toMatchObject({ tenant: 'other', paused: [], cancelled: [paused] });
+    const refused = await at.run('runs', 'resume', failed);
+    expect([refused.code, refused.json.error.code]).toEqual([3, 'RUN_OF_OTHER_TENANT']);
+    expect((await at.run('run', 'sync-acme')).json.counts).toMatchObject({ in: 2, created: 0 });
+  });
+
+  test('of which another account stays where it is: the runs of that account go on', async () => {
+    const [service, moved] = [await at.start({ contacts: 2 }), await at.start({ contacts: 2, people: 2 })];
+    await at.settle({ acme: { url: service.url }, same: { url: service.url } });
+    await at.run('run', 'sync-acme');
+    const { run } = (await at.run('run', 'sync-same')).json;
+    await leave(run, 'paused', 'DIALECT_DRIFTED');
+    await at.settle({ acme: { url: moved.url }, same: { url: service.url } });
+    expect((await at.run('accounts', 'fresh', 'acme')).json).toMatchObject({ tenant: 'acme~2', cancelled: [] });
+    expect((await at.run('runs', 'resume', run)).json).toMatchObject({ status: 'done', counts: { in: 2 } });
   });
 
   test('delivers none of its tasks to the targets of the previous service', async () => {

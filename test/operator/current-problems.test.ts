@@ -153,6 +153,9 @@ describe('a run', () => {
     await pauseRun(pool, run.id, { code: 'IDENTITY_CHANGED', message: 'may be a different tenant' });
     expect(await one()).toMatchObject({ command: `runs show ${run.id}` }); // to resume it alone would pause it again
     await resumeRun(pool, run.id);
+    await pauseRun(pool, run.id, { code: 'RUN_OF_OTHER_TENANT', message: 'belongs to another tenant' });
+    expect(await one()).toMatchObject({ command: `runs cancel ${run.id}` });
+    await resumeRun(pool, run.id);
     await pauseRun(pool, run.id, { code: 'AWAITS_CONFIRMATION', message: 'It would write 90 of 100 contacts.' });
     expect(await keys()).toEqual(['awaits-approval:nightly:acme']);
   });

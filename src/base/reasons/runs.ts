@@ -34,6 +34,10 @@ export const RUN_REASONS = {
     remedy: `Give it the permission, ${RESUME}`,
   },
   IDENTITY_CHANGED: { meaning: 'The account may be another tenant than before.', remedy: REMEDIES.URL_AND_KEY },
+  RUN_OF_OTHER_TENANT: {
+    meaning: 'The account was another tenant when the run started, so the run cannot continue.',
+    remedy: 'Cancel the run with `lockstep runs cancel {run}`, and start the sync or the load again.',
+  },
   IDENTITY_UNCLEAR: {
     meaning: 'Many known ids now belong to other records: it may be another tenant.',
     remedy: REMEDIES.URL_AND_KEY,

@@ -85,21 +85,27 @@ async function list(session: Session): Promise<void> {
 
 async function rebind(session: Session, name: string): Promise<void> {
   const { out, hint } = session;
-  const { tenant, address, paused } = await confirmSameTenant(await identityNeeds(session, name), name);
+  const needs = await identityNeeds(session, name);
+  const { tenant, address, paused, cancelled } = await confirmSameTenant(needs, name, thisPerson());
   out.say(`Account ${name} is ${tenant} at ${address}, with its current key.`);
   out.say(...paused.map((id) => `Resume the paused run: ${hint(`runs resume ${id}`)}`));
-  out.result({ account: name, tenant, address, paused });
+  out.say(...cancelledWords(cancelled));
+  out.result({ account: name, tenant, address, paused, cancelled });
 }
 
 async function fresh(session: Session, name: string): Promise<void> {
   const { out } = session;
   const needs = await identityNeeds(session, name);
-  const { tenant, address, before, cancelled } = await declareOtherTenant(needs, name, thisPerson());
+  const { tenant, address, cancelled } = await declareOtherTenant(needs, name, thisPerson());
   out.say(`Account ${name} is ${tenant} at ${address}: it starts without links and history.`);
-  if (cancelled.length > 0) {
-    out.say(`${plural(cancelled.length, 'unfinished run')} of ${before} cancelled: ${cancelled.join(', ')}.`);
-  }
+  out.say(...cancelledWords(cancelled));
   out.result({ account: name, tenant, address, cancelled });
+}
+
+function cancelledWords(runs: readonly string[]): readonly string[] {
+  return runs.length === 0
+    ? []
+    : [`${plural(runs.length, 'unfinished run')} of the earlier tenant cancelled: ${runs.join(', ')}.`];
 }
 
 async function suspend(session: Session, name: string, { reason }: { reason?: string }): Promise<void> {

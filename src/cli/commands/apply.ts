@@ -2,7 +2,8 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { LockstepError, wrongUse } from '../../base/errors.ts';
-import { type AppliedPlan, readPlanFile, remedyFor } from '../../engine/ledger/approval.ts';
+import { type AppliedPlan, readPlanFile } from '../../engine/ledger/approval.ts';
+import { remedyFor } from '../../engine/ledger/run-remedy.ts';
 import { resumeRun } from '../../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { syncNamed } from '../../settings/settings.ts';

@@ -123,18 +123,22 @@ const ON_ACCOUNTS: Readonly<Record<AccountAction, Perform>> = {
   },
   async rebind(needs, account, { by }) {
     const { pool, hint } = needs;
-    const { address, paused } = await confirmSameTenant(needs, account);
+    const { tenant, address, paused, cancelled } = await confirmSameTenant(needs, account, by);
     for (const id of paused) await reopenRun(pool, await readRun(pool, id), { by }, hint);
     const runs =
       paused.length === 0 ? '' : ` ${plural(paused.length, 'paused run continues', 'paused runs continue')}.`;
-    return { said: `${account} at ${address} is the same tenant as before.${runs}` };
+    return { said: `${account} at ${address} is tenant ${tenant}.${runs}${cancelledWords(cancelled)}` };
   },
   async fresh(needs, account, { by }) {
     const { tenant, address, cancelled } = await declareOtherTenant(needs, account, by);
-    const runs = cancelled.length === 0 ? '' : ` ${plural(cancelled.length, 'unfinished run')} cancelled.`;
+    const runs = cancelledWords(cancelled);
     return { said: `${account} at ${address} is another tenant, ${tenant}, without links and history.${runs}` };
   },
 };
+
+function cancelledWords(runs: readonly string[]): string {
+  return runs.length === 0 ? '' : ` ${plural(runs.length, 'unfinished run')} of the earlier tenant cancelled.`;
+}
 
 async function start({ startSync }: ActionNeeds, name: string, dryRun: boolean): Promise<Done> {
   const { status, run } = await startSync(name, { lane: 'interactive', dryRun });

@@ -1,10 +1,12 @@
 /** What an operator can do with a run. */
+
+import { isHalfRead, isOfOtherTenant, isUnconfirmed } from '../../engine/ledger/run-remedy.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { problemsIn, type RunReport } from '../../operator/run-report.ts';
-import { isHalfRead } from '../../operator/run-state.ts';
 import type { RunAction } from '../actions/actions.ts';
-import { Act } from '../parts/inputs.tsx';
+import { Act, Button } from '../parts/inputs.tsx';
 import { addressOf } from '../parts/parts.tsx';
+import { accountPath } from './account.tsx';
 
 interface RunActsProps {
   readonly run: Run;
@@ -18,6 +20,7 @@ interface RunActsProps {
 export function RunActs({ run, report, correction, isAsked }: RunActsProps) {
   return (
     <>
+      {isUnconfirmed(run) && <Button to={accountPath(run.account)} label={`Confirm account ${run.account}`} primary />}
       {actionsFor(run, report, correction).map((offered) => (
         <ActOn run={run.id} plan={run.planId} isAsked={isAsked} {...offered} />
       ))}
@@ -60,7 +63,8 @@ function actionsFor(run: Run, report: RunReport, correction: string | undefined)
 }
 
 /** What resumes or cancels the run. */
-function workOn({ status, errorCode, phase }: Run, { state, type, counts, dryRun }: RunReport): readonly Offered[] {
+function workOn(run: Run, { state, type, counts, dryRun }: RunReport): readonly Offered[] {
+  const { status, phase } = run;
   if (state === 'awaiting-approval') {
     return [
       { action: 'resume', label: 'Approve', primary: true },
@@ -73,7 +77,8 @@ function workOn({ status, errorCode, phase }: Run, { state, type, counts, dryRun
   const rows = hasFailed ? 'Retry what failed' : 'Retry the rows in review';
   const retryWords = state === 'not-approved' ? 'Send it after all' : rows;
   const retry: Offered = { action: 'retry', label: retryWords, primary: false };
-  if (isHalfRead({ status, errorCode })) return [cancel];
+  if (isHalfRead(run) || isOfOtherTenant(run)) return [cancel];
+  if (isUnconfirmed(run)) return [{ ...resume, primary: false }, cancel];
   if (status === 'paused') return [resume, cancel];
   if (status === 'running') return [cancel];
   if (status === 'failed' && phase !== undefined) return [resume, retry];

@@ -15,7 +15,8 @@ import { LockstepError } from '../../base/errors.ts';
 import { mayBeSame, recordKeys } from '../../client/lists/record-keys.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
-import type { Run } from '../ledger/runs.ts';
+import { OF_OTHER_TENANT } from '../ledger/run-remedy.ts';
+import { isUnfinished, type Run } from '../ledger/runs.ts';
 import {
   addIdentity,
   bindAccount,
@@ -30,7 +31,7 @@ import {
 } from '../ledger/scopes/scopes.ts';
 import { knownRecords } from '../ledger/scopes/witnesses.ts';
 import type { Account } from './account.ts';
-import { KeyRefused } from './failure.ts';
+import { KeyRefused, RunPaused } from './failure.ts';
 import { lookUp } from './look-up.ts';
 
 /** How many of the requested known records exist. */
@@ -155,11 +156,12 @@ export function identityChanged(account: string, why: string): LockstepError {
 }
 
 /** A run never continues at a different tenant from the one it started with. */
-export function otherScope({ id, account, scope }: Run, now: string): LockstepError {
-  return new LockstepError(
-    'IDENTITY_CHANGED',
-    `Run ${id} belongs to "${scope}", but account "${account}" is now "${now}". ` +
-      `Cancel the run with: \`lockstep runs cancel ${id}\`. Then start the sync or the load again.`,
+export function otherScope({ id, account, scope, status }: Run, now: string): RunPaused {
+  const remedy = isUnfinished({ status }) ? `Cancel the run with: \`lockstep runs cancel ${id}\`. Then start` : 'Start';
+  return new RunPaused(
+    OF_OTHER_TENANT,
+    `Run ${id} belongs to tenant "${scope}", but account "${account}" is now "${now}", so the run cannot continue. ` +
+      `${remedy} the sync or the load again.`,
     { exitCode: 3 },
   );
 }

@@ -20,19 +20,6 @@ export function awaitsApproval({ status, errorCode }: Pick<Run, 'status' | 'erro
 }
 
 /**
- * What a person does about an unfinished run, and the command for it. To resume a run that awaits approval would approve it
- * before anyone has seen what it writes.
- */
-export function remedyFor(run: Pick<Run, 'id' | 'status' | 'errorCode'>): {
-  readonly remedy: string;
-  readonly command: string;
-} {
-  return awaitsApproval(run)
-    ? { remedy: 'See what that run would write, and approve or decline it', command: `runs show ${run.id}` }
-    : { remedy: 'Resume that run', command: `runs resume ${run.id}` };
-}
-
-/**
  * Approves the plan that a paused run has shown, and resumes it: from now on it writes nothing else. A run of an earlier version
  * has not stored what it showed, and asks again. `by`: user and host. False if it shows another plan now, or none, or if it
  * cannot be resumed (`resumeRun`).

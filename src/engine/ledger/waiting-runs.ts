@@ -22,8 +22,7 @@ export async function resumeWaiting(db: Queryable): Promise<void> {
   for (const { id } of found.rows) await resumeRun(db, id);
 }
 
-export interface WriterBeside extends Pick<Run, 'id' | 'status' | 'errorCode'> {
-  readonly title: string;
+export interface WriterBeside extends Pick<Run, 'id' | 'status' | 'errorCode' | 'account' | 'title'> {
   readonly settled: number;
   readonly open: number;
 }
@@ -34,7 +33,7 @@ export async function writerBeside(
   { id, sync, scope, resource }: Run,
 ): Promise<WriterBeside | undefined> {
   const found = await db.query<WriterBeside>(
-    `select u.id, u.status, u.error_code as "errorCode", coalesce(u.title, u.sync) as title, (count(r.*) filter (where r.state = 'settled'))::int as settled,
+    `select u.id, u.status, u.error_code as "errorCode", u.account, coalesce(u.title, u.sync) as title, (count(r.*) filter (where r.state = 'settled'))::int as settled,
        (count(r.*) filter (where r.state <> 'settled'))::int as open
      from ledger.runs u left join ledger.rows r on r.run_id = u.id
      where u.status in ('running', 'paused') and not u.dry_run and u.id <> $1

@@ -3,8 +3,8 @@
  * with that name if the other run is not continuing.
  */
 import { RunPaused } from '../../engine/account/failure.ts';
-import { remedyFor } from '../../engine/ledger/approval.ts';
 import { isAttended } from '../../engine/ledger/attended-runs.ts';
+import { remedyFor } from '../../engine/ledger/run-remedy.ts';
 import { addNote, type Run, readRun } from '../../engine/ledger/runs.ts';
 import { WAITS_FOR_RUN } from '../../engine/ledger/waiting-runs.ts';
 import type { JobResult } from '../../engine/worker/job.ts';

@@ -166,9 +166,11 @@ export async function moveToFreshScope(db: Queryable, name: string, identity: Id
   return { status: 'moved', scope };
 }
 
-export async function unfinishedOf(db: Queryable, scope: string): Promise<readonly string[]> {
+/** The unfinished runs of a scope whose accounts are another tenant now, so that they cannot continue. */
+export async function strandedRuns(db: Queryable, scope: string): Promise<readonly string[]> {
   const found = await db.query<{ id: string }>(
-    `select id from ledger.runs where scope = $1 and status in ('running', 'paused') order by created_at`,
+    `select u.id from ledger.runs u join ledger.accounts a on a.name = u.account and a.scope <> u.scope
+     where u.scope = $1 and u.status in ('running', 'paused') order by u.created_at`,
     [scope],
   );
   return found.rows.map(({ id }) => id);
