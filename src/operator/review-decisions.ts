@@ -60,8 +60,8 @@ export async function itemNamed(
 ): Promise<ReviewItem> {
   const item = oneNamed(among, id);
   if (item) return item;
-  const newest = oneNamed(newestOf(await listDecisions(db, subjectOf(id))), id);
-  if (newest === undefined || !isLive(newest) || newest.choice === 'later')
+  const newest = await decisionNamed(db, id);
+  if (newest === undefined)
     throw reviewUnknown(
       `No row ${quote(id)} waits for a decision${idMeant(id, await reviewItems(db, {}, { limit: MOST_MEANT }))} List all with: ${hint('review')}`,
     );
@@ -71,6 +71,12 @@ export async function itemNamed(
     ? `To decide it again, undo that: ${hint(`review undo ${id}`)}`
     : `See: ${hint('review --decided')}`;
   throw wrongUse(`${state} ${next}`, 'REVIEW_DECIDED');
+}
+
+/** The decision that holds for the item of an id, if there is one. */
+export async function decisionNamed(db: Queryable, id: string): Promise<Decision | undefined> {
+  const newest = oneNamed(newestOf(await listDecisions(db, subjectOf(id))), id);
+  return newest !== undefined && isLive(newest) && newest.choice !== 'later' ? newest : undefined;
 }
 
 /** The newest decision about each item; `decisions`: the newest first. */

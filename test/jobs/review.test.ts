@@ -459,6 +459,21 @@ describe('a file of decisions', () => {
     await syncTo({ in: 3, existing: 2, created: 1 }, 1);
   });
 
+  test('can be imported again, before and after a run has applied it, with more choices', async () => {
+    await fillIn({ 'contact-1': 'use,1', 'contact-2': 'ignore,' });
+    const again = await review('import', 'review.csv', '--json');
+    expect([again.code, again.json]).toMatchObject([0, { decided: 0, before: 2, undecided: 1 }]);
+    await syncTo({ in: 3, existing: 2, review: 1 }, 0);
+    await writeFile(csv(), (await readFile(csv(), 'utf8')).replace(/,,,(,[0-9a-f]{8})/, ',create,,$1'));
+    const more = await review('import', 'review.csv');
+    expect(more.stdout).toBe(
+      '1 decision: 0 use, 1 create, 0 ignore, 0 later.\n2 rows were decided in the same way before.\n',
+    );
+    await syncTo({ in: 3, unchanged: 1, existing: 1, created: 1 }, 1);
+    await writeFile(csv(), (await readFile(csv(), 'utf8')).replace(',ignore,', ',create,'));
+    expect((await review('import', 'review.csv')).stderr).toMatch(/1 row is wrong.* decided about contact-2: ignore/s);
+  });
+
   test('with a bad row decides nothing, and names each with line and column', async () => {
     const { code, stderr } = await fillIn({ 'contact-1': 'use,', 'contact-2': 'ignor,', 'contact-3': 'create,' });
     expect(code).toBe(2);

@@ -10,8 +10,8 @@ import { examineTable, tableRows } from '../../csv/table.ts';
 import { CHOICES, decide, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, reviewItems } from '../../engine/ledger/views/review-items.ts';
 import { type AskNeeds, type Checked, checkDecisions } from '../../operator/check-decisions.ts';
-import { choicesFor, finderOf, idsOf, statementOf } from '../../operator/review.ts';
-import { itemNamed, wrongDecisions } from '../../operator/review-decisions.ts';
+import { choicesFor, finderOf, idsOf, oneNamed, statementOf } from '../../operator/review.ts';
+import { decisionNamed, itemNamed, wrongDecisions } from '../../operator/review-decisions.ts';
 import { csvLine } from '../../operator/row-export.ts';
 import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
@@ -73,7 +73,8 @@ export function addImport(review: Command, perform: Perform): void {
     .summary('take the decisions from an exported CSV')
     .description(
       'Takes the decisions that were filled into an exported file. All rows are checked first: if one is wrong, it is ' +
-        'named with its line and column, and nothing is decided.',
+        'named with its line and column, and nothing is decided. A row that was decided in the same way before stays decided, so ' +
+        'a file can be imported again after a crash, or with more choices filled in.',
     )
     .argument('<file>', 'an exported CSV; - is stdin')
     .option('--dry-run', 'check everything, and decide nothing')
@@ -127,9 +128,9 @@ async function importFile(session: Session, file: string, { dryRun = false }: { 
   const rows = await readFilled(session, file, signal);
   const { pool } = await session.openLedger();
   const read = async (db: Queryable, judge: Judge) => {
-    const { decisions, bad } = await check(db, rows, judge, session.hint);
+    const { bad, ...checked } = await check(db, rows, judge, session.hint);
     if (bad.length > 0) throw refused(file, bad);
-    return decisions;
+    return checked;
   };
   let isUnasked: Checked['isUnasked'] = () => false;
   await read(pool, async (decisions) => {
@@ -137,23 +138,24 @@ async function importFile(session: Session, file: string, { dryRun = false }: { 
     ({ isUnasked } = checked);
     return checked.wrong;
   });
-  const decided = await inTransaction(pool, async (db) => {
+  const { decisions: decided, before } = await inTransaction(pool, async (db) => {
     await lockDecisions(db);
-    const decisions = await read(db, (made) => wrongDecisions(db, made));
-    if (!dryRun) await decide(db, decisions, thisPerson());
-    return decisions;
+    const checked = await read(db, (made) => wrongDecisions(db, made));
+    if (!dryRun) await decide(db, checked.decisions, thisPerson());
+    return checked;
   });
   const counts = Object.fromEntries(CHOICES.map((one) => [one, decided.filter(({ choice }) => choice === one).length]));
   const words = CHOICES.map((choice) => `${counts[choice]} ${choice}`).join(', ');
-  const open = rows.length - decided.length;
+  const open = rows.length - decided.length - before;
   out.say(`${dryRun ? 'Dry run: nothing was decided. ' : ''}${plural(decided.length, 'decision')}: ${words}.`);
   const unasked = decided.filter(isUnasked).length;
   if (unasked > 0) {
     const records = plural(unasked, 'chosen record');
     out.say(`The service could not be asked for ${records}: that is checked when the decisions are applied.`);
   }
+  if (before > 0) out.say(`${plural(before, 'row was', 'rows were')} decided in the same way before.`);
   if (open > 0) out.say(`${plural(open, 'row')} without a choice.`);
-  out.result({ dryRun, rows: rows.length, decided: decided.length, counts, undecided: open });
+  out.result({ dryRun, rows: rows.length, decided: decided.length, counts, before, undecided: open });
 }
 
 /** The workspace, with the embedded service, is opened only if a record is asked for. */
@@ -202,16 +204,18 @@ async function check(db: Queryable, rows: readonly Filled[], judge: Judge, hint:
   const find = finderOf(await reviewItems(db));
   const good: { readonly line: number; readonly decision: NewDecision }[] = [];
   const bad: Bad[] = [];
+  let before = 0;
   const lineOf = new Map<ReviewItem, number>();
   for (const row of rows) {
     const read = await readRow(db, row, { find, lineOf, hint });
-    if (read && 'why' in read) bad.push(read);
+    if (read === 'decided') before++;
+    else if (read && 'why' in read) bad.push(read);
     else if (read) good.push({ line: row.line, decision: read });
   }
   const decisions = good.map(({ decision }) => decision);
   const wrong = await judge(decisions);
   const judged = wrong.map(({ at, column, why }) => ({ line: good[at]?.line ?? 0, column, why }));
-  return { decisions, bad: [...bad, ...judged] };
+  return { decisions, before, bad: [...bad, ...judged] };
 }
 
 interface Reading {
@@ -221,12 +225,12 @@ interface Reading {
   readonly hint: (command: string) => string;
 }
 
-/** Undefined for a row without a choice. */
+/** Undefined for a row without a choice; `decided` for one that was decided in the same way before. */
 async function readRow(
   db: Queryable,
   { line, cells }: Filled,
   { find, lineOf, hint }: Reading,
-): Promise<NewDecision | Bad | undefined> {
+): Promise<NewDecision | Bad | 'decided' | undefined> {
   const { id, choice: word, record, note, version } = cells;
   const bad = (column: Column, why: string): Bad => ({ line, column, why });
   if (word === '') return record === '' ? undefined : bad('choice', 'it is empty, and a record is given.');
@@ -236,7 +240,10 @@ async function readRow(
   if (choice === 'use' && record === '') return bad('record', 'the choice is use, and no record is given.');
   if (choice !== 'use' && record !== '') return bad('record', `the choice ${choice} takes no record.`);
   try {
-    const item = await itemNamed(db, find(id), id, hint);
+    const among = find(id);
+    const made = oneNamed(among, id) === undefined ? await decisionNamed(db, id) : undefined;
+    if (made?.choice === choice && (made.record ?? '') === record) return 'decided';
+    const item = await itemNamed(db, among, id, hint);
     const earlier = lineOf.get(item);
     lineOf.set(item, line);
     if (earlier !== undefined) return bad('id', `line ${earlier} decides about the same row.`);
