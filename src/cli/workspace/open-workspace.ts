@@ -254,7 +254,8 @@ export class Workspace {
   startDueSyncs(): void {
     const { log } = this.#options;
     const begin = dueStarter(this.startSync, log);
-    this.#scheduler = this.#keep(startDueSyncs({ pool: this.database.pool, begin, log }));
+    const syncs = () => Object.keys(this.settings.syncs);
+    this.#scheduler = this.#keep(startDueSyncs({ pool: this.database.pool, begin, syncs, log }));
   }
 
   /**

@@ -44,7 +44,7 @@ const SET_BACK_S = 60;
 
 const NOW = 'coalesce($1::timestamptz, clock_timestamp())';
 
-/** Replaces the schedules with these. A schedule that has not changed keeps a start that is due. */
+/** Replaces the schedules with these. A start that is due stays due, also if its schedule has changed. */
 export async function keepSchedules(pool: pg.Pool, wanted: readonly ScheduledSync[], now?: Date): Promise<void> {
   await inTransaction(pool, async (db) => {
     const plannedAt = await timeOf(db, now);
@@ -54,8 +54,10 @@ export async function keepSchedules(pool: pg.Pool, wanted: readonly ScheduledSyn
       `insert into ledger.schedules as s (sync, schedule, due_at, planned_at)
        select sync, schedule, due_at, ${NOW} from jsonb_to_recordset($2) as t(sync text, schedule jsonb, due_at timestamptz)
        order by sync
-       on conflict (sync) do update set schedule = excluded.schedule, due_at = excluded.due_at,
-         planned_at = excluded.planned_at, waits_for = null, unmet_since = null where s.schedule <> excluded.schedule`,
+       on conflict (sync) do update set schedule = excluded.schedule,
+         due_at = case when s.due_at <= excluded.planned_at then s.due_at else excluded.due_at end,
+         waits_for = case when s.due_at <= excluded.planned_at then s.waits_for end,
+         planned_at = excluded.planned_at, unmet_since = null where s.schedule <> excluded.schedule`,
       [plannedAt, JSON.stringify(rows)],
     );
   });
@@ -67,6 +69,13 @@ export const WAITS_FOR = `(select u.id from ledger.runs u where u.id = s.waits_f
 /** `db`: the transaction that also plans the next start, so that no start is made twice. It keeps nothing of a start that failed. */
 export type BeginStart = (start: DueStart, db: Queryable) => Promise<StartOutcome>;
 
+export interface MakeHow {
+  readonly now?: Date;
+  readonly signal?: AbortSignal;
+  /** Starts only these; a process with newer settings may have saved schedules of others. Default: all. */
+  readonly syncs?: readonly string[];
+}
+
 /**
  * Calls `begin` for each start that is due, unless the sync is paused or its schedule skips missed starts, and plans the
  * next start. Other processes take other starts meanwhile. A start that waits stays due, and so does one whose process is killed
@@ -75,11 +84,11 @@ export type BeginStart = (start: DueStart, db: Queryable) => Promise<StartOutcom
 export async function makeDueStarts(
   pool: pg.Pool,
   begin: BeginStart,
-  { now, signal }: { readonly now?: Date; readonly signal?: AbortSignal } = {},
+  { now, signal, syncs }: MakeHow = {},
 ): Promise<void> {
   const waiting: string[] = [];
   while (signal?.aborted !== true) {
-    const taken = await takeDueStart(pool, begin, waiting, now);
+    const taken = await takeDueStart(pool, begin, { now, syncs, waiting });
     if (taken === undefined) return;
     if (taken.status === 'waits') waiting.push(taken.sync);
   }
@@ -89,8 +98,7 @@ export async function makeDueStarts(
 async function takeDueStart(
   pool: pg.Pool,
   begin: BeginStart,
-  waiting: readonly string[],
-  now?: Date,
+  { now, syncs, waiting }: Pick<MakeHow, 'now' | 'syncs'> & { readonly waiting: readonly string[] },
 ): Promise<(StartOutcome & { readonly sync: string }) | undefined> {
   return inTransaction(pool, async (db) => {
     const found = await db.query<Pick<SavedSchedule, 'sync' | 'schedule' | 'dueAt'> & { now: Date; isPaused: boolean }>(
@@ -98,8 +106,9 @@ async function takeDueStart(
          exists (select from ledger.paused_syncs p where p.sync = s.sync) as "isPaused"
        from ledger.schedules s
        where (due_at <= ${NOW} or planned_at > ${NOW} + ${SET_BACK_S} * interval '1 s') and not s.sync = any($2)
+         and ($3::text[] is null or s.sync = any($3))
        order by due_at limit 1 for update of s skip locked`,
-      [now, waiting],
+      [now, waiting, syncs],
     );
     const row = found.rows[0];
     if (row === undefined) return undefined;

@@ -16,6 +16,8 @@ export interface Scheduler extends Repeated {
 export function startDueSyncs(needs: {
   readonly pool: pg.Pool;
   readonly begin: BeginStart;
+  /** The syncs that the settings of this process have now. */
+  readonly syncs: () => readonly string[];
   readonly log: Logger;
 }): Scheduler {
   const { pool, log } = needs;
@@ -28,7 +30,7 @@ export function startDueSyncs(needs: {
     });
 
   async function look(signal: AbortSignal): Promise<void> {
-    await makeDueStarts(pool, begin, { signal });
+    await makeDueStarts(pool, begin, { signal, syncs: needs.syncs() });
     lookedAtMs = elapsedMs();
   }
 

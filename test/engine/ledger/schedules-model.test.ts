@@ -34,6 +34,8 @@ interface Owing {
   /** Every start after this moment is owed. */
   sinceMs: number;
   plannedMs: number;
+  /** A start that was due when the schedule changed. */
+  dueMs: number | undefined;
 }
 
 interface Model {
@@ -55,8 +57,8 @@ interface Made {
 }
 
 /** The first start of `sync` that is owed at this moment. */
-function firstOwed(sync: Sync, { schedule, sinceMs }: Owing, nowMs: number): number | undefined {
-  const at = nextStart(sync, schedule, new Date(sinceMs)).getTime();
+function firstOwed(sync: Sync, { schedule, sinceMs, dueMs }: Owing, nowMs: number): number | undefined {
+  const at = dueMs ?? nextStart(sync, schedule, new Date(sinceMs)).getTime();
   return at <= nowMs ? at : undefined;
 }
 
@@ -69,7 +71,7 @@ function expectedStarts(model: Model): readonly Made[] {
     let dueMs = isSetBack ? undefined : firstOwed(sync, one, nowMs);
     if (dueMs === undefined && !isSetBack) continue;
     if (one.schedule.missed === 'skip' && dueMs !== undefined && dueMs < nowMs - MISSED_MS) {
-      Object.assign(one, { sinceMs: nowMs - MISSED_MS - 1, plannedMs: nowMs });
+      Object.assign(one, { sinceMs: nowMs - MISSED_MS - 1, plannedMs: nowMs, dueMs: undefined });
       dueMs = firstOwed(sync, one, nowMs);
     }
     if (dueMs !== undefined && !paused.has(sync)) {
@@ -77,7 +79,7 @@ function expectedStarts(model: Model): readonly Made[] {
       if (outcome === 'waits') continue;
       if (outcome === undefined) made.push({ sync, dueMs });
     }
-    Object.assign(one, { sinceMs: nowMs, plannedMs: nowMs });
+    Object.assign(one, { sinceMs: nowMs, plannedMs: nowMs, dueMs: undefined });
   }
   return made.toSorted(byStart);
 }
@@ -141,9 +143,10 @@ function keep(chosen: Readonly<Record<Sync, Schedule | null>>): Step {
     await Promise.all([1, 2].map(() => keepSchedules(pool, wanted, new Date(model.nowMs))));
     for (const sync of SYNCS) if (!chosen[sync]) model.owing.delete(sync);
     for (const { sync, schedule } of wanted) {
-      const before = model.owing.get(sync)?.schedule;
-      if (JSON.stringify(before) !== JSON.stringify(schedule))
-        model.owing.set(sync, { schedule, sinceMs: model.nowMs, plannedMs: model.nowMs });
+      const before = model.owing.get(sync);
+      if (JSON.stringify(before?.schedule) === JSON.stringify(schedule)) continue;
+      const dueMs = before && firstOwed(sync, before, model.nowMs);
+      model.owing.set(sync, { schedule, sinceMs: model.nowMs, plannedMs: model.nowMs, dueMs });
     }
   });
 }

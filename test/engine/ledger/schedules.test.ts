@@ -35,12 +35,12 @@ function everyMinute(sync: string, more: Partial<Extract<Schedule, { kind: 'ever
 }
 
 /** Makes all starts that are due, as one process does. */
-async function makeStarts(now: Date): Promise<void> {
+async function makeStarts(now: Date, syncs?: readonly string[]): Promise<void> {
   const begin = async ({ sync, dueAt }: { sync: string; dueAt: Date }) => {
     started.push(`${sync} ${dueAt.toISOString().slice(11, 16)}`);
     return { status: 'made' } as const;
   };
-  await makeDueStarts(database.pool, begin, { now });
+  await makeDueStarts(database.pool, begin, { now, ...(syncs && { syncs }) });
 }
 
 test('a sync starts when it is due, and once for each time', async () => {
@@ -141,6 +141,30 @@ test('a changed schedule replaces the earlier one, and a removed one starts noth
   await makeStarts(new Date('2026-11-22T03:00:00Z'));
   expect(started).toEqual(['changed 03:00']);
   expect((await savedSchedules(database.pool)).get('changed')).toMatchObject({ schedule: hourly });
+});
+
+test('a start that is due is made though its schedule changes first', async () => {
+  const { pool } = database;
+  const at2 = (timezone: string): ScheduledSync => ({
+    sync: 'nightly',
+    schedule: { kind: 'cron', cron: '30 2 * * *', timezone, ...RUN_ONCE },
+  });
+  await keepSchedules(pool, [at2('Etc/GMT')], BEGINNING);
+  const { id: run } = await aRun(database, { sync: 'other' });
+  await makeDueStarts(pool, async () => ({ status: 'waits', run }), { now: later(45 * MINUTE) });
+  await keepSchedules(pool, [at2('Europe/Berlin')], later(45 * MINUTE));
+  expect((await savedSchedules(pool)).get('nightly')).toMatchObject({ waitsFor: run });
+  await makeStarts(later(50 * MINUTE));
+  await makeStarts(new Date('2026-11-23T01:30:00Z'));
+  expect(started).toEqual(['nightly 02:30', 'nightly 01:30']);
+});
+
+test('a start is left to a process whose settings have the sync', async () => {
+  await keepSchedules(database.pool, [everyMinute('new'), everyMinute('old')], BEGINNING);
+  await makeStarts(later(MINUTE), ['old', 'removed']);
+  expect(started).toEqual(['old 02:01']);
+  await makeStarts(later(MINUTE));
+  expect(started).toEqual(['old 02:01', 'new 02:01']);
 });
 
 test('a start planned on a clock that is set back by an hour is planned again', async () => {
