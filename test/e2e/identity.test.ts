@@ -98,7 +98,7 @@ describe('an account that now points to another service', () => {
     expect((await at.run('run', 'sync-acme')).json.counts).toMatchObject({ in: 2, created: 0 });
   });
 
-  test('of which another account stays where it is: the runs of that account go on', async () => {
+  test('of which another account stays where it is: the runs of that account continue', async () => {
     const [service, moved] = [await at.start({ contacts: 2 }), await at.start({ contacts: 2, people: 2 })];
     await at.settle({ acme: { url: service.url }, same: { url: service.url } });
     await at.run('run', 'sync-acme');
