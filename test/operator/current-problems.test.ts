@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { thisWorker } from '../../src/engine/ledger/claims.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
-import { acknowledgeRun, endRun, pauseRun, resumeRun, supersedeRuns } from '../../src/engine/ledger/run-status.ts';
+import { acknowledgeRun, endRun, pauseRun, resumeHint, resumeRun, supersedeRuns } from '../../src/engine/ledger/run-status.ts';
 import { type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { keepSchedules, makeDueStarts, pauseSync } from '../../src/engine/ledger/schedules.ts';
 import { noteDown, noteUp } from '../../src/engine/ledger/scopes/down-services.ts';
@@ -99,7 +99,7 @@ describe('a run', () => {
   test('that failed is a problem until a run of another sync that has replaced it is done', async () => {
     const { pool } = database;
     const run = await begin();
-    await endRun(pool, run.id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });
+    await endRun(pool, run.id, 'failed', { code: 'SERVICE_AWAY', message: `away.${resumeHint(run.id)}` });
     const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
     const other = await startRun(pool, { ...about, sync: 'other', resource: run.resource, phase: 'scan-contacts' });
     await supersedeRuns(pool, other.run);

@@ -28,7 +28,6 @@ export const queues = definePage({
     return {
       title: 'Queues',
       tab: 'settings',
-      command: 'status',
       head: (
         <>
           <Crumbs to={{ '/settings': 'Settings' }} />

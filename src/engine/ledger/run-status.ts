@@ -92,6 +92,11 @@ export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
   return resumed.rows.some((run) => run.id === id);
 }
 
+/** The end of the error of a failed run that can be resumed; removed when it no longer can. */
+export function resumeHint(id: string): string {
+  return ` Resume with: \`lockstep runs resume ${id}\``;
+}
+
 /**
  * Reopens the latest run of a sync as if it began now, if it failed and had these options. So a lasting failure of a sync that
  * starts every few seconds is one failed run. The run keeps the failure as a note.
@@ -107,7 +112,7 @@ export async function startFailedAgain(
   );
   const last = found.rows[0];
   if (last === undefined || !(await resumeRun(db, last.id))) return undefined;
-  await addNote(db, last.id, last.error);
+  await addNote(db, last.id, last.error.replace(resumeHint(last.id), ''));
   await db.query('update ledger.runs set created_at = clock_timestamp(), idle_ms = 0 where id = $1', [last.id]);
   return readRun(db, last.id);
 }
@@ -119,9 +124,10 @@ export async function startFailedAgain(
 export async function supersedeRuns(db: Queryable, run: Run): Promise<void> {
   const old = await db.query<{ id: string }>(
     `update ledger.runs set phase = null,
-       error = concat_ws(' ', rtrim(error, '.') || '.', 'Since then, run ' || $1 || ' has replaced it: there is nothing left to resume.')
+       error = concat_ws(' ', rtrim(replace(error, replace($4, '{id}', id), ''), '.') || '.',
+         'Since then, run ' || $1 || ' has replaced it: there is nothing left to resume.')
      where scope = $2 and resource = $3 and id <> $1 and status = 'failed' and phase is not null returning id`,
-    [run.id, run.scope, run.resource],
+    [run.id, run.scope, run.resource, resumeHint('{id}')],
   );
   const ids = old.rows.map(({ id }) => id);
   if (ids.length > 0) await forgetReads(db, ids);

@@ -9,7 +9,7 @@ import { ended } from '../../base/texts.ts';
 import { formatDuration } from '../../settings/durations.ts';
 import { describeDatabaseError } from '../../storage/errors.ts';
 import { KeyRefused, OperationForbidden, RetryLater, RunPaused, type Stop } from '../account/failure.ts';
-import { endRun, pauseRun } from '../ledger/run-status.ts';
+import { endRun, pauseRun, resumeHint } from '../ledger/run-status.ts';
 import { addNote, markFailing, movePhase, type Run } from '../ledger/runs.ts';
 import { suspendAccount } from '../ledger/scopes/suspensions.ts';
 import type { JobResult } from './job.ts';
@@ -89,7 +89,7 @@ export function createAfterJob(needs: AfterJobNeeds): (run: Run, performed: Perf
       return { status: 'over' };
     }
     // A missing secret, a record without an id: a retry does not fix these.
-    const then = stop instanceof OperationForbidden ? ` Then: \`lockstep runs resume ${run.id}\`` : '';
+    const then = stop instanceof OperationForbidden ? resumeHint(run.id) : '';
     await failRun(run, { code, message: `${message}${then}` });
     return { status: 'over' };
   }
@@ -115,7 +115,7 @@ export function createAfterJob(needs: AfterJobNeeds): (run: Run, performed: Perf
     await addNote(pool, run.id, message); // first: a command that sees the mark tells its person the last note
     const lastedMs = await markFailing(pool, run.id, true);
     if (lastedMs > patienceMs) {
-      const tried = `Tried for ${formatDuration(inWholeUnits(lastedMs))}; resume with: \`lockstep runs resume ${run.id}\``;
+      const tried = `Tried for ${formatDuration(inWholeUnits(lastedMs))}.${resumeHint(run.id)}`;
       await failRun(run, { code, message: `${ended(message)} ${tried}` });
       return { status: 'over' };
     }
