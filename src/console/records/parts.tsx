@@ -26,7 +26,7 @@ export async function accountOf({ pool, openAccount }: Opening, name: string): P
 export function Kinds({ account, kind }: { readonly account: string; readonly kind: RecordKind }) {
   return (
     <nav class="kinds" aria-label={`Records of ${account}`}>
-      <a href="/records">Accounts</a>
+      <a href="/records">Records</a>
       <strong>{account}</strong>
       {RECORD_KINDS.map((one) => (
         <a href={recordPath(account, one)} aria-current={one === kind ? 'page' : undefined}>
