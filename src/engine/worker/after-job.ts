@@ -115,7 +115,8 @@ export function createAfterJob(needs: AfterJobNeeds): (run: Run, performed: Perf
     await addNote(pool, run.id, message); // first: a command that sees the mark tells its person the last note
     const lastedMs = await markFailing(pool, run.id, true);
     if (lastedMs > patienceMs) {
-      const tried = `Tried for ${formatDuration(inWholeUnits(lastedMs))}.${resumeHint(run.id)}`;
+      // As resumeHint writes it: the index of errors is made from such literals.
+      const tried = `Tried for ${formatDuration(inWholeUnits(lastedMs))}. Resume with: \`lockstep runs resume ${run.id}\``;
       await failRun(run, { code, message: `${ended(message)} ${tried}` });
       return { status: 'over' };
     }
