@@ -21,7 +21,7 @@ const work = await watchWork(database);
 const account = 'budget: { requests: 100000, per: 1s, concurrency: 16, settle: 100ms }';
 // Small pages: what is done for each of them counts.
 const syncs = { contacts: 'job: contacts, options: { rowsPerPage: 20 }' };
-const harness = await openOrdersHarness({ database, account, syncs });
+const harness = await openOrdersHarness({ database, account, syncs, hasFront: true });
 afterAll(() => harness.close());
 
 /** The statements of Lockstep that have gone through too many rows since the last call, all their executions together. */
@@ -97,5 +97,21 @@ test('a load of orders whose customers are unclear', async () => {
   work.take();
   const run = await harness.load(BY_NAME, { salt: 'unclear' });
   expect((await harness.counts(run)).review).toBe(MANY);
+  expect(tooMuch()).toEqual([]);
+});
+
+test('a load of orders of which many are not at the service', async () => {
+  const refused = new Set<string>();
+  harness.front.set(async ({ path, body }, pass) => {
+    if (!path.endsWith('/orders/create') || refused.size === MANY / 10 || refused.has(body)) return pass();
+    refused.add(body);
+    return { status: 500, body: 'away' };
+  });
+  work.take();
+  const run = await harness.load(
+    orders('customer_email', (n) => `missing${n % 9}@example.com`),
+    { salt: 'missing', createCustomers: true },
+  );
+  expect(await harness.counts(run)).toMatchObject({ in: MANY, created: MANY });
   expect(tooMuch()).toEqual([]);
 });

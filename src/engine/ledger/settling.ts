@@ -139,7 +139,7 @@ export async function decideMissing(
     return unseen.rows;
   }
   await db.query(
-    `create temp table judged on commit drop as with strangers as (${strangers})
+    `create temp table judged on commit drop as with strangers as materialized (${strangers}) -- not read again for each missing row
      select m.n, f.reason, case f.reason when ${REFUSED} then m.facts else jsonb_strip_nulls(jsonb_build_object(
        'what', $2::text, 'id', m.id, 'ids', case f.reason when 'NOT_RECOGNISED' then to_jsonb(c.ids) end,
        'sends', case f.reason when 'GAVE_UP' then m.sends end)) end as facts
