@@ -471,6 +471,16 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     await close();
   });
 
+  test('a page names a command only if the command shows the same', async () => {
+    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    const shown = async (path: string) => {
+      await page.goto(`${web.url}${path}`);
+      return page.getByText('The same on the command line').count();
+    };
+    expect([await shown('/accounts'), await shown('/queues')]).toEqual([1, 0]);
+    await close();
+  });
+
   test('a target shows how long its deliveries took, and that its secret is rotated; the key of an account is tried', async () => {
     await deliver(['delivered', 'delivered']);
     await suspendAccount(database.pool, 'acme', 'The key is refused.');

@@ -1,7 +1,14 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { thisWorker } from '../../src/engine/ledger/claims.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
-import { acknowledgeRun, endRun, pauseRun, resumeHint, resumeRun, supersedeRuns } from '../../src/engine/ledger/run-status.ts';
+import {
+  acknowledgeRun,
+  endRun,
+  pauseRun,
+  resumeHint,
+  resumeRun,
+  supersedeRuns,
+} from '../../src/engine/ledger/run-status.ts';
 import { type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { keepSchedules, makeDueStarts, pauseSync } from '../../src/engine/ledger/schedules.ts';
 import { noteDown, noteUp } from '../../src/engine/ledger/scopes/down-services.ts';

@@ -3,7 +3,13 @@ import { keepBaseline, readBaseline } from '../../../src/engine/ledger/baselines
 import { keepCustomers } from '../../../src/engine/ledger/match-index.ts';
 import { pruneRows } from '../../../src/engine/ledger/retention/forget.ts';
 import { countRows, rowsLeft, VERDICTS } from '../../../src/engine/ledger/rows.ts';
-import { endRun, resumeRun, supersedeRuns } from '../../../src/engine/ledger/run-status.ts';
+import {
+  endRun,
+  resumeHint,
+  resumeRun,
+  startFailedAgain,
+  supersedeRuns,
+} from '../../../src/engine/ledger/run-status.ts';
 import {
   addNote,
   markFailing,
@@ -167,6 +173,17 @@ describe('a run that ends', () => {
       `Since then, run ${newer.id} has replaced it: there is nothing left to resume.`,
     );
     expect(await resumeRun(database.pool, other.id)).toBe(true);
+  });
+
+  test('that is started again keeps the failure as a note, without the hint to resume it', async () => {
+    const run = await aRun(database);
+    const message = `no answer. Tried for 5 min.${resumeHint(run.id)}`;
+    await endRun(database.pool, run.id, 'failed', { code: 'SERVICE_AWAY', message });
+    expect(await startFailedAgain(database.pool, run)).toMatchObject({
+      id: run.id,
+      status: 'running',
+      notes: ['no answer. Tried for 5 min.'],
+    });
   });
 
   test('is cancelled together with its parts, or not at all', async () => {
