@@ -42,7 +42,7 @@ export const gapsInCalls: readonly Gap[] = [
     question: 'Where in an answer is the list?',
     ourService: 'content is the list; with only_body=true the list is the whole body.',
     clientDoes:
-      'It looks for the array of records at any depth, or for an object of records whose keys are numbers, as PHP writes a list with gaps, or ids. If several could be the list, the setting has to name it. The client remembers the path; if the list later appears elsewhere, the run is paused.',
+      'It looks for the array of records at any depth, or for an object of records whose keys are ids, or numbers, as PHP writes a list with gaps. If several could be the list, the setting has to name it. The client remembers the path; if the list later appears elsewhere, the run is paused.',
     override: 'accounts.*.dialect.listPath',
   },
   {
