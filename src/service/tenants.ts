@@ -47,6 +47,9 @@ export async function listTenants(pool: pg.Pool): Promise<Tenant[]> {
   return rows.map((row) => ({ id: Number(row.id), name: row.name }));
 }
 
+/** A key of a workspace's account has this label, and the account's name. */
+export const OF_ACCOUNT = 'account ';
+
 /**
  * Makes a key of 256 random bits, or uses the given key. The same key may be given repeatedly; a revoked key works
  * again after it is given. Throws LockstepError `KEY_TAKEN` if the key belongs to another tenant, `NO_SUCH_TENANT`,

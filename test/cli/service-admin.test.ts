@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { createKey, OF_ACCOUNT } from '../../src/service/tenants.ts';
 import { freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
@@ -7,9 +8,9 @@ const database = await freshDatabase();
 afterAll(() => database.close());
 
 /** Splits at blanks, so words have none; the rest of the command line is the same for all tests. */
-async function service(words: string) {
+async function service(words: string, options: readonly string[] = ['--json']) {
   const env = { DATABASE_URL: databaseUrl(database.connection) };
-  return command(['service', ...words.split(' '), '--json'], { cwd: await folder(), env });
+  return command(['service', ...words.split(' '), ...options], { cwd: await folder(), env });
 }
 
 test('adds a tenant once and lists tenants', async () => {
@@ -27,6 +28,14 @@ test('shows a key only when it is made, and revokes it by its id', async () => {
   expect(listed.stdout).not.toContain(made.key.value);
   expect((await service(`keys revoke ${made.key.id} --tenant keyed`)).code).toBe(0);
   expect((await service(`keys --tenant keyed revoke ${made.key.id}`)).json.error.code).toBe('NO_SUCH_KEY');
+});
+
+test('says of a revoked key that the account of a workspace gives it again', async () => {
+  const { json } = await service('tenants add worked');
+  await createKey(database.pool, json.tenant.id, { label: `${OF_ACCOUNT}shop` });
+  const [{ id }] = (await service('keys --tenant worked')).json.keys;
+  const { stdout } = await service(`keys revoke ${id} --tenant worked`, []);
+  expect(stdout).toMatch(/Account shop gives this key again .*apiKey.*delete the file keys\/shop/s);
 });
 
 test('adds a pipeline with its columns', async () => {

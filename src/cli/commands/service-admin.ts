@@ -14,6 +14,7 @@ import {
   type KeyEntry,
   listKeys,
   listTenants,
+  OF_ACCOUNT,
   revokeKey,
   type Tenant,
 } from '../../service/tenants.ts';
@@ -151,7 +152,10 @@ function addKeys(service: Command, perform: Perform): void {
   keys
     .command('revoke')
     .summary('revoke a key')
-    .description('Revokes a key within a second, in every process that serves the API.')
+    .description(
+      'Revokes a key within a second, in every process that serves the API. It works again if it is given again: by an account ' +
+        'that has it, when a process opens the service, or by `service start`.',
+    )
     .argument('<id>', 'id of the key, as `keys` lists it', wholeNumber)
     .requiredOption('--tenant <name>', 'tenant of the key')
     .action(perform(revoke));
@@ -187,11 +191,19 @@ function entryOf(key: string, entries: readonly KeyEntry[]): KeyEntry | undefine
 
 async function revoke(session: Session, id: number, options: TenantOption): Promise<void> {
   const { pool, tenant } = await openTenant(session, options);
+  const label = (await listKeys(pool, tenant.id)).find((key) => key.id === id)?.label;
   if (!(await revokeKey(pool, tenant.id, id))) {
     const list = session.hint(`service keys --tenant ${tenant.name}`);
     throw wrongUse(`tenant ${tenant.name} has no key ${id} in use. List its keys with: ${list}`, 'NO_SUCH_KEY');
   }
   session.out.say(`Key ${id} of tenant ${tenant.name} is revoked.`);
+  if (label?.startsWith(OF_ACCOUNT)) {
+    const account = label.slice(OF_ACCOUNT.length);
+    session.out.say(
+      `Account ${account} gives this key again when a process opens the service, and then it works again. To prevent that, change the ` +
+        `apiKey of the account in the settings; if it has none, delete the file keys/${account} of the data directory.`,
+    );
+  }
   session.out.result({ tenant, revoked: id });
 }
 

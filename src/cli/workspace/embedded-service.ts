@@ -6,7 +6,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { makeDirectory } from '../../base/make-directory.ts';
 import type { Service } from '../../service/server.ts';
-import { createKey, ensureTenant } from '../../service/tenants.ts';
+import { createKey, ensureTenant, OF_ACCOUNT } from '../../service/tenants.ts';
 import type { Database } from '../../storage/open.ts';
 import { makePool } from '../../storage/pool.ts';
 
@@ -34,7 +34,7 @@ export class EmbeddedService {
     const { service, pool } = await this.#start();
     const tenant = await ensureTenant(pool, name);
     const used = key ?? (await this.#localKey(name));
-    await createKey(pool, tenant.id, { key: used, label: `account ${name}` });
+    await createKey(pool, tenant.id, { key: used, label: OF_ACCOUNT + name });
     return { url: service.url, key: used };
   }
 

@@ -7,7 +7,7 @@ import { LockstepError } from '../../../src/base/errors.ts';
 import type { Client } from '../../../src/client/call/client.ts';
 import { KeyRefused, RetryLater, RunFailed, RunPaused } from '../../../src/engine/account/failure.ts';
 import { countClaims, dropClaims, takeClaim } from '../../../src/engine/ledger/claims.ts';
-import { endRun, resumeRun } from '../../../src/engine/ledger/run-status.ts';
+import { endRun, resumeHint, resumeRun } from '../../../src/engine/ledger/run-status.ts';
 import { movePhase, type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { probeSoon, suspensionOf } from '../../../src/engine/ledger/scopes/suspensions.ts';
 import { exclusively } from '../../../src/engine/worker/exclusive.ts';
@@ -196,6 +196,7 @@ describe('a job that cannot continue', () => {
     const run = await carried([inTurn(damaged)], { patienceMs: () => -1 });
     expect(run).toMatchObject({ status: 'failed', errorCode: 'DATABASE_FAILED' });
     expect(run.error).toMatch(/broken in the database: invalid page.*restore a backup\. Tried for/);
+    expect(run.error?.endsWith(resumeHint(run.id))).toBe(true); // removed when the run can no longer be resumed
   });
 
   test('because of a repeated defect fails', async () => {
