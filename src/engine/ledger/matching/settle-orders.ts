@@ -28,7 +28,7 @@ export async function settleOrders(db: Queryable, run: Run, options: SettleOptio
     resource: 'orders',
     // An order with the customer and the label of a row of an unfinished load is that row's. `is_named`: it has the label of some row.
     strangers: `select k.record_id, k.client_id, k.label, k.fields->>'amount' as amount, exists (
-        select from ledger.inputs o join ledger.runs u on u.id = o.run_id where o.label = k.label and o.cells is not null and u.scope = $6) as is_named
+        select from ledger.inputs o join ledger.runs u on u.id = o.run_id where o.label = k.label and u.scope = $6) as is_named
       from ledger.records k where k.run_id = $1 and k.kind = 'order' and k.last_pass = $5 and k.first_pass > 0
         and not exists (select from ledger.order_keys h where h.scope = $7 and h.client_id = k.client_id and h.label = k.label)`,
     candidates: `select unnest(d.ids) from doubled d where d.client_id = m.client_id and ${isShownAs('m.label')}
