@@ -37,8 +37,8 @@ export function doubtOf(columns: Columns): string | undefined {
 }
 
 /**
- * What no person has said, and may be otherwise: that the orders lack a field, and that the ids of its customers are those of the service. `choose`: how to choose a column for the field, or
- * none. Sentences without a full stop.
+ * What no person has said, and may be otherwise: that the orders lack a field, and that the ids of its customers are those
+ * of the service. `choose`: how to choose a column for the field, or none. Sentences without a full stop.
  */
 export function columnNotes(
   columns: Columns,

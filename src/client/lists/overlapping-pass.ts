@@ -172,8 +172,8 @@ class OverlappingPass<R extends ScannedRecord> {
     if (!this.#firstIds.slice(0, FIRST_FEW).every((id) => ids.includes(id)))
       return 'the beginning of the list changed while it was read';
     if (!this.#drift.isSuspected(newInPass)) return undefined;
-    const end = linkOf(last, await this.#source.read(last.page, last.size)); // some of the new ones may have come since
-    this.#drift.note(this.#chain, end);
+    const end = await this.#source.read(last.page, last.size); // some of the new ones may have come since
+    this.#drift.note(this.#chain, { start: windowStart(last), ids: idsOf(end) });
     return this.#drift.isExplained(newInPass) ? undefined : 'records came or moved into the part that had been read';
   }
 
@@ -204,7 +204,7 @@ function misfit(reason: string): PassResult {
   return { status: 'misfit', reason };
 }
 
-function linkOf(window: Window, records: readonly ScannedRecord[], saysMore = false): Chain {
+function linkOf(window: Window, records: readonly ScannedRecord[], saysMore: boolean): Chain {
   const short = records.length < window.size ? { ...window, saysMore } : undefined;
   return { start: windowStart(window), end: windowEnd(window), ids: idsOf(records), short };
 }

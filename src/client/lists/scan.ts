@@ -2,8 +2,8 @@
  * The drift-proof scan: reads a list that is paged by number while records come and go, and reports its confidence.
  *
  * `page` is an offset, so a delete during the scan shifts records left and a plain loop skips one. If the list honours
- * page sizes, windows overlap and witness each other (overlapping-pass.ts): with a stable total order and consistent
- * single pages the scan sees every record that exists throughout. Otherwise scans are repeated until two agree, or until
+ * page sizes, windows overlap and witness each other (overlapping-pass.ts): with consistent single pages, and a stable order in
+ * which only single records move (drift.ts), the scan sees every record that exists throughout. Otherwise scans are repeated until two agree, or until
  * one has found as many records as the service reports. Lists that ignore page numbers are read by the offset, the cursor
  * or the links that their answers show (continuation.ts). No scan that found fewer records than the service reports is
  * proven or weak. Source: our choice; the contract says only that pages start at 0 and that rows_per_page sets their size (docs/contract.md,

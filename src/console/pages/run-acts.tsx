@@ -1,5 +1,4 @@
 /** What an operator can do with a run. */
-
 import { isHalfRead, isOfOtherTenant, isUnconfirmed } from '../../engine/ledger/run-remedy.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { problemsIn, type RunReport } from '../../operator/run-report.ts';

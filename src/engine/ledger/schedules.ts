@@ -69,7 +69,7 @@ export const WAITS_FOR = `(select u.id from ledger.runs u where u.id = s.waits_f
 /** `db`: the transaction that also plans the next start, so that no start is made twice. It keeps nothing of a start that failed. */
 export type BeginStart = (start: DueStart, db: Queryable) => Promise<StartOutcome>;
 
-export interface MakeHow {
+export interface DueStartsOptions {
   readonly now?: Date;
   readonly signal?: AbortSignal;
   /** Starts only these; a process with newer settings may have saved schedules of others. Default: all. */
@@ -84,7 +84,7 @@ export interface MakeHow {
 export async function makeDueStarts(
   pool: pg.Pool,
   begin: BeginStart,
-  { now, signal, syncs }: MakeHow = {},
+  { now, signal, syncs }: DueStartsOptions = {},
 ): Promise<void> {
   const waiting: string[] = [];
   while (signal?.aborted !== true) {
@@ -98,7 +98,7 @@ export async function makeDueStarts(
 async function takeDueStart(
   pool: pg.Pool,
   begin: BeginStart,
-  { now, syncs, waiting }: Pick<MakeHow, 'now' | 'syncs'> & { readonly waiting: readonly string[] },
+  { now, syncs, waiting }: Pick<DueStartsOptions, 'now' | 'syncs'> & { readonly waiting: readonly string[] },
 ): Promise<(StartOutcome & { readonly sync: string }) | undefined> {
   return inTransaction(pool, async (db) => {
     const found = await db.query<Pick<SavedSchedule, 'sync' | 'schedule' | 'dueAt'> & { now: Date; isPaused: boolean }>(
