@@ -24,10 +24,11 @@ const shared = (id: number) => 5_000 + 13 * id;
 /** Begins with this many customers, and orders O-1, O-2, … of the first; lists leave out records that `hides` names. */
 function begin(
   hides: (record: BookRecord) => boolean,
-  { customers = 1, orders = 37, refused = '', idOf = uuid as (id: number) => string | number } = {},
+  { customers = 1, orders = 37, refused = '', refusedAs = 422, idOf = uuid as (id: number) => string | number } = {},
 ): void {
   harness.book.begin({
     refuses: ({ order_id }) => order_id === refused,
+    refusedAs,
     customers: Array.from({ length: customers }, (_, n) => ({ full_name: `C${n}`, email: `c${n}@example.com` })),
     show: (record, how) => (how === 'list' && hides(record) ? undefined : { ...record, id: idOf(record.id) }),
   });
@@ -89,10 +90,13 @@ test.each([
   expect(await harness.fates(run)).toEqual(expected);
 });
 
-test('tries the next order first if the service refuses the first one', async () => {
-  begin(() => false, { refused: 'O-38' });
+test.each([
+  [422, 'rejected REFUSED_BY_SERVICE'],
+  [500, 'review GAVE_UP'],
+])('tries the next order first if the service answers the first one with a %s', async (refusedAs, fate) => {
+  begin(() => false, { refused: 'O-38', refusedAs });
   const run = await harness.load(csv(38, 40));
-  expect(await harness.fates(run)).toEqual(['rejected REFUSED_BY_SERVICE', 'created', 'created']);
+  expect(await harness.fates(run)).toEqual([fate, 'created', 'created']);
   expect(run.notes.filter((note) => note.startsWith(alone))).toHaveLength(1);
 });
 

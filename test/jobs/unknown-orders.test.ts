@@ -39,20 +39,30 @@ test.each(WAYS)(
   },
 );
 
-test('a first list of orders that is empty by mistake is read again, and no order that exists is created again', async () => {
+const EMPTY_BY_MISTAKE = 'a first list of %s that is empty by mistake %s does not make records that exist twice';
+const HIDDEN = Array(4).fill('review LIST_PARTIAL');
+const EXIST = [...Array(3).fill('existing EXISTS'), 'created'];
+
+test.each([
+  ['orders', 'once', 1, EXIST, 4],
+  ['orders', 'twice', 2, EXIST, 4],
+  ['orders', 'always', 100, HIDDEN, 3],
+  ['customers', 'twice', 2, Array(4).fill('created'), 4],
+  ['customers', 'always', 100, HIDDEN, 3],
+] as const)(EMPTY_BY_MISTAKE, async (kind, _, times, fates, count) => {
   const { book } = harness;
-  const reads = () => book.requests.filter(({ path }) => path.endsWith('/orders/getall')).length;
-  const before = reads();
-  book.begin({
-    customers: [{ full_name: 'Ann', email: 'ann@example.com' }],
-    show: (record, how) => ('order_id' in record && how === 'list' && reads() === before + 1 ? undefined : record),
-  });
-  for (const n of [1, 2, 3])
-    book.orders.push({ id: 100 + n, order_id: `O-${n}`, client_id: 1, amount: n, status: 'new' });
-  const rows = [1, 2, 3, 4].map((n) => `O-${n},1,${n},new`);
-  const run = await harness.load(csvOf('order_id,client_id,amount,status', rows));
-  expect(await harness.fates(run)).toEqual([...Array(3).fill('existing EXISTS'), 'created']);
-  expect(book.orders).toHaveLength(4);
+  const reads = () => book.requests.filter(({ path }) => path.endsWith(`/${kind}/getall`)).length;
+  const last = reads() + times;
+  const customers = [1, 2, 3].map((n) => ({ full_name: `C${n}`, email: `c${n}@example.com` }));
+  const isHidden = (record: BookRecord) => 'order_id' in record === (kind === 'orders') && reads() <= last;
+  book.begin({ customers, show: (record, how) => (how === 'list' && isHidden(record) ? undefined : record) });
+  if (kind === 'orders')
+    for (const n of [1, 2, 3]) book.orders.push({ id: n, order_id: `O-${n}`, client_id: n, amount: n, status: 'new' });
+  const who = (n: number) => (kind === 'orders' ? Math.min(n, 3) : `c${n}@example.com`);
+  const rows = [1, 2, 3, 4].map((n) => `O-${n},${who(n)},${n},new`);
+  const csv = csvOf(`order_id,${kind === 'orders' ? 'client_id' : 'customer_email'},amount,status`, rows);
+  const run = await harness.load(csv, { createCustomers: true });
+  expect([await harness.fates(run), book[kind].length]).toEqual([fates, count]);
 });
 
 test.each([

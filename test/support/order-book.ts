@@ -13,6 +13,8 @@ export interface OrderBookOptions {
   readonly afterCreate?: (record: BookRecord) => Reply | undefined;
   /** Creates that are refused, and not stored. Default: none. */
   readonly refuses?: (sent: Readonly<Record<string, unknown>>) => boolean;
+  /** The HTTP status of these answers. Default: 422. */
+  readonly refusedAs?: number;
   /** What an update does with members that it does not have. Default: keep them. */
   readonly updates?: 'keep' | 'empty' | 'ignore';
 }
@@ -41,7 +43,8 @@ export async function startOrderBook(): Promise<OrderBook> {
     const at = book?.findIndex((record) => [record.id, show(record, 'get')?.id].map(String).includes(wanted)) ?? -1;
     const one = book?.[at];
     if (book && what === 'getall') return ok(book.flatMap((record) => show(record, 'list') ?? []));
-    if (book && what === 'create' && options.refuses?.(sent)) return { status: 422, body: { status: 'error' } };
+    if (book && what === 'create' && options.refuses?.(sent))
+      return { status: options.refusedAs ?? 422, body: { status: 'error' } };
     if (book && what === 'create') {
       const record = { ...sent, id: ++lastId };
       book.push(record);

@@ -38,7 +38,8 @@ export async function judgeFirst(db: Queryable, run: Run, kind: WholeKind): Prom
   const sent = await db.query<{ isListed: boolean | null }>(
     `select bool_or(v.verdict = 'created' and v.reason is distinct from 'UNLISTED'
        or v.reason = 'CONTENT_DIFFERS' and not v.facts ? 'isUnlisted') as "isListed"
-     from ledger.plans p join ledger.verdicts v on v.run_id = p.run_id and v.n = p.n and v.verdict <> 'rejected'
+     from ledger.plans p join ledger.verdicts v on v.run_id = p.run_id and v.n = p.n
+       and v.verdict <> 'rejected' and v.reason is distinct from 'GAVE_UP'
      where p.run_id = $1 and p.action in ('create', 'import')
        and exists (select from ledger.attempts a where a.run_id = $1 and a.n = p.n)`,
     [run.id],
