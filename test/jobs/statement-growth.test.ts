@@ -10,9 +10,9 @@ import { csvOf, type LoadHow, openOrdersHarness } from '../support/harness/order
 import { byLength } from '../support/property-runs.ts';
 import { type Work, watchWork } from '../support/statement-work.ts';
 
-const MANY = 3_000;
+const MANY = 2_000;
 /** So many that the statements about their run need statistics. */
-const CUSTOMERS = 1_500;
+const CUSTOMERS = 1_000;
 /** Far from each with each; plans differ from run to run while Postgres has no statistics. */
 const MOST_EACH = 100;
 
