@@ -1,6 +1,7 @@
 /** Copies all tables of some schemas into another Postgres, of any version that Lockstep runs on. */
 import type pg from 'pg';
 import { wrongUse } from '../base/errors.ts';
+import { lockMigrations } from './migrate.ts';
 import type { Queryable } from './queryable.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -38,6 +39,7 @@ export function copyTables(copying: Copying): Promise<readonly CopiedTable[]> {
     await source.query('set transaction isolation level repeatable read, read only');
     await refuseOthers(source, describe.from);
     return inTransaction(to, async (target) => {
+      await lockMigrations(target); // otherwise tables that another process makes now would lose their rows
       await refuseUsed(target, schemas, describe.to);
       await target.query('savepoint untouched');
       await makeTables(target);

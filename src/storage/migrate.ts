@@ -58,8 +58,13 @@ async function explained(migrating: () => Promise<void>): Promise<void> {
   });
 }
 
-async function migrateAsUser(db: pg.PoolClient, room: string, migrations: readonly Migration[]): Promise<void> {
+/** No other process makes tables until the transaction of `db` ends. */
+export async function lockMigrations(db: pg.PoolClient): Promise<void> {
   await db.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
+}
+
+async function migrateAsUser(db: pg.PoolClient, room: string, migrations: readonly Migration[]): Promise<void> {
+  await lockMigrations(db);
   await db.query(
     `create table if not exists public.lockstep_migrations
        (room text, name text, at timestamptz not null default now(), primary key (room, name))`,

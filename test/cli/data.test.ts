@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { allMigrations } from '../../src/cli/workspace/all-migrations.ts';
 import { initSettings } from '../../src/settings/load.ts';
 import { COPYING, copyTables } from '../../src/storage/copy.ts';
@@ -148,6 +148,18 @@ test('a database that has tables of Lockstep is refused, and keeps them', async 
   const refused = await command(['data', 'copy', '--dry-run', '--json'], { cwd, env });
   expect([refused.code, refused.json.error.code]).toEqual([2, 'DATABASE_NOT_EMPTY']);
   expect(refused.json.error.message).toContain('already tables of Lockstep (ledger)');
+});
+
+test('of two copies into one database at once, the second is refused', async () => {
+  const { pool } = await newDatabase();
+  let second: Promise<unknown> = Promise.resolve();
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const withSource = async () => {
+    second = copying(pool, {}).catch((error: unknown) => error);
+    await vi.waitUntil(async () => (await pool.query(waiting)).rowCount === 1, { timeout: 20_000 });
+  };
+  await copying(pool, { withSource });
+  expect(await second).toMatchObject({ code: 'DATABASE_NOT_EMPTY' });
 });
 
 test('what is missing is named: the new database, or the embedded Postgres', async () => {
