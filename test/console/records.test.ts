@@ -157,6 +157,41 @@ describe.runIf(CHROMIUM)('records', () => {
   });
 
   test.each([
+    ['customers', 'full_name'],
+    ['contacts', 'email'],
+    ['orders', 'order_id'],
+    ['tasks', 'taskName'],
+  ] as const)('%s are created a second time after going back only if a person confirms it', async (kind, field) => {
+    const { page, wrong, close } = await openPage(browser);
+    const makes = async () => [...(await harness.commitsBy(`${kind}.create`)).values()];
+    const one = kind.slice(0, -1);
+    const create = async () => {
+      await page.getByLabel(field, { exact: true }).fill('ann@example.com');
+      await page.getByRole('button', { name: `Create the ${one}` }).click();
+    };
+    await open(page, `${kind}/new`);
+    await create();
+    await page.getByText('It was created.').waitFor();
+    for (const all of [2, 3]) {
+      await page.goto(`${web.url}/records/test/${kind}/new`);
+      await create();
+      await page.getByText('Nothing was sent now').waitFor();
+      await page.getByText('Records with this content').waitFor();
+      expect((await makes()).length).toBe(all - 1);
+      await page.getByRole('button', { name: `Create a second ${one}` }).click();
+      await page.getByText('It was created.').waitFor();
+      expect((await makes()).length).toBe(all);
+    }
+    await page.goBack(); // to the question
+    await page.getByRole('button', { name: `Create a second ${one}` }).click();
+    await page.getByText('Nothing was sent now').waitFor();
+    expect((await makes()).length).toBe(3);
+    await expectSound(page);
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test.each([
     ['that was applied is found at the service and not sent again', true],
     ['that was not applied is sent again only after a look at the service', false],
   ])('a create without an answer %s', async (_case, isApplied) => {

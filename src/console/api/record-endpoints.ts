@@ -41,7 +41,7 @@ export const recordEndpoints: readonly Endpoint[] = [
         return callOnce(account, operation, { path: texts(path), query, body });
       }
       const page = recordPath(name, 'contacts');
-      const writing = { id, account: name, operation, path: texts(path), body, page };
+      const writing = { id, account: name, operation, path: texts(path), body, page, besides: 'any' }; // a program chooses the id
       return writeByHand(needs, taking, writing);
     },
   }),

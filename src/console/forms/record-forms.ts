@@ -5,6 +5,7 @@ import { isOperationName, type OperationName } from '../../contract/operations.t
 import type { HandCall } from '../../engine/ledger/console/hand-calls.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { bodyFrom } from '../records/fields.ts';
+import { isApplied } from '../records/state.ts';
 import { settleByHand, writeAgain, writeByHand } from '../records/write.ts';
 import { say } from './flash-message.ts';
 import { formOf, onForm } from './forms.ts';
@@ -30,16 +31,25 @@ export function addRecordForms(app: FastifyInstance, needs: ConsoleNeeds): void 
       Object.entries(given).flatMap(([name, value]) => (name.startsWith('path.') ? [[name.slice(5), value]] : [])),
     );
     const body = bodyFrom(operation, given, filled.split(','));
-    return after(reply, await writeByHand(needs, taking, { id: once, account, operation, path, body, page }));
+    const writing = {
+      id: once,
+      account,
+      operation,
+      path,
+      body,
+      page,
+      ...(!ASKED.test(operation) && { besides: 'any' }),
+    };
+    return after(reply, await writeByHand(needs, taking, writing), once);
   });
   onForm(app, '/calls/:call/again', async ({ taking, params, given, reply }) => {
     const { call } = ofCall.parse(params);
     const { once } = ofOnce.parse(given);
-    return after(reply, await writeAgain(needs, taking, call, once));
+    return after(reply, await writeAgain(needs, taking, call, once), once);
   });
   onForm(app, '/calls/:call/applied', async ({ taking, params, reply }) => {
     const { call } = ofCall.parse(params);
-    return after(reply, await settleByHand(needs, taking, call, 'applied'));
+    return after(reply, await settleByHand(needs, taking, call, 'applied'), call);
   });
 }
 
@@ -49,6 +59,9 @@ function withMove(given: Record<string, string>): Record<string, string> {
   const at = to?.lastIndexOf(':') ?? -1;
   return to === undefined || at < 0 ? rest : { ...rest, column_id: to.slice(0, at), position: to.slice(at + 1) };
 }
+
+/** What would be made a second time. A card may move to the same place again, and an import looks for the customer itself. */
+const ASKED = /\.(create|comment)$/;
 
 /** What makes a record. Many services do not answer its id, so the page of the call finds it by its content. */
 const MAKES = /\.(create|import)$/;
@@ -63,10 +76,11 @@ const SAID: Readonly<Record<string, string>> = {
   moveCard: 'The card was moved.',
 };
 
-/** Back to the page, or to the page of the call if there is more to say. */
-function after(reply: FastifyReply, { id, operation, status, found, page }: HandCall): string {
-  const isDone = status === 'applied' || found === 'applied';
-  if (!isDone) return `/calls/${id}`;
+/** Back to the page, or to the page of the call if there is more to say. `asked`: the call that the form is about. */
+function after(reply: FastifyReply, call: HandCall, asked: string): string {
+  const { id, operation, page } = call;
+  if (!isApplied(call)) return `/calls/${id}`;
+  if (id !== asked) return `/calls/${id}?look=1&again=1`;
   const text = SAID[operation.slice(operation.indexOf('.') + 1)] ?? 'The service applied it.';
   const link = MAKES.test(operation) ? { path: `/calls/${id}?look=1`, words: 'Find it' } : undefined;
   say(reply, { tone: 'good', text, link });

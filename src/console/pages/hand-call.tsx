@@ -6,22 +6,23 @@ import type { Settings } from '../../settings/settings.ts';
 import { definePage } from '../page.ts';
 import { Button, Hidden } from '../parts/inputs.tsx';
 import { Chip, Crumbs, Foreign, Section, Time } from '../parts/parts.tsx';
+import { KIND, RECORD_KINDS } from '../records/kinds.ts';
 import { accountOf, Unread } from '../records/parts.tsx';
 import { callCommand, recordPath, titleOf } from '../records/record-words.ts';
 import { findSent, type Sent } from '../records/sent.ts';
-import { type CallState, isRepeatable, lookFrom, stateOf } from '../records/state.ts';
+import { type CallState, isApplied, isRepeatable, lookFrom, stateOf } from '../records/state.ts';
 import { handCallOf } from '../records/write.ts';
 
 export const handCall = definePage({
   path: '/calls/:call',
   params: z.object({ call: z.string() }),
-  query: z.object({ look: z.literal('1').optional() }),
+  query: z.object({ look: z.literal('1').optional(), again: z.literal('1').optional() }),
   async show(context, { params, query }) {
     const call = await handCallOf(context.pool, params.call);
     const { operation, account, path, body, page } = call;
     const state = stateOf(context.settings, call);
     const canAct = context.person.role === 'operator';
-    const isFound = state === 'applied' || state === 'was applied';
+    const isFound = isApplied(call);
     const sent =
       query.look && (isFound || state === 'unknown')
         ? await findSent(await accountOf(context, account), call)
@@ -44,6 +45,12 @@ export const handCall = definePage({
           <p class="dim">
             <Foreign text={call.who} most={60} />, <Time at={call.at} />, account {account}
           </p>
+          {isFound && query.again && (
+            <p class="notice warn" role="status">
+              Nothing was sent now: the same content was sent before, and the service applied it. If you want a second
+              one, confirm it below.
+            </p>
+          )}
           <p>{meaningOf(call, state)}</p>
           {call.message !== null && (
             <p>
@@ -54,11 +61,18 @@ export const handCall = definePage({
           {isFound && sent && <Found call={call} sent={sent} />}
           {canAct && state === 'unknown' && <Unknown {...{ call, sent }} settings={context.settings} />}
           {canAct && AGAIN.includes(state) && <Again call={call} label="Send it again" />}
+          {canAct && isFound && query.again && <Again call={call} label={secondOf(operation)} />}
         </>
       ),
     };
   },
 });
+
+/** `customers.create` is a second customer, `contacts.comment` a second comment. */
+function secondOf(operation: string): string {
+  const kind = RECORD_KINDS.find((one) => operation === KIND[one].create);
+  return kind === undefined ? 'Send it a second time' : `Create a second ${KIND[kind].one}`;
+}
 
 const AGAIN: readonly CallState[] = ['refused', 'limited', 'not-sent', 'was not applied'];
 

@@ -14,6 +14,10 @@ export function stateOf(settings: Settings, call: HandCall): CallState {
   return status ?? (Date.now() < sentBy(settings, call) ? 'under way' : 'unknown');
 }
 
+export function isApplied({ status, found }: Pick<HandCall, 'status' | 'found'>): boolean {
+  return (found ?? status) === 'applied';
+}
+
 /** From then on the service has applied the call or dropped it. */
 export function lookFrom(settings: Settings, call: HandCall): Date {
   return new Date(sentBy(settings, call) + (settings.accounts[call.account]?.budget.settleMs ?? 0));

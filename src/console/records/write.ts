@@ -1,6 +1,6 @@
 /**
  * Writes that people make by hand: through the account's client and budget, stored before they are sent. A form that is sent
- * twice is one call. While it is unknown whether a create was applied, the same content is not sent again.
+ * twice is one call. The content of a create that was applied, or may have been, is sent again only if a person wants it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
@@ -26,7 +26,7 @@ import type { ConsoleNeeds } from '../needs.ts';
 import { wireBody } from './fields.ts';
 import { type Prepared, prepareImport } from './import.ts';
 import { MAX_WAIT_MS } from './read.ts';
-import { isRepeatable, lookFrom, stateOf } from './state.ts';
+import { isApplied, isRepeatable, lookFrom, stateOf } from './state.ts';
 
 export interface Writing {
   /** A UUID that the form chose. */
@@ -37,6 +37,8 @@ export interface Writing {
   readonly body: unknown;
   /** The page to return to. */
   readonly page: string;
+  /** The applied call whose content is wanted a second time, or `any`. */
+  readonly besides?: string | undefined;
 }
 
 type WriteNeeds = Pick<ConsoleNeeds, 'pool' | 'openAccount' | 'settings'>;
@@ -59,7 +61,8 @@ export async function writeByHand(needs: WriteNeeds, taking: Taking, writing: Wr
     if (claimed.status === 'known') {
       shown = claimed.call.id;
       if (shown === id) await whenEnded(pool, id);
-      return { said: 'This was sent before.', refused: shown === id ? 'SENT_BEFORE' : 'OUTCOME_UNKNOWN' };
+      const isKnown = shown === id || isApplied(claimed.call);
+      return { said: 'This was sent before.', refused: isKnown ? 'SENT_BEFORE' : 'OUTCOME_UNKNOWN' };
     }
     const { status } = await send(pool, account, writing);
     return { said: status, ...(status !== 'applied' && { refused: status.toUpperCase() }) };
@@ -161,8 +164,8 @@ function requireSettled(settings: Settings, call: HandCall): void {
 }
 
 /**
- * Sends an earlier call again, as a call of its own. That it is sent says that the earlier one was not applied, if that was
- * not known. @throws like writeByHand and settleByHand
+ * Sends an earlier call again, as a call of its own: if it was applied, a second one is wanted. If its outcome is not known,
+ * that it is sent says that it was not applied. @throws like writeByHand and settleByHand
  */
 export async function writeAgain(needs: WriteNeeds, taking: Taking, id: string, once: string): Promise<HandCall> {
   const earlier = await handCallOf(needs.pool, id);
@@ -172,5 +175,5 @@ export async function writeAgain(needs: WriteNeeds, taking: Taking, id: string, 
   const state = stateOf(needs.settings(), earlier);
   if (state === 'under way') requireSettled(needs.settings(), earlier);
   if (state === 'unknown' && !isRepeatable(operation)) await settleByHand(needs, taking, id, 'absent');
-  return writeByHand(needs, taking, { id: once, account, operation, path, body, page });
+  return writeByHand(needs, taking, { id: once, account, operation, path, body, page, besides: id });
 }
