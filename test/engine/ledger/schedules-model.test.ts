@@ -68,7 +68,8 @@ function expectedStarts(model: Model): readonly Made[] {
   const made: Made[] = [];
   for (const [sync, one] of owing) {
     const isSetBack = one.plannedMs > nowMs + SET_BACK_MS;
-    let dueMs = isSetBack ? undefined : firstOwed(sync, one, nowMs);
+    // A start that was due under an earlier schedule stays due, also on a clock that was set back since.
+    let dueMs = isSetBack && one.dueMs === undefined ? undefined : firstOwed(sync, one, nowMs);
     if (dueMs === undefined && !isSetBack) continue;
     if (one.schedule.missed === 'skip' && dueMs !== undefined && dueMs < nowMs - MISSED_MS) {
       Object.assign(one, { sinceMs: nowMs - MISSED_MS - 1, plannedMs: nowMs, dueMs: undefined });
