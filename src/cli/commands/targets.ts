@@ -39,8 +39,8 @@ export function define(targets: Command, perform: Perform): void {
     .summary('list, set up, renew and remove the webhook of a target')
     .description(
       'Without --url it lists the webhooks that call this target. With --url it sets up the webhook: one that calls this ' +
-        'address already is updated, and there is never a second one. Where the outside system has no API for it, the ' +
-        'command prints what to enter there. `lockstep start` accepts the calls.',
+        'address already is updated, and any others that call it are removed. Where the outside system has no API for ' +
+        'it, the command prints what to enter there. `lockstep start` accepts the calls.',
     )
     .argument('<target>', 'target in the settings')
     .option('--url <url>', 'address at which the outside system reaches Lockstep, such as https://lockstep.example.com')
