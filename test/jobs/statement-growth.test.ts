@@ -11,7 +11,7 @@ import { byLength } from '../support/property-runs.ts';
 import { type Work, watchWork } from '../support/statement-work.ts';
 
 const MANY = 2_000;
-/** So many that the statements about their run need statistics. */
+/** From this many on, the rows of a run are analysed before statements about them. */
 const CUSTOMERS = 1_000;
 /** Far from each with each; plans differ from run to run while Postgres has no statistics. */
 const MOST_EACH = 100;
