@@ -1,6 +1,8 @@
 /** Webhooks of targets at their vendors: listed, set up once for each address, and removed. */
+import type pg from 'pg';
 import { LockstepError, wrongUse } from '../base/errors.ts';
 import type { CallContext, HookAdmin, OutsideHook, TargetFailure } from '../contract/target.ts';
+import { alone } from '../storage/transaction.ts';
 
 export interface HookWish {
   readonly target: string;
@@ -33,12 +35,20 @@ export async function listHooks(
   return hooks.filter(({ url }) => isAddressOf(url, target));
 }
 
-/** @throws LockstepError HOOK_FAILED, HOOK_UNKNOWN (nothing to remove) */
-export async function arrangeHook(
+/**
+ * Does what is wished. Of several calls for one target at the database of `pool`, one at a time looks and acts, so that no
+ * two of them make a webhook each. @throws LockstepError HOOK_FAILED, HOOK_UNKNOWN (nothing to remove)
+ */
+export function arrangeHook(
   admin: HookAdmin,
+  pool: pg.Pool,
   wish: HookWish,
   context: CallContext,
 ): Promise<readonly HookStep[]> {
+  return alone(pool, `lockstep hook of ${wish.target}`, () => arrangeAlone(admin, wish, context));
+}
+
+async function arrangeAlone(admin: HookAdmin, wish: HookWish, context: CallContext): Promise<readonly HookStep[]> {
   const { target, url, isRemoval, isRenewal, dryRun } = wish;
   const there = await listHooks(admin, target, context);
   const meant = there.filter((hook) => url === undefined || hook.url === url);

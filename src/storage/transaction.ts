@@ -41,3 +41,15 @@ export async function inTransaction<T>(pool: pg.Pool, work: (db: pg.PoolClient) 
 export function together<T>(db: Transactional, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
   return 'release' in db ? work(db) : inTransaction(db, work);
 }
+
+/**
+ * Runs `work` in a transaction, as the only one of this name at the database: the others wait. `work` may wait for calls,
+ * for at most six minutes each.
+ */
+export function alone<T>(pool: pg.Pool, name: string, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
+  return inTransaction(pool, async (db) => {
+    await db.query(`set local idle_in_transaction_session_timeout = '6min'`);
+    await db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
+    return work(db);
+  });
+}

@@ -1,4 +1,5 @@
 /** `lockstep targets …`: checks targets, and sets up the webhooks that report their changes. */
+import type pg from 'pg';
 import { wrongUse } from '../../base/errors.ts';
 import type { CallContext, Finding, HookAdmin, OutsideHook, Target } from '../../contract/target.ts';
 import { checkTargets } from '../../operator/target-check.ts';
@@ -82,9 +83,11 @@ async function hook(session: Session, name: string, options: HookOptions): Promi
   if (options.remove && options.renew) throw wrongUse('--remove and --renew exclude each other');
   if (options.renew && url === undefined) throw wrongUse('--renew needs --url');
   const signal = session.untilStopped('Stopping.');
-  const target = await (await session.openWorkspace()).openTarget(name);
+  const workspace = await session.openWorkspace();
+  const target = await workspace.openTarget(name);
   try {
-    return await arrange(session, { name, url, options, hooks: target.hooks }, { signal });
+    const given = { name, url, options, hooks: target.hooks, pool: workspace.database.pool };
+    return await arrange(session, given, { signal });
   } finally {
     await target.close();
   }
@@ -95,11 +98,12 @@ interface Arrangement {
   readonly url: string | undefined;
   readonly options: HookOptions;
   readonly hooks: Target['hooks'];
+  readonly pool: pg.Pool;
 }
 
 async function arrange(session: Session, given: Arrangement, context: CallContext): Promise<ExitCode> {
   const { out } = session;
-  const { name, url, hooks, options } = given;
+  const { name, url, hooks, options, pool } = given;
   if (hooks === undefined)
     throw wrongUse(`${name} accepts no calls: set poll in the options of its sync`, 'HOOK_UNKNOWN');
   if ('byHand' in hooks) {
@@ -111,7 +115,7 @@ async function arrange(session: Session, given: Arrangement, context: CallContex
   }
   if (url === undefined && options.remove !== true) return list(session, name, hooks, context);
   const { remove: isRemoval = false, renew: isRenewal = false, dryRun = false } = options;
-  const steps = await arrangeHook(hooks, { target: name, url, isRemoval, isRenewal, dryRun }, context);
+  const steps = await arrangeHook(hooks, pool, { target: name, url, isRemoval, isRenewal, dryRun }, context);
   for (const step of steps) out.say(`${dryRun ? 'would be ' : ''}${step.action}: ${step.url}`);
   out.result({ target: name, dryRun, steps });
   return DONE;

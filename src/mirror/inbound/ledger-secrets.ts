@@ -1,7 +1,7 @@
 /** Secrets that vendors make, in the ledger. */
 import type pg from 'pg';
 import type { Queryable } from '../../storage/queryable.ts';
-import { inTransaction } from '../../storage/transaction.ts';
+import { alone } from '../../storage/transaction.ts';
 import type { KeptSecrets } from '../targets/calls/kept-secrets.ts';
 
 /** `calling`: a pool for work that waits for vendors. If it took connections of `pool`, it would wait for its own budget, and all others too. */
@@ -28,12 +28,7 @@ export function keptSecretsOf(pool: pg.Pool, target: string, calling = pool): Ke
       async forget(kind) {
         await db.query('delete from ledger.kept_secrets where target = $1 and kind = $2', [target, kind]);
       },
-      alone: (work) =>
-        inTransaction(calling, async (own) => {
-          await own.query(`set local idle_in_transaction_session_timeout = '6min'`); // the work waits for a call to the vendor
-          await own.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`lockstep secrets of ${target}`]);
-          return work(keptIn(own));
-        }),
+      alone: (work) => alone(calling, `lockstep secrets of ${target}`, (own) => work(keptIn(own))),
     };
   }
 }

@@ -8,7 +8,7 @@ import { openGithub } from '../../../src/mirror/targets/github/github.ts';
 import { openJira } from '../../../src/mirror/targets/jira/jira.ts';
 import { openLinear } from '../../../src/mirror/targets/linear/linear.ts';
 import { openTodoist } from '../../../src/mirror/targets/todoist/todoist.ts';
-import { arrangeHook, hookAddress, listHooks } from '../../../src/operator/target-hooks.ts';
+import { arrangeHook, type HookWish, hookAddress, listHooks } from '../../../src/operator/target-hooks.ts';
 import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import { openConsole } from '../../console/open-console.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
@@ -62,8 +62,8 @@ function adminOf({ hooks }: Target): HookAdmin {
 
 const WISH = { target: 'tasks', isRemoval: false, isRenewal: false, dryRun: false };
 const URL_OF_TASKS = 'https://lockstep.example/hooks/tasks';
-const arrange = (target: Target, more: Partial<Parameters<typeof arrangeHook>[1]> = {}) =>
-  arrangeHook(adminOf(target), { ...WISH, url: URL_OF_TASKS, ...more }, context());
+const arrange = (target: Target, more: Partial<HookWish> = {}) =>
+  arrangeHook(adminOf(target), database.pool, { ...WISH, url: URL_OF_TASKS, ...more }, context());
 
 test.each<[string, () => Promise<AdminStandin>, (at: AdminStandin) => Target]>([
   ['GitHub', startGithubPlaces, (at) => openGithub(githubSettings(), needsOf(at))],
@@ -84,6 +84,14 @@ test.each<[string, () => Promise<AdminStandin>, (at: AdminStandin) => Target]>([
   expect(await arrange(target, { isRemoval: true })).toMatchObject([{ action: 'removed' }]);
   expect(hooks.map(({ url }) => url)).toEqual(['https://another.example/hooks/tasks']);
   await expect(arrange(target, { isRemoval: true })).rejects.toMatchObject({ code: 'HOOK_UNKNOWN', exitCode: 2 });
+});
+
+test('two commands at the same moment set up one hook', async () => {
+  vendor = await startGithubPlaces();
+  const target = keep(openGithub(githubSettings(), needsOf(vendor)));
+  const steps = await Promise.all([arrange(target), arrange(target), arrange(target)]);
+  expect(steps.flat().map(({ action }) => action)).toEqual(['created', 'updated', 'updated']);
+  expect(vendor.hooks).toHaveLength(1);
 });
 
 test('GitHub: a hook whose secret is stale is recognised by the answer to its last call, and doubled hooks become one', async () => {
@@ -130,13 +138,13 @@ test.each<[string, () => Promise<AdminStandin>, (at: AdminStandin) => Target]>([
   const { hooks } = vendor;
   const target = keep(open(vendor));
   const url = `${web.url}/hooks/tasks`;
-  const calls = async (wish: Partial<Parameters<typeof arrangeHook>[1]>) => {
+  const calls = async (wish: Partial<HookWish>) => {
     const before = vendor?.requests.length ?? 0;
     await arrange(target, { url, ...wish });
     return (vendor?.requests.length ?? 0) - before;
   };
   const [making, updating, removing] = [await calls({}), await calls({}), await calls({ isRemoval: true })];
-  const wishes: readonly (readonly [number, Partial<Parameters<typeof arrangeHook>[1]>])[] = [
+  const wishes: readonly (readonly [number, Partial<HookWish>])[] = [
     [making, {}],
     [updating, {}],
     [removing, { isRemoval: true }],
@@ -197,7 +205,7 @@ const completion = (gid: string) => ({
   created_at: new Date().toISOString(),
 });
 
-async function establish(more: Partial<Parameters<typeof arrangeHook>[1]> = {}) {
+async function establish(more: Partial<HookWish> = {}) {
   const target = keep(openAsanaTarget());
   return arrange(target, { url: `${web.url}/hooks/tasks`, ...more });
 }
