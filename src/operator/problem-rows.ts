@@ -72,7 +72,8 @@ function worded(group: RowGroup, hints: Hints): ProblemGroup {
     column === null ? statementOf(group, facts, hints) : (meaningOf(reason) ?? ''),
   );
   // Of rows that are no examples, it is known only if nothing of it differs from row to row.
-  const isSame = new Set(said).size === 1 && (count === examples.length || said[0] === meaningOf(reason));
+  const isKnown = count === examples.length || said[0] === '' || said[0] === meaningOf(reason);
+  const isSame = new Set(said).size === 1 && isKnown;
   return {
     ...group,
     said: isSame ? said.slice(0, 1) : said,

@@ -156,7 +156,7 @@ test('shows a run without a worker as interrupted, and does not count that time'
 
 test('a row that was sent or claimed may have arrived, and is not confirmed; the others were never sent', async () => {
   const id = await runWith([]);
-  const rows = ['a', 'b', 'c', 'd'].map((sourceId, n) => ({ n, sourceId, label: sourceId }));
+  const rows = ['a', 'b', 'c', 'd', 'e', 'f'].map((sourceId, n) => ({ n, sourceId, label: sourceId }));
   await addRows(database.pool, id, rows);
   const claim = await claimOn(database, await readRun(database.pool, id));
   await database.pool.query(
@@ -166,10 +166,10 @@ test('a row that was sent or claimed may have arrived, and is not confirmed; the
   );
   await endRun(database.pool, id, 'cancelled');
   const { json } = await runs('show', id, '--json');
-  expect(json).toMatchObject({ counts: { in: 4, unknown: 4 }, unsettled: { sent: 2, neverSent: 2 } });
+  expect(json).toMatchObject({ counts: { in: 6, unknown: 6 }, unsettled: { sent: 2, neverSent: 4 } });
   const { stdout } = await runs('show', id);
-  expect(stdout).toMatch(/ 2 {2}sent, not confirmed\n +2 {2}never sent\n/);
-  expect(stdout).toMatch(/2 rows never sent:\n {2}2 × NEVER_SENT, b, c\n/);
+  expect(stdout).toMatch(/ 2 {2}sent, not confirmed\n +4 {2}never sent\n/);
+  expect(stdout).toMatch(/4 rows never sent:\n {2}4 × NEVER_SENT, e\.g\. b, c, e\n {6}Fix: /);
   expect(stdout).toMatch(/2 rows sent, not confirmed:\n {2}2 × NOT_CONFIRMED, a, d\n/);
   expect(stdout.match(/runs export .* --verdict unknown/g)).toHaveLength(1);
   expect(stdout).not.toContain('It has not been sent.');
@@ -177,7 +177,7 @@ test('a row that was sent or claimed may have arrived, and is not confirmed; the
   expect((await runs('show', id)).stdout).toMatch(/ 2 {2}perhaps sent, not confirmed\n/);
   const exported = (await runs('export', id, '--out', '-')).stdout.split('\r\n').slice(1, -1);
   const reasons = exported.map((line) => line.split(',')[3]);
-  expect(reasons).toEqual(['NOT_CONFIRMED', 'NEVER_SENT', 'NEVER_SENT', 'NOT_CONFIRMED']);
+  expect(reasons).toEqual(['NOT_CONFIRMED', 'NEVER_SENT', 'NEVER_SENT', 'NOT_CONFIRMED', 'NEVER_SENT', 'NEVER_SENT']);
 });
 
 test('no one knows which claimed rows an interrupted run has sent', async () => {

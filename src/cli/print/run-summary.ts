@@ -79,7 +79,7 @@ export function figures(
   const limited = budget.limited === 0 ? '' : `; the service said "slow down" ${plural(budget.limited, 'time')}`;
   const made = [
     formatCount(calls),
-    `${calls === 1 ? 'call' : 'calls'} ${callWords(report, run)}${callsMissed ? ': a process was killed, or a read got no answer' : ''}${allowed}${limited}`,
+    `${calls === 1 ? 'call' : 'calls'} ${callWords(report, run)}${callsMissed ? ': a process was killed, or a read got no usable answer' : ''}${allowed}${limited}`,
   ] as const;
   if (!isOfFiles) lines.push(made);
   const width = Math.max(...lines.map(([n]) => n.length));
