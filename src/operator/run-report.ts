@@ -48,7 +48,7 @@ export interface RunReport {
   /** Contacts or orders that a filter left out. They are not in `counts`. Only if the sync or the load has a filter. */
   readonly leftOut?: LeftOut;
   readonly results: Readonly<Record<string, string>>;
-  /** About rows that were sent again after an unknown outcome: what is still to be checked, and what was wrong. */
+  /** About rows that may have got a second record: what is still to be checked, and what was wrong. */
   readonly audit?: Audit;
   readonly error?: { readonly code: string; readonly message: string };
   /** The name of the plan that awaits approval: an approval names it. */

@@ -102,7 +102,7 @@ function auditLines(report: RunReport): readonly string[] {
       : []),
     ...(open > 0
       ? [
-          `The audit of the run is due${dueAt ? ` at ${formatTime(dueAt)}` : ''}: ${rows(open)} sent again after an unknown outcome. A worker (\`lockstep start\`) ` +
+          `The audit of the run is due${dueAt ? ` at ${formatTime(dueAt)}` : ''}: it checks if ${plural(open, 'row')} got a second record. A worker (\`lockstep start\`) ` +
             'makes it then, and so does the next command that writes to the account.',
         ]
       : []),

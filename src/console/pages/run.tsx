@@ -253,13 +253,13 @@ function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: b
           {scan !== null && <Fact name="Scan">{SCAN_WORDS[scan]}</Fact>}
           {audit !== undefined && audit.open > 0 && (
             <Fact name="Audit">
-              {plural(audit.open, 'row')} sent again after an unknown outcome;{' '}
+              {plural(audit.open, 'row')} to be checked for a second record,{' '}
               {audit.dueAt ? (
                 <>
-                  to be checked at <Time at={audit.dueAt} exact />
+                  at <Time at={audit.dueAt} exact />
                 </>
               ) : (
-                'to be checked later'
+                'later'
               )}
             </Fact>
           )}
