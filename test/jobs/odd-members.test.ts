@@ -12,7 +12,10 @@ type Order = Readonly<Record<string, unknown>>;
 async function serviceOf(
   shown: (order: Order) => Order,
 ): Promise<TestServer & { readonly orders: Order[]; readonly created: () => number }> {
-  const orders: Order[] = [{ id: 1, order_id: 'A-1', client_id: 1, amount: 1 }];
+  const orders: Order[] = [
+    { id: 1, order_id: 'A-1', client_id: 1, amount: 1 },
+    { id: 2, order_id: 'B-9', client_id: 2, amount: 9 },
+  ];
   const answer = ({ path, body }: SeenRequest): Reply => {
     switch (path.replace('/api/v1', '')) {
       case '/customers/getall':
@@ -26,7 +29,7 @@ async function serviceOf(
         return { status: 404 };
     }
   };
-  return { ...(await startHttpServer(answer)), orders, created: () => orders.length - 1 };
+  return { ...(await startHttpServer(answer)), orders, created: () => orders.length - 2 };
 }
 
 const refused: readonly (readonly [string, (order: Order) => Order, RegExp])[] = [
@@ -43,17 +46,37 @@ const refused: readonly (readonly [string, (order: Order) => Order, RegExp])[] =
   [
     'no known member for the customer',
     ({ client_id, ...order }) => ({ ...order, who: client_id }),
-    /as their customer: the first has id, order_id, amount, who\. Set accounts\.test\.dialect\.members\.orders\.client_id/,
+    /as their customer: one has id, order_id, amount, who\. Set accounts\.test\.dialect\.members\.orders\.client_id/,
   ],
   [
     'a name in place of the id of the customer',
     ({ client_id, ...order }) => ({ ...order, customer: `Customer ${client_id}` }),
-    /as their customer: the first has id, order_id, amount, customer\./,
+    /as their customer: one has id, order_id, amount, customer\./,
   ],
   [
     'a list of customers',
-    ({ client_id, ...order }) => ({ ...order, client_id: [client_id] }),
-    /first has id, order_id, amount; its client_id is \[1\], whose first element is client_id\.0\. Set /,
+    ({ client_id, ...order }) => ({ ...order, client_id: [client_id, 3] }),
+    /one has id, order_id, amount; its client_id is \[1,3\], whose first element is client_id\.0\. Set /,
+  ],
+  [
+    'several customers in one of them, with a label of the load',
+    ({ client_id, ...order }) => ({ ...order, client_id: order.order_id === 'A-1' ? [client_id, 3] : client_id }),
+    /an order "A-1" whose customer Lockstep cannot read: its client_id is \[1,3\]\. .*or load the file without that order\. Nothing was written\./,
+  ],
+  [
+    'labels that are objects',
+    ({ order_id, ...order }) => ({ ...order, order_id: { type: 'title', title: [{ plain_text: order_id }] } }),
+    /as their label: one has id, client_id, amount; its order_id is \{"type":"title","title":\[\{"plain_text":"A-1"\}\]\}\. Set /,
+  ],
+  [
+    'labels that are objects, or texts',
+    ({ order_id, ...order }) => ({ ...order, reference: order_id === 'A-1' ? { text: order_id } : order_id }),
+    /as their label: one has id, client_id, amount, reference\. Set /,
+  ],
+  [
+    'members with a spelling of their own, and no known one for the customer',
+    ({ client_id, order_id, ...order }) => ({ ...order, OrderId: order_id, AccountId: client_id }),
+    /as their customer: one has id, amount, OrderId, AccountId\. Set /,
   ],
 ];
 
@@ -88,6 +111,6 @@ describe('a service whose members the settings name', () => {
   test('gets each order once, however often the file is loaded', async () => {
     expect(await harness.counts(await harness.load(CSV))).toMatchObject({ created: 1, existing: 1 });
     expect(await harness.counts(await harness.load(CSV, { salt: 'again' }))).toMatchObject({ created: 0, existing: 2 });
-    expect(service.orders.map(({ order_id }) => order_id)).toEqual(['A-1', 'A-2']);
+    expect(service.orders.map(({ order_id }) => order_id)).toEqual(['A-1', 'B-9', 'A-2']);
   });
 });

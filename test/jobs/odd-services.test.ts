@@ -99,6 +99,14 @@ describe('a service whose people have known names, and their e-mails elsewhere,'
     expect(run.error).toContain('"login.at" holds an e-mail address');
   });
 
+  test('is sent nothing, also if a list of e-mails has them in members that Lockstep does not know', async () => {
+    const unread = elsewhere.map(({ login, ...others }) => ({ ...others, EMAIL: [{ KIND: 'work', AT: login.at }] }));
+    const service = serviceWith({ contacts: [ann], onList: listing(unread) });
+    const run = await harness.runSync();
+    expect([run.status, run.errorCode, service.customers]).toEqual(['failed', 'SERVICE_UNREADABLE', []]);
+    expect(run.error).toContain('"EMAIL.0.AT" holds an e-mail address');
+  });
+
   test.each([
     ['have the same owner', elsewhere.map(({ login, ...others }) => others)],
     ['have no e-mail, and say so', elsewhere.map((one) => ({ ...one, email: null }))],

@@ -24,8 +24,9 @@ const VALUE_IN: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The record with its fields under the contract's names; the same object if it has them already. A field has the first value that
- * is not empty: of the member that the settings name, of the contract's own name, of another name (member-names.ts). Members
- * under other names stay. An order's customer or label stays absent if several members could be it: see `rivalsOf`.
+ * is not empty: of the member that the settings name, of the contract's own name, of another name (member-names.ts). It is null if
+ * all are empty, and absent if one holds what cannot be read. Members under other names stay. An order's customer or label stays
+ * absent if several members could be it: see `rivalsOf`.
  */
 export function contractRecord(read: JsonObject, kind: Described, dialect: Dialect): JsonObject;
 export function contractRecord(read: Json, kind: Described, dialect: Dialect): Json;
@@ -44,7 +45,7 @@ export function contractRecord(read: Json, kind: Described, dialect: Dialect): J
     if (chosen[field] !== undefined || (kind === 'orders' && isDisputed(record, field, members))) continue;
     const value = firstValueOf(record, field, members);
     if (value !== undefined) set(field, value);
-    else if (!Object.hasOwn(record, field)) set(field, null);
+    else if (!Object.hasOwn(record, field) && members.every(({ name }) => isEmpty(record[name]))) set(field, null);
   }
   for (const [field, path] of Object.entries(chosen))
     set(field, memberAt(read, field, path) ?? memberAt(record, field, path) ?? null);
@@ -78,6 +79,19 @@ export function contentOf(record: Json, kind: Kind): string {
 export function rivalsOf(record: JsonObject, field: 'client_id' | 'order_id'): readonly string[] {
   const members = formOf(record, 'orders').fields.get(field) ?? [];
   return isDisputed(record, field, members) ? valuesOf(record, field, members).map(({ name }) => name) : [];
+}
+
+/** The members of an order without the field that may hold it in a form that is not read, such as several customers. */
+export function unreadIn(record: JsonObject, field: 'client_id' | 'order_id', { members }: Dialect): readonly string[] {
+  if (members.orders[field] !== undefined) return [];
+  const found = formOf(record, 'orders').fields.get(field) ?? [];
+  return found.map(({ name }) => name).filter((name) => !isEmpty(record[name]));
+}
+
+function isEmpty(value: Json | undefined): boolean {
+  if (isJsonObject(value)) return Object.values(value).every(isEmpty);
+  if (isJsonArray(value)) return value.every(isEmpty);
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 }
 
 /** The fields that a record as read has under other names, with those names. */
@@ -142,14 +156,19 @@ function firstValueOf(record: JsonObject, field: string, members: readonly Membe
 
 /** The value of a field in the member `name`; undefined if it is empty or cannot be the field. */
 function readAs(value: Json | undefined, field: string, name: string): Json | undefined {
-  if (value === undefined || value === null || (typeof value === 'string' && value.trim() === '')) return undefined;
+  if (value === undefined || isEmpty(value)) return undefined;
   if (REFERENCES.has(field)) return referenceIn(value, name);
   if (isJsonObject(value)) {
-    const within = VALUE_IN[field]?.find((inner) => isText(value[inner]));
-    if (within !== undefined) return value[within];
+    const within = VALUE_IN[field]?.map((inner) => memberCalled(value, inner)).find(isText);
+    if (within !== undefined) return within;
   } else if (!isJsonArray(value)) return value;
   else if (VALUES_OF_PERSON.has(field)) return mainOf(value, field);
   return name === field ? value : undefined;
+}
+
+function memberCalled(value: JsonObject, called: string): Json | undefined {
+  const name = Object.keys(value).find((inner) => plain(inner) === called);
+  return name === undefined ? undefined : value[name];
 }
 
 /** Fields of which a person may have several. */
@@ -166,13 +185,17 @@ function mainOf(values: readonly Json[], field: string): Json | undefined {
 
 const MAIN = /^(is_?)?(primary|main|default|preferred)$/i;
 
-/** A bare text may be the name of the other record; as an id it counts only under a name that ends in "id". */
-function referenceIn(value: Json, name: string): Json | undefined {
+/**
+ * The id in a link to another record, which may be in an object or in a list of its own. A bare text may be the name of that
+ * record; as an id it counts only under a name that ends in "id".
+ */
+function referenceIn(value: Json | undefined, name: string): Json | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
   if (isJsonObject(value)) {
     const member = Object.keys(value).find((inner) => ID_OF_OTHER.includes(plain(inner)) && isText(value[inner]));
-    return member === undefined ? undefined : value[member];
+    return member === undefined ? referenceIn(value.data ?? value.value, 'value') : value[member];
   }
-  if (isJsonArray(value)) return isNamedId(value) ? value[0] : undefined;
+  if (isJsonArray(value)) return isNamedId(value) || value.length === 1 ? referenceIn(value[0], name) : undefined;
   if (typeof value !== 'string') return value;
   const id = /^(?:https?:\/\/[^/]+)?\//.test(value) ? lastStepOf(value) : value;
   return plain(name).endsWith('id') || ID_FORM.test(id) ? id : undefined;

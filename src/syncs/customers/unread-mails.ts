@@ -15,8 +15,10 @@ export class UnreadMails {
   readonly #kind: 'contacts' | 'customers';
   #isSettled: boolean;
   #hasKeys = false;
-  #found: { readonly member: string; readonly mail: string } | undefined;
-  #differ = false;
+  /** By member, the first address that it holds. */
+  readonly #mails = new Map<string, string>();
+  /** A member whose addresses differ. */
+  #differing: string | undefined;
   /** Whether a record has the field, and says that the person has no e-mail. */
   #isSaid = false;
 
@@ -35,17 +37,19 @@ export class UnreadMails {
     );
     this.#isSettled = mails.some((mail) => MAIL.test(textOf(mail)));
     this.#isSaid ||= mails.some((mail) => mail === null || typeof mail === 'string');
-    for (const record of this.#isSettled || this.#differ ? [] : records) {
-      const found = memberWithMail(record);
-      this.#found ??= found;
-      this.#differ ||= found?.member === this.#found?.member && found?.mail !== this.#found?.mail;
+    for (const record of this.#isSettled || this.#differing !== undefined ? [] : records) {
+      for (const { member, mail } of mailsIn(record)) {
+        if (!this.#mails.has(member)) this.#mails.set(member, mail);
+        else if (this.#mails.get(member) !== mail) this.#differing ??= member;
+      }
     }
   }
 
   /** @throws RunFailed SERVICE_UNREADABLE */
   check(): void {
-    if (this.#isSettled || this.#found === undefined || (this.#hasKeys && (this.#isSaid || !this.#differ))) return;
-    const { member } = this.#found;
+    const [first] = this.#mails.keys();
+    const member = this.#differing ?? (this.#hasKeys ? undefined : first);
+    if (this.#isSettled || member === undefined || (this.#hasKeys && this.#isSaid)) return;
     const [name, kind] = [this.#account.name, this.#kind];
     const setting = `accounts.${name}.dialect.members.${kind}`;
     throw new RunFailed(
@@ -59,13 +63,9 @@ export class UnreadMails {
 
 const MAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
-/** The first member of a record that holds an e-mail address: its path, and the address. */
-function memberWithMail(record: Json): { readonly member: string; readonly mail: string } | undefined {
-  if (!isJsonObject(record) && !isJsonArray(record)) return undefined;
-  for (const [name, value] of Object.entries<Json>(record)) {
-    if (MAIL.test(textOf(value))) return { member: name, mail: textOf(value) };
-    const within = memberWithMail(value);
-    if (within !== undefined) return { ...within, member: `${name}.${within.member}` };
-  }
-  return undefined;
+/** The e-mail addresses in a record, each with the path of its member. */
+function mailsIn(value: Json, path = ''): readonly { readonly member: string; readonly mail: string }[] {
+  if (MAIL.test(textOf(value))) return [{ member: path, mail: textOf(value) }];
+  if (!isJsonObject(value) && !isJsonArray(value)) return [];
+  return Object.entries<Json>(value).flatMap(([name, inner]) => mailsIn(inner, path === '' ? name : `${path}.${name}`));
 }

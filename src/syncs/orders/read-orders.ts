@@ -4,12 +4,11 @@
  */
 import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { rivalsOf } from '../../client/call/contract-record.ts';
-import { amountOf, idOf, isJsonArray, isJsonObject } from '../../client/call/dialect.ts';
+import { amountOf, idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off-lists.ts';
-import { RunFailed } from '../../engine/account/failure.ts';
 import { checkShape } from '../../engine/account/list-shapes.ts';
 import { isMarkedDeleted } from '../../engine/account/look-up.ts';
 import { readsOf } from '../../engine/account/reads.ts';
@@ -32,6 +31,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import type { Baseline } from '../customers/baseline.ts';
 import { BASELINE, noteDeleted, noteScan } from '../customers/read-customers.ts';
 import { beginReading, lookUpHidden } from '../read-back.ts';
+import { customerUnread, FieldsSeen, fieldDisputed, fieldNotFound } from './order-fields.ts';
 import { openWantedOrders, type WantedOrders } from './wanted-orders.ts';
 
 export interface OrdersRead {
@@ -56,7 +56,7 @@ export async function readOrders(
   const isAudit = await areAuditsDue(pool, run, reading);
   const keepingFor: KeepingOrders = { run, pass, isAudit };
   let wanted: WantedOrders | undefined;
-  const fields = new FieldsSeen();
+  const fields = new FieldsSeen(account);
   let deleted = 0;
   const keeping = boundedPipeline();
   const witnesses = await openWitnesses(context, 'orders');
@@ -82,7 +82,7 @@ export async function readOrders(
         }
         const named = nameOf(record, account);
         witnesses.note(named.recordId, record);
-        fields.note(named);
+        fields.note(named, wanted?.isNamesake(named) === true);
         const order = wanted && toKeep(named, wanted, pass, baseline);
         if (order) seen.push(order);
       }
@@ -95,6 +95,7 @@ export async function readOrders(
   if (read.shape) await checkShape(context, 'orders', read.shape);
   const lacking = fields.lacking();
   if (lacking) throw fieldNotFound(account, lacking.field, lacking.example, await sentSoFar(pool, run.id));
+  if (fields.unread) throw customerUnread(account, fields.unread, await sentSoFar(pool, run.id));
   await noteDeleted(context, 'orders', deleted);
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
   if (read.scan) await noteScan(context, 'orders', read.scan);
@@ -110,27 +111,7 @@ const KEPT_AT_ONCE = 4_000;
 
 /** The keys that decide whether an order is asked for. */
 interface OrderName extends Omit<SeenOrder, 'fields' | 'isOld'> {
-  readonly hasLabel: boolean;
   readonly record: JsonObject;
-}
-
-/** Whether any order of the list names its customer, and any its label. */
-class FieldsSeen {
-  #example: JsonObject | undefined;
-  #hasCustomers = false;
-  #hasLabels = false;
-
-  note({ record, clientId, hasLabel }: OrderName): void {
-    this.#example ??= record;
-    this.#hasCustomers ||= clientId !== undefined;
-    this.#hasLabels ||= hasLabel;
-  }
-
-  lacking(): { readonly field: 'client_id' | 'order_id'; readonly example: JsonObject } | undefined {
-    const example = this.#example;
-    if (example === undefined || (this.#hasCustomers && this.#hasLabels)) return undefined;
-    return { field: this.#hasCustomers ? 'order_id' : 'client_id', example };
-  }
 }
 
 /** The order if the load asks for it, or if it is new and of a customer or label of the load. */
@@ -187,7 +168,6 @@ function nameOf(record: Json, account: Account): OrderName {
     clientId: textOf(customer) || undefined,
     label: textOf(label),
     isNumber: typeof label === 'number',
-    hasLabel: label !== undefined,
     record,
   };
 }
@@ -196,38 +176,4 @@ function nameOf(record: Json, account: Account): OrderName {
 export function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<string, string>> {
   const said = { amount: amountOf(amount) ?? '', status: textOf(status), description: textOf(description) };
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''));
-}
-
-const MEMBERS_SHOWN = 15;
-const MOST_SHOWN = 60;
-
-type OrderField = 'client_id' | 'order_id';
-
-const CALLED = { client_id: 'customer', order_id: 'label' } as const;
-
-/** No member of the first order is the field. `sent`: what the run has sent so far. */
-function fieldNotFound({ name }: Account, field: OrderField, order: JsonObject, sent: string): RunFailed {
-  const members = Object.keys(order).filter((member) => member !== field);
-  return new RunFailed(
-    'SERVICE_UNREADABLE',
-    `The service of account "${name}" lists orders, and Lockstep recognises no member of them as their ${CALLED[field]}: the first ` +
-      `has ${members.slice(0, MEMBERS_SHOWN).join(', ')}${unusable(field, order[field])}. Set accounts.${name}.dialect.members.orders.${field} to the name or the ` +
-      `path of the member. Without it, Lockstep cannot tell existing orders from missing ones. ${sent}`,
-  );
-}
-
-/** What the order has under the field's own name. */
-function unusable(field: OrderField, value: Json | undefined): string {
-  if (value === undefined || value === null) return '';
-  const first = isJsonArray(value) ? `, whose first element is ${field}.0` : '';
-  return `; its ${field} is ${JSON.stringify(value).slice(0, MOST_SHOWN)}${first}`;
-}
-
-/** Several members of an order could be the field. */
-function fieldDisputed({ name }: Account, field: OrderField, rivals: readonly string[]): RunFailed {
-  return new RunFailed(
-    'SERVICE_UNREADABLE',
-    `The service of account "${name}" lists an order whose ${CALLED[field]} may be in ${rivals.join(' or in ')}, and their values ` +
-      `differ. Set accounts.${name}.dialect.members.orders.${field} to the right one.`,
-  );
 }

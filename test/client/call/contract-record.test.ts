@@ -1,7 +1,7 @@
 /** Records of other services, read in the contract's names. */
 
 import { describe, expect, test } from 'vitest';
-import { contractRecord, rivalsOf } from '../../../src/client/call/contract-record.ts';
+import { contractRecord, rivalsOf, unreadIn } from '../../../src/client/call/contract-record.ts';
 import { autoDialect, dialectSchema, idOf } from '../../../src/client/call/dialect.ts';
 import type { JsonObject } from '../../../src/client/call/json.ts';
 import type { Kind } from '../../../src/contract/kinds.ts';
@@ -32,6 +32,10 @@ describe('the customer of an order', () => {
     [{ client_id: 17, customer_id: 99 }, 17],
     [{ customer_id: 17, customer: 'Ann Lee' }, 17],
     [{ client_id: [17, 'Ann Lee'] }, 17],
+    [{ client_id: [17] }, 17],
+    [{ customer: [{ id: 17 }] }, 17],
+    [{ client_id: { name: 'Ann Lee', value: 17, owner_id: 4 } }, 17],
+    [{ client: { data: { id: 17, attributes: { full_name: 'Ann Lee' } } } }, 17],
     [{ _id: 'a1', _source: { order_id: 'A-1', client_id: 17 } }, 17],
   ])('in %o is %s', (record, customer) => {
     expect(read(record).client_id).toBe(customer);
@@ -40,11 +44,23 @@ describe('the customer of an order', () => {
   test.each<JsonObject>([
     { customer: 'Ann' },
     { customer: { name: 'Ann' } },
-    { customer: [17] },
+    { customer: { label: 'Ann Lee', value: 'Ann' } },
     { customer: [17, 18] },
   ])('is not what %o says', (record) => {
+    expect(read(record)).not.toHaveProperty('client_id');
+  });
+
+  test.each<JsonObject>([{ customer: null }, { customer: [''] }, { buyer: { id: null } }])('is not in %o', (record) => {
     expect(read(record).client_id).toBeNull();
   });
+});
+
+test.each<[JsonObject, readonly string[]]>([
+  [{ client_id: [17, 18] }, ['client_id']],
+  [{ client_id: null, customer: 'Ann' }, ['customer']],
+  [{ client_id: '', customer: {}, buyer: [] }, []],
+])('of %o, %o may have a customer that is not read', (record, members) => {
+  expect(unreadIn(read(record), 'client_id', autoDialect)).toEqual(members);
 });
 
 test.each<[JsonObject, readonly string[]]>([
@@ -68,6 +84,7 @@ describe('other fields', () => {
     ['customers', { mobile: '12 34 56' }, { phone_number: '12 34 56' }],
     ['customers', { phones: [{ number: '12 34 56', type: 'home' }] }, { phone_number: '12 34 56' }],
     ['contacts', { emails: ['a@x.test', 'b@x.test'] }, { email: 'a@x.test' }],
+    ['contacts', { EMAIL: [{ VALUE_TYPE: 'WORK', VALUE: 'a@x.test' }] }, { email: 'a@x.test' }],
     ['contacts', { email: [{ value: '', is_primary: true }, { value: 'b@x.test' }] }, { email: 'b@x.test' }],
     ['contacts', { name: { First: 'Ann', Last: 'Lee', id: 3 } }, { first_name: 'Ann', last_name: 'Lee' }],
     ['contacts', { first: 'Ann', last: 'Lee', name: null }, { first_name: 'Ann', last_name: 'Lee' }],
