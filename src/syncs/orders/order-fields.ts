@@ -1,4 +1,5 @@
 /** Whether a list of orders shows the customers and the labels by which a load recognises them, and what to do if it does not. */
+import { shortened } from '../../base/texts.ts';
 import { unreadIn } from '../../client/call/contract-record.ts';
 import { type Dialect, isJsonArray } from '../../client/call/dialect.ts';
 import type { Json, JsonObject } from '../../client/call/json.ts';
@@ -85,7 +86,7 @@ function namesOf(order: JsonObject): readonly string[] {
 function unusable(field: OrderField, value: Json | undefined): string {
   if (value === undefined || value === null) return '';
   const first = isJsonArray(value) ? `, whose first element is ${field}.0` : '';
-  return `; its ${field} is ${JSON.stringify(value).slice(0, MOST_SHOWN)}${first}`;
+  return `; its ${field} is ${shortened(JSON.stringify(value), MOST_SHOWN)}${first}`;
 }
 
 /** `sent`: what the run has sent so far. */
@@ -94,7 +95,7 @@ export function customerUnread({ name }: Account, { label, member, value }: Unre
   return new RunFailed(
     'SERVICE_UNREADABLE',
     `The service of account "${name}" lists an order ${order} whose customer Lockstep cannot read: its ${member} is ` +
-      `${JSON.stringify(value).slice(0, MOST_SHOWN)}. So it may be the order ${order} of the load. Set accounts.${name}.dialect.members.orders.client_id ` +
+      `${shortened(JSON.stringify(value), MOST_SHOWN)}. So it may be the order ${order} of the load. Set accounts.${name}.dialect.members.orders.client_id ` +
       `to the name or the path of the member with the customer’s id, or load the file without that order. ${sent}`,
   );
 }
