@@ -9,8 +9,8 @@ export type Kind = (typeof KINDS)[number];
 export type WholeKind = 'customers' | 'orders';
 
 /** `customer` for `customers`. */
-export function singular(kind: Kind): string {
-  return kind.slice(0, -1);
+export function singular<One extends string>(kind: `${One}s`): One {
+  return kind.slice(0, -1) as One; // safe: by the type of `kind`
 }
 
 /** The kind of records of an operation: the first half of its name. */

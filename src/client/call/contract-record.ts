@@ -11,12 +11,17 @@ import { type Described, formOf, type Member, plain } from './record-form.ts';
 import { untyped } from './typed-values.ts';
 
 const PHONE_IN = ['value', 'number', 'phone'];
+const TEXT_IN = ['text', 'raw', 'rendered', 'value'];
 /** Members with the id of another record, in an object that names it. */
 const ID_OF_OTHER = ['id', '_id', 'uuid', 'customer id', 'client id', 'contact id'].map(plain);
 /** An object in place of a text or an amount: an organization with its name, an amount with its currency, a phone with its label. */
 const VALUE_IN: Readonly<Record<string, readonly string[]>> = {
   organization: ['name'],
   amount: ['amount', 'value'],
+  status: ['name', 'label', 'title', 'value'],
+  taskName: TEXT_IN,
+  item_name: TEXT_IN,
+  description: TEXT_IN,
   email: ['value', 'address', 'email'],
   phone: PHONE_IN,
   phone_number: PHONE_IN,
@@ -81,10 +86,10 @@ export function rivalsOf(record: JsonObject, field: 'client_id' | 'order_id'): r
   return isDisputed(record, field, members) ? valuesOf(record, field, members).map(({ name }) => name) : [];
 }
 
-/** The members of an order without the field that may hold it in a form that is not read, such as several customers. */
-export function unreadIn(record: JsonObject, field: 'client_id' | 'order_id', { members }: Dialect): readonly string[] {
-  if (members.orders[field] !== undefined) return [];
-  const found = formOf(record, 'orders').fields.get(field) ?? [];
+/** The members of a record without the field that may hold it in a form that is not read, such as several customers. */
+export function unreadIn(record: JsonObject, kind: Kind, field: string, dialect: Dialect): readonly string[] {
+  if (membersSet(kind, dialect)[field] !== undefined) return [];
+  const found = formOf(record, kind).fields.get(field) ?? [];
   return found.map(({ name }) => name).filter((name) => !isEmpty(record[name]));
 }
 

@@ -3,8 +3,10 @@
  * (client/call/contract-record.ts). Pure.
  */
 import { createHash } from 'node:crypto';
+import { unreadIn } from '../../client/call/contract-record.ts';
 import { type Dialect, flagOf, idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
+import { singular } from '../../contract/kinds.ts';
 import type { TaskState } from '../../contract/target.ts';
 import type { TaskRead } from '../targets/service/service.ts';
 
@@ -15,15 +17,12 @@ const OPEN_WORDS = new Set(
 );
 
 export function toTaskState(record: Json, dialect: Dialect): TaskRead {
-  return toState('task', record, { id: idOf(record, 'tasks', dialect), title: 'taskName' });
+  return toState(record, { kind: 'tasks', id: idOf(record, 'tasks', dialect), title: 'taskName' }, dialect);
 }
 
 export function toSubtaskState(record: Json, taskId: string, dialect: Dialect): TaskRead {
-  return toState('subtask', record, {
-    id: idOf(record, 'subtasks', dialect),
-    title: 'item_name',
-    parentId: taskId,
-  });
+  const id = idOf(record, 'subtasks', dialect);
+  return toState(record, { kind: 'subtasks', id, title: 'item_name', parentId: taskId }, dialect);
 }
 
 /** Equal if targets would receive the same. */
@@ -47,18 +46,19 @@ export function commonFields(
 }
 
 interface Reading {
+  readonly kind: 'tasks' | 'subtasks';
   readonly id: string | undefined;
   readonly title: string;
   readonly parentId?: string;
 }
 
-function toState(kind: 'task' | 'subtask', record: Json, { id, title, parentId }: Reading): TaskRead {
+function toState(record: Json, { kind, id, title, parentId }: Reading, dialect: Dialect): TaskRead {
   if (id === undefined || !isJsonObject(record)) return { status: 'no-id' };
-  const completion = completionOf(record);
+  const completion = completionOf(record, kind, dialect);
   if (completion.status === 'unreadable') return completion;
   const isCompleted = completion.status === 'completed';
   const task: TaskState = {
-    kind,
+    kind: singular(kind),
     id,
     ...commonFields(record, title),
     status: isCompleted ? 'completed' : 'open',
@@ -72,7 +72,7 @@ function toState(kind: 'task' | 'subtask', record: Json, { id, title, parentId }
 type Completion = { readonly status: 'completed' | 'open' | 'unsaid' } | Extract<TaskRead, { status: 'unreadable' }>;
 
 /** The flag; without one, a word for its state; without either, whether it has a time of completion. */
-function completionOf(record: JsonObject): Completion {
+function completionOf(record: JsonObject, kind: Reading['kind'], dialect: Dialect): Completion {
   const { isCompleted: value, status, completed_at: completedAt } = record;
   if (value !== undefined) {
     if (value === null || value === '') return { status: 'open' };
@@ -83,8 +83,9 @@ function completionOf(record: JsonObject): Completion {
   // Any other word is a stage on the way there.
   if (typeof status === 'string' && status.trim() !== '')
     return { status: wordFlag(status) === true ? 'completed' : 'open' };
-  if (completedAt === undefined) return { status: 'unsaid' };
-  return { status: textOf(completedAt) === '' ? 'open' : 'completed' };
+  if (completedAt !== undefined) return { status: textOf(completedAt) === '' ? 'open' : 'completed' };
+  const [unread] = ['isCompleted', 'status'].flatMap((field) => unreadIn(record, kind, field, dialect));
+  return unread === undefined ? { status: 'unsaid' } : { status: 'unreadable', value: record[unread] ?? null };
 }
 
 function wordFlag(value: Json): boolean | undefined {

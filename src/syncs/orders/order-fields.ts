@@ -39,12 +39,12 @@ export class FieldsSeen {
 
   note({ record, clientId, label }: OrderShown, isNamesake: boolean): void {
     if (isNamesake && clientId === undefined) {
-      const [member] = unreadIn(record, 'client_id', this.#dialect);
+      const [member] = unreadIn(record, 'orders', 'client_id', this.#dialect);
       if (member !== undefined) this.#unread ??= { label, member, value: record[member] };
     }
     this.#example ??= record;
     this.#hasCustomers ||= clientId !== undefined;
-    if (label === '' && unreadIn(record, 'order_id', this.#dialect).length > 0) this.#withoutLabel ??= record;
+    if (label === '' && unreadIn(record, 'orders', 'order_id', this.#dialect).length > 0) this.#withoutLabel ??= record;
     else this.#hasLabels ||= record.order_id !== undefined;
   }
 

@@ -60,7 +60,7 @@ test.each<[JsonObject, readonly string[]]>([
   [{ client_id: null, customer: 'Ann' }, ['customer']],
   [{ client_id: '', customer: {}, buyer: [] }, []],
 ])('of %o, %o may have a customer that is not read', (record, members) => {
-  expect(unreadIn(read(record), 'client_id', autoDialect)).toEqual(members);
+  expect(unreadIn(read(record), 'orders', 'client_id', autoDialect)).toEqual(members);
 });
 
 test.each<[JsonObject, readonly string[]]>([
@@ -84,6 +84,8 @@ describe('other fields', () => {
     ['customers', { mobile: '12 34 56' }, { phone_number: '12 34 56' }],
     ['customers', { phones: [{ number: '12 34 56', type: 'home' }] }, { phone_number: '12 34 56' }],
     ['contacts', { emails: ['a@x.test', 'b@x.test'] }, { email: 'a@x.test' }],
+    ['tasks', { title: { rendered: 'A' }, description: { text: 'B' } }, { taskName: 'A', description: 'B' }],
+    ['orders', { order_id: 'A-1', status: { id: 4, name: 'Paid' } }, { status: 'Paid' }],
     ['contacts', { EMAIL: [{ VALUE_TYPE: 'WORK', VALUE: 'a@x.test' }] }, { email: 'a@x.test' }],
     ['contacts', { email: [{ value: '', is_primary: true }, { value: 'b@x.test' }] }, { email: 'b@x.test' }],
     ['contacts', { name: { First: 'Ann', Last: 'Lee', id: 3 } }, { first_name: 'Ann', last_name: 'Lee' }],

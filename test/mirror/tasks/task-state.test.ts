@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { contractRecord } from '../../../src/client/call/contract-record.ts';
 import { autoDialect } from '../../../src/client/call/dialect.ts';
-import type { Json } from '../../../src/client/call/json.ts';
+import type { Json, JsonObject } from '../../../src/client/call/json.ts';
 import { eventOf } from '../../../src/mirror/tasks/task-change.ts';
 import * as states from '../../../src/mirror/tasks/task-state.ts';
 
@@ -51,6 +51,8 @@ describe('a task as targets receive it', () => {
     [{ completedAt: '2026-11-02T09:00:00Z' }, true],
     [{ status: 'Completed' }, true],
     [{ status: 'In review' }, false],
+    [{ status: { id: 3, name: 'Done' } }, true],
+    [{ state: { label: 'To do' } }, false],
     [{ isCompleted: false, status: 'completed' }, false],
   ])('%o is completed: %s', (fields, isCompleted) => {
     expect(toTaskState({ id: 1, ...fields })).toMatchObject({
@@ -65,6 +67,14 @@ describe('a task as targets receive it', () => {
       status: 'unreadable',
       value,
     });
+  });
+
+  test.each<[JsonObject, Json]>([
+    [{ done: { checkbox: true } }, { checkbox: true }],
+    [{ status: ['Done'] }, ['Done']],
+    [{ state: { stage: 'Done' } }, { stage: 'Done' }],
+  ])('%o is not guessed at, because it may be completed', (fields, value) => {
+    expect(toTaskState({ id: 1, ...fields })).toEqual({ status: 'unreadable', value });
   });
 
   test('without a word about its completion counts as open, and says so', () => {

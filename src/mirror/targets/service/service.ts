@@ -3,6 +3,7 @@
  * read before it is written; marking one twice has the effect of marking it once.
  */
 import { elapsedMs } from '../../../base/clock.ts';
+import { shortened } from '../../../base/texts.ts';
 import { recordIn } from '../../../client/call/decode.ts';
 import { type Dialect, idOf, toWireId } from '../../../client/call/dialect.ts';
 import type { Json } from '../../../client/call/json.ts';
@@ -25,6 +26,8 @@ import { describeWanted } from '../items/wanted-state.ts';
 import { type ServiceAccount, serviceFailure } from './service-account.ts';
 import { createCreations } from './service-creation.ts';
 import { createSharedLists } from './shared-lists.ts';
+
+const MOST_SHOWN = 60;
 
 /** `saysCompletion`: the record itself says whether it is completed; otherwise it counts as open. */
 export type TaskRead =
@@ -157,7 +160,7 @@ async function readItem(
   }
   const read = readTask(record, account.dialect);
   if (read.status !== 'read') {
-    const said = read.status === 'unreadable' ? `: it is ${JSON.stringify(read.value).slice(0, 60)}` : '';
+    const said = read.status === 'unreadable' ? `: it is ${shortened(JSON.stringify(read.value), MOST_SHOWN)}` : '';
     const detail = `It is unknown whether task ${itemId} of account ${account.name} is completed${said}`;
     return { status: 'refused', reason: 'ITEM_UNREADABLE', detail };
   }
