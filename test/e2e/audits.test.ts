@@ -93,9 +93,7 @@ async function loadWithDoubles({ onTestFinished }: TestContext) {
   const { stdout } = await command(['runs', '--config', 'lockstep.yaml'], harness.around);
   expect(stdout).toMatch(/ audit(ing until| due since) \d{4}-/);
   const shown = await command(['runs', 'show', json.run, '--config', 'lockstep.yaml'], harness.around);
-  expect(shown.stdout).toMatch(
-    /The audit of the run is due at \d{4}-.*: it checks if 8 rows got a second record\./,
-  );
+  expect(shown.stdout).toMatch(/The audit of the run is due at \d{4}-.*: it checks if 8 rows got a second record\./);
   await harness.commitLateAndLetTimePass();
   expect(await harness.commitsOf('orders.create')).toBe(200 + LATE);
   return { harness, run: json.run as string };
