@@ -37,8 +37,11 @@ export function isRead(operation: OperationName): boolean {
   return result !== undefined;
 }
 
-export function isSuccess(httpStatus: number): boolean {
-  return SUCCESS.has(httpStatus);
+/** A part of a list, as `Content-Range` says, is a success of a list. */
+export function isSuccess({ operation }: Call, head: Head): boolean {
+  const { list }: Operation = operations[operation];
+  const isPart = head.httpStatus === 206 && headerOf(head, 'content-range') !== undefined;
+  return SUCCESS.has(head.httpStatus) || (list !== undefined && isPart);
 }
 
 export function classify(call: Call, exchanged: Exchanged): Outcome {
@@ -52,7 +55,7 @@ export function classify(call: Call, exchanged: Exchanged): Outcome {
     return unknown(call, reason, words);
   }
   if (isLimited(call.operation, head)) return limited(head);
-  if (SUCCESS.has(head.httpStatus)) return classifySuccess(call, exchanged, head);
+  if (isSuccess(call, head)) return classifySuccess(call, exchanged, head);
   if (NOT_APPLIED.has(head.httpStatus)) return refusal(call, head, exchanged.body);
   return classifyDoubt(call, head);
 }

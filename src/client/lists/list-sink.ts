@@ -88,7 +88,7 @@ export function createListSink(
       accepts(head) {
         const packing = packingOf(head);
         if (packing !== undefined && packing !== 'unknown') packed ??= unpacking(packing, read, maxBytes);
-        return accepts(head);
+        return accepts(call, head);
       },
       write: (chunk) => (packed === undefined ? read(chunk) : packed.write(chunk)),
     },
@@ -120,7 +120,7 @@ async function endOf(packed: Unpacking, exchanged: Exchanged): Promise<Exchanged
 /** Classifies the answer; the content of a success is what the reader has read. */
 function outcomeOf(call: Call, exchanged: Exchanged, reader: ListReader): Outcome {
   const { head, error } = exchanged;
-  const streamed = head !== undefined && accepts(head) && error === undefined;
+  const streamed = head !== undefined && accepts(call, head) && error === undefined;
   if (!streamed || isEmptyList(call, head)) return classify(call, exchanged);
   try {
     const end = reader.end();
@@ -133,6 +133,6 @@ function outcomeOf(call: Call, exchanged: Exchanged, reader: ListReader): Outcom
   }
 }
 
-function accepts(head: Head): boolean {
-  return isSuccess(head.httpStatus) && packingOf(head) !== 'unknown';
+function accepts(call: Call, head: Head): boolean {
+  return isSuccess(call, head) && packingOf(head) !== 'unknown';
 }

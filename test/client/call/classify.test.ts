@@ -34,6 +34,13 @@ for (const [outcome, list] of statuses) {
   });
 }
 
+test('a part of a list is a success of a list, and of nothing else', () => {
+  const range = { 'content-range': 'items 0-0/2' };
+  expect(classify(read, answered(206, [{ id: 1 }], range))).toMatchObject({ status: 'applied', beside: { total: 2 } });
+  expect(classify(read, answered(206, [{ id: 1 }])).status).toBe('unknown');
+  expect(classify(write, answered(206, '', range)).status).toBe('unknown');
+});
+
 const bodies: [what: string, body: unknown, outcome: string, content?: unknown][] = [
   ['nothing', '', 'applied', undefined],
   ['blanks', ' \r\n', 'applied', undefined],
