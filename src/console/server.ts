@@ -55,6 +55,7 @@ export async function startConsole(needs: ConsoleNeeds): Promise<Console> {
     routerOptions: { maxParamLength: 200 },
   });
   endLate(app);
+  readToTheEnd(app);
   app.get('/health', async () => ({ status: 'ok' }));
   const hooks = await addHookServer(app, needs);
   addHeaders(app);
@@ -100,6 +101,13 @@ function endLate(app: FastifyInstance): void {
     const allowedMs = routeOptions.config.bodyTimeoutMs ?? REQUEST_TIMEOUT_MS;
     const timer = setTimeout(() => raw.complete || raw.destroy(), allowedMs);
     raw.once('close', () => clearTimeout(timer));
+  });
+}
+
+/** Many clients, such as browsers, read an answer only once they have sent all of their request. */
+function readToTheEnd(app: FastifyInstance): void {
+  app.addHook('onResponse', async ({ raw }) => {
+    raw.unpipe().resume();
   });
 }
 

@@ -1,5 +1,8 @@
 /** A file of orders that a program loads with the JSON API. */
-import { readdir } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { ordersCsv } from '../support/harness/orders.ts';
@@ -91,3 +94,36 @@ test('is refused if it is empty, too large, or for an unknown account, and nothi
   const kept = await readdir(path.join(dataDir, 'uploads'));
   expect(kept.filter((name) => name.endsWith('.csv'))).toEqual([]);
 });
+
+/** Sends all of a body, whatever is answered meanwhile, as browsers do. */
+async function sendAll(url: string, type: string, body: Buffer): Promise<number | undefined> {
+  const headers = { origin: new URL(url).origin, 'content-type': type, 'content-length': body.length };
+  const sending = request(url, { method: 'POST', headers });
+  const answered = once(sending, 'response') as Promise<[IncomingMessage]>; // as: the event's documented argument
+  await new Promise<void>((resolve, reject) => sending.write(body, (error) => (error ? reject(error) : resolve())));
+  sending.end();
+  const [answer] = await answered;
+  answer.resume();
+  return answer.statusCode;
+}
+
+test.each([
+  ['a page cannot write', '/load', 500],
+  ['the API finds too large', '/api/v1/uploads?account=acme', 409],
+] as const)(
+  'that %s is read to its end, so that its sender sees the refusal',
+  { timeout: 30_000 },
+  async (_why, to, status) => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'lockstep-test-'));
+    const isPage = to === '/load';
+    if (isPage) await writeFile(path.join(folder, 'uploads'), ''); // a file where the folder would be
+    const small = await openConsole({ database: harness.database, dataDir: folder, maxUploadBytes: 1024 * 1024 });
+    const form = new FormData();
+    form.set('file', new File([Buffer.alloc(16 * 1024 * 1024, 'a,b\n')], 'big.csv'));
+    const body = new Response(form);
+    const type = isPage ? (body.headers.get('content-type') ?? '') : 'text/csv';
+    expect(await sendAll(small.url + to, type, Buffer.from(await body.arrayBuffer()))).toBe(status);
+    await small.close();
+    await rm(folder, { recursive: true });
+  },
+);

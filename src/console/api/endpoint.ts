@@ -48,7 +48,7 @@ interface EndpointSpec<Params extends z.ZodObject, Query extends z.ZodObject, Bo
       readonly query: z.output<Query>;
       readonly body: z.output<Body>;
       /** The file, if the body is one. */
-      readonly file: AsyncIterable<Uint8Array>;
+      readonly file: Readable;
     },
   ) => Promise<unknown>;
 }

@@ -33,7 +33,8 @@ export const uploadEndpoints: readonly Endpoint[] = [
       const { upload } = await keeping(needs, taking, 'upload-file', `${name} for ${account}`, async () => {
         accountNamed(needs.settings(), account);
         await uploads.sweep();
-        const upload = await uploads.keep(await uploads.write(atMostBytes(file, maxBytes)), { name, account });
+        const bytes = file.iterator({ destroyOnReturn: false }); // a client may read a refusal only after the whole file is sent
+        const upload = await uploads.keep(await uploads.write(atMostBytes(bytes, maxBytes)), { name, account });
         return { said: `${name} was uploaded.`, upload };
       });
       return { ...upload, status: 'here' };
