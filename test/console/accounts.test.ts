@@ -12,6 +12,13 @@ import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders
 import { PATIENT } from '../support/patient.ts';
 import { expectSound, openPage } from './browser.ts';
 
+/** How many lines the rate of the first budget on Home has. */
+const LINES_OF_RATE = `(() => {
+  const range = document.createRange();
+  range.selectNodeContents(document.querySelector('td.rate'));
+  return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+})()`;
+
 describe.runIf(CHROMIUM)('an account', () => {
   let harness: OrdersHarness;
   let browser: Browser;
@@ -55,6 +62,8 @@ describe.runIf(CHROMIUM)('an account', () => {
     expect(await plain.page.locator('.plotted td[data-value="15"]').isVisible()).toBe(true);
     await plain.close();
     const { page, wrong, close } = await openPage(browser);
+    await page.goto(web.url);
+    expect(await page.evaluate(LINES_OF_RATE)).toBe(1);
     await page.goto(`${web.url}/accounts/test?range=hour`);
     await page.locator('.u-legend').waitFor();
     expect(await page.locator('.plotted table').isVisible()).toBe(false);

@@ -217,7 +217,7 @@ function Budgets({ accounts, hours, context }: BudgetsProps) {
                   {account}
                 </a>
               </th>
-              <td>
+              <td class="rate">
                 {suspended === null ? allowed : <Chip tone="bad">suspended</Chip>}{' '}
                 {suspended === null && <RateNow account={account} context={context} />}
               </td>
