@@ -193,7 +193,9 @@ test('a sentence from the ledger has commands that can be pasted, and no options
 
 test('a target with dead letters is not said to have no problem, and Activity says until when they were sent again', async () => {
   await deliver(['dead']);
-  for (const path of ['/deliveries', '/targets/hook']) expect(await htmlAt(path)).toMatch(/>has dead letters</);
+  for (const path of ['/deliveries', '/targets/hook'])
+    expect(await htmlAt(path)).toMatch(/>has dead letters<.* since .*: .*onerror/s);
+  expect(await htmlAt('/targets/hook')).toContain('See the dead letters');
   await postForm(web, '/deliveries/replay', { target: 'hook', verdict: 'dead', until: '2030-01-01T00:00:00Z' });
   expect(await htmlAt('/activity')).toMatch(/hook dead until <time datetime="2030-01-01T00:00:00.000Z"/);
 });

@@ -12,7 +12,7 @@ import { definePage } from '../page.ts';
 import { Act, Remedy } from '../parts/inputs.tsx';
 import { addressOf, Crumbs, Facts, Foreign, Section, Time, Title } from '../parts/parts.tsx';
 import { DeliveryState } from './deliveries.tsx';
-import { healthOf, WaitsForTargets } from './target-parts.tsx';
+import { stuckOf, WaitsForTargets } from './target-parts.tsx';
 
 /** Characters of an answer or of the content that are shown, at most. */
 const MOST = 20_000;
@@ -22,7 +22,7 @@ export const delivery = definePage({
   params: z.object({ id: z.string() }),
   async show({ pool, person, hint }, { params: { id } }) {
     const shown = await readDelivery(pool, id, hint);
-    const stuck = shown.state === 'ended' ? [] : [...(await healthOf(pool, [shown.target]))];
+    const stuck = shown.state === 'ended' ? [] : await stuckOf(pool, [shown.target]);
     const isDisabled = (await disabledTargets(pool)).has(shown.target);
     return {
       title: `Delivery ${id}`,

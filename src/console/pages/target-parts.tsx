@@ -61,6 +61,8 @@ export function Targets({ names, counts, health }: TargetsProps) {
 interface HealthProps {
   readonly state?: TargetState | undefined;
   readonly retried?: Undelivered['retried'];
+  /** Its newest dead letters: since when, and why. */
+  readonly refused?: Undelivered['dead'];
   readonly dead?: number;
 }
 
@@ -70,9 +72,15 @@ export async function healthOf(pool: pg.Pool, names: readonly string[]): Promise
   const [states, waiting] = [await targetStates(pool), await undelivered(pool, names)];
   const health = names.map((target) => {
     const state = states.find((one) => one.target === target);
-    return [target, { state, retried: waiting.find((one) => one.target === target)?.retried }] as const;
+    const { retried, dead: refused } = waiting.find((one) => one.target === target) ?? {};
+    return [target, { state, retried, refused }] as const;
   });
-  return new Map(health.filter(([, { state, retried }]) => state || retried));
+  return new Map(health.filter(([, { state, retried, refused }]) => state || retried || refused));
+}
+
+/** Those that do not take deliveries now. */
+export async function stuckOf(pool: pg.Pool, names: readonly string[]) {
+  return [...(await healthOf(pool, names))].filter(([, { state, retried }]) => state || retried);
 }
 
 /** Why deliveries to these targets wait. */
@@ -91,12 +99,11 @@ export function WaitsForTargets({ stuck }: { readonly stuck: readonly (readonly 
 /** The targets of an unfinished run that do not take its deliveries now. */
 export async function stuckTargets({ pool, settings: { syncs } }: PageContext, { sync, endedAt }: Run) {
   const of = syncs[sync];
-  return endedAt === undefined && of?.type === 'tasks' ? [...(await healthOf(pool, of.targets))] : [];
+  return endedAt === undefined && of?.type === 'tasks' ? stuckOf(pool, of.targets) : [];
 }
 
-export function Health({ state, retried, dead = 0 }: HealthProps) {
-  if (!state && !retried)
-    return dead > 0 ? <Chip tone="warn">has dead letters</Chip> : <Chip tone="good">no problem</Chip>;
+export function Health({ state, retried, refused, dead = 0 }: HealthProps) {
+  if (!state && !retried && dead === 0) return <Chip tone="good">no problem</Chip>;
   const { disabled, blockedUntil } = state ?? {};
   const failing = failureOf(state?.failing, retried);
   return (
@@ -117,6 +124,17 @@ export function Health({ state, retried, dead = 0 }: HealthProps) {
       {blockedUntil && (
         <p>
           <Chip tone="warn">paused</Chip> it asks for a pause until <Time at={blockedUntil} />
+        </p>
+      )}
+      {dead > 0 && (
+        <p>
+          <Chip tone="warn">has dead letters</Chip>
+          {refused && (
+            <>
+              {' since '}
+              <Time at={refused.since} />: <Foreign text={refused.detail} most={300} />
+            </>
+          )}
         </p>
       )}
     </>

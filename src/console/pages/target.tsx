@@ -51,8 +51,17 @@ export const target = definePage({
       body: (
         <>
           <div class="headline">
-            <Health {...health} dead={dead} />
+            <div>
+              <Health {...health} dead={dead} />
+            </div>
             <div class="acts">
+              {dead > 0 && (
+                <Button
+                  id="see-dead"
+                  to={addressOf('/deliveries', { target: name, verdict: 'dead' })}
+                  label="See the dead letters"
+                />
+              )}
               {health?.state?.disabled && canAct && <Act path={`${targetPath(name)}/enable`} label="Enable" primary />}
               {channel !== undefined && canAct && <Act path={`${targetPath(name)}/test`} label="Send a test message" />}
               {own !== undefined && (
