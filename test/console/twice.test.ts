@@ -98,6 +98,24 @@ test('lines that are corrected before the approval replace the plan, and each or
   expect(await amounts()).toEqual([10, 20, 30]);
 });
 
+test('a file that two people send with other options is loaded once, and the second is told so', async () => {
+  const form = new FormData();
+  form.set('account', 'test');
+  form.set('file', new File(['order_id,client_id,amount\nA-1,1,10\n'], 'a.csv'));
+  const upload = (await postForm(web, '/load', form)).headers.get('location') ?? '';
+  const send = (fields: Readonly<Record<string, string>>) => postForm(web, upload, { existing: 'skip', ...fields });
+  const said = (answer: Response) => {
+    const cookie = /lockstep-said=([^;]+)/.exec(answer.headers.get('set-cookie') ?? '')?.[1] ?? '';
+    return Buffer.from(cookie, 'base64url').toString();
+  };
+  expect(said(await send({}))).toBe('');
+  expect(said(await send({}))).toBe('');
+  expect(said(await send({ customers: 'yes' }))).toContain('yours were not used');
+  await planned(upload);
+  expect(said(await send({ customers: 'yes' }))).toContain('yours were not used');
+  expect(said(await send({}))).toBe('');
+});
+
 test('lines of a load that is being written are not corrected yet', async () => {
   const { begun } = await harness.takeIn(WITHOUT_IDS, { confirm: true });
   await (await harness.workspace.work()).attend(begun.run);

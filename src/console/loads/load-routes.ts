@@ -47,10 +47,14 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
     }
   });
 
-  onForm(app, '/load/:upload', async ({ taking, params, given }) => {
+  onForm(app, '/load/:upload', async ({ taking, params, given, reply }) => {
     requireOperator(taking.person);
     const { upload: id } = z.object({ upload: z.string() }).parse(params);
-    await loads.begin(await loads.uploads.read(id), loadForm.parse(given), taking);
+    const upload = await loads.uploads.read(id);
+    if (!(await loads.begin(upload, loadForm.parse(given), taking))) {
+      const text = `${upload.name} was sent before with other columns or options, in another tab or by another person. They count, and yours were not used: check the plan before you approve it.`;
+      say(reply, { tone: 'bad', text });
+    }
     return `/load/${id}?${new URLSearchParams(given)}`;
   });
 

@@ -27,9 +27,9 @@ export interface Loads {
   firstLines(upload: Upload, form: LoadForm): Promise<readonly string[]>;
   /**
    * Checks and stores all rows as a run that asks for approval. Resolves after 2 s at the latest, which is enough for a small
-   * file; the rest continues.
+   * file; the rest continues. False if an earlier form with other choices has begun it: then nothing is done.
    */
-  begin(upload: Upload, form: LoadForm, taking: Taking): Promise<void>;
+  begin(upload: Upload, form: LoadForm, taking: Taking): Promise<boolean>;
   /** What this process does with a file, or why it could not load it with this form. Undefined: nothing. */
   stateOf(upload: Upload, form: LoadForm): LoadState | undefined;
   /** The file with the lines of a kind. @throws LockstepError RESULTS_EMPTY, and like writing results */
@@ -39,7 +39,7 @@ export interface Loads {
 }
 
 export type LoadState =
-  | { readonly status: 'checking'; readonly rows: number }
+  | { readonly status: 'checking'; readonly form: string; readonly rows: number }
   | { readonly status: 'failed'; readonly form: string; readonly failure: Failure };
 
 type LoadsNeeds = Pick<
@@ -70,10 +70,17 @@ export function createLoads(needs: LoadsNeeds): Loads {
       dryRun: false,
       salt: form.again && upload.id,
       corrects: upload.corrects,
-      onProgress: (checked) => states.set(upload.id, { status: 'checking', rows: checked }),
+      onProgress: (rows) => states.set(upload.id, { status: 'checking', form: JSON.stringify(form), rows }),
     });
     const said = warnings.map(({ code, facts }) => sentenceFor(code, facts));
-    return { run: begun.run.id, status: begun.status, rows, lines, warnings: [...said, ...notes.map(asSentence)] };
+    return {
+      run: begun.run.id,
+      status: begun.status,
+      form: JSON.stringify(form),
+      rows,
+      lines,
+      warnings: [...said, ...notes.map(asSentence)],
+    };
   }
 
   async function load(upload: Upload, form: LoadForm, taking: Taking): Promise<void> {
@@ -104,11 +111,15 @@ export function createLoads(needs: LoadsNeeds): Loads {
       return firstLinesOf(() => uploads.open(upload), { ...common, choices: choicesOf(form) });
     },
     async begin(upload, form, taking) {
-      if (upload.checked || states.get(upload.id)?.status === 'checking') return;
-      states.set(upload.id, { status: 'checking', rows: 0 });
+      const state = states.get(upload.id);
+      const earlier = upload.checked ?? (state?.status === 'checking' ? state : undefined);
+      const sent = JSON.stringify(form);
+      if (earlier) return (earlier.form ?? sent) === sent;
+      states.set(upload.id, { status: 'checking', form: sent, rows: 0 });
       const loading = load(upload, form, taking).finally(() => underWay.delete(loading));
       underWay.add(loading);
       await atMost(WAIT_MS, loading);
+      return true;
     },
     stateOf({ id }, form) {
       const state = states.get(id);

@@ -23,6 +23,8 @@ const checked = z.object({
   run: z.string(),
   /** `new`, or that the file was loaded before. */
   status: z.enum(['new', 'unfinished', 'finished']),
+  /** The form that loaded it, as JSON. Earlier versions did not keep it. */
+  form: z.string().optional(),
   rows: z.number(),
   /** Of the file; an order may have several. Earlier versions did not keep it. */
   lines: z.number().optional(),
