@@ -193,6 +193,38 @@ describe.runIf(CHROMIUM)('records', () => {
   });
 
   test.each([
+    ['subtasks', 'tasks/1', 'New subtask', 'Add'],
+    ['comments', 'contacts/1', 'comment_text', 'Add the comment'],
+  ] as const)('%s are created a second time only if a person confirms it', async (kind, at, label, button) => {
+    await harness.call('tasks.create', { taskName: 'Call Ann' });
+    await harness.addContacts([{ email: 'ann@example.com' }]);
+    const { page, close } = await openPage(browser);
+    const operation = kind === 'subtasks' ? 'subtasks.create' : 'contacts.comment';
+    const made = async () => [...(await harness.commitsBy(operation)).values()].reduce((sum, n) => sum + n, 0);
+    const create = async () => {
+      await open(page, at);
+      await page.getByLabel(label).fill('Call on Monday');
+      await page.getByRole('button', { name: button, exact: true }).click();
+    };
+    await create();
+    await page.getByRole('status').waitFor();
+    await create();
+    await page.getByText('Nothing was sent now').waitFor();
+    expect(await made()).toBe(1);
+    await page.getByRole('button', { name: 'Send it a second time' }).click();
+    await page.getByRole('status').waitFor();
+    expect(await made()).toBe(2);
+    await close();
+  });
+
+  test('that only the application of the service creates say so', async () => {
+    const { page, close } = await openPage(browser);
+    await open(page, 'pipelines');
+    expect(await page.textContent('main')).toContain('Create one in the application of the service');
+    await close();
+  });
+
+  test.each([
     ['that was applied is found at the service and not sent again', true],
     ['that was not applied is sent again only after a look at the service', false],
   ])('a create without an answer %s', async (_case, isApplied) => {

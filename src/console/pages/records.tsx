@@ -116,7 +116,14 @@ function List({ name, kind, term, page: { records, next, problem } }: ListProps)
 
 function Nothing({ term, isMore, kind }: { term: string | undefined; isMore: boolean; kind: RecordKind }) {
   if (isMore) return <p class="dim">None of the {kind} read so far. The list is longer.</p>;
-  return <p class="dim">{term === undefined ? `There are no ${kind}.` : `No ${KIND[kind].one} matches.`}</p>;
+  const { one, create } = KIND[kind];
+  if (term !== undefined) return <p class="dim">No {one} matches.</p>;
+  const how = create === undefined ? ` Create one in the application of the service; its API cannot.` : '';
+  return (
+    <p class="dim">
+      There are no {kind}.{how}
+    </p>
+  );
 }
 
 function Line({ name, kind, listed: { id, record } }: { name: string; kind: RecordKind; listed: Listed }) {
