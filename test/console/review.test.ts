@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listDecisions } from '../../src/engine/ledger/decisions.ts';
-import { addRows } from '../../src/engine/ledger/inputs.ts';
+import { addRows, type NewRow } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
 import { asLoad } from '../engine/ledger/fresh-ledger.ts';
@@ -62,20 +62,25 @@ async function inReview(labels: readonly string[], noKey: readonly string[] = []
   await endRun(pool, run.id, 'done');
 }
 
-/** A load whose orders may each belong to two customers; `names`: of their customers, in the file. */
-async function ordersInReview(names: readonly string[]): Promise<void> {
+const ASKED = { reason: 'AMBIGUOUS_CUSTOMER', facts: { customers: ['15', '16'] } };
+
+/** A load whose orders may each belong to two customers; `names`: of their customers, in the file. Returns the run. */
+async function ordersInReview(
+  names: readonly string[],
+  asked: Pick<NewRow, 'reason' | 'facts'> = ASKED,
+): Promise<string> {
   const { pool } = database;
   const about = { type: 'orders', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
   const { run } = await startRun(pool, { ...about, sync: 'orders', resource: 'orders', phase: 'load-orders' });
   await asLoad(database, run);
-  const asked = { verdict: 'review' as const, reason: 'AMBIGUOUS_CUSTOMER', facts: { customers: ['15', '16'] } };
   await addRows(
     pool,
     run.id,
-    names.map((_, i) => ({ n: i + 1, label: `A-${i + 1}`, ...asked })),
+    names.map((_, i) => ({ n: i + 1, label: `A-${i + 1}`, verdict: 'review', ...asked })),
   );
   await pool.query('update ledger.inputs set name = ($2::text[])[n] where run_id = $1', [run.id, names]);
   await endRun(pool, run.id, 'done');
+  return run.id;
 }
 
 const decisions = async () =>
@@ -84,6 +89,14 @@ const decisions = async () =>
 const call = apiOf(web);
 
 const ITEM = `/review/items/${encodeURIComponent('acme/contact-1')}`;
+
+test('a row that can only be ignored says what to do at the service, and its run has nothing to retry', async () => {
+  const twice = await ordersInReview(['Ann'], { reason: 'DUPLICATE', facts: { what: 'order', ids: ['14', '15'] } });
+  const [{ id }] = (await call('/review')).json.items;
+  expect(await pageAt(web, `/review/items/${encodeURIComponent(id)}`)).toContain('Delete all but one at the service.');
+  expect(await pageAt(web, `/runs/${twice}`)).not.toContain('action=retry');
+  expect(await pageAt(web, `/runs/${await ordersInReview(['Bob'])}`)).toContain('action=retry');
+});
 
 test('the second of two people who decide about a row is told, and the first decision stays', async () => {
   await inReview(['Ann']);

@@ -75,7 +75,8 @@ export const ROW_REASONS = {
     meaning: 'The service has more than one record of this row.',
     sentence:
       'The service has more than one {what}[?before  (already before this run)][?audit  (found by an audit after the run)]: {ids}.',
-    remedy: 'Delete all but one at the service.',
+    remedy:
+      'Delete all but one at the service. Then run the sync again; the row of a load can be ignored (`lockstep review`).',
   },
   LOST: {
     meaning: 'An audit after the run did not find a record that the run had created.',

@@ -1,7 +1,7 @@
 /** One row in review: its evidence side by side, what can be decided, and what was decided before. */
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
-import { meaningOf } from '../../base/reasons/reasons.ts';
+import { meaningOf, remedyFor } from '../../base/reasons/reasons.ts';
 import { withOptions } from '../../base/reasons/template.ts';
 import type { Decision } from '../../engine/ledger/decisions.ts';
 import { type Keys, MOST_COUNTED, type ReviewItem } from '../../engine/ledger/views/review-items.ts';
@@ -10,7 +10,7 @@ import { canUndo, nameOf } from '../../operator/review-decisions.ts';
 import { decisionsLike, ordersOfSameCustomer } from '../../operator/same-customer.ts';
 import { markOf, type Reviewed, readReviewed } from '../actions/review-actions.ts';
 import { definePage } from '../page.ts';
-import { Check, Field, Hidden, Note, Submit } from '../parts/inputs.tsx';
+import { Check, Field, Hidden, Note, Remedy, Submit } from '../parts/inputs.tsx';
 import { Chip, Crumbs, Empty, Foreign, Section, Title } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { DecisionTable, itemAddress } from './review-parts.tsx';
@@ -85,9 +85,10 @@ interface QuestionProps {
 }
 
 function Question({ item, reviewed: { decisions }, others, hint, canAct }: QuestionProps) {
-  const { reason, run, n, sync, isLater } = item;
+  const { reason, facts, run, account, n, sync, isLater } = item;
   const choices = choicesFor(item);
   const statement = statementOf(item, hint);
+  const isForService = !choices.includes('use') && !choices.includes('create');
   return (
     <>
       <p class="why-review">
@@ -98,6 +99,7 @@ function Question({ item, reviewed: { decisions }, others, hint, canAct }: Quest
           <Words text={statement} most={1_000} />
         </p>
       )}
+      {isForService && <Remedy text={remedyFor(reason, facts, { command: hint, about: { run, account } })} />}
       <p>
         <a href={`/runs/${run}/rows/${n}`}>The row</a> of <Foreign text={sync} most={60} />
       </p>

@@ -1,4 +1,6 @@
 /** What an operator can do with a run. */
+import type pg from 'pg';
+import { hasReviewToReopen } from '../../engine/ledger/matching/staged-orders.ts';
 import { isHalfRead, isOfOtherTenant, isUnconfirmed } from '../../engine/ledger/run-remedy.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { problemsIn, type RunReport } from '../../operator/run-report.ts';
@@ -12,19 +14,27 @@ interface RunActsProps {
   readonly report: RunReport;
   /** The load that has its corrected lines. */
   readonly correction: string | undefined;
+  /** Whether a retry would work on any of its rows. */
+  readonly canRetry: boolean;
   /** Whether a person types the number of writes before it is approved. */
   readonly isAsked: boolean;
 }
 
-export function RunActs({ run, report, correction, isAsked }: RunActsProps) {
+export function RunActs({ run, report, correction, canRetry, isAsked }: RunActsProps) {
   return (
     <>
       {isUnconfirmed(run) && <Button to={accountPath(run.account)} label={`Confirm account ${run.account}`} primary />}
-      {actionsFor(run, report, correction).map((offered) => (
+      {actionsFor(run, report, correction, canRetry).map((offered) => (
         <ActOn run={run.id} plan={run.planId} isAsked={isAsked} {...offered} />
       ))}
     </>
   );
+}
+
+/** An ended load whose only problems are rows in review may have none to retry, such as a record that exists twice. */
+export async function isRetriable(pool: pg.Pool, run: Run, { type, counts }: RunReport): Promise<boolean> {
+  const isOnlyReview = run.status === 'done' && type === 'orders' && counts.rejected + counts.unknown === 0;
+  return !isOnlyReview || counts.review === 0 || hasReviewToReopen(pool, run.id);
 }
 
 interface ActOnProps extends Offered {
@@ -52,13 +62,19 @@ interface Offered {
   readonly primary: boolean;
 }
 
-function actionsFor(run: Run, report: RunReport, correction: string | undefined): readonly Offered[] {
+function actionsFor(
+  run: Run,
+  report: RunReport,
+  correction: string | undefined,
+  canRetry: boolean,
+): readonly Offered[] {
   const { status, partOf, isAcknowledged } = run;
   if (partOf !== undefined) return [];
   if (report.state === 'not-approved' && correction !== undefined) return []; // that load has all its lines
   const isWrong = status === 'failed' || (status === 'done' && problemsIn(report.counts) > 0);
   const acknowledge: Offered = { action: 'acknowledge', label: 'Acknowledge', primary: false };
-  return [...workOn(run, report), ...(isWrong && !isAcknowledged && !report.dryRun ? [acknowledge] : [])];
+  const work = workOn(run, report).filter(({ action }) => canRetry || action !== 'retry');
+  return [...work, ...(isWrong && !isAcknowledged && !report.dryRun ? [acknowledge] : [])];
 }
 
 /** What resumes or cancels the run. */

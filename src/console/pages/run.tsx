@@ -29,7 +29,7 @@ import { Counts, CountsBar, State } from '../parts/run-counts.tsx';
 import { Words } from '../parts/words.tsx';
 import { ActionList } from './activity.tsx';
 import { Plan, samplesOf } from './plan.tsx';
-import { RunActs } from './run-acts.tsx';
+import { isRetriable, RunActs } from './run-acts.tsx';
 import { ApproveFirst, isLarge, Results } from './run-load.tsx';
 import { StateNotice } from './run-notice.tsx';
 import { stuckTargets } from './target-parts.tsx';
@@ -57,7 +57,7 @@ export const run = definePage({
       readLoad(pool, shown.id),
       correctionOf(pool, shown.id),
     ]);
-    const { report, sections, reasons, throughput, minutes, left, rowsSettled } = figures;
+    const { report, sections, reasons, throughput, minutes, left, rowsSettled, canRetry } = figures;
     const canAct = person.role === 'operator';
     const suspended = shown.endedAt === undefined ? suspension : undefined;
     const isLoad = load !== undefined;
@@ -77,7 +77,7 @@ export const run = definePage({
       isBusy: shown.status === 'running' || BUSY.includes(report.state),
       body: (
         <>
-          <Headline run={shown} plan={isLoad ? plan : undefined} {...{ report, canAct, correction }} />
+          <Headline run={shown} plan={isLoad ? plan : undefined} {...{ report, canAct, correction, canRetry }} />
           <StateNotice run={shown} {...{ report, suspended, stuck, correction, corrected, hint }} />
           <Phases run={{ ...shown, rowsSettled }} report={report} left={left} throughput={throughput} />
           {plan && samples && <Plan run={shown} plan={plan} samples={samples} />}
@@ -144,6 +144,7 @@ interface Figures {
   readonly minutes: readonly BudgetMinute[];
   readonly left: RowsLeft | undefined;
   readonly rowsSettled: number;
+  readonly canRetry: boolean;
 }
 
 /** The rows of an unfinished run are counted once for all its viewers. */
@@ -157,19 +158,20 @@ function figuresOf(context: PageContext, run: Run): Promise<Figures> {
 
 async function readFigures({ pool, settings, hint }: PageContext, run: Run): Promise<Figures> {
   const isOpen = isUnfinished(run);
-  const [{ report, sections, reasons }, { throughput, minutes }, left] = await Promise.all([
+  const [{ report, sections, reasons, canRetry }, { throughput, minutes }, left] = await Promise.all([
     reportRun(pool, run, settings).then(async (report) => {
       const settledWell = SETTLED_WELL.filter((verdict) => report.counts[verdict] > 0);
-      const [sections, reasons] = await Promise.all([
+      const [sections, reasons, canRetry] = await Promise.all([
         problemSections(pool, report, hintsFor(hint, run), isOpen ? DECIDED_PROBLEMS : PROBLEMS),
         reasonsOf(pool, run.id, settledWell),
+        isRetriable(pool, run, report),
       ]);
-      return { report, sections, reasons };
+      return { report, sections, reasons, canRetry };
     }),
     sharedRead(settings, `speed ${run.id}`, () => speedOf(pool, run), isOpen ? CHART : {}),
     isOpen && kindOf(run) !== 'reading' ? rowsLeft(pool, run.id) : undefined,
   ]);
-  return { report, sections, reasons, throughput, minutes, left, rowsSettled: run.rowsSettled };
+  return { report, sections, reasons, canRetry, throughput, minutes, left, rowsSettled: run.rowsSettled };
 }
 
 async function speedOf(pool: PageContext['pool'], { id, scope }: Run) {
@@ -189,9 +191,10 @@ interface HeadlineProps extends OfRun {
   readonly plan: RunPlan | undefined;
   readonly canAct: boolean;
   readonly correction: string | undefined;
+  readonly canRetry: boolean;
 }
 
-function Headline({ run, report, plan, canAct, correction }: HeadlineProps) {
+function Headline({ run, report, plan, canAct, correction, canRetry }: HeadlineProps) {
   return (
     <div class="headline">
       <div>
@@ -204,7 +207,7 @@ function Headline({ run, report, plan, canAct, correction }: HeadlineProps) {
       </div>
       <div class="acts">
         <State report={report} />
-        {canAct && <RunActs {...{ run, report, correction }} isAsked={plan !== undefined && isLarge(plan)} />}
+        {canAct && <RunActs {...{ run, report, correction, canRetry }} isAsked={plan !== undefined && isLarge(plan)} />}
       </div>
     </div>
   );

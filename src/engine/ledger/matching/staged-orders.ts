@@ -204,6 +204,12 @@ export async function reopenOrders(db: Queryable, runId: string): Promise<number
   return reopened;
 }
 
+/** Whether `reopenOrders` would reopen a row in review. */
+export async function hasReviewToReopen(db: Queryable, runId: string): Promise<boolean> {
+  const { sql } = FAILED("and v.verdict = 'review'");
+  return (await db.query(`${sql} limit 1`, [runId])).rowCount !== 0;
+}
+
 /** Milliseconds until the earlier calls of a load's undecided rows have settled; 0 if they have. */
 export async function sentBeforeUnsettledForMs(db: Queryable, runId: string, settleMs: number): Promise<number> {
   const found = await db.query<{ ms: number }>(
