@@ -10,7 +10,7 @@ import { anAccount } from '../engine/worker/an-account.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { freshDatabase } from '../support/database.ts';
 import { expectSound, openPage } from './browser.ts';
-import { openConsole } from './open-console.ts';
+import { openConsole, SETTINGS } from './open-console.ts';
 import { apiOf, pageAt } from './requests.ts';
 
 const HOSTILE = `<img src=x onerror="alert(1)">"><svg onload=alert(2)> \u202egpj.exe \u001b[31m ${'x'.repeat(3_000)}`;
@@ -246,6 +246,27 @@ describe.runIf(CHROMIUM)('in a browser', () => {
       'and 2 other orders are undone: they are in review again.',
     );
     expect([(await call('/review')).json.total, wrong]).toEqual([4, []]);
+    await close();
+  });
+
+  test('keeps a note that is being written when the session ends, until the person has signed in', async () => {
+    await inReview(['Ann']);
+    const text = SETTINGS.replace('0" }', '0", password: { env: PW } }');
+    const own = await openConsole({ database, text, env: { PW: 'correct horse' } });
+    const { page, close } = await openPage(browser);
+    const signIn = async () => {
+      await page.getByLabel('Password').fill('correct horse');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.waitForURL(own.url + ITEM);
+    };
+    await page.goto(own.url + ITEM);
+    await signIn();
+    await page.getByLabel('Note').fill('Ask Bob');
+    await database.pool.query('delete from ledger.console_sessions');
+    await page.waitForURL(/login/);
+    await signIn();
+    expect(await page.getByLabel('Note').inputValue()).toBe('Ask Bob');
+    await own.close();
     await close();
   });
 

@@ -85,8 +85,10 @@ async function stream(slot) {
   }, TURN_MS);
   source.onmessage = ({ data }) => {
     const news = JSON.parse(data);
-    if (news.go !== undefined) location.assign(news.go);
-    else if (news.away !== undefined) sayAway(news.away);
+    if (news.go !== undefined) {
+      keepWritten();
+      location.assign(news.go);
+    } else if (news.away !== undefined) sayAway(news.away);
     else {
       last.at = new Date();
       last.hasFailed = false;
@@ -114,13 +116,15 @@ function sayAway(why) {
 function isInUse() {
   const live = document.getElementById('live');
   const selected = getSelection();
-  const isTouched = ({ value, defaultValue, checked, defaultChecked }) =>
-    value !== (defaultValue ?? value) || checked !== defaultChecked;
   return (
     (!selected.isCollapsed && live.contains(selected.anchorNode)) ||
     [...live.querySelectorAll('input, textarea')].some(isTouched) ||
     document.activeElement?.matches('#live select')
   );
+}
+
+function isTouched({ value, defaultValue, checked, defaultChecked }) {
+  return value !== (defaultValue ?? value) || checked !== defaultChecked;
 }
 
 /** What an element leads to, sends or copies, which stays the same when the page is read again; its words may change. */
@@ -167,17 +171,25 @@ document.addEventListener('keydown', (event) => {
   button?.click();
 });
 
-// A form that was sent after the session had ended is filled in again once the person has signed in.
+// A form that was sent, or written in, when the session ended is filled in again once the person has signed in.
 const SENT = 'sent-form';
 document.addEventListener('submit', ({ target: form }) => {
-  if (location.pathname === '/login') return;
+  if (location.pathname !== '/login') keepForm(form);
+});
+
+function keepWritten() {
+  const form = [...document.forms].find(({ elements }) => [...elements].some(isTouched));
+  if (form) keepForm(form);
+}
+
+function keepForm(form) {
   const fields = [...new FormData(form)].filter(([, value]) => typeof value === 'string');
   try {
     sessionStorage.setItem(SENT, JSON.stringify({ page: location.href, action: form.getAttribute('action'), fields }));
   } catch {
     sessionStorage.removeItem(SENT); // too large
   }
-});
+}
 
 function fillAgain({ page, action, fields }) {
   const form = [...document.forms].find((one) => one.getAttribute('action') === action);
