@@ -31,8 +31,8 @@ export interface Calls {
 /** Calls that each of these runs and its parts have made. */
 export async function callsWithParts(db: Queryable, ids: readonly string[]): Promise<ReadonlyMap<string, Calls>> {
   const found = await db.query<Calls & { id: string }>(
-    `select coalesce(part_of, id) as id, sum(calls)::float8 as calls, bool_or(calls_missed) as "callsMissed"
-     from ledger.runs where id = any($1) or part_of = any($1) group by 1`,
+    `select a.id, sum(u.calls)::float8 as calls, bool_or(u.calls_missed) as "callsMissed"
+     from unnest($1::text[]) a (id) join ledger.runs u on u.id = a.id or u.part_of = a.id group by 1`,
     [ids],
   );
   return new Map(found.rows.map(({ id, ...calls }) => [id, calls]));

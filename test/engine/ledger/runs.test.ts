@@ -3,6 +3,7 @@ import { keepBaseline, readBaseline } from '../../../src/engine/ledger/baselines
 import { keepCustomers } from '../../../src/engine/ledger/match-index.ts';
 import { pruneRows } from '../../../src/engine/ledger/retention/forget.ts';
 import { countRows, rowsLeft, VERDICTS } from '../../../src/engine/ledger/rows.ts';
+import { callsWithParts } from '../../../src/engine/ledger/run-parts.ts';
 import {
   endRun,
   resumeHint,
@@ -200,6 +201,18 @@ describe('a run that ends', () => {
     await pool.query('drop function no_part cascade');
     await endRun(pool, run.id, 'cancelled');
     expect(await statuses()).toEqual(['cancelled', 'cancelled']);
+  });
+
+  test('has its own calls and those of its parts, and a part has its own, asked together or alone', async () => {
+    const run = await aRun(database);
+    const part = await aRun(database, { partOf: run.id });
+    await recordProgress(database.pool, run.id, { calls: 2 });
+    await recordProgress(database.pool, part.id, { calls: 3 });
+    const calls = async (...ids: string[]) => {
+      const found = await callsWithParts(database.pool, ids);
+      return ids.map((id) => found.get(id)?.calls);
+    };
+    expect([await calls(run.id, part.id), await calls(part.id)]).toEqual([[5, 3], [3]]);
   });
 
   test.each([
