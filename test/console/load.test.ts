@@ -127,6 +127,20 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
+  test('that was pasted and is refused stays in its field', async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(`${web.url}/load`);
+    const text = page.getByLabel('Or paste its lines');
+    await text.fill('order_id,client_id,amount');
+    await page.evaluate("document.querySelector('select[name=account]').options[0].value = 'gone'");
+    await page.getByRole('button', { name: 'Upload' }).click();
+    expect(await said(page)).toContain('gone');
+    expect(await text.inputValue()).toBe('order_id,client_id,amount');
+    await page.reload();
+    expect(await text.inputValue()).toBe('');
+    await close();
+  });
+
   test('that is not a CSV, is cut off or too large is refused with the reason, and nothing is kept of it', async () => {
     const { page, close } = await openPage(browser);
     await choose(page, 'orders.xlsx', Buffer.from('PK\u0003\u0004\u0000\u0000binary\u0000'));

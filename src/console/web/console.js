@@ -171,7 +171,7 @@ document.addEventListener('keydown', (event) => {
   button?.click();
 });
 
-// A form that was sent, or written in, when the session ended is filled in again once the person has signed in.
+// A form that was refused is filled in again; one that was sent, or written in, when the session ended, once the person has signed in.
 const SENT = 'sent-form';
 document.addEventListener('submit', ({ target: form }) => {
   if (location.pathname !== '/login') keepForm(form);
@@ -193,7 +193,7 @@ function keepForm(form) {
 
 function fillAgain({ page, action, fields }) {
   const form = [...document.forms].find((one) => one.getAttribute('action') === action);
-  if (page !== location.href || !form) return;
+  if (new URL(page).pathname !== location.pathname || !form) return;
   for (const field of form.elements) {
     const values = fields.filter(([name]) => name === field.name).map(([, value]) => value);
     if (field.type === 'checkbox' || field.type === 'radio') field.checked = values.includes(field.value);
@@ -204,6 +204,6 @@ function fillAgain({ page, action, fields }) {
 if (location.pathname !== '/login') {
   const sent = sessionStorage.getItem(SENT);
   sessionStorage.removeItem(SENT);
-  if (sent && URL.canParse(document.referrer) && new URL(document.referrer).pathname === '/login')
-    fillAgain(JSON.parse(sent));
+  const hasSignedIn = URL.canParse(document.referrer) && new URL(document.referrer).pathname === '/login';
+  if (sent && (hasSignedIn || document.querySelector('main > .said.bad'))) fillAgain(JSON.parse(sent));
 }
