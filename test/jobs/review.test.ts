@@ -498,7 +498,7 @@ describe('a file of decisions', () => {
   });
 
   test('that is damaged is refused with its name and line', async () => {
-    await writeFile(csv(), 'id,choice,record,version\ncontact-1,use,1,x,y\n');
+    await writeFile(csv(), 'id,choice,record,version\ncontact-1,use\n');
     const { code, stderr } = await review('import', 'review.csv');
     expect(code).toBe(2);
     expect(stderr).toMatch(/^lockstep: .*review\.csv: 1 row is wrong, so nothing was decided\.\n {2}Line 2, /);

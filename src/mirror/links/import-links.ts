@@ -60,6 +60,7 @@ export async function importLinks(pool: pg.Pool, request: LinkImport): Promise<I
     await refuseContradictions(db, { of: 'item_id', other: 'source_id', code: 'ITEM_TWICE' });
     await decide(db, request);
     const unlinked = await unlinkedBy(db, request);
+    request.signal.throwIfAborted();
     if (!request.isDryRun) await write(db, request);
     const imported = {
       ...(await countRows(db)),
