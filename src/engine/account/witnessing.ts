@@ -247,14 +247,15 @@ async function checkTenant({ pool, run, account }: JobContext<unknown>, tenant: 
   const other = before === undefined ? await keepTenant(pool, run.scope, tenant) : undefined;
   if (before === undefined && other === undefined) return;
   const sent = await sentSoFar(pool, run.id);
-  if (before !== undefined)
+  if (before !== undefined) {
     throw identityUnclear(
       account.name,
-      `shows the records of tenant ${tenant}; until now it was tenant ${before}. ${OTHER_OR_RESTORED}`,
+      `shows the records of tenant ${tenant}; until now it was tenant ${before}`,
       sent,
     );
+  }
   const what = `shows the records of tenant ${tenant}, which is known as "${other}", by another key`;
-  throw identityUnclear(account.name, `${what}. It may be that tenant, or another one with the same number.`, sent);
+  throw identityUnclear(account.name, what, sent, 'It may be that tenant, or another one with the same number.');
 }
 
 async function otherRecords(
@@ -268,13 +269,14 @@ async function otherRecords(
   const example =
     first && `${singular(resource)} ${first.id} was ${said(first.keys)} and is ${said(found.get(first.id))}`;
   const what = `lists other ${resource} under the ids that are known: ${formatCount(others.length)} of ${formatCount(found.size)}; ${example}`;
-  return identityUnclear(account.name, `${what}. ${OTHER_OR_RESTORED}`, await sentSoFar(pool, run.id));
+  return identityUnclear(account.name, what, await sentSoFar(pool, run.id));
 }
 
 const OTHER_OR_RESTORED = 'It may be another tenant, or a service that was restored from a backup.';
 
-function identityUnclear(account: string, what: string, sent: string): RunPaused {
-  return new RunPaused('IDENTITY_UNCLEAR', `The service of account "${account}" ${what} ${sent} ${waysOn(account)}`);
+function identityUnclear(account: string, what: string, sent: string, cause = OTHER_OR_RESTORED): RunPaused {
+  const message = `The service of account "${account}" ${what}. ${cause} ${sent} ${waysOn(account)}`;
+  return new RunPaused('IDENTITY_UNCLEAR', message);
 }
 
 async function wentBack(
