@@ -3,6 +3,7 @@ import { wrongUse } from '../../base/errors.ts';
 import type { Budget, BudgetStore } from '../../client/budget/budget.ts';
 import { createBudget } from '../../client/budget/key-budget.ts';
 import type { Target } from '../../contract/target.ts';
+import { thisHolder } from '../../engine/ledger/claims.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
 import type { ChangeFilter } from '../../settings/target-events.ts';
@@ -68,7 +69,7 @@ export function openTargets(given: TargetsNeeds): OpenTargets {
     if (opened) return opened;
     const { requests, perMs, burst, concurrency } = budget;
     const limits = { ratePerSecond: (requests * 1000) / perMs, burst, concurrency };
-    const made = createBudget({ key: `target:${name}`, limits, store });
+    const made = createBudget({ key: `target:${name}`, limits, store, process: thisHolder() });
     budgets.set(name, made);
     return made;
   }
