@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { createBudget } from '../../../src/client/budget/key-budget.ts';
 import { openPostgresStore } from '../../../src/client/budget/postgres-store.ts';
-import { thisWorker } from '../../../src/engine/ledger/claims.ts';
+import { thisHolder, thisWorker } from '../../../src/engine/ledger/claims.ts';
 import { keptSecretsOf } from '../../../src/mirror/inbound/ledger-secrets.ts';
 import { openTargets } from '../../../src/mirror/targets/open-targets.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
@@ -23,6 +23,7 @@ test('the only call that a target allows at once is free again as soon as the pr
   const targets = openTargets({
     settings: { outside },
     store,
+    holder: thisHolder,
     readSecret: needsOf(vendor).readSecret,
     accounts: { use: unused, reopen: unused },
     readTask: unused,
