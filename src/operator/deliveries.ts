@@ -13,6 +13,7 @@ import { quote } from '../settings/message-parts.ts';
 import { receivesEvents } from '../settings/schema-target.ts';
 import { channelNamed, type Settings, targetNamed } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
+import { type Transactional, together } from '../storage/transaction.ts';
 import { channelIn, outboxName } from './alerts/channels/channel.ts';
 import { formatTime } from './format.ts';
 
@@ -39,14 +40,16 @@ export function replayHow({ targets, alerts }: Settings): ReplayHow {
   return { tellsOldStates: [...telling, ...Object.keys(alerts).map(outboxName)] };
 }
 
-/** Makes ended deliveries wait again, and enables their targets. */
-export async function sendAgain(
-  db: Queryable,
+/** Makes ended deliveries wait again and enables their targets, both or neither. */
+export function sendAgain(
+  db: Transactional,
   filter: DeliveryFilter,
   how: ReplayHow,
 ): Promise<Replayed & { readonly enabled: readonly string[] }> {
-  const replayed = await replay(db, filter, how);
-  return { ...replayed, enabled: await enableTargets(db, replayed.targets) };
+  return together(db, async (one) => {
+    const replayed = await replay(one, filter, how);
+    return { ...replayed, enabled: await enableTargets(one, replayed.targets) };
+  });
 }
 
 /** `2 deliveries to ops-hook to send again`. */

@@ -48,6 +48,7 @@ export async function importLinkFile(pool: pg.Pool, settings: Settings, file: Li
       isReplacing,
       isDryRun,
       mostRefused: MOST_REFUSED,
+      signal,
     });
     return { ...imported, name: received.name, columns: reader.columns };
   } finally {

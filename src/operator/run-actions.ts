@@ -11,7 +11,7 @@ import { acknowledgeRun, cancelledBy, endRun, resumeRun } from '../engine/ledger
 import { isUnfinished, type Run, readRun } from '../engine/ledger/runs.ts';
 import { scopeNamed } from '../engine/ledger/scopes/scopes.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import type { Transactional } from '../storage/transaction.ts';
+import { type Transactional, together } from '../storage/transaction.ts';
 import { readLoad } from '../syncs/orders/begin-load.ts';
 import { approveFirst } from '../syncs/orders/load-approval.ts';
 import { reopenLoad } from '../syncs/orders/reopen-load.ts';
@@ -23,7 +23,14 @@ type Hint = (command: string) => string;
  * Ends an unfinished run for good, also one that awaits approval. `by`: who does it. `declines`: only one that awaits approval.
  * @throws LockstepError RUN_ENDED, APPROVAL_OVER
  */
-export async function cancelRun(db: Transactional, run: Run, by: string, declines = false): Promise<void> {
+export function cancelRun(db: Transactional, { id }: Run, by: string, declines = false): Promise<void> {
+  return together(db, async (one) => {
+    await one.query('select from ledger.runs where id = $1 for update', [id]); // another person may approve or end it just now
+    await cancelAsItIs(one, await readRun(one, id), by, declines);
+  });
+}
+
+async function cancelAsItIs(db: Transactional, run: Run, by: string, declines: boolean): Promise<void> {
   if (declines && isUnfinished(run) && !awaitsApproval(run)) {
     const message = `Run ${run.id} does not await approval any more, so nothing was done. Look at it again; cancel it if it must not write more.`;
     throw wrongUse(message, 'APPROVAL_OVER');
@@ -35,9 +42,9 @@ export async function cancelRun(db: Transactional, run: Run, by: string, decline
 }
 
 /** Keeps that a person knows what is wrong with an ended run: status and alerts leave it out. @throws LockstepError RUN_UNFINISHED, RUN_ACKNOWLEDGED */
-export async function acknowledgeProblems(db: Queryable, { id, status }: Run, by: string, hint: Hint): Promise<void> {
+export async function acknowledgeProblems(db: Queryable, { id }: Run, by: string, hint: Hint): Promise<void> {
   if (await acknowledgeRun(db, id, `${by} has acknowledged its problems`)) return;
-  if (isUnfinished({ status })) {
+  if (isUnfinished(await readRun(db, id))) {
     const message = `Run ${id} is unfinished, so what it ends with is not known yet. See: ${hint(`runs show ${id}`)}`;
     throw wrongUse(message, 'RUN_UNFINISHED');
   }
@@ -79,13 +86,9 @@ export async function requireResumable(db: Queryable, run: Run, hint: Hint): Pro
  * Resumes a failed or paused run; of a run that awaits approval, the plan `seen` is approved, or of a load only its `first` orders.
  * A running one stays as it is. `by`: who does it. @throws also PLAN_REPLACED, RUN_IN_THE_WAY, NO_PLAN_OF_A_LOAD
  */
-export async function reopenRun(
-  pool: pg.Pool,
-  run: Run,
-  { by, seen = run.planId, first }: Approving,
-  hint: Hint,
-): Promise<void> {
+export async function reopenRun(pool: pg.Pool, run: Run, approving: Approving, hint: Hint): Promise<void> {
   await requireResumable(pool, run, hint);
+  const { by, seen = run.planId, first } = approving;
   const { id, status, resource } = run;
   if (first !== undefined && !(awaitsApproval(run) && (await readLoad(pool, id)))) {
     const { remedy, command } = remedyFor(run);
@@ -97,6 +100,7 @@ export async function reopenRun(
   const approve = () => (first === undefined ? approveRun(pool, plan, by) : approveFirst(pool, plan, by, first));
   if (await (awaitsApproval(run) ? approve() : resumeRun(pool, id))) return;
   const now = await readRun(pool, id);
+  if (now.status !== status) return reopenRun(pool, now, { ...approving, seen }, hint); // another person was faster
   if (awaitsApproval(now) && now.planId !== seen) {
     const message = `Run ${id} shows another plan now than the one that you approve, so nothing is approved. See its plan, and approve that: ${hint(`runs show ${id}`)}`;
     throw new LockstepError('PLAN_REPLACED', message, { exitCode: 3 });
@@ -129,6 +133,7 @@ export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<nu
   if (dryRun) throw wrongUse(`Run ${id} was a dry run: nothing was sent, so nothing has failed.`, 'RUN_WAS_DRY');
   await requireItsTenant(pool, run);
   const rows = await reopenLoad(pool, id);
+  if (rows === undefined) return retryLoad(pool, await readRun(pool, id), hint); // another person was faster
   if (rows === 0 && rowsPruned > 0) {
     const message = `The rows of run ${id} were deleted because of their age. Load its file again with --again: orders that exist are found, not created twice`;
     throw wrongUse(message, 'ROWS_DELETED');

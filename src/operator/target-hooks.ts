@@ -83,7 +83,9 @@ async function done<T>(
 ): Promise<T> {
   const asked = await asking;
   if (asked.status === 'ok') return asked.value;
-  throw new LockstepError('HOOK_FAILED', `The webhook of ${target}: ${asked.reason}: ${asked.detail}`, { exitCode: 3 });
+  const remedy = asked.status === 'later' ? '. Run the same command again: it looks first at what is there' : '';
+  const message = `The webhook of ${target}: ${asked.reason}: ${asked.detail}${remedy}`;
+  throw new LockstepError('HOOK_FAILED', message, { exitCode: 3 });
 }
 
 function unknownHook(target: string, url: string | undefined): LockstepError {

@@ -71,7 +71,7 @@ async function refuseUsed(target: Queryable, schemas: readonly string[], where: 
   );
   if (rows.length === 0) return;
   const found = rows.map(({ nspname }) => nspname).join(', ');
-  const message = `There are already tables of Lockstep (${found}) in ${where}, and a copy would mix two ledgers. Name a new, empty database in DATABASE_URL (database.url). Nothing was copied`;
+  const message = `There are already tables of Lockstep (${found}) in ${where}, and a copy would mix two ledgers. If an earlier copy made them, it is complete, even if its command was killed. Otherwise name a new, empty database in DATABASE_URL (database.url). Nothing was copied`;
   throw wrongUse(message, 'DATABASE_NOT_EMPTY');
 }
 

@@ -5,11 +5,14 @@ import os from 'node:os';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import type pg from 'pg';
-import { afterEach } from 'vitest';
+import { afterEach, vi } from 'vitest';
 import { runCommand } from '../../src/cli/main.ts';
 import type { TextStream } from '../../src/cli/print/screen.ts';
 import { initSettings } from '../../src/settings/load.ts';
+import { inTransaction } from '../../src/storage/transaction.ts';
+import type { FreshDatabase } from '../support/database.ts';
 import { jsonIn } from '../support/json-in.ts';
+import { PATIENT } from '../support/patient.ts';
 
 export interface CommandResult {
   readonly code: number;
@@ -27,17 +30,19 @@ export interface Around {
   readonly isTTY?: boolean;
   /** What a person at the terminal answers, such as `n\n`. */
   readonly answers?: string;
+  /** Emits the signals that the process receives. */
+  readonly signals?: EventEmitter;
 }
 
-/** Runs a command to its end. The command must end without a signal. */
+/** Runs a command to its end. */
 export async function command(
   args: readonly string[],
-  { cwd, env = {}, isTTY, answers }: Around,
+  { cwd, env = {}, isTTY, answers, signals = new EventEmitter() }: Around,
 ): Promise<CommandResult> {
   const [stdout, stderr] = [textStream(isTTY), textStream(isTTY)];
   const person = Object.assign(new PassThrough(), { isTTY: true });
   if (answers !== undefined) person.end(answers);
-  const process = { stdout, stderr, env, cwd, signals: new EventEmitter(), abort: () => undefined };
+  const process = { stdout, stderr, env, cwd, signals, abort: () => undefined };
   const code = await runCommand(args, { ...process, ...(answers !== undefined && { stdin: person }) });
   const last = stdout.text().trimEnd().split('\n').at(-1) ?? '';
   return { code, stdout: stdout.text(), stderr: stderr.text(), json: jsonIn(last) };
@@ -69,6 +74,24 @@ export function scratchFolders(): (given?: { readonly withSettings: boolean }) =
     if (withSettings) await initSettings({ cwd: dir });
     return dir;
   };
+}
+
+/** Runs `work`, and sends it Ctrl-C while it waits for `table`, which another session of `database` has locked. */
+export async function interruptedAt<T>(
+  database: Pick<FreshDatabase, 'pool'>,
+  table: string,
+  work: (signals: EventEmitter) => Promise<T>,
+): Promise<T> {
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const signals = new EventEmitter();
+  let ending: Promise<T> | undefined;
+  await inTransaction(database.pool, async (db) => {
+    await db.query(`lock table ${table}`);
+    ending = work(signals);
+    await vi.waitUntil(async () => (await database.pool.query(waiting)).rowCount === 1, PATIENT);
+    signals.emit('SIGINT');
+  });
+  return ending as Promise<T>; // safe: the transaction has begun it
 }
 
 /** A database's address. pg expects a socket directory as a percent-encoded host. */

@@ -1,9 +1,10 @@
+import type { EventEmitter } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
-import { command, databaseUrl, scratchFolders } from './command.ts';
+import { command, databaseUrl, interruptedAt, scratchFolders } from './command.ts';
 
 const SETTINGS = `
 accounts: { demo: {}, other: {} }
@@ -26,10 +27,10 @@ async function links(...args: readonly string[]) {
   return inFolder(await folder(), args);
 }
 
-async function inFolder(cwd: string, args: readonly string[]) {
+async function inFolder(cwd: string, args: readonly string[], signals?: EventEmitter) {
   await writeFile(path.join(cwd, 'settings.yaml'), SETTINGS);
   const env = { DATABASE_URL: databaseUrl(database.connection) };
-  return command(['links', ...args, '--config', 'settings.yaml'], { cwd, env });
+  return command(['links', ...args, '--config', 'settings.yaml'], { cwd, env, ...(signals && { signals }) });
 }
 
 /** Imports a file with this content. */
@@ -86,6 +87,17 @@ test('replaces a different link only with --replace', async () => {
 test('a dry run prints the plan and writes nothing', async () => {
   const { stdout } = await imported('task,issue\n1,ABC-1\n', '--dry-run');
   expect(stdout).toContain('Dry run: nothing was written. 1 row: 1 new');
+  expect(await stored()).toEqual([]);
+});
+
+test('an import that is stopped by Ctrl-C after the file was read writes nothing, and says so', async () => {
+  const cwd = await folder();
+  await writeFile(path.join(cwd, 'links.csv'), 'task_id,item_id\n12,ABC-1\n');
+  const { code, stdout, stderr } = await interruptedAt(database, 'ledger.links', (signals) =>
+    inFolder(cwd, ['import', 'links.csv', ...TO], signals),
+  );
+  expect([code, stdout]).toEqual([3, '']);
+  expect(stderr).toMatch(/^Stopping\. .*\n.*The import was stopped\. Nothing was written\.\n$/);
   expect(await stored()).toEqual([]);
 });
 

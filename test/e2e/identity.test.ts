@@ -261,4 +261,24 @@ describe('two names for one tenant', () => {
     const allowed = 'at most 15 calls a second';
     expect((await at.run('status')).json.accounts).toMatchObject([{ allowed }, { allowed }]);
   });
+
+  test.each([
+    ['become one account', 'rebind', 'a', 'unchanged'],
+    ['stay two', 'fresh', 'b~2', 'existing'],
+  ])('that have different keys %s, as an operator decides', async (_, decision, tenant, verdict) => {
+    const service = await at.start({ contacts: CONTACTS, tenants: ['one', 'spare'] });
+    await at.settle({ a: { url: service.url }, b: { url: service.url, key: 'spare' } });
+    expect((await at.run('run', 'sync-a')).code).toBe(0);
+    const before = await customersOf(service);
+    const paused = await at.run('run', 'sync-b');
+    expect([paused.code, paused.json.error.code]).toEqual([3, 'IDENTITY_UNCLEAR']);
+    expect(paused.json.error.message).toContain(
+      'tenant 1, which is known as "a", by another key. It may be that tenant,',
+    );
+    const decided = await at.run('accounts', decision, 'b');
+    expect(decided.json).toMatchObject({ tenant, cancelled: [paused.json.run] });
+    const again = await at.run('run', 'sync-b');
+    expect([again.code, again.json.counts]).toMatchObject([0, { in: CONTACTS, [verdict]: CONTACTS }]);
+    expect(await customersOf(service)).toEqual(before);
+  });
 });

@@ -12,7 +12,12 @@ import { csvOf } from '../support/harness/orders.ts';
 import { commandsIn } from './commands.ts';
 
 /** Tenant one is the tenant of a harness. */
-export const KEYS = { one: TEST_KEY, two: 'the-key-of-tenant-two-0002' };
+export const KEYS = {
+  one: TEST_KEY,
+  two: 'the-key-of-tenant-two-0002',
+  /** Another key of tenant one. */
+  spare: 'the-spare-key-of-tenant-one-03',
+};
 export type KeyName = keyof typeof KEYS;
 
 export const BUDGET = '{ requests: 1000, per: 1s, settle: 200ms, timeout: 2s }';
@@ -29,6 +34,7 @@ export interface ServiceOptions {
   readonly contacts?: number;
   /** Seed of the sample: another number gives other people under the same ids. */
   readonly people?: number;
+  /** The keys that exist. */
   readonly tenants?: readonly KeyName[];
 }
 
@@ -48,7 +54,12 @@ export async function openOwnServices() {
     () => rm(cwd, { recursive: true, force: true }),
     () => ledger.close(),
   );
-  const env = { DATABASE_URL: databaseUrl(ledger.connection), KEY_ONE: KEYS.one, KEY_TWO: KEYS.two };
+  const env = {
+    DATABASE_URL: databaseUrl(ledger.connection),
+    KEY_ONE: KEYS.one,
+    KEY_TWO: KEYS.two,
+    KEY_SPARE: KEYS.spare,
+  };
   const { here: run, file } = commandsIn({ cwd, env });
   return {
     ledger,
@@ -58,7 +69,7 @@ export async function openOwnServices() {
     async start({ contacts = 0, people = 1, tenants = ['one'] }: ServiceOptions = {}): Promise<OwnService> {
       const { database, front, close } = await openHarness();
       closers.push(close);
-      const named = tenants.map((name) => ({ name: name === 'one' ? 'test' : name, key: KEYS[name] }));
+      const named = tenants.map((name) => ({ name: name === 'two' ? name : 'test', key: KEYS[name] }));
       if (contacts > 0) await seedWorkspace(database.pool, { contacts, seed: people, tenants: named });
       for (const { name, key } of named)
         await createKey(database.pool, (await ensureTenant(database.pool, name)).id, { key });

@@ -8,7 +8,7 @@ import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { type NewRun, type Run, runningRuns, startRun } from '../../src/engine/ledger/runs.ts';
 import { planRows } from '../../src/engine/ledger/transitions.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
-import { command, databaseUrl } from '../cli/command.ts';
+import { type Around, command, databaseUrl, interruptedAt } from '../cli/command.ts';
 import { openContactsHarness } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import type { Reply } from '../support/http-server.ts';
@@ -40,10 +40,12 @@ const harness = await openContactsHarness({ account: QUICK, hasFront: true, sync
 beforeEach(() => harness.reset());
 afterAll(() => harness.close());
 
-function lockstep(...args: readonly string[]) {
+function lockstepWith(more: Pick<Around, 'signals'>, ...args: readonly string[]) {
   const env = { ...harness.env, DATABASE_URL: databaseUrl(harness.database.connection) };
-  return command([...args, '--config', 'lockstep.yaml'], { cwd: harness.dataDir, env });
+  return command([...args, '--config', 'lockstep.yaml'], { cwd: harness.dataDir, env, ...more });
 }
+
+const lockstep = (...args: readonly string[]) => lockstepWith({}, ...args);
 
 const review = (...args: readonly string[]) => lockstep('review', ...args);
 
@@ -483,6 +485,23 @@ describe('a file of decisions', () => {
     expect(await ids()).toHaveLength(3);
     const twice = await fillIn({ 'contact-1': 'use,1', 'contact-2': 'use,1' });
     expect(twice.stderr).toContain('Line 3, column record: Customer 1 was already chosen for contact 1,');
+  });
+
+  test('decides nothing if it is stopped by Ctrl-C while it waits for decisions of others', async () => {
+    await fillIn({ 'contact-2': 'ignore,' }, '--dry-run');
+    const stopped = await interruptedAt(harness.database, 'ledger.decisions', (signals) =>
+      lockstepWith({ signals }, 'review', 'import', 'review.csv'),
+    );
+    expect([stopped.code, stopped.stdout]).toEqual([3, '']);
+    expect(stopped.stderr).toMatch(/^Stopping\. .*\n.*Stopped by a signal before the work was done/);
+    expect(await states()).toEqual([]);
+  });
+
+  test('that is damaged is refused with its name and line', async () => {
+    await writeFile(csv(), 'id,choice,record,version\ncontact-1,use\n');
+    const { code, stderr } = await review('import', 'review.csv');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^lockstep: .*review\.csv: 1 row is wrong, so nothing was decided\.\n {2}Line 2, /);
   });
 
   test('with a record that the service does not have decides nothing', async () => {

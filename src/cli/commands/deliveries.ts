@@ -174,15 +174,12 @@ async function replayThem(session: Session, { id, dryRun = false, ...options }: 
   const filter: DeliveryFilter = { ...(await toFilter(session, pool, options)), ids: id };
   for (const one of id ?? []) await readDelivery(pool, one, hint);
   const how = replayHow(await session.settings());
-  const planned = await planReplay(pool, filter, how);
-  out.say(planWords(planned));
-  if (dryRun) {
-    out.result({ dryRun, ...planned, enabled: [] });
-    return;
-  }
-  const { enabled, ...replayed } = await sendAgain(pool, filter, how);
+  const { enabled, ...replayed } = dryRun
+    ? { ...(await planReplay(pool, filter, how)), enabled: [] }
+    : await sendAgain(pool, filter, how);
+  out.say(planWords(replayed));
   if (enabled.length > 0) out.say(`Enabled: ${enabled.join(', ')}.`);
-  if (replayed.again > 0) out.say(`A worker sends them: ${hint('start')}`);
+  if (replayed.again > 0 && !dryRun) out.say(`A worker sends them: ${hint('start')}`);
   out.result({ dryRun, ...replayed, enabled });
 }
 

@@ -180,7 +180,7 @@ async function importThem(session: Session, file: string, options: ImportOptions
   const { target, account, map = new Map(), header: hasHeader } = options;
   const { dryRun: isDryRun = false, replace: isReplacing = false } = options;
   const spoolDir = path.join(dataDir, 'received');
-  const signal = session.untilStopped('Stopping. Nothing was written.');
+  const signal = session.untilStopped('Stopping. Press Ctrl-C again to stop at once.');
   const { pool } = await session.openLedger();
   const source = file === '-' ? file : path.resolve(cwd, file);
   try {

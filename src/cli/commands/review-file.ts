@@ -124,7 +124,7 @@ interface Bad {
 
 async function importFile(session: Session, file: string, { dryRun = false }: { dryRun?: boolean }): Promise<void> {
   const { out } = session;
-  const signal = session.untilStopped('Stopping. Nothing was decided.');
+  const signal = session.untilStopped('Stopping. Press Ctrl-C again to stop at once.');
   const rows = await readFilled(session, file, signal);
   const { pool } = await session.openLedger();
   const read = async (db: Queryable, judge: Judge) => {
@@ -142,6 +142,7 @@ async function importFile(session: Session, file: string, { dryRun = false }: { 
     await lockDecisions(db);
     const checked = await read(db, (made) => wrongDecisions(db, made));
     if (!dryRun) await decide(db, checked.decisions, thisPerson());
+    signal.throwIfAborted();
     return checked;
   });
   const counts = Object.fromEntries(CHOICES.map((one) => [one, decided.filter(({ choice }) => choice === one).length]));
@@ -184,15 +185,16 @@ async function readFilled({ cwd, dataDir }: Session, file: string, signal: Abort
       throw wrongUse(message, 'REVIEW_FILE_INVALID');
     }
     const rows: Filled[] = [];
-    for await (const batch of tableRows(received, table)) rows.push(...batch.map((row) => filled(row, at)));
+    for await (const batch of tableRows(received, table))
+      rows.push(...batch.map((row) => filled(received.name, row, at)));
     return rows;
   } finally {
     await received.close();
   }
 }
 
-function filled({ line, cells, fault }: TextRow, at: ReadonlyMap<Column, number>): Filled {
-  if (fault) throw refused('', [{ line, column: 'id', why: sentenceFor(fault.code, fault.facts) }]);
+function filled(file: string, { line, cells, fault }: TextRow, at: ReadonlyMap<Column, number>): Filled {
+  if (fault) throw refused(file, [{ line, column: 'id', why: sentenceFor(fault.code, fault.facts) }]);
   const cell = (column: Column) => withoutGuard(cells[at.get(column) ?? -1] ?? '').trim();
   // Safe: every column is in it.
   return { line, cells: Object.fromEntries(COLUMNS.map((column) => [column, cell(column)])) as Filled['cells'] };

@@ -1,5 +1,6 @@
 /** The targets of the settings in one process: opened for jobs, delivered to, and asked for reports. */
 import type { Target } from '../../contract/target.ts';
+import { thisHolder } from '../../engine/ledger/claims.ts';
 import type { Runner } from '../../engine/worker/runner.ts';
 import { overwriting } from '../../mirror/inbound/changed-there.ts';
 import { type ReportingNeeds, startReporting } from '../../mirror/inbound/reporting.ts';
@@ -24,13 +25,13 @@ export interface TargetWork {
   close(): Promise<void>;
 }
 
-type Needs = Omit<TargetsNeeds, 'settings'> &
+type Needs = Omit<TargetsNeeds, 'settings' | 'holder'> &
   Pick<DeliveringNeeds, 'pool' | 'log' | 'onAttempt'> &
   Pick<ReportingNeeds, 'accounts'> & { readonly settings: () => Settings };
 
 export function createTargetWork(needs: Needs): TargetWork {
   const { pool, log, accounts, onAttempt, settings } = needs;
-  const openNow = (): OpenTargets => openTargets({ ...needs, settings: settings().targets });
+  const openNow = (): OpenTargets => openTargets({ ...needs, holder: thisHolder, settings: settings().targets });
   const opened = [openNow()];
   let targets = opened[0] as OpenTargets; // safe: of one
   const served = new Set<string>();

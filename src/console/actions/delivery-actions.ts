@@ -6,7 +6,6 @@ import { channelIn } from '../../operator/alerts/channels/channel.ts';
 import { testChannel } from '../../operator/alerts/test-channel.ts';
 import { readDelivery, replayHow, requireTarget, sendAgain } from '../../operator/deliveries.ts';
 import { channelNamed } from '../../settings/settings.ts';
-import { inTransaction } from '../../storage/transaction.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { type ActionNeeds, type Done, keeping, type Taking } from './actions.ts';
 
@@ -18,9 +17,7 @@ export function replayDeliveries(needs: ActionNeeds, taking: Taking, filter: Del
   const about = [...ids, target, verdict, ...times].filter((one) => one !== undefined).join(' ');
   return keeping(needs, taking, 'replay-deliveries', about, async () => {
     for (const id of ids) await readDelivery(pool, id, hint);
-    const { again, superseded, enabled } = await inTransaction(pool, (db) =>
-      sendAgain(db, filter, replayHow(settings())),
-    );
+    const { again, superseded, enabled } = await sendAgain(pool, filter, replayHow(settings()));
     if (again + superseded === 0)
       return { said: 'Nothing is sent again: no delivery that has ended or waits matches.', refused: 'NOTHING_ENDED' };
     const words = [

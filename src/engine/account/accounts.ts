@@ -1,5 +1,4 @@
 /** Opens accounts for jobs: each client with its rate budget is opened at first use and shared by all jobs of the process. */
-import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { z } from 'zod';
 import { elapsedMs } from '../../base/clock.ts';
@@ -14,7 +13,7 @@ import type { OperationName } from '../../contract/operations.ts';
 import { sourceOf } from '../../settings/secrets.ts';
 import { type AccountSettings, budgetLimits } from '../../settings/settings.ts';
 import { originOf } from '../../settings/shared-accounts.ts';
-import { isNameGone, thisWorker } from '../ledger/claims.ts';
+import { thisHolder } from '../ledger/claims.ts';
 import { keepLearnt, readLearnt } from '../ledger/scopes/learnt.ts';
 import { firstService, type Identity, noteAccepted, scopeNamed } from '../ledger/scopes/scopes.ts';
 import { refuseSuspended } from '../ledger/scopes/suspensions.ts';
@@ -206,8 +205,7 @@ async function openAccount(
 ): Promise<OpenedAccount> {
   const { settings, baseUrl, apiKey, authorization } = access;
   const limits = budgetLimits(settings);
-  const thisProcess = { name: JSON.stringify(thisWorker(randomUUID())), isGone: isNameGone };
-  const budget = createBudget({ key: scope, limits, store, process: thisProcess });
+  const budget = createBudget({ key: scope, limits, store, process: thisHolder() });
   const learnt = await readLearnt(pool, scope);
   const client = createClient({
     account: name,

@@ -246,11 +246,16 @@ async function checkTenant({ pool, run, account }: JobContext<unknown>, tenant: 
   if (before === tenant) return;
   const other = before === undefined ? await keepTenant(pool, run.scope, tenant) : undefined;
   if (before === undefined && other === undefined) return;
-  const what =
-    before === undefined
-      ? `shows the records of tenant ${tenant}, which is known as "${other}"`
-      : `shows the records of tenant ${tenant}; until now it was tenant ${before}`;
-  throw identityUnclear(account.name, what, await sentSoFar(pool, run.id));
+  const sent = await sentSoFar(pool, run.id);
+  if (before !== undefined) {
+    throw identityUnclear(
+      account.name,
+      `shows the records of tenant ${tenant}; until now it was tenant ${before}`,
+      sent,
+    );
+  }
+  const what = `shows the records of tenant ${tenant}, which is known as "${other}", by another key`;
+  throw identityUnclear(account.name, what, sent, 'It may be that tenant, or another one with the same number.');
 }
 
 async function otherRecords(
@@ -267,12 +272,11 @@ async function otherRecords(
   return identityUnclear(account.name, what, await sentSoFar(pool, run.id));
 }
 
-function identityUnclear(account: string, what: string, sent: string): RunPaused {
-  return new RunPaused(
-    'IDENTITY_UNCLEAR',
-    `The service of account "${account}" ${what}. It may be another tenant, or a service that was restored from a backup. ` +
-      `${sent} ${waysOn(account)}`,
-  );
+const OTHER_OR_RESTORED = 'It may be another tenant, or a service that was restored from a backup.';
+
+function identityUnclear(account: string, what: string, sent: string, cause = OTHER_OR_RESTORED): RunPaused {
+  const message = `The service of account "${account}" ${what}. ${cause} ${sent} ${waysOn(account)}`;
+  return new RunPaused('IDENTITY_UNCLEAR', message);
 }
 
 async function wentBack(

@@ -2,11 +2,13 @@
  * Claims: a process's right to work on a run for a while. Every write a worker makes to a row names its claim, and a claim
  * that was taken over no longer exists, so a paused process that wakes up writes nothing.
  */
+import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import os from 'node:os';
 import type pg from 'pg';
 import { z } from 'zod';
 import { elapsedMs } from '../../base/clock.ts';
+import type { ProcessName } from '../../client/budget/slot-lease.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 
@@ -173,8 +175,12 @@ export function isGone(worker: unknown): boolean {
   return identity.success && isDead(identity.data);
 }
 
-/** The same for a process whose identity was stored as its name. */
-export function isNameGone(name: string): boolean {
+/** One budget in this process, for the other processes that share its key. */
+export function thisHolder(): ProcessName {
+  return { name: JSON.stringify(thisWorker(randomUUID())), isGone: isNameGone };
+}
+
+function isNameGone(name: string): boolean {
   try {
     return isGone(JSON.parse(name));
   } catch {

@@ -19,6 +19,8 @@ export interface LinkImport {
   readonly isDryRun: boolean;
   /** How many of the refused rows to return. */
   readonly mostRefused: number;
+  /** Once it is aborted, nothing is written. */
+  readonly signal: AbortSignal;
 }
 
 export interface ImportedLinks {
@@ -41,6 +43,7 @@ export interface RefusedLink {
   readonly facts: Facts;
 }
 
+/** @throws what `signal` was aborted with */
 export async function importLinks(pool: pg.Pool, request: LinkImport): Promise<ImportedLinks> {
   return inTransaction(pool, async (db) => {
     await db.query(
@@ -49,19 +52,24 @@ export async function importLinks(pool: pg.Pool, request: LinkImport): Promise<I
     );
     for await (const batch of request.rows) await stage(db, batch);
     await db.query('analyze read_links');
+    // The planner knows neither the verdicts nor the newest links, and a nested loop over both takes minutes.
+    await db.query('set local enable_nestloop = off');
     // Other writers of links wait for this short time, so each decision stays true until it is written.
     if (!request.isDryRun) await db.query('lock table ledger.links in share row exclusive mode');
     await refuseContradictions(db, { of: 'source_id', other: 'item_id', code: 'TASK_TWICE' });
     await refuseContradictions(db, { of: 'item_id', other: 'source_id', code: 'ITEM_TWICE' });
     await decide(db, request);
     const unlinked = await unlinkedBy(db, request);
+    request.signal.throwIfAborted();
     if (!request.isDryRun) await write(db, request);
-    return {
+    const imported = {
       ...(await countRows(db)),
       unlinked,
       unseen: await unseenIn(db, request),
       refused: await refusedIn(db, request),
     };
+    request.signal.throwIfAborted();
+    return imported;
   });
 }
 

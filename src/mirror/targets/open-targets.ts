@@ -2,6 +2,7 @@
 import { wrongUse } from '../../base/errors.ts';
 import type { Budget, BudgetStore } from '../../client/budget/budget.ts';
 import { createBudget } from '../../client/budget/key-budget.ts';
+import type { ProcessName } from '../../client/budget/slot-lease.ts';
 import type { Target } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
@@ -30,6 +31,8 @@ import { openWebhook } from './webhook/webhook.ts';
 export interface TargetsNeeds {
   readonly settings: Readonly<Record<string, TargetSettings>>;
   readonly store: BudgetStore;
+  /** One budget in this process, for the other processes that share its key. */
+  readonly holder: () => ProcessName;
   readonly readSecret: (ref: SecretRef) => Promise<string>;
   readonly accounts: ServiceNeeds['accounts'];
   readonly readTask: ServiceNeeds['readTask'];
@@ -54,7 +57,7 @@ export interface OpenTargets {
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
 export function openTargets(given: TargetsNeeds): OpenTargets {
-  const { settings, store, readSecret } = given;
+  const { settings, store, holder, readSecret } = given;
   const budgets = new Map<string, Budget>();
 
   function settingsOf(name: string): TargetSettings {
@@ -68,7 +71,7 @@ export function openTargets(given: TargetsNeeds): OpenTargets {
     if (opened) return opened;
     const { requests, perMs, burst, concurrency } = budget;
     const limits = { ratePerSecond: (requests * 1000) / perMs, burst, concurrency };
-    const made = createBudget({ key: `target:${name}`, limits, store });
+    const made = createBudget({ key: `target:${name}`, limits, store, process: holder() });
     budgets.set(name, made);
     return made;
   }

@@ -9,17 +9,21 @@ import { dropDeadClaims } from '../../engine/ledger/claims.ts';
 import { holdDecisions } from '../../engine/ledger/decisions.ts';
 import { reopenOrders } from '../../engine/ledger/matching/staged-orders.ts';
 import { resumeRun } from '../../engine/ledger/run-status.ts';
-import { readRun } from '../../engine/ledger/runs.ts';
+import { isUnfinished, readRun } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { checkpointOf, saveCheckpoint } from './load-checkpoint.ts';
 
-/** Returns how many rows are retried; with 0 the load stays unchanged. @throws LockstepError LOAD_STOPPING, RUN_IN_THE_WAY */
-export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number> {
+/**
+ * Returns how many rows are retried; with 0 the load stays unchanged, and so does one that is unfinished (undefined).
+ * @throws LockstepError LOAD_STOPPING, RUN_IN_THE_WAY
+ */
+export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number | undefined> {
   await dropDeadClaims(pool);
   return inTransaction(pool, async (db) => {
     await holdDecisions(db);
     await db.query('select 1 from ledger.runs where id = $1 for update', [runId]);
+    if (isUnfinished(await readRun(db, runId))) return undefined;
     await refuseWhileSending(db, runId);
     // A refused row has sent nothing that the service may still commit; any other row may have, even if its claim was lost.
     const rows = await reopenOrders(db, runId);

@@ -117,6 +117,13 @@ test('GitHub: a token that may not see webhooks is refused with what it needs', 
   expect(vendor.hooks).toEqual([]);
 });
 
+test('GitHub: a call without a final answer is reported with what to do', async () => {
+  vendor = await startGithubPlaces();
+  vendor.next({ status: 503, body: {} });
+  const target = keep(openGithub(githubSettings(), needsOf(vendor)));
+  await expect(arrange(target)).rejects.toThrow(/HTTP 503.*\. Run the same command again: it looks first at what is/);
+});
+
 test('GitHub: without a repo in the settings, the command asks for it and calls nothing', async () => {
   vendor = await startGithubPlaces();
   const target = keep(openGithub(githubSettings({ repo: undefined, create: false }), needsOf(vendor)));

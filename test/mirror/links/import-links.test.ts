@@ -1,8 +1,10 @@
+import type pg from 'pg';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { importLinks, type LinkImport } from '../../../src/mirror/links/import-links.ts';
 import { keepItemLinks } from '../../../src/mirror/links/item-links.ts';
 import type { LinkRow } from '../../../src/mirror/links/read-links.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
+import { mostRows } from '../../support/statement-work.ts';
 
 const database = await freshLedger();
 beforeEach(async () => {
@@ -20,12 +22,13 @@ function rowsOf(...lines: readonly string[]): LinkRow[] {
   });
 }
 
-async function importing(rows: readonly LinkRow[], more: Partial<LinkImport> = {}) {
+async function importing(rows: readonly LinkRow[], more: Partial<LinkImport> = {}, pool = database.pool) {
   const batches = async function* () {
     for (let at = 0; at < rows.length; at += 1_000) yield rows.slice(at, at + 1_000);
   };
   const how = { scope: 'demo', target: 'issues', isReplacing: false, isDryRun: false, mostRefused: 100 };
-  return importLinks(database.pool, { ...how, rows: batches(), ...more });
+  const { signal } = new AbortController();
+  return importLinks(pool, { signal, ...how, rows: batches(), ...more });
 }
 
 async function links(): Promise<readonly string[]> {
@@ -48,6 +51,15 @@ test('links good rows, names bad ones, and the counts add up', async () => {
 test('the same file again changes nothing', async () => {
   await importing(rowsOf('1 A', '2 B'));
   expect((await importing(rowsOf('1 A', '2 B'))).counts).toEqual({ ...NONE, same: 2 });
+});
+
+test('reads each row a few times if the same file is imported again right away, or replaces the links', async () => {
+  const MANY = 2_000;
+  const file = (shift: number) => rowsOf(...Array.from({ length: MANY }, (_, at) => `${at} A${(at + shift) % MANY}`));
+  for (const shift of [0, 0, 1]) {
+    const again = (pool: pg.Pool) => importing(file(shift), { isReplacing: shift > 0 }, pool).then(() => undefined);
+    expect(await mostRows(database, again)).toBeLessThan(10 * MANY);
+  }
 });
 
 test('leaves a different link unchanged and reports it with its line', async () => {

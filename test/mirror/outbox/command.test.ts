@@ -1,10 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { deliveryId } from '../../../src/mirror/outbox/outbox.ts';
 import { disableTarget } from '../../../src/mirror/outbox/target-states.ts';
+import { inTransaction } from '../../../src/storage/transaction.ts';
 import { command, databaseUrl, scratchFolders } from '../../cli/command.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
+import { PATIENT } from '../../support/patient.ts';
 import { change, fates, forgetDeliveries, queue } from './delivery-worlds.ts';
 
 const SETTINGS = `
@@ -71,6 +73,23 @@ test('a replay prints the number of deliveries, enables their target, and change
     expect.stringMatching(/^2 deliveries to hook to send again\.\nEnabled: hook\.\n/),
   ]);
   expect(await fates(database)).not.toContain('1#1 dead');
+});
+
+test('a replay that is cut off before it enables the target changes nothing, and the same command does both', async () => {
+  await disableTarget(database.pool, 'hook', { reason: 'GONE', detail: 'it answered 410', now: undefined });
+  const filter = ['--target', 'hook', '--verdict', 'dead'];
+  const ofWaiting = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const { pool } = database;
+  let cutOff: ReturnType<typeof deliveries> | undefined;
+  await inTransaction(pool, async (db) => {
+    await db.query('lock table ledger.target_states in share mode');
+    cutOff = deliveries('replay', ...filter);
+    await vi.waitUntil(async () => (await pool.query(`select ${ofWaiting}`)).rowCount === 1, PATIENT);
+    await pool.query(`select pg_terminate_backend(pid, 5000) ${ofWaiting}`);
+  });
+  expect((await cutOff)?.code).toBe(3);
+  expect(await fates(database)).toContain('1#1 dead');
+  expect((await deliveries('replay', ...filter)).stdout).toContain('Enabled: hook.');
 });
 
 test('a replay takes ids', async () => {

@@ -132,20 +132,35 @@ export async function isUnused(db: Queryable, scope: string): Promise<boolean> {
 }
 
 /**
- * The operator confirms that the account is the same tenant. A changed address or key belongs to it from now on; if
- * neither has changed, its records have, and they are learnt again. Undefined: never used.
+ * The operator confirms that the account is the same tenant. A changed address or key belongs to it from now on; so does the
+ * key of another scope whose records name the same tenant. If nothing of this is so, the records of the account have changed,
+ * and they are learnt again. Undefined: never used.
  */
 export async function rebindAccount(db: Queryable, name: string, identity: Identity): Promise<string | undefined> {
   const { bound, known } = await whatIsKnown(db, name, identity);
-  const scope = known ?? bound;
-  if (bound === undefined || scope === undefined) return undefined;
+  if (bound === undefined) return undefined;
+  const same = known === bound ? (await sameTenantAs(db, bound))?.scope : undefined;
+  const scope = same ?? known ?? bound;
+  if (same !== undefined) await db.query('update ledger.accounts set scope = $2 where scope = $1', [bound, same]);
   await bindAccount(db, name, scope);
   await addIdentity(db, scope, identity);
-  if (known === bound) {
+  if (scope === bound && known === bound) {
     await db.query('update ledger.scopes set rebound_at = clock_timestamp(), tenant = null where id = $1', [scope]);
     await db.query('delete from ledger.witnesses where scope = $1', [scope]);
   }
   return scope;
+}
+
+/** The other scope whose records name the same tenant, about which an operator has not decided yet. */
+async function sameTenantAs(
+  db: Queryable,
+  scope: string,
+): Promise<{ readonly scope: string; readonly tenant: string | null } | undefined> {
+  const found = await db.query<{ scope: string; tenant: string | null }>(
+    `select o.id as scope, o.tenant from ledger.scopes s join ledger.scopes o on o.id = s.same_tenant_as where s.id = $1`,
+    [scope],
+  );
+  return found.rows[0];
 }
 
 export type Moved =
@@ -159,8 +174,11 @@ export async function moveToFreshScope(db: Queryable, name: string, identity: Id
   const { bound, known } = await whatIsKnown(db, name, identity);
   if (bound === undefined) return { status: 'never-used' };
   if (known !== undefined && known !== bound) return { status: 'known', scope: known };
+  const same = known === bound ? await sameTenantAs(db, bound) : undefined;
   const scope = await newScope(db, name);
   await addIdentity(db, scope, identity);
+  // Its records name a tenant as those of the other scope do, and this is no reason to ask again.
+  if (same !== undefined) await db.query('update ledger.scopes set tenant = $2 where id = $1', [scope, same.tenant]);
   if (known === bound) await db.query('update ledger.accounts set scope = $2 where scope = $1', [bound, scope]);
   await bindAccount(db, name, scope);
   return { status: 'moved', scope };

@@ -74,8 +74,8 @@ export async function tenantOf(db: Queryable, scope: string): Promise<string | u
 }
 
 /**
- * Stores the tenant of a scope; returns another scope at the same address whose records name the same tenant, if there
- * is one.
+ * Stores the tenant of a scope. If there is another scope at the same address whose records name the same tenant, stores
+ * that instead, for an operator to decide about, and returns it.
  */
 export async function keepTenant(db: Queryable, scope: string, tenant: string): Promise<string | undefined> {
   const other = await db.query<{ id: string }>(
@@ -84,7 +84,11 @@ export async function keepTenant(db: Queryable, scope: string, tenant: string): 
      where s.tenant = $2 and s.id <> $1 limit 1`,
     [scope, tenant],
   );
-  if (other.rows[0]) return other.rows[0].id;
+  const [same] = other.rows;
+  if (same) {
+    await db.query('update ledger.scopes set same_tenant_as = $2 where id = $1', [scope, same.id]);
+    return same.id;
+  }
   await db.query('update ledger.scopes set tenant = $2 where id = $1 and tenant is distinct from $2', [scope, tenant]);
   return undefined;
 }

@@ -111,7 +111,7 @@ const acts: Readonly<Record<string, Act>> = {
   async tryAgain(load) {
     const isOver = !['running', 'paused'].includes(await status(load));
     if (!isOver || load.onTheWay.length > 0) return; // refused while a worker holds a claim
-    if ((await reopenLoad(database.pool, load.run.id)) > 0) load.step = 'keys';
+    if (((await reopenLoad(database.pool, load.run.id)) ?? 0) > 0) load.step = 'keys';
   },
 };
 
