@@ -51,6 +51,22 @@ test('is sent, read, planned and approved', async () => {
   await expect.poll(async () => (await harness.orders()).length).toBe(2);
 });
 
+test('is begun once: other choices are refused, and the same ones lead to its run', async () => {
+  const { id } = await api('/uploads?account=test', ordersCsv(2));
+  const run = await load(id, {});
+  expect(await call(`/uploads/${id}/load`, { customers: 'yes' })).toMatchObject({
+    status: 409,
+    json: { error: { code: 'LOAD_BEGUN', message: expect.stringMatching(/with other columns or options/) } },
+  });
+  expect(await call(`/uploads/${id}/load`, { createCustomers: true })).toMatchObject({
+    status: 400,
+    json: { error: { code: 'REQUEST_INVALID', message: expect.stringContaining('createCustomers') } },
+  });
+  const again = await api(`/uploads/${id}/load`, {});
+  expect(again).toMatchObject({ run, status: 'checked' });
+  expect(again).not.toHaveProperty('form');
+});
+
 test('is corrected: cells, a text in a column, and a line that is left out', async () => {
   const csv = 'order_id,client_id,amount\nA-1,1,10\nA-2,2,12x\nA-3,,13\nA-4,3,y\n';
   const { id } = await api('/uploads?account=test', csv);

@@ -58,7 +58,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
     summary: 'How a file is read with these choices, before it is loaded; then the run of its load',
     route: 'GET /uploads/{upload}',
     params: ofUpload,
-    query: loadForm,
+    query: loadForm.strict(),
     answer: upload,
     async work(needs, { taking, params, query }) {
       requireOperator(taking.person);
@@ -71,7 +71,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
     summary: 'Check a file and store its rows as a run, which then waits for its approval (act-on-run, resume)',
     route: 'POST /uploads/{upload}/load',
     params: ofUpload,
-    body: loadForm,
+    body: loadForm.strict(),
     answer: upload,
     async work(needs, { taking, params, body }) {
       requireOperator(taking.person);
@@ -82,14 +82,15 @@ export const uploadEndpoints: readonly Endpoint[] = [
 ];
 
 function stateOf({ loads }: ApiNeeds, kept: Upload, form: LoadForm): object {
-  const { id, name, account, checked } = kept;
+  const { id, name, account } = kept;
+  const { form: _, ...checked } = kept.checked ?? {};
   const state = loads.stateOf(kept, form);
-  if (checked) return { ...checked, id, name, account, status: 'checked', found: checked.status };
+  if (kept.checked) return { ...checked, id, name, account, status: 'checked', found: kept.checked.status };
   if (state?.status === 'failed') {
     const { code, message } = state.failure;
     return { id, name, account, status: 'failed', error: { code, message } };
   }
-  return { id, name, account, ...(state ?? { status: 'here' }) };
+  return { id, name, account, ...(state ? { status: state.status, rows: state.rows } : { status: 'here' }) };
 }
 
 async function readingOf({ loads }: ApiNeeds, kept: Upload, form: LoadForm): Promise<object> {

@@ -50,10 +50,11 @@ export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { rea
   onForm(app, '/load/:upload', async ({ taking, params, given, reply }) => {
     requireOperator(taking.person);
     const { upload: id } = z.object({ upload: z.string() }).parse(params);
-    const upload = await loads.uploads.read(id);
-    if (!(await loads.begin(upload, loadForm.parse(given), taking))) {
-      const text = `${upload.name} was sent before with other columns or options, in another tab or by another person. They count, and yours were not used: check the plan before you approve it.`;
-      say(reply, { tone: 'bad', text });
+    try {
+      await loads.begin(await loads.uploads.read(id), loadForm.parse(given), taking);
+    } catch (error) {
+      if (!(error instanceof LockstepError) || error.code !== 'LOAD_BEGUN') throw error;
+      say(reply, { tone: 'bad', text: error.message });
     }
     return `/load/${id}?${new URLSearchParams(given)}`;
   });

@@ -27,9 +27,9 @@ export interface Loads {
   firstLines(upload: Upload, form: LoadForm): Promise<readonly string[]>;
   /**
    * Checks and stores all rows as a run that asks for approval. Resolves after 2 s at the latest, which is enough for a small
-   * file; the rest continues. False if an earlier form with other choices has begun it: then nothing is done.
+   * file; the rest continues. @throws LockstepError LOAD_BEGUN: it was begun with other choices
    */
-  begin(upload: Upload, form: LoadForm, taking: Taking): Promise<boolean>;
+  begin(upload: Upload, form: LoadForm, taking: Taking): Promise<void>;
   /** What this process does with a file, or why it could not load it with this form. Undefined: nothing. */
   stateOf(upload: Upload, form: LoadForm): LoadState | undefined;
   /** The file with the lines of a kind. @throws LockstepError RESULTS_EMPTY, and like writing results */
@@ -114,12 +114,12 @@ export function createLoads(needs: LoadsNeeds): Loads {
       const state = states.get(upload.id);
       const earlier = upload.checked ?? (state?.status === 'checking' ? state : undefined);
       const sent = JSON.stringify(form);
-      if (earlier) return (earlier.form ?? sent) === sent;
+      if (earlier && (earlier.form ?? sent) !== sent) throw begunOtherwise(upload.name);
+      if (earlier) return;
       states.set(upload.id, { status: 'checking', form: sent, rows: 0 });
       const loading = load(upload, form, taking).finally(() => underWay.delete(loading));
       underWay.add(loading);
       await atMost(WAIT_MS, loading);
-      return true;
     },
     stateOf({ id }, form) {
       const state = states.get(id);
@@ -148,4 +148,9 @@ async function atMost(ms: number, work: Promise<void>): Promise<void> {
     timer = setTimeout(resolve, ms);
   });
   await Promise.race([work, waited]).finally(() => clearTimeout(timer));
+}
+
+function begunOtherwise(name: string): LockstepError {
+  const message = `${name} was sent before with other columns or options, in another tab or by another person. They count, and yours were not used: check the plan before you approve it.`;
+  return new LockstepError('LOAD_BEGUN', message);
 }
