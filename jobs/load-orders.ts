@@ -42,7 +42,7 @@ import {
   saveCheckpoint,
 } from '../src/syncs/orders/load-checkpoint.ts';
 import { type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.ts';
-import { readOrders, readUnlistedOrders } from '../src/syncs/orders/read-orders.ts';
+import { type OrdersRead, readOrders, readUnlistedOrders } from '../src/syncs/orders/read-orders.ts';
 import { rememberColumns } from '../src/syncs/orders/remembered-columns.ts';
 import { waitingFor, whileWaiting } from '../src/syncs/orders/wait-for-run.ts';
 import { openWantedCustomers } from '../src/syncs/orders/wanted-customers.ts';
@@ -162,7 +162,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint:
     const writes = planned.create + planned.update + planned.withoutCustomer;
     if (writes === 0) return endOrWait(db, run, checkpoint, planned);
     if (read) await keepBaseline(db, run.id, baseline.hashes());
-    return startWriting(db, context, checkpoint, planned);
+    return startWriting(db, context, checkpoint, planned, read?.isNamesake);
   });
 }
 
@@ -171,6 +171,7 @@ async function startWriting(
   context: Context,
   checkpoint: LoadCheckpoint,
   { create, update, withoutCustomer }: Planned,
+  isNamesake: OrdersRead['isNamesake'] | undefined,
 ): Promise<JobResult> {
   const { run } = context;
   const message = await whyApproval(db, context, checkpoint, create + update + withoutCustomer);
@@ -179,7 +180,7 @@ async function startWriting(
   if (message !== undefined) return askFirst(db, run, message);
   await rememberColumns(db, run);
   if (withoutCustomer > 0) return { status: 'again', inMs: 0 };
-  await planFirst(db, run, 'orders');
+  await planFirst(db, run, 'orders', isNamesake);
   await movePhase(db, run.id, 'load-orders', 'create-orders');
   return { status: 'next', job: 'create-orders' };
 }

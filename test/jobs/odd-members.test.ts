@@ -92,6 +92,16 @@ describe.each(refused)('a service whose orders have %s', (_what, shown, message)
   });
 });
 
+test('a service that shows other ids of customers in orders gets one order, whose label it does not have yet', async () => {
+  const service = await serviceOf(({ client_id, ...order }) => ({ ...order, client_id: `C-${client_id}` }));
+  const harness = await openOrdersHarness({ account: QUICK, serviceUrl: service.url });
+  const run = await harness.load(CSV);
+  expect(await harness.counts(run)).toMatchObject({ created: 0, review: 2 });
+  expect(service.orders.map(({ order_id }) => order_id)).toEqual(['A-1', 'B-9', 'A-2']);
+  await harness.close();
+  await service.close();
+});
+
 describe('a service whose members the settings name', () => {
   let service: Awaited<ReturnType<typeof serviceOf>>;
   let harness: OrdersHarness;

@@ -6,6 +6,7 @@ import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { rivalsOf } from '../../client/call/contract-record.ts';
 import { amountOf, idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
+import { KeyFilter } from '../../client/lists/key-filter.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off-lists.ts';
@@ -37,6 +38,8 @@ import { openWantedOrders, type WantedOrders } from './wanted-orders.ts';
 export interface OrdersRead {
   /** True if an order missing from the list does not exist: its pages are proven, and its witnesses are in it. */
   readonly isWhole: boolean;
+  /** Whether an order of the list may have this label of the load, and another customer than the load's. */
+  readonly isNamesake: (label: string) => boolean;
 }
 
 /**
@@ -57,6 +60,7 @@ export async function readOrders(
   const keepingFor: KeepingOrders = { run, pass, isAudit };
   let wanted: WantedOrders | undefined;
   const fields = new FieldsSeen(account);
+  let namesakes: KeyFilter | undefined;
   let deleted = 0;
   const keeping = boundedPipeline();
   const witnesses = await openWitnesses(context, 'orders');
@@ -82,7 +86,12 @@ export async function readOrders(
         }
         const named = nameOf(record, account);
         witnesses.note(named.recordId, record);
-        fields.note(named, wanted?.isNamesake(named) === true);
+        const isNamesake = wanted?.isNamesake(named) === true;
+        fields.note(named, isNamesake);
+        if (isNamesake && !wanted?.wants(named)) {
+          namesakes ??= new KeyFilter();
+          namesakes.add(named.label);
+        }
         const order = wanted && toKeep(named, wanted, pass, baseline);
         if (order) seen.push(order);
       }
@@ -103,7 +112,7 @@ export async function readOrders(
   const isWhole = (await witnesses.judge(isProven)) && isProven && !isPart;
   if (!isWhole) await recordProgress(pool, run.id, { scan: 'unproven' });
   if (isAudit) await payAudits(context, exclusive, { ...reading, isComplete: isWhole, matches: SAME_ORDER });
-  return { isWhole };
+  return { isWhole, isNamesake: (label) => namesakes?.has(label) === true };
 }
 
 /** Each transaction costs four round trips. */

@@ -23,11 +23,27 @@ async function isDistrusted(db: Queryable, { scope }: Run, kind: WholeKind): Pro
 const CREATIONS = `select p.n from ledger.plans p where p.run_id = $1 and p.action in ('create', 'import')
   and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = p.n)`;
 
-/** Leaves only the first record to create, unless the list is trusted; the rows of the others become staged. */
-export async function planFirst(db: Queryable, run: Run, kind: WholeKind): Promise<void> {
+/** Of the records to create, so many are looked at to find one to begin with. */
+const LOOKED_AT = 1_000;
+
+/**
+ * Leaves only one record to create, unless the list is trusted; the rows of the others become staged. It is the first one whose
+ * label `isThere` does not know in the list, because a list that shows records in a form of its own may have the others.
+ */
+export async function planFirst(
+  db: Queryable,
+  run: Run,
+  kind: WholeKind,
+  isThere: (label: string) => boolean = () => false,
+): Promise<void> {
   if (!(await isDistrusted(db, run, kind))) return;
-  const others = `select n from (${CREATIONS}) c where n > (select min(n) from (${CREATIONS}) f)`;
-  const left = await unplanRows(db, run.id, { sql: others });
+  const { rows } = await db.query<{ n: number; label: string | null }>(
+    `select c.n, i.label from (${CREATIONS}) c join ledger.inputs i on i.run_id = $1 and i.n = c.n order by c.n limit ${LOOKED_AT}`,
+    [run.id],
+  );
+  const first = rows.find(({ label }) => !isThere(label ?? '')) ?? rows[0];
+  if (first === undefined) return;
+  const left = await unplanRows(db, run.id, { sql: `${CREATIONS} and p.n <> $2`, values: [first.n] });
   if (left === 0) return;
   await addNote(db, run.id, `created one ${singular(kind)} first, to see whether the list of ${kind} shows it`);
 }
