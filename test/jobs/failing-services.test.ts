@@ -181,10 +181,10 @@ describe('a key that is refused', () => {
 
   test('by every list suspends the account, and the run resumes by itself once a list is answered', async () => {
     const refused = new Set<string>(); // by path: the key of the test before may be tried again meanwhile
-    const onList = (path: string) => (refused.size < 3 && refused.add(path) ? noKey : undefined);
+    const onList = (path: string) => (refused.size < 2 && refused.add(path) ? noKey : undefined);
     tiny.begin({ contacts: people(3), onList });
     expect((await harness.runSync()).status).toBe('done');
-    expect([refused.size, tiny.customers.length]).toEqual([3, 3]);
+    expect([refused.size, tiny.customers.length]).toEqual([2, 3]);
   });
 
   test('by one list only fails the run, which names it, and suspends nothing', async () => {
