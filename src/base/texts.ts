@@ -11,6 +11,9 @@ export function shortened(text: string, most: number): string {
   return `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
+/** A value as JSON, within a sentence. */
+export const shortJson = (value: unknown, most = 60): string => shortened(JSON.stringify(value) ?? '', most);
+
 const MOST_LABEL = 80;
 
 /** The name of a record within a line: a field may have thousands of characters. */

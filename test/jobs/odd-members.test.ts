@@ -46,17 +46,17 @@ const refused: readonly (readonly [string, (order: Order) => Order, RegExp])[] =
   [
     'no known member for the customer',
     ({ client_id, ...order }) => ({ ...order, who: client_id }),
-    /as their customer: one has id, order_id, amount, who\. Set accounts\.test\.dialect\.members\.orders\.client_id/,
+    /as its customer: it has id, order_id, amount, who\. Set accounts\.test\.dialect\.members\.orders\.client_id/,
   ],
   [
     'a name in place of the id of the customer',
     ({ client_id, ...order }) => ({ ...order, customer: `Customer ${client_id}` }),
-    /as their customer: one has id, order_id, amount, customer\./,
+    /as its customer: it has id, order_id, amount, customer\./,
   ],
   [
     'a list of customers',
     ({ client_id, ...order }) => ({ ...order, client_id: [client_id, 3] }),
-    /one has id, order_id, amount; its client_id is \[1,3\], whose first element is client_id\.0\. Set /,
+    /it has id, order_id, amount; its client_id is \[1,3\], whose first element is client_id\.0\. Set /,
   ],
   [
     'several customers in one of them, with a label of the load',
@@ -66,17 +66,17 @@ const refused: readonly (readonly [string, (order: Order) => Order, RegExp])[] =
   [
     'labels that are objects',
     ({ order_id, ...order }) => ({ ...order, order_id: { type: 'title', title: [{ plain_text: order_id }] } }),
-    /as their label: one has id, client_id, amount; its order_id is \{"type":"title","title":\[\{"plain_text":"A-1"\}\]\}\. Set /,
+    /as its label: it has id, client_id, amount; its order_id is \{"type":"title","title":\[\{"plain_text":"A-1"\}\]\}\. Set /,
   ],
   [
     'labels that are objects, or texts',
     ({ order_id, ...order }) => ({ ...order, reference: order_id === 'A-1' ? { text: order_id } : order_id }),
-    /as their label: one has id, client_id, amount, reference\. Set /,
+    /as its label: it has id, client_id, amount, reference\. Set /,
   ],
   [
     'members with a spelling of their own, and no known one for the customer',
     ({ client_id, order_id, ...order }) => ({ ...order, OrderId: order_id, AccountId: client_id }),
-    /as their customer: one has id, amount, OrderId, AccountId\. Set /,
+    /as its customer: it has id, amount, OrderId, AccountId\. Set /,
   ],
 ];
 

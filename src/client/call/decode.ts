@@ -1,9 +1,8 @@
 /**
  * Decodes an answer: the JSON, the content without its envelope, the list or the record in it.
  */
-
 import { isUtf8 } from 'node:buffer';
-import { shortened } from '../../base/texts.ts';
+import { shortJson } from '../../base/texts.ts';
 import { failureIn } from '../../contract/envelope.ts';
 import type { Kind } from '../../contract/kinds.ts';
 import { isTotal } from '../lists/beside.ts';
@@ -198,7 +197,7 @@ export function adviceOnList(first: Json | undefined, kind: Kind, dialect: Diale
   if (first === undefined || idOf(record, kind, dialect) !== undefined) return `To fix this, ${listPath}`;
   if (isJsonObject(first))
     return `In the first record, ${whyNoId(record, kind, dialect, first)}. Set ${settings}.idField.${kind} to the name of the id member. ${others}`;
-  const what = shortened(JSON.stringify(first), MOST_SHOWN);
+  const what = shortJson(first, MOST_SHOWN);
   return `What may be the list begins with ${what}. Lockstep reads only records that are JSON objects with named members, and no setting changes that. ${others}`;
 }
 

@@ -1,5 +1,5 @@
 /** Reports a record without a usable id. */
-import { shortened } from '../../base/texts.ts';
+import { shortJson } from '../../base/texts.ts';
 import { isJsonObject, whyNoId } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import { type Kind, singular } from '../../contract/kinds.ts';
@@ -13,7 +13,7 @@ const MOST_OF_RECORD = 120;
 /** The error for a record whose id member has an unknown name, and for what is no record. */
 export function withoutId(kind: Kind, record: Json, account: Account): RunFailed {
   if (!isJsonObject(record)) {
-    const what = shortened(JSON.stringify(record), MOST_SHOWN);
+    const what = shortJson(record, MOST_SHOWN);
     return new RunFailed(
       'RECORD_WITHOUT_ID',
       `The service of account "${account.name}" lists ${what} among its ${kind}, which is not a record. Fix the list at the ` +
@@ -25,6 +25,6 @@ export function withoutId(kind: Kind, record: Json, account: Account): RunFailed
     'RECORD_WITHOUT_ID',
     `${kind === 'orders' ? 'An' : 'A'} ${what} has no id; ${whyNoId(record, kind, account.dialect)}. ` +
       `Set accounts.${account.name}.dialect.idField.${kind} to the name of the id member. If only this ${what} has no id, fix or ` +
-      `delete it at the service; it begins with ${shortened(JSON.stringify(record), MOST_OF_RECORD)}`,
+      `delete it at the service; it begins with ${shortJson(record, MOST_OF_RECORD)}`,
   );
 }

@@ -2,7 +2,7 @@
  * Reads lists of tasks, subtasks and pipelines: returns every record in a known shape, or an error that names the
  * setting to change.
  */
-import { shortened } from '../../base/texts.ts';
+import { shortJson } from '../../base/texts.ts';
 import type { CallOptions } from '../../client/call/client.ts';
 import type { Json } from '../../client/call/json.ts';
 import { shapeOf } from '../../client/call/shape.ts';
@@ -19,8 +19,6 @@ import { withoutId } from '../../engine/account/without-id.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import type { TaskRead } from '../targets/service/service.ts';
-
-const MOST_SHOWN = 60;
 
 export type ListReader = (asked: Pick<CallOptions, 'path' | 'query'>) => Promise<Page<Json>>;
 
@@ -57,11 +55,10 @@ export function stateOf(
     case 'no-id':
       throw withoutId(`${kind}s`, record, account);
     case 'unreadable': {
-      const value = shortened(JSON.stringify(read.value), MOST_SHOWN);
       const setting = `accounts.${account.name}.dialect.members.${kind}s.isCompleted`;
       throw new RunFailed(
         'SERVICE_UNREADABLE',
-        `A ${kind} of the service of account "${account.name}" has the completion ${value}, which Lockstep cannot read as completed or open: ` +
+        `A ${kind} of the service of account "${account.name}" has the completion ${shortJson(read.value)}, which Lockstep cannot read as completed or open: ` +
           `expected true or false, 1 or 0, or a word such as done or open. If another member holds it, or a member within, set ${setting} ` +
           'to its name or path. Nothing was delivered.',
       );

@@ -32,7 +32,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import type { Baseline } from '../customers/baseline.ts';
 import { BASELINE, noteDeleted, noteScan } from '../customers/read-customers.ts';
 import { beginReading, lookUpHidden } from '../read-back.ts';
-import { customerUnread, FieldsSeen, fieldDisputed, fieldNotFound } from './order-fields.ts';
+import { FieldsSeen, fieldDisputed } from './order-fields.ts';
 import { openWantedOrders, type WantedOrders } from './wanted-orders.ts';
 
 export interface OrdersRead {
@@ -92,7 +92,7 @@ export async function readOrders(
           namesakes ??= new KeyFilter();
           namesakes.add(named.label);
         }
-        const order = wanted && toKeep(named, wanted, pass, baseline);
+        const order = wanted && toKeep(named, { wanted, isNamesake, pass, baseline });
         if (order) seen.push(order);
       }
       if (seen.length >= KEPT_AT_ONCE) await keep();
@@ -102,9 +102,7 @@ export async function readOrders(
   await keeping.end();
   await exclusive.transaction((db) => takeAsked(db, keepingFor));
   if (read.shape) await checkShape(context, 'orders', read.shape);
-  const lacking = fields.lacking();
-  if (lacking) throw fieldNotFound(account, lacking.field, lacking.example, await sentSoFar(pool, run.id));
-  if (fields.unread) throw customerUnread(account, fields.unread, await sentSoFar(pool, run.id));
+  await fields.check(() => sentSoFar(pool, run.id));
   await noteDeleted(context, 'orders', deleted);
   const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
   if (read.scan) await noteScan(context, 'orders', read.scan);
@@ -123,14 +121,16 @@ interface OrderName extends Omit<SeenOrder, 'fields' | 'isOld'> {
   readonly record: JsonObject;
 }
 
+interface Keeping {
+  readonly wanted: WantedOrders;
+  readonly isNamesake: boolean;
+  readonly pass: number;
+  readonly baseline: Baseline | undefined;
+}
+
 /** The order if the load asks for it, or if it is new and of a customer or label of the load. */
-function toKeep(
-  named: OrderName,
-  wanted: WantedOrders,
-  pass: number,
-  baseline: Baseline | undefined,
-): SeenOrder | undefined {
-  const isNear = wanted.isNear(named) || wanted.isNamesake(named);
+function toKeep(named: OrderName, { wanted, isNamesake, pass, baseline }: Keeping): SeenOrder | undefined {
+  const isNear = isNamesake || wanted.isNear(named);
   if (isNear && pass === BASELINE) baseline?.add(named.recordId);
   const isOld = pass === BASELINE || baseline?.has(named.recordId) !== false;
   const isKept = wanted.wants(named) || (isNear && !isOld);

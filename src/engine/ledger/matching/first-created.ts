@@ -38,7 +38,7 @@ export async function planFirst(
 ): Promise<void> {
   if (!(await isDistrusted(db, run, kind))) return;
   const { rows } = await db.query<{ n: number; label: string | null }>(
-    `select c.n, i.label from (${CREATIONS}) c join ledger.inputs i on i.run_id = $1 and i.n = c.n order by c.n limit ${LOOKED_AT}`,
+    `select c.n, i.label from (${CREATIONS}) c left join ledger.inputs i on i.run_id = $1 and i.n = c.n order by c.n limit ${LOOKED_AT}`,
     [run.id],
   );
   const first = rows.find(({ label }) => !isThere(label ?? '')) ?? rows[0];

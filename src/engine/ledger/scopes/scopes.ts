@@ -151,7 +151,7 @@ export async function rebindAccount(db: Queryable, name: string, identity: Ident
   return scope;
 }
 
-/** The other scope whose records name the same tenant, about which an operator has not decided yet. */
+/** The other scope whose records name the same tenant. Once an operator has decided, no account is bound to `scope` any more. */
 async function sameTenantAs(
   db: Queryable,
   scope: string,

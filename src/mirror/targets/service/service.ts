@@ -3,7 +3,7 @@
  * read before it is written; marking one twice has the effect of marking it once.
  */
 import { elapsedMs } from '../../../base/clock.ts';
-import { shortened } from '../../../base/texts.ts';
+import { shortJson } from '../../../base/texts.ts';
 import { recordIn } from '../../../client/call/decode.ts';
 import { type Dialect, idOf, toWireId } from '../../../client/call/dialect.ts';
 import type { Json } from '../../../client/call/json.ts';
@@ -26,8 +26,6 @@ import { describeWanted } from '../items/wanted-state.ts';
 import { type ServiceAccount, serviceFailure } from './service-account.ts';
 import { createCreations } from './service-creation.ts';
 import { createSharedLists } from './shared-lists.ts';
-
-const MOST_SHOWN = 60;
 
 /** `saysCompletion`: the record itself says whether it is completed; otherwise it counts as open. */
 export type TaskRead =
@@ -160,7 +158,7 @@ async function readItem(
   }
   const read = readTask(record, account.dialect);
   if (read.status !== 'read') {
-    const said = read.status === 'unreadable' ? `: it is ${shortened(JSON.stringify(read.value), MOST_SHOWN)}` : '';
+    const said = read.status === 'unreadable' ? `: it is ${shortJson(read.value)}` : '';
     const detail = `It is unknown whether task ${itemId} of account ${account.name} is completed${said}`;
     return { status: 'refused', reason: 'ITEM_UNREADABLE', detail };
   }
