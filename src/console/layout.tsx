@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Child } from 'hono/jsx';
 import type { Person } from './access/people.ts';
 import { type AssetName, assetPath } from './assets.ts';
-import type { Shown, Tab } from './page.ts';
+import { type Shown, TABS } from './page.ts';
 import { Command } from './parts/parts.tsx';
 import { CommandHint, Words } from './parts/words.tsx';
 
@@ -24,20 +24,6 @@ export interface Frame {
   /** The address of the page, to follow it. */
   readonly address: string;
 }
-
-const TABS: readonly { readonly tab: Tab; readonly path: string; readonly label: string }[] = [
-  { tab: 'home', path: '/', label: 'Home' },
-  { tab: 'runs', path: '/runs', label: 'Runs' },
-  { tab: 'load', path: '/load', label: 'Load a file' },
-  { tab: 'records', path: '/records', label: 'Records' },
-  { tab: 'review', path: '/review', label: 'Review' },
-  { tab: 'syncs', path: '/syncs', label: 'Syncs' },
-  { tab: 'deliveries', path: '/deliveries', label: 'Deliveries' },
-  { tab: 'links', path: '/links', label: 'Links' },
-  { tab: 'accounts', path: '/accounts', label: 'Accounts' },
-  { tab: 'settings', path: '/settings', label: 'Settings' },
-  { tab: 'activity', path: '/activity', label: 'Activity' },
-];
 
 export function renderPage(shown: Shown, frame: Frame): string {
   const { title, tab, command, head, assets, continuesAt, isStill = false } = shown;
@@ -138,11 +124,14 @@ export function renderFrame(
           </a>
           {person && (
             <nav aria-label="Pages">
-              {TABS.filter(({ tab: name }) => name !== 'load' || person.role === 'operator').map((one) => (
-                <a href={one.path} aria-current={one.tab === tab ? 'page' : undefined}>
-                  {one.label}
-                </a>
-              ))}
+              {Object.entries(TABS).map(
+                ([name, [path, label]]) =>
+                  (name !== 'load' || person.role === 'operator') && (
+                    <a href={path} aria-current={name === tab ? 'page' : undefined}>
+                      {label}
+                    </a>
+                  ),
+              )}
             </nav>
           )}
           {person && hasSession && (

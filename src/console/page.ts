@@ -1,41 +1,18 @@
 /** What a page is: its address, what it reads from it, and what it shows. */
 import type { Child } from 'hono/jsx';
-import type pg from 'pg';
 import { z } from 'zod';
-import type { Accounts } from '../engine/account/accounts.ts';
-import type { HookServerNeeds } from '../mirror/inbound/hook-server.ts';
-import type { SettingsCheck } from '../operator/settings-check.ts';
 import { explainIssue } from '../settings/issues.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { People, Person } from './access/people.ts';
+import type { Person } from './access/people.ts';
 import type { AssetName } from './assets.ts';
-import type { Examinations } from './examinations.ts';
-import type { Loads } from './loads/loads.ts';
-import type { ConsoleNeeds } from './needs.ts';
+import type { SharedNeeds } from './needs.ts';
 
-export interface PageContext {
-  readonly pool: pg.Pool;
+export interface PageContext
+  extends Pick<SharedNeeds, 'pool' | 'checkSettings' | 'budgets' | 'openAccount' | 'targets' | 'queue'>,
+    Pick<SharedNeeds, 'loads' | 'examinations' | 'database' | 'hint'> {
   readonly settings: Settings;
   readonly person: Person;
-  readonly checkSettings: () => Promise<SettingsCheck>;
-  /** The budgets that this process uses. */
-  readonly budgets: Accounts['budgets'];
-  readonly openAccount: Accounts['open'];
-  readonly targets: HookServerNeeds['targets'];
-  readonly queue: ConsoleNeeds['queue'];
-  readonly loads: Loads;
-  readonly examinations: Examinations;
-  /** The database, for messages about losing it. */
-  readonly database: string;
-  /** Completes a command with the options of this process. */
-  readonly hint: (command: string) => string;
 }
-
-export type PagesNeeds = ConsoleNeeds & {
-  readonly people: People;
-  readonly loads: Loads;
-  readonly examinations: Examinations;
-};
 
 export interface Shown {
   readonly title: string;
@@ -61,18 +38,21 @@ export interface Elsewhere {
   readonly path: string;
 }
 
-export type Tab =
-  | 'home'
-  | 'runs'
-  | 'load'
-  | 'records'
-  | 'review'
-  | 'syncs'
-  | 'deliveries'
-  | 'links'
-  | 'accounts'
-  | 'settings'
-  | 'activity';
+/** The navigation: the path and the label of each part. */
+export const TABS = {
+  home: ['/', 'Home'],
+  runs: ['/runs', 'Runs'],
+  load: ['/load', 'Load a file'],
+  records: ['/records', 'Records'],
+  review: ['/review', 'Review'],
+  syncs: ['/syncs', 'Syncs'],
+  deliveries: ['/deliveries', 'Deliveries'],
+  links: ['/links', 'Links'],
+  accounts: ['/accounts', 'Accounts'],
+  settings: ['/settings', 'Settings'],
+  activity: ['/activity', 'Activity'],
+} as const;
+export type Tab = keyof typeof TABS;
 
 export interface Page {
   readonly path: string;

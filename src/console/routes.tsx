@@ -16,7 +16,8 @@ import { addReviewForms } from './forms/review-forms.ts';
 import { renderFrame, renderPage } from './layout.tsx';
 import { type Asked, failedStream, follow, isStream } from './live/follow.ts';
 import { createLive } from './live/live.ts';
-import type { Page, PagesNeeds } from './page.ts';
+import type { SharedNeeds } from './needs.ts';
+import type { Page } from './page.ts';
 import { account, accountPath } from './pages/account.tsx';
 import { accounts } from './pages/accounts.tsx';
 import { activity } from './pages/activity.tsx';
@@ -93,7 +94,7 @@ const CSV = 'text/csv; charset=utf-8';
 /** A page that could not be read is read again. */
 const RELOAD_S = 5;
 
-export function addPages(app: FastifyInstance, needs: PagesNeeds): void {
+export function addPages(app: FastifyInstance, needs: SharedNeeds): void {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, new URLSearchParams(String(body))),
   );
@@ -119,14 +120,14 @@ export function addPages(app: FastifyInstance, needs: PagesNeeds): void {
   });
 }
 
-async function* csvOf({ pool, hint }: PagesNeeds, ...[run, verdict]: CsvOf): AsyncGenerator<string> {
+async function* csvOf({ pool, hint }: SharedNeeds, ...[run, verdict]: CsvOf): AsyncGenerator<string> {
   yield csvLine(EXPORT_TITLES);
   yield* exportedLines(pool, run, verdict, hint);
 }
 
 type CsvOf = [run: Parameters<typeof exportedLines>[1], verdict: Parameters<typeof exportedLines>[2]];
 
-async function show(needs: PagesNeeds, { page, request, reply }: Asked): Promise<unknown> {
+async function show(needs: SharedNeeds, { page, request, reply }: Asked): Promise<unknown> {
   const person = requirePerson(request);
   const { params, query, url } = request;
   const { settings, hint, people } = needs;
@@ -142,7 +143,7 @@ function isPart({ headers }: FastifyRequest): boolean {
   return headers['hx-request'] === 'true';
 }
 
-function answerFailures(app: FastifyInstance, { database, people, hint }: PagesNeeds): void {
+function answerFailures(app: FastifyInstance, { database, people, hint }: SharedNeeds): void {
   app.setNotFoundHandler((request, reply) =>
     answer(request, reply, { httpStatus: 404, code: 'NOT_FOUND', message: 'This page does not exist.' }),
   );

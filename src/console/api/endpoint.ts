@@ -3,11 +3,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { explainIssue } from '../../settings/issues.ts';
 import type { Taking } from '../actions/actions.ts';
-import type { Examinations } from '../examinations.ts';
-import type { Loads } from '../loads/loads.ts';
-import type { ConsoleNeeds } from '../needs.ts';
-
-export type ApiNeeds = ConsoleNeeds & { readonly loads: Loads; readonly examinations: Examinations };
+import type { SharedNeeds } from '../needs.ts';
 
 export interface Endpoint {
   readonly name: string;
@@ -22,7 +18,7 @@ export interface Endpoint {
   readonly isFile: boolean;
   readonly answer: z.ZodType;
   /** @throws ZodError if the request does not fit; the LockstepErrors of what it does */
-  readonly answerTo: (needs: ApiNeeds, request: ApiRequest) => Promise<unknown>;
+  readonly answerTo: (needs: SharedNeeds, request: ApiRequest) => Promise<unknown>;
 }
 
 interface ApiRequest {
@@ -41,7 +37,7 @@ interface EndpointSpec<Params extends z.ZodObject, Query extends z.ZodObject, Bo
   readonly body?: Body;
   readonly isFile?: boolean;
   readonly work: (
-    needs: ApiNeeds,
+    needs: SharedNeeds,
     given: {
       readonly taking: Taking;
       readonly params: z.output<Params>;

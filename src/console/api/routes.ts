@@ -3,11 +3,11 @@ import type { FastifyInstance } from 'fastify';
 import { LockstepError } from '../../base/errors.ts';
 import { failureOf } from '../failures.ts';
 import { UPLOAD_TIMEOUT_MS } from '../loads/uploads.ts';
-import type { ApiNeeds } from './endpoint.ts';
+import type { SharedNeeds } from '../needs.ts';
 import { endpoints } from './endpoints.ts';
 import { FILE_TYPES, openApiDocument } from './openapi.ts';
 
-export function addApi(app: FastifyInstance, needs: ApiNeeds): void {
+export function addApi(app: FastifyInstance, needs: SharedNeeds): void {
   app.setErrorHandler((error, request, reply) => {
     const { httpStatus, code, message } = failureOf(error, needs.database);
     if (httpStatus >= 500) request.log.error({ err: error, path: request.routeOptions.url }, 'the API cannot answer');

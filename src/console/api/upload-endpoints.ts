@@ -6,7 +6,8 @@ import { requireOperator } from '../access/guard.ts';
 import { keeping } from '../actions/actions.ts';
 import { type LoadForm, loadForm } from '../loads/load-form.ts';
 import { atMostBytes, type Upload } from '../loads/uploads.ts';
-import { type ApiNeeds, defineEndpoint, type Endpoint } from './endpoint.ts';
+import type { SharedNeeds } from '../needs.ts';
+import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { time } from './shapes.ts';
 
 const ofUpload = z.object({ upload: z.string().describe('The `id` of the upload.') });
@@ -81,7 +82,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-function stateOf({ loads }: ApiNeeds, kept: Upload, form: LoadForm): object {
+function stateOf({ loads }: SharedNeeds, kept: Upload, form: LoadForm): object {
   const { id, name, account } = kept;
   const { form: _, ...checked } = kept.checked ?? {};
   const state = loads.stateOf(kept, form);
@@ -93,7 +94,7 @@ function stateOf({ loads }: ApiNeeds, kept: Upload, form: LoadForm): object {
   return { id, name, account, ...(state ? { status: state.status, rows: state.rows } : { status: 'here' }) };
 }
 
-async function readingOf({ loads }: ApiNeeds, kept: Upload, form: LoadForm): Promise<object> {
+async function readingOf({ loads }: SharedNeeds, kept: Upload, form: LoadForm): Promise<object> {
   const { table, sheet, problem, firstRows } = await loads.preview(kept, form);
   const fields = sheet?.mapping.columns.map(({ field, name }) => [field, name] as const) ?? [];
   return {

@@ -8,8 +8,7 @@ import { readRun } from '../../engine/ledger/runs.ts';
 import { planOf } from '../../operator/run-plan.ts';
 import { readLoad } from '../../syncs/orders/begin-load.ts';
 import { ACCOUNT_ACTIONS, actOnAccount, actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions/actions.ts';
-import type { Examinations } from '../examinations.ts';
-import type { ConsoleNeeds } from '../needs.ts';
+import type { ConsoleNeeds, SharedNeeds } from '../needs.ts';
 import { accountPath } from '../pages/account.tsx';
 import { isLarge } from '../pages/run-load.tsx';
 import { say } from './flash-message.ts';
@@ -22,10 +21,7 @@ const ofRuns = z.object({ action: z.enum(['cancel', 'retry']) });
 const firstOrders = z.coerce.number().int().min(1).optional();
 const why = z.object({ reason: z.string().trim().max(200).optional() });
 
-export function addActionForms(
-  app: FastifyInstance,
-  needs: ConsoleNeeds & { readonly examinations: Examinations },
-): void {
+export function addActionForms(app: FastifyInstance, needs: SharedNeeds): void {
   onForm(app, '/runs/:run/:action', async ({ taking, params, given, reply }) => {
     const { run, action } = ofRun.parse(params);
     const first = firstOrders.parse(given.first);

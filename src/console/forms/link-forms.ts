@@ -9,10 +9,9 @@ import { linkLines } from '../../operator/link-export.ts';
 import { requireOperator, requirePerson } from '../access/guard.ts';
 import { importLinksFrom, unlink } from '../actions/link-actions.ts';
 import { linkQuery } from '../api/filters.ts';
-import type { Loads } from '../loads/loads.ts';
 import { readParts } from '../loads/multipart.ts';
 import { UPLOAD_TIMEOUT_MS } from '../loads/uploads.ts';
-import type { ConsoleNeeds } from '../needs.ts';
+import type { SharedNeeds } from '../needs.ts';
 import { filledIn } from '../page.ts';
 import { addressOf } from '../parts/parts.tsx';
 import { onForm, tell } from './forms.ts';
@@ -29,7 +28,7 @@ const imported = z.object({
   name: z.string().prefault('links.csv'),
 });
 
-export function addLinkForms(app: FastifyInstance, needs: ConsoleNeeds & { readonly loads: Loads }): void {
+export function addLinkForms(app: FastifyInstance, needs: SharedNeeds): void {
   const { uploads, maxBytes } = needs.loads;
   onForm(app, '/links/remove', async ({ taking, given, reply }) => {
     const link = removed.parse(given);

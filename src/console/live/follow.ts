@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { personOf, requirePerson } from '../access/guard.ts';
 import { type Failure, failureOf } from '../failures.ts';
 import { renderBody } from '../layout.tsx';
-import type { Page, PagesNeeds } from '../page.ts';
+import type { SharedNeeds } from '../needs.ts';
+import type { Page } from '../page.ts';
 import { eventOf, type Live, type News, type Reading } from './live.ts';
 import { sharedRead } from './shared-reads.ts';
 
@@ -28,7 +29,7 @@ export interface Asked {
   readonly reply: FastifyReply;
 }
 
-export function follow(needs: PagesNeeds, live: Live, { page, request, reply }: Asked): FastifyReply {
+export function follow(needs: SharedNeeds, live: Live, { page, request, reply }: Asked): FastifyReply {
   const person = requirePerson(request);
   const { params, query } = request;
   const path = pathOf(request);

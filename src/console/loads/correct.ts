@@ -5,10 +5,9 @@ import { cancelRun } from '../../operator/run-actions.ts';
 import { refuseCorrected } from '../../syncs/orders/begin-load.ts';
 import { ordersOptions } from '../../syncs/orders/options.ts';
 import { byWords, keeping, type Taking } from '../actions/actions.ts';
-import type { ConsoleNeeds } from '../needs.ts';
+import type { SharedNeeds } from '../needs.ts';
 import { badFile, type Fixes, fixedFile } from './fixes.ts';
 import { formOfLoad } from './load-form.ts';
-import type { Loads } from './loads.ts';
 import type { Upload } from './uploads.ts';
 
 export interface Corrected {
@@ -22,7 +21,7 @@ export interface Corrected {
  * @throws LockstepError RUN_IS_NO_LOAD, LOAD_NOT_ENDED, LINES_CORRECTED, CONSOLE_NOT_ALLOWED
  */
 export function correctLoad(
-  needs: ConsoleNeeds & { readonly loads: Loads },
+  needs: SharedNeeds,
   taking: Taking,
   id: string,
   { fixes, createsCustomers }: { readonly fixes: Fixes; readonly createsCustomers: boolean },

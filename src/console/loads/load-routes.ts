@@ -10,7 +10,7 @@ import { requireOperator, requirePerson } from '../access/guard.ts';
 import { approveTyped, keeping } from '../actions/actions.ts';
 import { say } from '../forms/flash-message.ts';
 import { formOf, onForm, tell } from '../forms/forms.ts';
-import type { ConsoleNeeds } from '../needs.ts';
+import type { SharedNeeds } from '../needs.ts';
 import { addressOf } from '../parts/parts.tsx';
 import { correctLoad } from './correct.ts';
 import type { Fixes } from './fixes.ts';
@@ -22,7 +22,7 @@ import { nothingSent, UPLOAD_TIMEOUT_MS, type Upload } from './uploads.ts';
 const ofRun = z.object({ run: z.string() });
 const fields = z.object({ account: z.string().min(1), text: z.string().prefault('') });
 
-export async function addLoads(app: FastifyInstance, needs: ConsoleNeeds & { readonly loads: Loads }): Promise<void> {
+export async function addLoads(app: FastifyInstance, needs: SharedNeeds): Promise<void> {
   const { loads, settings } = needs;
   await app.register(multipart, {
     throwFileSizeLimit: false,
