@@ -6,7 +6,7 @@ import { TOKEN } from './item-vendor.ts';
 import { GRAPHQL, graphqlError, SCHEMA } from './linear-standin.ts';
 import { shownProject } from './todoist-standin.ts';
 import { openApiContract } from './vendor-contract.ts';
-import { type Rule, startVendor, type VendorStandin } from './vendor-standin.ts';
+import { type Rule, rule, startVendor, type VendorStandin } from './vendor-standin.ts';
 
 /** A hook as the vendor stores it. */
 export interface StoredHook {
@@ -236,10 +236,6 @@ export function startTodoistPlaces(given: { is_archived?: boolean; is_deleted?: 
         : { status: 404, body: { error: 'Not found', error_code: 478, http_code: 404 } },
     ),
   ]);
-}
-
-function rule(method: string, path: RegExp, answer: Rule['answer']): Rule {
-  return { method, path, answer };
 }
 
 function removed(hooks: StoredHook[], id: string | undefined, reply: Reply, otherwise: Reply): Reply {

@@ -4,7 +4,7 @@ import { openAsana } from '../../src/mirror/targets/asana/asana.ts';
 import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import { type DetailedVendor, NO_DETAILS, secretRef, TOKEN, USUAL, type VendorComment } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
-import { type Rule, startVendor } from './vendor-standin.ts';
+import { type Rule, rule, startVendor } from './vendor-standin.ts';
 
 export interface AsanaTask {
   readonly gid: string;
@@ -33,16 +33,12 @@ const SIZE_FIELD = {
 
 /** The tags of the workspace, and the fields of the project. */
 export const ASANA_LISTS: readonly Rule[] = [
-  {
-    method: 'GET',
-    path: /^\/workspaces\/77\/tags$/,
-    answer: () => ({ body: { data: TAGS.map((name) => ({ gid: `tag-${name}`, name })), next_page: null } }),
-  },
-  {
-    method: 'GET',
-    path: /^\/projects\/555\/custom_field_settings$/,
-    answer: () => ({ body: { data: [{ gid: '9', custom_field: SIZE_FIELD }], next_page: null } }),
-  },
+  rule('GET', /^\/workspaces\/77\/tags$/, () => ({
+    body: { data: TAGS.map((name) => ({ gid: `tag-${name}`, name })), next_page: null },
+  })),
+  rule('GET', /^\/projects\/555\/custom_field_settings$/, () => ({
+    body: { data: [{ gid: '9', custom_field: SIZE_FIELD }], next_page: null },
+  })),
 ];
 
 export function asanaSettings(given: Partial<SettingsOf<'asana'>> = {}): SettingsOf<'asana'> {
@@ -79,73 +75,43 @@ export async function startAsana(): Promise<AsanaVendor> {
     openApiContract('asana'),
     { authorization: new RegExp(`^Bearer ${TOKEN}$`), accept: /^application\/json$/ },
     [
-      {
-        method: 'GET',
-        path: /^\/tasks\/(\d+)$/,
-        answer: (_, [, gid]) => (taskAt(gid) === undefined ? missing : { body: { data: shown(taskAt(gid)) } }),
-      },
-      {
-        method: 'PUT',
-        path: /^\/tasks\/(\d+)$/,
-        answer({ body }, [, gid]) {
-          const task = taskAt(gid);
-          const { custom_fields, ...fields } = JSON.parse(body).data;
-          if (task !== undefined) {
-            Object.assign(task, { ...fields, custom_fields: { ...task.custom_fields, ...custom_fields } });
-            if (task.resource_subtype === 'approval') keepInSync(task, fields);
-          }
-          return task === undefined ? missing : { body: { data: shown(task) } };
-        },
-      },
-      {
-        method: 'GET',
-        path: /^\/tasks$/,
-        answer: ({ query }) => list(query),
-      },
-      {
-        method: 'POST',
-        path: /^\/tasks$/,
-        answer({ body }) {
-          const { name, notes, projects, ...fields } = JSON.parse(body).data;
-          if (projects[0] !== '555') return { status: 400, body: { errors: [{ message: 'projects: ?' }] } };
-          return { status: 201, body: { data: shown(Object.assign(add(name, notes), fields)) } };
-        },
-      },
-      {
-        method: 'POST',
-        path: /^\/tasks\/(\d+)\/(addTag|removeTag)$/,
-        answer({ body }, [, gid, action]) {
-          const task = taskAt(gid);
-          if (task === undefined) return missing;
-          const { tag } = JSON.parse(body).data;
-          const others = task.tags?.filter((each) => each !== tag) ?? [];
-          Object.assign(task, { tags: action === 'addTag' ? [...others, tag] : others });
-          return { body: { data: {} } };
-        },
-      },
-      {
-        method: 'GET',
-        path: /^\/projects\/555$/,
-        answer: () => ({ body: { data: { gid: '555', workspace: { gid: '77' } } } }),
-      },
+      rule('GET', /^\/tasks\/(\d+)$/, (_, [, gid]) =>
+        taskAt(gid) === undefined ? missing : { body: { data: shown(taskAt(gid)) } },
+      ),
+      rule('PUT', /^\/tasks\/(\d+)$/, ({ body }, [, gid]) => {
+        const task = taskAt(gid);
+        const { custom_fields, ...fields } = JSON.parse(body).data;
+        if (task !== undefined) {
+          Object.assign(task, { ...fields, custom_fields: { ...task.custom_fields, ...custom_fields } });
+          if (task.resource_subtype === 'approval') keepInSync(task, fields);
+        }
+        return task === undefined ? missing : { body: { data: shown(task) } };
+      }),
+      rule('GET', /^\/tasks$/, ({ query }) => list(query)),
+      rule('POST', /^\/tasks$/, ({ body }) => {
+        const { name, notes, projects, ...fields } = JSON.parse(body).data;
+        if (projects[0] !== '555') return { status: 400, body: { errors: [{ message: 'projects: ?' }] } };
+        return { status: 201, body: { data: shown(Object.assign(add(name, notes), fields)) } };
+      }),
+      rule('POST', /^\/tasks\/(\d+)\/(addTag|removeTag)$/, ({ body }, [, gid, action]) => {
+        const task = taskAt(gid);
+        if (task === undefined) return missing;
+        const { tag } = JSON.parse(body).data;
+        const others = task.tags?.filter((each) => each !== tag) ?? [];
+        Object.assign(task, { tags: action === 'addTag' ? [...others, tag] : others });
+        return { body: { data: {} } };
+      }),
+      rule('GET', /^\/projects\/555$/, () => ({ body: { data: { gid: '555', workspace: { gid: '77' } } } })),
       ...ASANA_LISTS,
-      {
-        method: 'GET',
-        path: /^\/tasks\/(\d+)\/stories$/,
-        answer: (_, [, gid]) => ({
-          body: { data: comments.filter(({ itemId }) => itemId === gid).map(story), next_page: null },
-        }),
-      },
-      {
-        method: 'POST',
-        path: /^\/tasks\/(\d+)\/stories$/,
-        answer({ body }, [, itemId = '']) {
-          if (taskAt(itemId) === undefined) return missing;
-          const comment = { id: String(comments.length + 1), itemId, text: JSON.parse(body).data.text };
-          comments.push(comment);
-          return { status: 201, body: { data: story(comment) } };
-        },
-      },
+      rule('GET', /^\/tasks\/(\d+)\/stories$/, (_, [, gid]) => ({
+        body: { data: comments.filter(({ itemId }) => itemId === gid).map(story), next_page: null },
+      })),
+      rule('POST', /^\/tasks\/(\d+)\/stories$/, ({ body }, [, itemId = '']) => {
+        if (taskAt(itemId) === undefined) return missing;
+        const comment = { id: String(comments.length + 1), itemId, text: JSON.parse(body).data.text };
+        comments.push(comment);
+        return { status: 201, body: { data: story(comment) } };
+      }),
     ],
   );
   return {

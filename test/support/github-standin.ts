@@ -12,7 +12,7 @@ import {
   type VendorComment,
 } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
-import { startVendor } from './vendor-standin.ts';
+import { rule, startVendor } from './vendor-standin.ts';
 
 export interface GithubIssue {
   readonly number: number;
@@ -90,78 +90,50 @@ export async function startGithub(): Promise<GithubVendor> {
       'user-agent': /./,
     },
     [
-      {
-        method: 'GET',
-        path: /^\/repos\/(octo\/\w+)\/issues\/(\d+)$/,
-        answer(_, [, repo, number]) {
-          const issue = issueAt(Number(number), repo);
-          if (issue === undefined) return missing;
-          if (issue.movedTo === undefined || repo !== 'octo/shop') return { body: shown(issue) };
-          const url = `/repositories/77/issues/${issue.movedTo.number}`;
-          return { status: 301, headers: { location: url }, body: { message: 'Moved Permanently', url } };
-        },
-      },
-      {
-        method: 'GET',
-        path: /^\/repositories\/77\/issues\/(\d+)$/,
-        answer(_, [, number]) {
-          const issue = issues.find(({ movedTo }) => movedTo?.number === Number(number));
-          return issue === undefined ? missing : { body: shown(issue) };
-        },
-      },
-      {
-        method: 'GET',
-        path: /^\/repos\/octo\/shop\/issues$/,
-        answer({ query }) {
-          const [size, page] = pageOf(query);
-          const all = query.get('state') === 'open' ? issues.filter(({ state }) => state === 'open') : issues;
-          const since = Date.parse(query.get('since') ?? '');
-          const changed = query.get('sort') === 'updated' ? all.filter((issue) => changedAt(issue) >= since) : all;
-          if (changed !== all) changed.sort((a, b) => changedAt(a) - changedAt(b));
-          const sorted = query.get('direction') === 'asc' ? changed : changed.toReversed();
-          return { ...linked(page, size, sorted), body: sorted.slice(size * (page - 1), size * page).map(shown) };
-        },
-      },
-      {
-        method: 'PATCH',
-        path: /^\/repos\/(octo\/\w+)\/issues\/(\d+)$/,
-        answer({ body }, [, repo, number]) {
-          const issue = issueAt(Number(number), repo);
-          if (issue === undefined) return missing;
-          const { state = issue.state, state_reason, ...fields } = allowed(body);
-          if (issue.state !== state) issue.state_reason = state_reason;
-          Object.assign(issue, { state, ...fields });
-          return { body: shown(issue) };
-        },
-      },
-      {
-        method: 'POST',
-        path: /^\/repos\/octo\/shop\/issues$/,
-        answer(request) {
-          const { title, body, labels = [], assignees = [] } = allowed(request.body);
-          return { status: 201, body: shown(Object.assign(add(title, body, labels), { assignees })) };
-        },
-      },
-      {
-        method: 'GET',
-        path: /^\/repos\/(octo\/\w+)\/issues\/(\d+)\/comments$/,
-        answer({ query }, [, repo, number]) {
-          const [size, page] = pageOf(query);
-          const own = comments.filter(({ itemId }) => itemId === `${repo}#${number}`);
-          return { ...linked(page, size, own), body: own.slice(size * (page - 1), size * page).map(shownComment) };
-        },
-      },
-      {
-        method: 'POST',
-        path: /^\/repos\/(octo\/\w+)\/issues\/(\d+)\/comments$/,
-        answer(request, [, repo, number]) {
-          if (issueAt(Number(number), repo) === undefined) return missing;
-          const text = JSON.parse(request.body).body;
-          const comment = { id: String(comments.length + 1), itemId: `${repo}#${number}`, text };
-          comments.push(comment);
-          return { status: 201, body: shownComment(comment) };
-        },
-      },
+      rule('GET', /^\/repos\/(octo\/\w+)\/issues\/(\d+)$/, (_, [, repo, number]) => {
+        const issue = issueAt(Number(number), repo);
+        if (issue === undefined) return missing;
+        if (issue.movedTo === undefined || repo !== 'octo/shop') return { body: shown(issue) };
+        const url = `/repositories/77/issues/${issue.movedTo.number}`;
+        return { status: 301, headers: { location: url }, body: { message: 'Moved Permanently', url } };
+      }),
+      rule('GET', /^\/repositories\/77\/issues\/(\d+)$/, (_, [, number]) => {
+        const issue = issues.find(({ movedTo }) => movedTo?.number === Number(number));
+        return issue === undefined ? missing : { body: shown(issue) };
+      }),
+      rule('GET', /^\/repos\/octo\/shop\/issues$/, ({ query }) => {
+        const [size, page] = pageOf(query);
+        const all = query.get('state') === 'open' ? issues.filter(({ state }) => state === 'open') : issues;
+        const since = Date.parse(query.get('since') ?? '');
+        const changed = query.get('sort') === 'updated' ? all.filter((issue) => changedAt(issue) >= since) : all;
+        if (changed !== all) changed.sort((a, b) => changedAt(a) - changedAt(b));
+        const sorted = query.get('direction') === 'asc' ? changed : changed.toReversed();
+        return { ...linked(page, size, sorted), body: sorted.slice(size * (page - 1), size * page).map(shown) };
+      }),
+      rule('PATCH', /^\/repos\/(octo\/\w+)\/issues\/(\d+)$/, ({ body }, [, repo, number]) => {
+        const issue = issueAt(Number(number), repo);
+        if (issue === undefined) return missing;
+        const { state = issue.state, state_reason, ...fields } = allowed(body);
+        if (issue.state !== state) issue.state_reason = state_reason;
+        Object.assign(issue, { state, ...fields });
+        return { body: shown(issue) };
+      }),
+      rule('POST', /^\/repos\/octo\/shop\/issues$/, (request) => {
+        const { title, body, labels = [], assignees = [] } = allowed(request.body);
+        return { status: 201, body: shown(Object.assign(add(title, body, labels), { assignees })) };
+      }),
+      rule('GET', /^\/repos\/(octo\/\w+)\/issues\/(\d+)\/comments$/, ({ query }, [, repo, number]) => {
+        const [size, page] = pageOf(query);
+        const own = comments.filter(({ itemId }) => itemId === `${repo}#${number}`);
+        return { ...linked(page, size, own), body: own.slice(size * (page - 1), size * page).map(shownComment) };
+      }),
+      rule('POST', /^\/repos\/(octo\/\w+)\/issues\/(\d+)\/comments$/, (request, [, repo, number]) => {
+        if (issueAt(Number(number), repo) === undefined) return missing;
+        const text = JSON.parse(request.body).body;
+        const comment = { id: String(comments.length + 1), itemId: `${repo}#${number}`, text };
+        comments.push(comment);
+        return { status: 201, body: shownComment(comment) };
+      }),
     ],
   );
   return {

@@ -14,7 +14,7 @@ import {
   type VendorComment,
 } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
-import { startVendor } from './vendor-standin.ts';
+import { rule, startVendor } from './vendor-standin.ts';
 
 export interface JiraIssue {
   key: string;
@@ -107,132 +107,93 @@ export async function startJira(): Promise<JiraVendor> {
     openApiContract('jira'),
     { authorization: new RegExp(`^Basic ${basic}$`), accept: /^application\/json$/ },
     [
-      {
-        method: 'GET',
-        path: /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)$/,
-        answer(_, [, key]) {
-          const issue = issueAt(key);
-          return issue === undefined ? missing : { body: shown(issue) };
-        },
-      },
-      {
-        method: 'GET',
-        path: /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)\/transitions$/,
-        answer: () => ({ body: { transitions: transitions() } }),
-      },
-      {
-        method: 'POST',
-        path: /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)\/transitions$/,
-        answer({ body }, [, key]) {
-          const issue = issueAt(key);
-          if (issue === undefined) return missing;
-          const { transition, fields = {} } = JSON.parse(body);
-          const chosen = transitions().find(({ id }) => id === transition.id);
-          if (chosen === undefined) return refusal({ errorMessages: ['It is not valid for the current state.'] });
-          const foreign = Object.keys(fields).find((field) => !(field in chosen.fields));
-          if (foreign !== undefined) return refusal({ errors: { [foreign]: 'It is not on the appropriate screen.' } });
-          const lacking = Object.values(chosen.fields).find(({ key, required }) => required && !(key in fields));
-          if (lacking !== undefined) return refusal({ errors: { [lacking.key]: 'It is required.' } });
-          Object.assign(issue, { status: chosen.to.name, sent: fields });
-          return { status: 204 };
-        },
-      },
-      {
-        method: 'POST',
-        path: /^\/rest\/api\/3\/issue\/bulkfetch$/,
-        answer({ body }) {
-          const keys: readonly string[] = JSON.parse(body).issueIdsOrKeys;
-          if (keys.length > 100) return refusal({ errorMessages: ['At most 100 issues.'] });
-          return { body: { issues: issues.filter(({ key }) => keys.includes(key)).map(shown), issueErrors: [] } };
-        },
-      },
-      {
-        method: 'POST',
-        path: /^\/rest\/api\/3\/search\/jql$/,
-        answer({ body }) {
-          const { jql, nextPageToken, maxResults } = JSON.parse(body);
-          const minutes = CHANGED.exec(jql)?.[1];
-          if (minutes !== undefined) {
-            const since = (vendor.serverTime ?? new Date()).getTime() - Number(minutes) * 60_000;
-            const open = issues.filter((issue) => statuses.get(issue.status) !== 'done' && changedAt(issue) >= since);
-            const numberOf = ({ key }: JiraIssue) => Number(key.split('-')[1]);
-            open.sort((a, b) => changedAt(a) - changedAt(b) || numberOf(a) - numberOf(b));
-            // A place in the list of this search only: after the issue of this time and number, even if that issue has moved.
-            const [of, time, number] = String(nextPageToken ?? `${jql}/0/0`).split('/');
-            if (of !== jql) return refusal({ errorMessages: ['The token belongs to another search.'] });
-            const isAfter = (issue: JiraIssue) =>
-              changedAt(issue) > Number(time) ||
-              (changedAt(issue) === Number(time) && numberOf(issue) > Number(number));
-            const rest = open.filter(isAfter);
-            const page = rest.slice(0, maxResults);
-            const last = page.at(-1);
-            const token = last && rest.length > page.length ? `${jql}/${changedAt(last)}/${numberOf(last)}` : undefined;
-            return { body: { issues: page.map(shownWhole), isLast: token === undefined, nextPageToken: token } };
-          }
-          const label = /^project = "ABC" AND labels = "(lockstep-[\da-f]{12})"$/.exec(jql)?.[1];
-          const found = issues.filter(({ fields }) => label !== undefined && fields.labels.includes(label));
-          if (harness.isSearchBehind) return { body: { issues: [], isLast: true } };
-          return { body: { issues: found.map(shown), isLast: true } };
-        },
-      },
-      {
-        method: 'POST',
-        path: /^\/rest\/api\/3\/issue$/,
-        answer({ body }) {
-          const { project, issuetype, ...fields } = JSON.parse(body).fields;
-          if (project.key !== 'ABC' || issuetype.name !== 'Task')
-            return { status: 400, body: { errors: { project: '?' } } };
-          const { key } = add('Backlog', fields);
-          return { status: 201, body: { id: '10001', key } };
-        },
-      },
-      {
-        method: 'GET',
-        path: /^\/rest\/api\/3\/issue\/createmeta\/ABC\/issuetypes$/,
-        answer: () => ({ body: { issueTypes: [{ id: '7', name: 'Task' }], maxResults: 200, startAt: 0, total: 1 } }),
-      },
-      {
-        method: 'GET',
-        path: /^\/rest\/api\/3\/issue\/createmeta\/ABC\/issuetypes\/7$/,
-        answer: () => ({ body: { fields: [SIZE_FIELD] } }),
-      },
-      {
-        method: 'PUT',
-        path: /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)$/,
-        answer({ body }, [, key]) {
-          const issue = issueAt(key);
-          if (issue === undefined) return missing;
-          const { fields = {}, update = {} } = JSON.parse(body);
-          const both = Object.keys(fields).find((field) => field in update);
-          if (both !== undefined) return refusal({ errors: { [both]: 'It is in fields and in update.' } });
-          const changes: readonly { add?: string; remove?: string }[] = update.labels ?? [];
-          const labels = issue.fields.labels
-            .filter((label) => !changes.some(({ remove }) => remove === label))
-            .concat(changes.flatMap(({ add }) => add ?? []));
-          issue.fields = { ...issue.fields, ...fields, labels };
-          return { status: 204 };
-        },
-      },
-      {
-        method: 'GET',
-        path: /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)\/comment$/,
-        answer({ query }, [, key]) {
-          const from = Number(query.get('startAt'));
-          const own = comments.filter(({ itemId }) => itemId === key).map(shownComment);
-          const shown = own.slice(from, from + Math.min(COMMENTS_ON_A_PAGE, Number(query.get('maxResults'))));
-          return { body: { comments: shown, startAt: from, total: own.length } };
-        },
-      },
-      {
-        method: 'POST',
-        path: /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)\/comment$/,
-        answer({ body }, [, itemId = '']) {
-          if (issueAt(itemId) === undefined) return missing;
-          const comment = { id: String(comments.length + 1), itemId, text: textOf(JSON.parse(body).body) };
-          comments.push(comment);
-          return { status: 201, body: shownComment(comment) };
-        },
-      },
+      rule('GET', /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)$/, (_, [, key]) => {
+        const issue = issueAt(key);
+        return issue === undefined ? missing : { body: shown(issue) };
+      }),
+      rule('GET', /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)\/transitions$/, () => ({
+        body: { transitions: transitions() },
+      })),
+      rule('POST', /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)\/transitions$/, ({ body }, [, key]) => {
+        const issue = issueAt(key);
+        if (issue === undefined) return missing;
+        const { transition, fields = {} } = JSON.parse(body);
+        const chosen = transitions().find(({ id }) => id === transition.id);
+        if (chosen === undefined) return refusal({ errorMessages: ['It is not valid for the current state.'] });
+        const foreign = Object.keys(fields).find((field) => !(field in chosen.fields));
+        if (foreign !== undefined) return refusal({ errors: { [foreign]: 'It is not on the appropriate screen.' } });
+        const lacking = Object.values(chosen.fields).find(({ key, required }) => required && !(key in fields));
+        if (lacking !== undefined) return refusal({ errors: { [lacking.key]: 'It is required.' } });
+        Object.assign(issue, { status: chosen.to.name, sent: fields });
+        return { status: 204 };
+      }),
+      rule('POST', /^\/rest\/api\/3\/issue\/bulkfetch$/, ({ body }) => {
+        const keys: readonly string[] = JSON.parse(body).issueIdsOrKeys;
+        if (keys.length > 100) return refusal({ errorMessages: ['At most 100 issues.'] });
+        return { body: { issues: issues.filter(({ key }) => keys.includes(key)).map(shown), issueErrors: [] } };
+      }),
+      rule('POST', /^\/rest\/api\/3\/search\/jql$/, ({ body }) => {
+        const { jql, nextPageToken, maxResults } = JSON.parse(body);
+        const minutes = CHANGED.exec(jql)?.[1];
+        if (minutes !== undefined) {
+          const since = (vendor.serverTime ?? new Date()).getTime() - Number(minutes) * 60_000;
+          const open = issues.filter((issue) => statuses.get(issue.status) !== 'done' && changedAt(issue) >= since);
+          const numberOf = ({ key }: JiraIssue) => Number(key.split('-')[1]);
+          open.sort((a, b) => changedAt(a) - changedAt(b) || numberOf(a) - numberOf(b));
+          // A place in the list of this search only: after the issue of this time and number, even if that issue has moved.
+          const [of, time, number] = String(nextPageToken ?? `${jql}/0/0`).split('/');
+          if (of !== jql) return refusal({ errorMessages: ['The token belongs to another search.'] });
+          const isAfter = (issue: JiraIssue) =>
+            changedAt(issue) > Number(time) || (changedAt(issue) === Number(time) && numberOf(issue) > Number(number));
+          const rest = open.filter(isAfter);
+          const page = rest.slice(0, maxResults);
+          const last = page.at(-1);
+          const token = last && rest.length > page.length ? `${jql}/${changedAt(last)}/${numberOf(last)}` : undefined;
+          return { body: { issues: page.map(shownWhole), isLast: token === undefined, nextPageToken: token } };
+        }
+        const label = /^project = "ABC" AND labels = "(lockstep-[\da-f]{12})"$/.exec(jql)?.[1];
+        const found = issues.filter(({ fields }) => label !== undefined && fields.labels.includes(label));
+        if (harness.isSearchBehind) return { body: { issues: [], isLast: true } };
+        return { body: { issues: found.map(shown), isLast: true } };
+      }),
+      rule('POST', /^\/rest\/api\/3\/issue$/, ({ body }) => {
+        const { project, issuetype, ...fields } = JSON.parse(body).fields;
+        if (project.key !== 'ABC' || issuetype.name !== 'Task')
+          return { status: 400, body: { errors: { project: '?' } } };
+        const { key } = add('Backlog', fields);
+        return { status: 201, body: { id: '10001', key } };
+      }),
+      rule('GET', /^\/rest\/api\/3\/issue\/createmeta\/ABC\/issuetypes$/, () => ({
+        body: { issueTypes: [{ id: '7', name: 'Task' }], maxResults: 200, startAt: 0, total: 1 },
+      })),
+      rule('GET', /^\/rest\/api\/3\/issue\/createmeta\/ABC\/issuetypes\/7$/, () => ({
+        body: { fields: [SIZE_FIELD] },
+      })),
+      rule('PUT', /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)$/, ({ body }, [, key]) => {
+        const issue = issueAt(key);
+        if (issue === undefined) return missing;
+        const { fields = {}, update = {} } = JSON.parse(body);
+        const both = Object.keys(fields).find((field) => field in update);
+        if (both !== undefined) return refusal({ errors: { [both]: 'It is in fields and in update.' } });
+        const changes: readonly { add?: string; remove?: string }[] = update.labels ?? [];
+        const labels = issue.fields.labels
+          .filter((label) => !changes.some(({ remove }) => remove === label))
+          .concat(changes.flatMap(({ add }) => add ?? []));
+        issue.fields = { ...issue.fields, ...fields, labels };
+        return { status: 204 };
+      }),
+      rule('GET', /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)\/comment$/, ({ query }, [, key]) => {
+        const from = Number(query.get('startAt'));
+        const own = comments.filter(({ itemId }) => itemId === key).map(shownComment);
+        const shown = own.slice(from, from + Math.min(COMMENTS_ON_A_PAGE, Number(query.get('maxResults'))));
+        return { body: { comments: shown, startAt: from, total: own.length } };
+      }),
+      rule('POST', /^\/rest\/api\/3\/issue\/([A-Z]+-\d+)\/comment$/, ({ body }, [, itemId = '']) => {
+        if (issueAt(itemId) === undefined) return missing;
+        const comment = { id: String(comments.length + 1), itemId, text: textOf(JSON.parse(body).body) };
+        comments.push(comment);
+        return { status: 201, body: shownComment(comment) };
+      }),
     ],
   );
   const harness: JiraVendor = {

@@ -16,7 +16,7 @@ import {
   type VendorComment,
 } from './item-vendor.ts';
 import { type Contract, vendorFile } from './vendor-contract.ts';
-import { startVendor } from './vendor-standin.ts';
+import { rule, startVendor } from './vendor-standin.ts';
 
 export interface LinearIssue {
   readonly id: string;
@@ -232,7 +232,7 @@ export async function startLinear(): Promise<LinearVendor> {
     return { body: errors === undefined ? { data } : { data, errors } };
   };
   const vendor = await startVendor(GRAPHQL, { authorization: new RegExp(`^${TOKEN}$`) }, [
-    { method: 'POST', path: /^\/graphql$/, answer },
+    rule('POST', /^\/graphql$/, answer),
   ]);
   const linear: LinearVendor = {
     vendor,

@@ -1,6 +1,7 @@
 /** Stand-ins of Notion, Trello, Jira Data Center and OpenProject: see template-vendors.ts. */
 import { TOKEN } from './item-vendor.ts';
 import { type Item, type System, set } from './template-vendors.ts';
+import { rule } from './vendor-standin.ts';
 
 const notionPage = ({ id, isDone, marker }: Item) => ({
   object: 'page',
@@ -23,42 +24,37 @@ export const NOTION: System = {
   isWrite: ({ method }) => method === 'PATCH',
   isCreation: ({ path }) => path === '/pages',
   rules: (items) => [
-    {
-      method: 'GET',
-      path: /^\/pages\/([\da-f-]+)$/,
-      answer(_, [, id]) {
-        const item = items.at(id);
-        return item ? { body: notionPage(item) } : notionMissing;
-      },
-    },
-    {
-      method: 'PATCH',
-      path: /^\/pages\/([\da-f-]+)$/,
-      body: ['properties'],
-      answer({ body }, [, id]) {
+    rule('GET', /^\/pages\/([\da-f-]+)$/, (_, [, id]) => {
+      const item = items.at(id);
+      return item ? { body: notionPage(item) } : notionMissing;
+    }),
+    rule(
+      'PATCH',
+      /^\/pages\/([\da-f-]+)$/,
+      ({ body }, [, id]) => {
         const states = new Map([
           ['Done', true],
           ['Not started', false],
         ]);
         return set(items.at(id), states.get(JSON.parse(body).properties.Status.status.name), notionMissing, { id });
       },
-    },
-    {
-      method: 'POST',
-      path: /^\/data_sources\/1c7b35e6-e67f-8096-bf3f-000ba938459e\/query$/,
-      body: ['filter', 'page_size'],
-      answer({ body }) {
+      { body: ['properties'] },
+    ),
+    rule(
+      'POST',
+      /^\/data_sources\/1c7b35e6-e67f-8096-bf3f-000ba938459e\/query$/,
+      ({ body }) => {
         const { property, rich_text } = JSON.parse(body).filter;
         return property === 'Lockstep'
           ? { body: { results: items.with(rich_text.equals).map(notionPage) } }
           : { status: 400 };
       },
-    },
-    {
-      method: 'POST',
-      path: /^\/pages$/,
-      body: ['parent', 'properties', 'children'],
-      answer({ body }) {
+      { body: ['filter', 'page_size'] },
+    ),
+    rule(
+      'POST',
+      /^\/pages$/,
+      ({ body }) => {
         const { parent, properties, children } = JSON.parse(body);
         if (parent.type !== 'data_source_id') return { status: 400 };
         const text: string = children[0].paragraph.rich_text[0].text.content;
@@ -66,7 +62,8 @@ export const NOTION: System = {
         const title = properties.Name.title[0].text.content;
         return { body: notionPage(items.add({ title, text, marker: properties.Lockstep.rich_text[0].text.content })) };
       },
-    },
+      { body: ['parent', 'properties', 'children'] },
+    ),
   ],
 };
 
@@ -81,38 +78,35 @@ export const TRELLO: System = {
   isWrite: ({ method }) => method === 'PUT',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    {
-      method: 'GET',
-      path: /^\/cards\/(\w+)$/,
-      query: ['fields'],
-      answer(_, [, id]) {
+    rule(
+      'GET',
+      /^\/cards\/(\w+)$/,
+      (_, [, id]) => {
         const item = items.at(id);
         return item ? { body: trelloCard(item) } : trelloMissing;
       },
-    },
-    {
-      method: 'PUT',
-      path: /^\/cards\/(\w+)$/,
-      query: ['dueComplete'],
-      answer: ({ query }, [, id]) => set(items.at(id), query.get('dueComplete') === 'true', trelloMissing, { id }),
-    },
-    {
-      method: 'GET',
-      path: /^\/search$/,
+      { query: ['fields'] },
+    ),
+    rule(
+      'PUT',
+      /^\/cards\/(\w+)$/,
+      ({ query }, [, id]) => set(items.at(id), query.get('dueComplete') === 'true', trelloMissing, { id }),
+      { query: ['dueComplete'] },
+    ),
+    rule('GET', /^\/search$/, ({ query }) => ({ body: { cards: items.with(query.get('query')).map(trelloCard) } }), {
       query: ['query', 'modelTypes', 'card_fields', 'cards_limit'],
-      answer: ({ query }) => ({ body: { cards: items.with(query.get('query')).map(trelloCard) } }),
-    },
-    {
-      method: 'POST',
-      path: /^\/cards$/,
-      body: ['idList', 'name', 'desc'],
-      answer({ body }) {
+    }),
+    rule(
+      'POST',
+      /^\/cards$/,
+      ({ body }) => {
         const { name, desc } = JSON.parse(body);
         if (desc.length > 16_384) return { status: 400, body: 'invalid value for desc' };
         const [text = '', marker = ''] = desc.split('\n\n');
         return { body: trelloCard(items.add({ title: name, text, marker })) };
       },
-    },
+      { body: ['idList', 'name', 'desc'] },
+    ),
   ],
 };
 
@@ -130,46 +124,46 @@ export const JIRA_DATA_CENTER: System = {
   isWrite: ({ path }) => path.endsWith('/transitions'),
   isCreation: ({ path }) => path === '/issue',
   rules: (items) => [
-    {
-      method: 'GET',
-      path: /^\/issue\/([A-Z]+-\d+)$/,
-      query: ['fields'],
-      answer(_, [, key]) {
+    rule(
+      'GET',
+      /^\/issue\/([A-Z]+-\d+)$/,
+      (_, [, key]) => {
         const item = items.at(key);
         return item ? { body: jiraIssue(item) } : jiraMissing;
       },
-    },
-    {
-      method: 'POST',
-      path: /^\/issue\/([A-Z]+-\d+)\/transitions$/,
-      body: ['transition'],
-      answer({ body }, [, key]) {
+      { query: ['fields'] },
+    ),
+    rule(
+      'POST',
+      /^\/issue\/([A-Z]+-\d+)\/transitions$/,
+      ({ body }, [, key]) => {
         const states = new Map([
           ['31', true],
           ['11', false],
         ]);
         return set(items.at(key), states.get(JSON.parse(body).transition.id), jiraMissing, undefined);
       },
-    },
-    {
-      method: 'GET',
-      path: /^\/search$/,
-      query: ['jql', 'fields', 'maxResults'],
-      answer({ query }) {
+      { body: ['transition'] },
+    ),
+    rule(
+      'GET',
+      /^\/search$/,
+      ({ query }) => {
         const marker = /^project = "ABC" AND labels = "([\w-]+)"$/.exec(query.get('jql') ?? '')?.[1] ?? null;
         return { body: { issues: items.with(marker).map(jiraIssue) } };
       },
-    },
-    {
-      method: 'POST',
-      path: /^\/issue$/,
-      body: ['fields'],
-      answer({ body }) {
+      { query: ['jql', 'fields', 'maxResults'] },
+    ),
+    rule(
+      'POST',
+      /^\/issue$/,
+      ({ body }) => {
         const { summary, description, labels } = JSON.parse(body).fields;
         const { id } = items.add({ title: summary, text: description, marker: labels[0] });
         return { status: 201, body: { id: '10000', key: id, self: 'https://jira.example.com' } };
       },
-    },
+      { body: ['fields'] },
+    ),
   ],
 };
 
@@ -195,19 +189,14 @@ export const OPENPROJECT: System = {
   isWrite: ({ method }) => method === 'PATCH',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    {
-      method: 'GET',
-      path: /^\/work_packages\/(\d+)$/,
-      answer(_, [, id]) {
-        const item = items.at(id);
-        return item ? { body: workPackage(item) } : openProjectMissing;
-      },
-    },
-    {
-      method: 'PATCH',
-      path: /^\/work_packages\/(\d+)$/,
-      body: ['lockVersion', '_links'],
-      answer({ body }, [, id]) {
+    rule('GET', /^\/work_packages\/(\d+)$/, (_, [, id]) => {
+      const item = items.at(id);
+      return item ? { body: workPackage(item) } : openProjectMissing;
+    }),
+    rule(
+      'PATCH',
+      /^\/work_packages\/(\d+)$/,
+      ({ body }, [, id]) => {
         const item = items.at(id);
         const { lockVersion, _links } = JSON.parse(body);
         if (item === undefined) return openProjectMissing;
@@ -219,27 +208,28 @@ export const OPENPROJECT: System = {
         ]);
         return set(item, states.get(_links.status.href), openProjectMissing, workPackage(item));
       },
-    },
-    {
-      method: 'GET',
-      path: /^\/projects\/example\/work_packages$/,
-      query: ['filters', 'pageSize'],
-      answer({ query }) {
+      { body: ['lockVersion', '_links'] },
+    ),
+    rule(
+      'GET',
+      /^\/projects\/example\/work_packages$/,
+      ({ query }) => {
         const [{ description }] = JSON.parse(query.get('filters') ?? '');
         if (description.operator !== '~') return openProjectError(400, 'InvalidQuery');
         return { body: { _embedded: { elements: items.with(description.values[0]).map(workPackage) } } };
       },
-    },
-    {
-      method: 'POST',
-      path: /^\/projects\/example\/work_packages$/,
-      body: ['subject', 'description', '_links'],
-      answer({ body }) {
+      { query: ['filters', 'pageSize'] },
+    ),
+    rule(
+      'POST',
+      /^\/projects\/example\/work_packages$/,
+      ({ body }) => {
         const { subject, description } = JSON.parse(body);
         if (subject.length > 255) return openProjectError(422, 'PropertyConstraintViolation');
         const [text = '', marker = ''] = description.raw.split('\n\n');
         return { status: 201, body: workPackage(items.add({ title: subject, text, marker })) };
       },
-    },
+      { body: ['subject', 'description', '_links'] },
+    ),
   ],
 };

@@ -1,6 +1,7 @@
 /** Stand-ins of Azure DevOps, Freshdesk, Microsoft Planner and Smartsheet: see template-vendors.ts. */
 import { TOKEN } from './item-vendor.ts';
 import { type Item, type System, set } from './template-vendors.ts';
+import { rule } from './vendor-standin.ts';
 
 /** What a person sees of a text of HTML. */
 function shown(html: string): string {
@@ -39,21 +40,19 @@ export const AZURE_DEVOPS: System = {
   isWrite: ({ method }) => method === 'PATCH',
   isCreation: ({ path }) => path.endsWith('/$Task'),
   rules: (items) => [
-    {
-      method: 'GET',
-      path: /^\/_apis\/wit\/workitems\/(\d+)$/,
-      query: [...VERSION, 'fields'],
-      answer(_, [, id]) {
+    rule(
+      'GET',
+      /^\/_apis\/wit\/workitems\/(\d+)$/,
+      (_, [, id]) => {
         const item = items.at(id);
         return item ? { body: workItem(item) } : workItemMissing;
       },
-    },
-    {
-      method: 'PATCH',
-      path: /^\/_apis\/wit\/workitems\/(\d+)$/,
-      headers: JSON_PATCH,
-      query: VERSION,
-      answer({ body }, [, id]) {
+      { query: [...VERSION, 'fields'] },
+    ),
+    rule(
+      'PATCH',
+      /^\/_apis\/wit\/workitems\/(\d+)$/,
+      ({ body }, [, id]) => {
         const [{ op, path, value }]: [Operation] = JSON.parse(body);
         const states = new Map([
           ['Done', true],
@@ -62,13 +61,12 @@ export const AZURE_DEVOPS: System = {
         const isKnown = op === 'add' && path === '/fields/System.State';
         return set(items.at(id), isKnown ? states.get(value) : undefined, workItemMissing, {});
       },
-    },
-    {
-      method: 'POST',
-      path: /^\/Shop\/_apis\/wit\/wiql$/,
-      query: VERSION,
-      body: ['query'],
-      answer({ body }) {
+      { headers: JSON_PATCH, query: VERSION },
+    ),
+    rule(
+      'POST',
+      /^\/Shop\/_apis\/wit\/wiql$/,
+      ({ body }) => {
         const [, marker = null] = /\[System\.Tags\] Contains '([\w-]+)'$/.exec(JSON.parse(body).query) ?? [];
         // A query may also show a work item with a tag that only begins with the marker.
         const alike = items.with(`${marker}0`);
@@ -76,13 +74,12 @@ export const AZURE_DEVOPS: System = {
           body: { workItems: [...alike, ...items.with(marker)].map(({ id }) => ({ id: Number(id), url: 'x' })) },
         };
       },
-    },
-    {
-      method: 'POST',
-      path: /^\/Shop\/_apis\/wit\/workitems\/\$Task$/,
-      headers: JSON_PATCH,
-      query: VERSION,
-      answer({ body }) {
+      { query: VERSION, body: ['query'] },
+    ),
+    rule(
+      'POST',
+      /^\/Shop\/_apis\/wit\/workitems\/\$Task$/,
+      ({ body }) => {
         const fields = new Map((JSON.parse(body) as Operation[]).map(({ path, value }) => [path, value]));
         const at = (name: string) => fields.get(`/fields/System.${name}`) ?? '';
         if (at('Title').length > 255) return { status: 400, body: { message: 'TF401324: invalid title' } };
@@ -90,7 +87,8 @@ export const AZURE_DEVOPS: System = {
           body: workItem(items.add({ title: at('Title'), text: shown(at('Description')), marker: at('Tags') })),
         };
       },
-    },
+      { headers: JSON_PATCH, query: VERSION },
+    ),
   ],
 };
 
@@ -110,20 +108,19 @@ export const FRESHDESK: System = {
   isWrite: ({ method }) => method === 'PUT',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    {
-      method: 'GET',
-      path: /^\/tickets\/(\d+)$/,
-      query: [],
-      answer(_, [, id]) {
+    rule(
+      'GET',
+      /^\/tickets\/(\d+)$/,
+      (_, [, id]) => {
         const item = items.at(id);
         return item ? { body: ticket(item) } : ticketMissing;
       },
-    },
-    {
-      method: 'PUT',
-      path: /^\/tickets\/(\d+)$/,
-      body: ['status'],
-      answer({ body }, [, id]) {
+      { query: [] },
+    ),
+    rule(
+      'PUT',
+      /^\/tickets\/(\d+)$/,
+      ({ body }, [, id]) => {
         const states = new Map([
           [5, true],
           [2, false],
@@ -131,27 +128,28 @@ export const FRESHDESK: System = {
         const item = items.at(id);
         return set(item, states.get(JSON.parse(body).status), ticketMissing, {});
       },
-    },
-    {
-      method: 'GET',
-      path: /^\/search\/tickets$/,
-      query: ['query'],
-      answer({ query }) {
+      { body: ['status'] },
+    ),
+    rule(
+      'GET',
+      /^\/search\/tickets$/,
+      ({ query }) => {
         const [, marker = null] = /^"tag:'([\w-]+)'"$/.exec(query.get('query') ?? '') ?? [];
         const results = items.with(marker).map(ticket);
         return marker === null ? { status: 400 } : { body: { total: results.length, results } };
       },
-    },
-    {
-      method: 'POST',
-      path: /^\/tickets$/,
-      body: ['subject', 'description', 'email', 'status', 'priority', 'tags'],
-      answer({ body }) {
+      { query: ['query'] },
+    ),
+    rule(
+      'POST',
+      /^\/tickets$/,
+      ({ body }) => {
         const { subject, description, status, tags } = JSON.parse(body);
         if (subject.length > 255 || description === '' || status !== 2) return { status: 400 };
         return { status: 201, body: ticket(items.add({ title: subject, text: shown(description), marker: tags[0] })) };
       },
-    },
+      { body: ['subject', 'description', 'email', 'status', 'priority', 'tags'] },
+    ),
   ],
 };
 
@@ -176,21 +174,19 @@ export const PLANNER: System = {
   isWrite: ({ method }) => method === 'PATCH',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    {
-      method: 'GET',
-      path: /^\/planner\/tasks\/([\w-]+)$/,
-      query: [],
-      answer(_, [, id]) {
+    rule(
+      'GET',
+      /^\/planner\/tasks\/([\w-]+)$/,
+      (_, [, id]) => {
         const item = items.at(id);
         return item ? { body: plannerTask(item) } : plannerMissing;
       },
-    },
-    {
-      method: 'PATCH',
-      path: /^\/planner\/tasks\/([\w-]+)$/,
-      headers: { 'if-match': /^W\/"/ },
-      body: ['percentComplete'],
-      answer({ body, headers }, [, id]) {
+      { query: [] },
+    ),
+    rule(
+      'PATCH',
+      /^\/planner\/tasks\/([\w-]+)$/,
+      ({ body, headers }, [, id]) => {
         const item = items.at(id);
         if (item && headers['if-match'] !== etagOf(item)) return graphError(412, 'The resource has been modified.');
         if (item) changes.set(item, (changes.get(item) ?? 0) + 1);
@@ -200,24 +196,25 @@ export const PLANNER: System = {
         ]);
         return set(item, states.get(JSON.parse(body).percentComplete), plannerMissing, undefined);
       },
-    },
-    {
-      method: 'GET',
-      path: new RegExp(`^/planner/plans/${PLAN}/tasks$`),
-      query: ['$skiptoken'],
-      answer: () => ({ body: { value: items.all().map(plannerTask) } }),
-    },
-    {
-      method: 'POST',
-      path: /^\/planner\/tasks$/,
-      body: ['planId', 'title'],
-      answer({ body }) {
+      { headers: { 'if-match': /^W\/"/ }, body: ['percentComplete'] },
+    ),
+    rule(
+      'GET',
+      new RegExp(`^/planner/plans/${PLAN}/tasks$`),
+      () => ({ body: { value: items.all().map(plannerTask) } }),
+      { query: ['$skiptoken'] },
+    ),
+    rule(
+      'POST',
+      /^\/planner\/tasks$/,
+      ({ body }) => {
         const { planId, title } = JSON.parse(body);
         if (planId !== PLAN || title.length > 255) return graphError(400, 'The request is invalid.');
         const [, before = '', marker = ''] = /^(.*) (lockstep-\w+)$/.exec(title) ?? [];
         return { status: 201, body: plannerTask(items.add({ title: before, text: '', marker })) };
       },
-    },
+      { body: ['planId', 'title'] },
+    ),
   ],
 };
 
@@ -248,30 +245,25 @@ export const SMARTSHEET: System = {
   isWrite: ({ method }) => method === 'PUT',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    {
-      method: 'GET',
-      path: new RegExp(`^/sheets/${SHEET}/rows/(\\d+)$`),
-      query: [],
-      answer(_, [, id]) {
+    rule(
+      'GET',
+      new RegExp(`^/sheets/${SHEET}/rows/(\\d+)$`),
+      (_, [, id]) => {
         const item = items.at(id);
         return item ? { body: row(item) } : rowMissing;
       },
-    },
-    {
-      method: 'PUT',
-      path: new RegExp(`^/sheets/${SHEET}/rows$`),
-      answer({ body }) {
-        const [{ id, cells }] = JSON.parse(body) as [{ readonly id: number; readonly cells: readonly Cell[] }];
-        const [{ columnId, value } = { columnId: 0 }] = cells;
-        const isDone = columnId === DONE && typeof value === 'boolean' ? value : undefined;
-        return set(items.at(String(id)), isDone, rowMissing, { message: 'SUCCESS', resultCode: 0, result: [] });
-      },
-    },
-    {
-      method: 'GET',
-      path: new RegExp(`^/sheets/${SHEET}$`),
-      query: ['columnIds'],
-      answer({ query }) {
+      { query: [] },
+    ),
+    rule('PUT', new RegExp(`^/sheets/${SHEET}/rows$`), ({ body }) => {
+      const [{ id, cells }] = JSON.parse(body) as [{ readonly id: number; readonly cells: readonly Cell[] }];
+      const [{ columnId, value } = { columnId: 0 }] = cells;
+      const isDone = columnId === DONE && typeof value === 'boolean' ? value : undefined;
+      return set(items.at(String(id)), isDone, rowMissing, { message: 'SUCCESS', resultCode: 0, result: [] });
+    }),
+    rule(
+      'GET',
+      new RegExp(`^/sheets/${SHEET}$`),
+      ({ query }) => {
         const shown = query.get('columnIds')?.split(',').map(Number) ?? [];
         const rows = items.all().map((item) => {
           const { id, cells } = row(item);
@@ -279,17 +271,14 @@ export const SMARTSHEET: System = {
         });
         return { body: { id: Number(SHEET), rows } };
       },
-    },
-    {
-      method: 'POST',
-      path: new RegExp(`^/sheets/${SHEET}/rows$`),
-      answer({ body }) {
-        const [{ cells }] = JSON.parse(body) as [{ readonly cells: readonly Cell[] }];
-        const at = (column: number | undefined) => String(cells.find(({ columnId }) => columnId === column)?.value);
-        if (at(TITLE).length > 4000 || at(TEXT).length > 4000) return { status: 400 };
-        const item = items.add({ title: at(TITLE), text: at(TEXT), marker: at(MARKER) });
-        return { body: { message: 'SUCCESS', resultCode: 0, result: [row(item)] } };
-      },
-    },
+      { query: ['columnIds'] },
+    ),
+    rule('POST', new RegExp(`^/sheets/${SHEET}/rows$`), ({ body }) => {
+      const [{ cells }] = JSON.parse(body) as [{ readonly cells: readonly Cell[] }];
+      const at = (column: number | undefined) => String(cells.find(({ columnId }) => columnId === column)?.value);
+      if (at(TITLE).length > 4000 || at(TEXT).length > 4000) return { status: 400 };
+      const item = items.add({ title: at(TITLE), text: at(TEXT), marker: at(MARKER) });
+      return { body: { message: 'SUCCESS', resultCode: 0, result: [row(item)] } };
+    }),
   ],
 };

@@ -10,7 +10,7 @@ import { documentedTarget } from './documented-targets.ts';
 import type { Reply, SeenRequest } from './http-server.ts';
 import { type ItemVendor, secretRef, TOKEN } from './item-vendor.ts';
 import { UNDOCUMENTED } from './vendor-contract.ts';
-import { type Rule, startVendor } from './vendor-standin.ts';
+import { type Rule, rule, startVendor } from './vendor-standin.ts';
 
 export interface Item {
   readonly id: string;
@@ -109,47 +109,43 @@ export const CLICKUP: System = {
   isWrite: ({ method }) => method === 'PUT',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    {
-      method: 'GET',
-      path: /^\/task\/(\w+)$/,
-      answer(_, [, id]) {
-        const item = items.at(id);
-        return item ? { body: clickupTask(item) } : clickupMissing;
-      },
-    },
-    {
-      method: 'PUT',
-      path: /^\/task\/(\w+)$/,
-      body: ['status'],
-      answer({ body }, [, id]) {
+    rule('GET', /^\/task\/(\w+)$/, (_, [, id]) => {
+      const item = items.at(id);
+      return item ? { body: clickupTask(item) } : clickupMissing;
+    }),
+    rule(
+      'PUT',
+      /^\/task\/(\w+)$/,
+      ({ body }, [, id]) => {
         const states = new Map([
           ['complete', true],
           ['to do', false],
         ]);
         return set(items.at(id), states.get(JSON.parse(body).status), clickupMissing, { id });
       },
-    },
-    {
-      method: 'GET',
-      path: /^\/list\/901234567890\/task$/,
-      query: ['include_closed', 'custom_fields'],
-      answer({ query }) {
+      { body: ['status'] },
+    ),
+    rule(
+      'GET',
+      /^\/list\/901234567890\/task$/,
+      ({ query }) => {
         const [filter] = JSON.parse(query.get('custom_fields') ?? '');
         if (filter.field_id !== FIELD || filter.operator !== '=' || query.get('include_closed') !== 'true')
           return { status: 400 };
         return { body: { tasks: items.with(filter.value).map(clickupTask), last_page: true } };
       },
-    },
-    {
-      method: 'POST',
-      path: /^\/list\/901234567890\/task$/,
-      body: ['name', 'description', 'custom_fields'],
-      answer({ body }) {
+      { query: ['include_closed', 'custom_fields'] },
+    ),
+    rule(
+      'POST',
+      /^\/list\/901234567890\/task$/,
+      ({ body }) => {
         const { name, description, custom_fields } = JSON.parse(body);
         if (custom_fields[0].id !== FIELD) return { status: 400 };
         return { body: clickupTask(items.add({ title: name, text: description, marker: custom_fields[0].value })) };
       },
-    },
+      { body: ['name', 'description', 'custom_fields'] },
+    ),
   ],
 };
 
@@ -197,18 +193,18 @@ export const MONDAY: System = {
   isWrite: ({ body }) => body.includes('change_simple_column_value'),
   isCreation: ({ body }) => body.includes('create_item'),
   rules: (items) => [
-    {
-      method: 'POST',
-      path: /^\/v2$/,
-      body: ['query', 'variables'],
-      answer(request) {
+    rule(
+      'POST',
+      /^\/v2$/,
+      (request) => {
         const { query, variables } = JSON.parse(request.body);
         const call = MONDAY_CALLS.find(([pattern]) => pattern.test(query));
         const data = call?.[1](items, variables, query);
         if (data !== undefined) return { body: { data } };
         return { body: { data: [], errors: [{ message: 'Field not found', extensions: { code: 'undefinedField' } }] } };
       },
-    },
+      { body: ['query', 'variables'] },
+    ),
   ],
 };
 
@@ -228,42 +224,38 @@ export const GITLAB: System = {
   isWrite: ({ method }) => method === 'PUT',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    {
-      method: 'GET',
-      path: /^\/projects\/1234\/issues\/(\d+)$/,
-      answer(_, [, id]) {
-        const item = items.at(id);
-        return item ? { body: gitlabIssue(item) } : gitlabMissing;
-      },
-    },
-    {
-      method: 'PUT',
-      path: /^\/projects\/1234\/issues\/(\d+)$/,
-      body: ['state_event'],
-      answer({ body }, [, id]) {
+    rule('GET', /^\/projects\/1234\/issues\/(\d+)$/, (_, [, id]) => {
+      const item = items.at(id);
+      return item ? { body: gitlabIssue(item) } : gitlabMissing;
+    }),
+    rule(
+      'PUT',
+      /^\/projects\/1234\/issues\/(\d+)$/,
+      ({ body }, [, id]) => {
         const states = new Map([
           ['close', true],
           ['reopen', false],
         ]);
         return set(items.at(id), states.get(JSON.parse(body).state_event), gitlabMissing, {});
       },
-    },
-    {
-      method: 'GET',
-      path: /^\/projects\/1234\/issues$/,
-      query: ['labels', 'scope', 'state'],
-      answer: ({ query }) => ({ body: items.with(query.get('labels')).map(gitlabIssue) }),
-    },
-    {
-      method: 'POST',
-      path: /^\/projects\/1234\/issues$/,
-      body: ['title', 'description', 'labels'],
-      answer({ body }) {
+      { body: ['state_event'] },
+    ),
+    rule(
+      'GET',
+      /^\/projects\/1234\/issues$/,
+      ({ query }) => ({ body: items.with(query.get('labels')).map(gitlabIssue) }),
+      { query: ['labels', 'scope', 'state'] },
+    ),
+    rule(
+      'POST',
+      /^\/projects\/1234\/issues$/,
+      ({ body }) => {
         const { title, description, labels } = JSON.parse(body);
         const text = description.replaceAll(/^\/\w+.*\n?/gm, '').replaceAll(/^> ?/gm, '');
         const isDone = /^\/close\b/m.test(description);
         return { status: 201, body: gitlabIssue(items.add({ title, text, marker: labels, isDone })) };
       },
-    },
+      { body: ['title', 'description', 'labels'] },
+    ),
   ],
 };

@@ -14,7 +14,7 @@ import {
   type VendorComment,
 } from './item-vendor.ts';
 import { openApiContract } from './vendor-contract.ts';
-import { startVendor } from './vendor-standin.ts';
+import { rule, startVendor } from './vendor-standin.ts';
 
 export interface TodoistTask {
   readonly id: string;
@@ -94,84 +94,57 @@ export async function startTodoist(): Promise<TodoistVendor> {
     openApiContract('todoist'),
     { authorization: new RegExp(`^Bearer ${TOKEN}$`), accept: /^application\/json$/ },
     [
-      {
-        method: 'GET',
-        path: /^\/api\/v1\/tasks\/completed\/by_completion_date$/,
-        answer({ query }) {
-          const [since, until] = ['since', 'until'].map((key) => new Date(query.get(key) ?? Number.NaN));
-          const isAsked = [SEEN_AT, new Date()].some((at) => since && until && since <= at && at <= until);
-          const checked = tasks.filter((task) => task.checked && isAsked);
-          const { found, next_cursor } = page(checked, query);
-          return { body: { items: found, next_cursor } };
-        },
-      },
-      {
-        method: 'GET',
-        path: /^\/api\/v1\/projects\/(\w+)$/,
-        answer: (_, [, id = '']) => ({ body: shownProject(id, { is_archived: todoist.isArchived }) }),
-      },
-      {
-        method: 'GET',
-        path: /^\/api\/v1\/tasks\/(\w+)$/,
-        answer(_, [, id]) {
-          const task = taskAt(id);
-          return task === undefined || task.checked ? missing : { body: shown(task) };
-        },
-      },
-      {
-        method: 'GET',
-        path: /^\/api\/v1\/tasks$/,
-        answer({ query }) {
-          const active = tasks.filter((task) => !task.checked);
-          const { found, next_cursor } = page(active, query);
-          return { body: { results: found, next_cursor } };
-        },
-      },
-      {
-        method: 'POST',
-        path: /^\/api\/v1\/tasks\/(\w+)\/(close|reopen)$/,
-        answer(request, [, id, verb]): Reply {
-          const task = taskAt(id);
-          if (task === undefined) return missing;
-          if (isRepeated(request)) return { status: 204 };
-          if (verb === 'close') close(task);
-          else task.checked = false;
-          return { status: 204 };
-        },
-      },
-      {
-        method: 'POST',
-        path: /^\/api\/v1\/tasks$/,
-        headers: { 'x-request-id': /^[\da-f]{32}$/ },
-        answer(request) {
+      rule('GET', /^\/api\/v1\/tasks\/completed\/by_completion_date$/, ({ query }) => {
+        const [since, until] = ['since', 'until'].map((key) => new Date(query.get(key) ?? Number.NaN));
+        const isAsked = [SEEN_AT, new Date()].some((at) => since && until && since <= at && at <= until);
+        const checked = tasks.filter((task) => task.checked && isAsked);
+        const { found, next_cursor } = page(checked, query);
+        return { body: { items: found, next_cursor } };
+      }),
+      rule('GET', /^\/api\/v1\/projects\/(\w+)$/, (_, [, id = '']) => ({
+        body: shownProject(id, { is_archived: todoist.isArchived }),
+      })),
+      rule('GET', /^\/api\/v1\/tasks\/(\w+)$/, (_, [, id]) => {
+        const task = taskAt(id);
+        return task === undefined || task.checked ? missing : { body: shown(task) };
+      }),
+      rule('GET', /^\/api\/v1\/tasks$/, ({ query }) => {
+        const active = tasks.filter((task) => !task.checked);
+        const { found, next_cursor } = page(active, query);
+        return { body: { results: found, next_cursor } };
+      }),
+      rule('POST', /^\/api\/v1\/tasks\/(\w+)\/(close|reopen)$/, (request, [, id, verb]): Reply => {
+        const task = taskAt(id);
+        if (task === undefined) return missing;
+        if (isRepeated(request)) return { status: 204 };
+        if (verb === 'close') close(task);
+        else task.checked = false;
+        return { status: 204 };
+      }),
+      rule(
+        'POST',
+        /^\/api\/v1\/tasks$/,
+        (request) => {
           if (isRepeated(request)) return { status: 204 };
           const { content, description, project_id, ...fields } = JSON.parse(request.body);
           return { body: shown(Object.assign(add(content, description), fields)) };
         },
-      },
-      {
-        method: 'POST',
-        path: /^\/api\/v1\/tasks\/(\w+)$/,
-        answer({ body }, [, id]) {
-          const task = taskAt(id);
-          if (task === undefined || task.checked) return missing;
-          const { due_string, ...fields } = JSON.parse(body);
-          return { body: shown(Object.assign(task, fields, due_string && { due_date: undefined })) };
-        },
-      },
-      {
-        method: 'GET',
-        path: /^\/api\/v1\/comments$/,
-        answer({ query }) {
-          const results = comments.filter(({ itemId }) => itemId === query.get('task_id')).map(shownComment);
-          return { body: { results, next_cursor: null } };
-        },
-      },
-      {
-        method: 'POST',
-        path: /^\/api\/v1\/comments$/,
-        headers: { 'x-request-id': /^[\da-f]{32}$/ },
-        answer(request) {
+        { headers: { 'x-request-id': /^[\da-f]{32}$/ } },
+      ),
+      rule('POST', /^\/api\/v1\/tasks\/(\w+)$/, ({ body }, [, id]) => {
+        const task = taskAt(id);
+        if (task === undefined || task.checked) return missing;
+        const { due_string, ...fields } = JSON.parse(body);
+        return { body: shown(Object.assign(task, fields, due_string && { due_date: undefined })) };
+      }),
+      rule('GET', /^\/api\/v1\/comments$/, ({ query }) => {
+        const results = comments.filter(({ itemId }) => itemId === query.get('task_id')).map(shownComment);
+        return { body: { results, next_cursor: null } };
+      }),
+      rule(
+        'POST',
+        /^\/api\/v1\/comments$/,
+        (request) => {
           if (isRepeated(request)) return { status: 204 };
           const { task_id, content } = JSON.parse(request.body);
           if (taskAt(task_id) === undefined) return missing;
@@ -179,7 +152,8 @@ export async function startTodoist(): Promise<TodoistVendor> {
           comments.push(comment);
           return { body: shownComment(comment) };
         },
-      },
+        { headers: { 'x-request-id': /^[\da-f]{32}$/ } },
+      ),
     ],
   );
   const todoist: TodoistVendor = {

@@ -21,7 +21,7 @@ import { context, needsOf, secretRef } from './item-vendor.ts';
 import { jiraSettings } from './jira-standin.ts';
 import { linearSettings } from './linear-standin.ts';
 import { openApiContract, UNDOCUMENTED } from './vendor-contract.ts';
-import { startVendor, type VendorStandin } from './vendor-standin.ts';
+import { rule, startVendor, type VendorStandin } from './vendor-standin.ts';
 
 export const SECRET = 'canary-client-secret-4c1d';
 const KEY = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -76,20 +76,16 @@ export async function startIssuer(): Promise<
 > {
   const issued: string[] = [];
   const vendor = await startVendor(openApiContract('oauth'), {}, [
-    {
-      method: 'POST',
-      path: /^\/oauth\/token$/,
-      answer({ body }): Reply {
-        const asked = JSON.parse(body);
-        const isKnown = asked.client_id === 'app' && asked.client_secret === SECRET;
-        if (!isKnown) return { status: 401, body: { error: 'invalid_client' } };
-        if (asked.refresh_token !== issuer.refresh) return { status: 400, body: { error: 'invalid_grant' } };
-        issued.push(`access-token-${issued.length + 1}`);
-        if (issuer.refresh !== undefined) issuer.refresh = `refresh-${issued.length}`;
-        const token = { access_token: issued.at(-1), token_type: 'Bearer', expires_in: 3600 };
-        return { body: { ...token, ...(issuer.refresh !== undefined && { refresh_token: issuer.refresh }) } };
-      },
-    },
+    rule('POST', /^\/oauth\/token$/, ({ body }): Reply => {
+      const asked = JSON.parse(body);
+      const isKnown = asked.client_id === 'app' && asked.client_secret === SECRET;
+      if (!isKnown) return { status: 401, body: { error: 'invalid_client' } };
+      if (asked.refresh_token !== issuer.refresh) return { status: 400, body: { error: 'invalid_grant' } };
+      issued.push(`access-token-${issued.length + 1}`);
+      if (issuer.refresh !== undefined) issuer.refresh = `refresh-${issued.length}`;
+      const token = { access_token: issued.at(-1), token_type: 'Bearer', expires_in: 3600 };
+      return { body: { ...token, ...(issuer.refresh !== undefined && { refresh_token: issuer.refresh }) } };
+    }),
   ]);
   const issuer = Object.assign(vendor, { issued, refresh: undefined as string | undefined });
   closing.push({ close: () => finish(issuer) });
@@ -110,7 +106,7 @@ export async function startApi(accepts: () => readonly string[]): Promise<Vendor
     if (!accepts().includes(token)) return { status: 401, body: {} };
     return { body: { key: 'ABC-1', fields: { status: { name: 'Done', statusCategory: { key: 'done' } } } } };
   };
-  const vendor = await startVendor(UNDOCUMENTED, {}, [{ method: 'GET', path: /^\/rest/, answer }]);
+  const vendor = await startVendor(UNDOCUMENTED, {}, [rule('GET', /^\/rest/, answer)]);
   closing.push({ close: () => finish(vendor) });
   return Object.assign(vendor, { seen });
 }
@@ -160,31 +156,28 @@ export async function startAppApi(): Promise<VendorStandin> {
   }
 
   const rules = [
-    {
-      method: 'GET',
-      path: /^\/repos\/octo\/shop\/installation$/,
-      headers: asApp,
-      // GitHub checks the token here too; its document does not describe that answer.
-      answer: () => ({
+    rule(
+      'GET',
+      /^\/repos\/octo\/shop\/installation$/,
+      () => ({
         body: { id: 42, app_id: 7, permissions: {}, repository_selection: 'selected', suspended_at: null },
       }),
-    },
-    {
-      method: 'POST',
-      path: /^\/app\/installations\/42\/access_tokens$/,
-      headers: asApp,
-      answer: (request: SeenRequest): Reply =>
+      { headers: asApp },
+    ),
+    rule(
+      'POST',
+      /^\/app\/installations\/42\/access_tokens$/,
+      (request: SeenRequest): Reply =>
         refusal(request) ?? {
           status: 201,
           body: { token: 'ghs_installation', expires_at: new Date(nowMs() + 3_600_000).toISOString() },
         },
-    },
-    {
-      method: 'GET',
-      path: /^\/repos\/octo\/shop$/,
+      { headers: asApp },
+    ),
+    // GitHub checks the token here too; its document does not describe that answer.
+    rule('GET', /^\/repos\/octo\/shop$/, () => ({ status: 404, body: { message: 'Not Found' } }), {
       headers: { authorization: /^Bearer ghs_installation$/ },
-      answer: () => ({ status: 404, body: { message: 'Not Found' } }),
-    },
+    }),
   ];
   const vendor: VendorStandin = await startVendor(
     openApiContract('github'),

@@ -19,6 +19,10 @@ export interface Rule {
   answer(request: SeenRequest, match: RegExpExecArray): Reply | Promise<Reply>;
 }
 
+export function rule(method: string, path: RegExp, answer: Rule['answer'], more: Partial<Rule> = {}): Rule {
+  return { method, path, answer, ...more };
+}
+
 const JSON_TYPE = /^application\/json$/;
 
 export interface VendorStandin {

@@ -22,7 +22,7 @@ import {
   useLedger,
 } from '../../support/token-issuers.ts';
 import { UNDOCUMENTED } from '../../support/vendor-contract.ts';
-import { startVendor } from '../../support/vendor-standin.ts';
+import { rule, startVendor } from '../../support/vendor-standin.ts';
 
 useLedger();
 
@@ -60,23 +60,22 @@ test.each(['our-crm', 'our-openproject'])('an http target gets tokens as a clien
   const answer = (asked: SeenRequest): Reply =>
     asked.headers.authorization === `Bearer ${issued.at(-1)}` ? { body: { ok: true } } : { status: 401, body: {} };
   const system = await startVendor(UNDOCUMENTED, {}, [
-    {
-      method: 'POST',
-      path: /^\/token$/,
-      headers: { 'content-type': /^application\/x-www-form-urlencoded$/ },
-      answer({ body }) {
+    rule(
+      'POST',
+      /^\/token$/,
+      ({ body }) => {
         const asked = { client_id: 'app', client_secret: SECRET, scope: 'tasks offline' };
         expect(Object.fromEntries(new URLSearchParams(body))).toEqual({ grant_type: 'client_credentials', ...asked });
         issued.push(`access-token-${issued.length + 1}`);
         return { body: { access_token: issued.at(-1), token_type: 'Bearer', expires_in: 3600 } };
       },
-    },
-    { method: 'PUT', path: /^\/external-tasks\/12$/, answer },
-    {
-      method: 'GET',
-      path: /^\/work_packages\/7$/,
-      answer: (asked) => ({ ...answer(asked), body: { _links: { status: { title: 'Closed' } } } }),
-    },
+      { headers: { 'content-type': /^application\/x-www-form-urlencoded$/ } },
+    ),
+    rule('PUT', /^\/external-tasks\/12$/, answer),
+    rule('GET', /^\/work_packages\/7$/, (asked) => ({
+      ...answer(asked),
+      body: { _links: { status: { title: 'Closed' } } },
+    })),
   ]);
   closing.push({ close: () => finish(system) });
   const { id, secret } = { id: 'app', secret: secretRef(SECRET, 'targets.outside.oauthClient.secret') };
@@ -103,12 +102,9 @@ test.each([
 ])('a client is sent in the header Authorization, and the refusal %s says what to do', async (error, remedy) => {
   const refresh_token = 'refresh:0/ä+';
   const system = await startVendor(UNDOCUMENTED, {}, [
-    {
-      method: 'POST',
-      path: /^\/token$/,
+    rule('POST', /^\/token$/, () => ({ status: 400, body: { error, error_description: refresh_token } }), {
       headers: { 'content-type': /^application\/x-www-form-urlencoded$/ },
-      answer: () => ({ status: 400, body: { error, error_description: refresh_token } }),
-    },
+    }),
   ]);
   closing.push({ close: () => finish(system) });
   const secret = secretRef('canary secret:1/+', 'targets.outside.oauthClient.secret');
@@ -196,8 +192,8 @@ test('Linear takes the grant as a form, with the scopes of the client', async ()
   const token = { access_token: 'linear-token', token_type: 'Bearer', expires_in: 2_591_999 };
   const form = { 'content-type': /^application\/x-www-form-urlencoded$/ };
   const vendor = await startVendor(UNDOCUMENTED, {}, [
-    { method: 'POST', path: /^\/oauth\/token$/, headers: form, answer: () => ({ body: token }) },
-    { method: 'POST', path: /^\/graphql$/, answer: () => graphqlError('Entity not found: Issue', 'INPUT_ERROR') },
+    rule('POST', /^\/oauth\/token$/, () => ({ body: token }), { headers: form }),
+    rule('POST', /^\/graphql$/, () => graphqlError('Entity not found: Issue', 'INPUT_ERROR')),
   ]);
   closing.push({ close: () => finish(vendor) });
   const { oauthClient } = clientAt(vendor);
