@@ -12,6 +12,8 @@ export interface PageContext
     Pick<SharedNeeds, 'loads' | 'examinations' | 'database' | 'hint'> {
   readonly settings: Settings;
   readonly person: Person;
+  /** Whether the person may change anything. */
+  readonly canAct: boolean;
 }
 
 export interface Shown {
@@ -36,6 +38,11 @@ export interface Shown {
 
 export interface Elsewhere {
   readonly path: string;
+}
+
+/** The context of a page that is shown now. */
+export function contextOf(needs: SharedNeeds, person: Person): PageContext {
+  return { ...needs, settings: needs.settings(), person, canAct: person.role === 'operator' };
 }
 
 /** The navigation: the path and the label of each part. */

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { VERDICTS } from '../engine/ledger/rows.ts';
 import { readRun } from '../engine/ledger/runs.ts';
-import { csvLine, EXPORT_TITLES, exportedLines } from '../operator/row-export.ts';
+import { EXPORT_TITLES, exportedLines, titled } from '../operator/row-export.ts';
 import { requirePerson } from './access/guard.ts';
 import { type Failure, failureOf } from './failures.ts';
 import { addActionForms } from './forms/action-forms.ts';
@@ -17,7 +17,7 @@ import { renderFrame, renderPage } from './layout.tsx';
 import { type Asked, failedStream, follow, isStream } from './live/follow.ts';
 import { createLive } from './live/live.ts';
 import type { SharedNeeds } from './needs.ts';
-import type { Page } from './page.ts';
+import { contextOf, type Page } from './page.ts';
 import { account, accountPath } from './pages/account.tsx';
 import { accounts } from './pages/accounts.tsx';
 import { activity } from './pages/activity.tsx';
@@ -115,23 +115,19 @@ export function addPages(app: FastifyInstance, needs: SharedNeeds): void {
     requirePerson(request);
     const { run: id } = z.object({ run: z.string() }).parse(request.params);
     const { verdict } = z.object({ verdict: z.enum(VERDICTS).optional() }).parse(request.query);
-    const lines = csvOf(needs, await readRun(needs.pool, id), verdict);
-    return reply.type(CSV).header('content-disposition', 'attachment').send(Readable.from(lines));
+    const lines = exportedLines(needs.pool, await readRun(needs.pool, id), verdict, needs.hint);
+    return reply
+      .type(CSV)
+      .header('content-disposition', 'attachment')
+      .send(Readable.from(titled(EXPORT_TITLES, lines)));
   });
 }
-
-async function* csvOf({ pool, hint }: SharedNeeds, ...[run, verdict]: CsvOf): AsyncGenerator<string> {
-  yield csvLine(EXPORT_TITLES);
-  yield* exportedLines(pool, run, verdict, hint);
-}
-
-type CsvOf = [run: Parameters<typeof exportedLines>[1], verdict: Parameters<typeof exportedLines>[2]];
 
 async function show(needs: SharedNeeds, { page, request, reply }: Asked): Promise<unknown> {
   const person = requirePerson(request);
   const { params, query, url } = request;
-  const { settings, hint, people } = needs;
-  const shown = await page.show({ ...needs, settings: settings(), person }, { params, query });
+  const { hint, people } = needs;
+  const shown = await page.show(contextOf(needs, person), { params, query });
   if ('path' in shown) return reply.redirect(shown.path, 303);
   const said = isPart(request) ? undefined : takeSaid(request, reply);
   const html = renderPage(shown, { person, hasSession: !people.isOpen, said, hint, address: url });

@@ -23,6 +23,12 @@ export async function* exportedLines(
   }
 }
 
+/** Lines under their titles. */
+export async function* titled(titles: readonly string[], lines: AsyncIterable<string>): AsyncGenerator<string> {
+  yield csvLine(titles);
+  yield* lines;
+}
+
 const TO_QUOTE = /[",\r\n]|^\s|\s$/;
 
 /** One line of CSV (RFC 4180) that a spreadsheet shows and never executes. */

@@ -4,7 +4,7 @@ import { plural } from '../../base/counts.ts';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { prunedNote } from '../../operator/format.ts';
-import { csvLine, EXPORT_TITLES, exportedLines } from '../../operator/row-export.ts';
+import { EXPORT_TITLES, exportedLines, titled } from '../../operator/row-export.ts';
 import type { Command } from '../command.ts';
 import { exportLines, FORCE, type Replacing, TO_STDOUT } from '../export-file.ts';
 import type { Perform, Session } from '../session.ts';
@@ -55,13 +55,8 @@ export async function writeTable(
   lines: AsyncIterable<string>,
   how: Replacing,
 ): Promise<{ readonly rows: number; readonly file: string | null }> {
-  const rows = (await exportLines(session, target, under(titles, lines), how)) - 1;
+  const rows = (await exportLines(session, target, titled(titles, lines), how)) - 1;
   if (target === TO_STDOUT) return { rows, file: null };
   session.out.say(`Wrote ${plural(rows, 'row')} to ${target}.`);
   return { rows, file: path.resolve(session.cwd, target) };
-}
-
-async function* under(titles: readonly string[], lines: AsyncIterable<string>): AsyncGenerator<string> {
-  yield csvLine(titles);
-  yield* lines;
 }

@@ -5,7 +5,7 @@ import { personOf, requirePerson } from '../access/guard.ts';
 import { type Failure, failureOf } from '../failures.ts';
 import { renderBody } from '../layout.tsx';
 import type { SharedNeeds } from '../needs.ts';
-import type { Page } from '../page.ts';
+import { contextOf, type Page } from '../page.ts';
 import { eventOf, type Live, type News, type Reading } from './live.ts';
 import { sharedRead } from './shared-reads.ts';
 
@@ -41,8 +41,7 @@ export function follow(needs: SharedNeeds, live: Live, { page, request, reply }:
   async function read(): Promise<Reading> {
     const startedAtMs = performance.now();
     try {
-      const { settings } = needs;
-      const shown = await page.show({ ...needs, settings: settings(), person }, { params, query });
+      const shown = await page.show(contextOf(needs, person), { params, query });
       if ('path' in shown) return { news: { go: shown.path }, nextMs: 0 };
       const { isBusy = false, isStill = false } = shown;
       const leastMs = (performance.now() - startedAtMs) / READ_SHARE;

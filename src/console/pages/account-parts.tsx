@@ -31,13 +31,12 @@ export function AccountChips({
 /** Why the account is not called, and what ends that. */
 export function AccountProblems({
   state: { account, suspended, down, unconfirmed },
-  context: { person },
+  context: { canAct },
 }: {
   readonly state: AccountState;
   readonly context: PageContext;
 }) {
   const path = `/accounts/${encodeURIComponent(account)}`;
-  const canAct = person.role === 'operator';
   return (
     <>
       {[suspended, down].map(

@@ -31,13 +31,13 @@ export const account = definePage({
   params: z.object({ account: z.string() }),
   query: z.object({ range: z.enum(['hour', 'day', 'week']).prefault('day') }),
   async show(context, { params: { account: name }, query: { range } }) {
-    const { pool, settings, person, examinations } = context;
+    const { pool, settings, examinations } = context;
     const state = (await accountStates(pool, settings)).find((one) => one.account === name);
     if (!state) throw accountNamed(settings, name); // throws: neither the settings nor the ledger has it
     const scope = await scopeNamed(pool, name);
     const history = (await budgetHistory(pool, [name], RANGES[range])).get(name);
     const examining = examinations.stateOf(name);
-    const canAct = person.role === 'operator' && state.url !== null;
+    const canAct = context.canAct && state.url !== null;
     return {
       title: name,
       tab: 'accounts',

@@ -32,7 +32,7 @@ export const board = definePage({
           {read.status === 'failed' ? (
             <Unread why={read.why} />
           ) : (
-            <Columns board={read.value} account={name} id={id} canAct={context.person.role === 'operator'} />
+            <Columns board={read.value} account={name} id={id} canAct={context.canAct} />
           )}
         </>
       ),

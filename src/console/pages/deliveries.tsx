@@ -22,7 +22,7 @@ const PER_PAGE = 50;
 export const deliveries = definePage({
   path: '/deliveries',
   query: deliveryQuery,
-  async show({ pool, settings, person }, { query }) {
+  async show({ pool, settings, canAct }, { query }) {
     const { after, ...filter } = query;
     const isFiltered = Object.values(query).some((value) => value !== undefined);
     const wanted = toDeliveryFilter(query);
@@ -37,7 +37,6 @@ export const deliveries = definePage({
     const states = isFiltered ? names.filter((name) => name === query.target) : names;
     const health = await healthOf(pool, states);
     const disabled = await disabledTargets(pool);
-    const canAct = person.role === 'operator';
     return {
       title: 'Deliveries',
       tab: 'deliveries',
@@ -130,34 +129,34 @@ interface ListProps {
 
 function List({ shown, disabled }: ListProps) {
   return (
-    <Table columns={['Delivery', 'Target', 'Event', 'Queued', { title: 'Attempts', as: 'number' }, 'State']}>
-      {shown.map((delivery) => (
-        <tr>
-          <td>
-            <Link
-              id={delivery.id}
-              to={`/deliveries/${encodeURIComponent(delivery.id)}`}
-              text={delivery.title || delivery.source}
-              most={80}
-            />
-            <small class="id">
-              <Foreign text={`${delivery.source} #${delivery.sequence}`} most={60} />
-            </small>
-          </td>
-          <td>{delivery.target}</td>
-          <td class="nowrap">{delivery.event}</td>
-          <td class="nowrap">
-            <Time at={delivery.createdAt} />
-          </td>
-          <td class="number" data-unit={delivery.attempts === 1 ? 'attempt' : 'attempts'}>
-            {delivery.attempts}
-          </td>
-          <td>
-            <DeliveryState of={delivery} isDisabled={disabled.has(delivery.target)} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      columns={[
+        'Delivery',
+        'Target',
+        { title: 'Event', as: 'nowrap' },
+        { title: 'Queued', as: 'nowrap' },
+        { title: 'Attempts', as: 'number', unit: 'attempt' },
+        'State',
+      ]}
+      rows={shown.map((delivery) => [
+        <>
+          <Link
+            id={delivery.id}
+            to={`/deliveries/${encodeURIComponent(delivery.id)}`}
+            text={delivery.title || delivery.source}
+            most={80}
+          />
+          <small class="id">
+            <Foreign text={`${delivery.source} #${delivery.sequence}`} most={60} />
+          </small>
+        </>,
+        delivery.target,
+        delivery.event,
+        <Time at={delivery.createdAt} />,
+        delivery.attempts,
+        <DeliveryState of={delivery} isDisabled={disabled.has(delivery.target)} />,
+      ])}
+    />
   );
 }
 

@@ -20,7 +20,7 @@ const MOST = 20_000;
 export const delivery = definePage({
   path: '/deliveries/:id',
   params: z.object({ id: z.string() }),
-  async show({ pool, person, hint }, { params: { id } }) {
+  async show({ pool, canAct, hint }, { params: { id } }) {
     const shown = await readDelivery(pool, id, hint);
     const stuck = shown.state === 'ended' ? [] : await stuckOf(pool, [shown.target]);
     const isDisabled = (await disabledTargets(pool)).has(shown.target);
@@ -38,7 +38,7 @@ export const delivery = definePage({
       body: (
         <>
           <WaitsForTargets stuck={stuck} />
-          <Shown delivery={shown} isDisabled={isDisabled} canAct={person.role === 'operator'} />
+          <Shown delivery={shown} isDisabled={isDisabled} canAct={canAct} />
         </>
       ),
     };

@@ -5,7 +5,7 @@ import type { HandCall } from '../../engine/ledger/console/hand-calls.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { definePage } from '../page.ts';
 import { Button, Hidden } from '../parts/inputs.tsx';
-import { Chip, Crumbs, Foreign, Section, Time } from '../parts/parts.tsx';
+import { Chip, Crumbs, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
 import { KIND, RECORD_KINDS } from '../records/kinds.ts';
 import { accountOf, Unread } from '../records/parts.tsx';
 import { callCommand, recordPath, titleOf } from '../records/record-words.ts';
@@ -21,7 +21,7 @@ export const handCall = definePage({
     const call = await handCallOf(context.pool, params.call);
     const { operation, account, path, body, page } = call;
     const state = stateOf(context.settings, call);
-    const canAct = context.person.role === 'operator';
+    const { canAct } = context;
     const isFound = isApplied(call);
     const sent =
       query.look && (isFound || state === 'unknown')
@@ -118,14 +118,9 @@ function Content({ call: { path, body } }: { readonly call: HandCall }) {
     <Section title="What was sent">
       <dl class="facts">
         {pairs.map(([name, value]) => (
-          <>
-            <dt>
-              <Foreign text={name} most={60} />
-            </dt>
-            <dd>
-              <Foreign text={typeof value === 'string' ? value : JSON.stringify(value)} most={600} />
-            </dd>
-          </>
+          <Fact name={<Foreign text={name} most={60} />}>
+            <Foreign text={typeof value === 'string' ? value : JSON.stringify(value)} most={600} />
+          </Fact>
         ))}
       </dl>
     </Section>

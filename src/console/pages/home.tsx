@@ -76,7 +76,7 @@ async function readStatus(context: PageContext) {
   return { status, running };
 }
 
-function FirstSteps({ context: { settings, hint, person } }: { readonly context: PageContext }) {
+function FirstSteps({ context: { settings, hint, canAct } }: { readonly context: PageContext }) {
   const [sync] = Object.keys(settings.syncs);
   const [account] = Object.keys(settings.accounts);
   return (
@@ -98,7 +98,7 @@ function FirstSteps({ context: { settings, hint, person } }: { readonly context:
             <Command line={hint(`run ${sync} --dry-run`)} />
           </li>
         )}
-        {person.role === 'operator' && (
+        {canAct && (
           <li>
             Or <a href="/load">load a file of orders</a>: you see what it would write before you approve it.
           </li>

@@ -15,13 +15,12 @@ const PER_PAGE = 50;
 export const links = definePage({
   path: '/links',
   query: linkPageQuery,
-  async show({ pool, settings, person }, { query }) {
+  async show({ pool, settings, canAct }, { query }) {
     const { target, account, q, after, file } = query;
     const scope = account === undefined ? undefined : await scopeNamed(pool, account);
     const { links: found, total } = await listLinks(pool, { target, scope, text: q }, PER_PAGE, after);
     const last = total > found.length ? found.at(-1) : undefined;
     const [targets, accounts] = [linkableTargets(settings), Object.keys(settings.accounts)];
-    const canAct = person.role === 'operator';
     return {
       title: 'Links',
       tab: 'links',

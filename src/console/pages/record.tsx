@@ -2,13 +2,14 @@
 import { z } from 'zod';
 import { flagOf } from '../../client/call/dialect.ts';
 import type { JsonObject } from '../../client/call/json.ts';
+import { ID_PARAM } from '../../contract/kinds.ts';
 import { CONTACT_MODULE } from '../../contract/records.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { linksOf } from '../../engine/ledger/matching/contact-links.ts';
 import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
 import { Button, Field, Hidden, Submit } from '../parts/inputs.tsx';
-import { Foreign, Section, Title } from '../parts/parts.tsx';
+import { Fact, Foreign, Section, Title } from '../parts/parts.tsx';
 import { hasKey } from '../records/import.ts';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
 import { accountOf, Fields, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
@@ -58,12 +59,12 @@ export const record = definePage({
     const title = titleOf(kind, id, found);
     const subtasks = kind === 'tasks' && read.status === 'read' ? await readSubtasks(account, id) : undefined;
     const [link] = kind === 'contacts' ? await linksOf(context.pool, account, [id]) : [];
-    const canAct = context.person.role === 'operator';
+    const { canAct } = context;
     return {
       title,
       tab: 'records',
       isStill: true,
-      command: callCommand({ operation: `${kind}.get`, account: name, params: { [KIND[kind].idParam]: id } }),
+      command: callCommand({ operation: `${kind}.get`, account: name, params: { [ID_PARAM[kind]]: id } }),
       body: (
         <>
           <Kinds account={name} kind={kind} />
@@ -100,18 +101,13 @@ function Members({ record, account, kind }: { record: JsonObject; account: strin
   return (
     <dl class="facts">
       {filled.map(([name, value]) => (
-        <>
-          <dt>
-            <Foreign text={name} most={60} />
-          </dt>
-          <dd>
-            {kind === 'orders' && name === 'client_id' ? (
-              <a href={recordPath(account, 'customers', valueWords(value))}>{valueWords(value)}</a>
-            ) : (
-              <Foreign text={valueWords(value)} most={1_000} />
-            )}
-          </dd>
-        </>
+        <Fact name={<Foreign text={name} most={60} />}>
+          {kind === 'orders' && name === 'client_id' ? (
+            <a href={recordPath(account, 'customers', valueWords(value))}>{valueWords(value)}</a>
+          ) : (
+            <Foreign text={valueWords(value)} most={1_000} />
+          )}
+        </Fact>
       ))}
     </dl>
   );

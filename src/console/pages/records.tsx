@@ -1,5 +1,6 @@
 /** Records: the contacts, customers, orders, tasks and pipelines of an account, read live. */
 import { z } from 'zod';
+import { listOf } from '../../contract/kinds.ts';
 import { definePage } from '../page.ts';
 import { Button, Field } from '../parts/inputs.tsx';
 import { addressOf, Foreign, Link, More, Table } from '../parts/parts.tsx';
@@ -66,9 +67,7 @@ export const recordsOf = definePage({
           <form class="filters" method="get" action={recordPath(name, kind)}>
             <Field grows label={`Find ${kind}`} type="search" name="q" value={q ?? ''} maxlength={200} />
             <button type="submit">Find</button>
-            {create && context.person.role === 'operator' && (
-              <Button to={recordPath(name, kind, 'new')} label={`New ${one}`} />
-            )}
+            {create && context.canAct && <Button to={recordPath(name, kind, 'new')} label={`New ${one}`} />}
           </form>
         </>
       ),
@@ -84,7 +83,7 @@ function commandOf(account: string, kind: RecordKind, term: string | undefined):
     ...(KIND[kind].list === 'paged' && { page: 0 }),
     ...(kind === 'contacts' && { rows_per_page: PAGE }),
   };
-  return callCommand({ operation: `${kind}.getall`, account, params });
+  return callCommand({ operation: listOf(kind), account, params });
 }
 
 interface ListProps {

@@ -10,7 +10,7 @@ const PER_PAGE = 50;
 export const reviewDecisions = definePage({
   path: '/review/decisions',
   query: z.object({ after: z.coerce.number().int().optional() }),
-  async show({ pool, person }, { query: { after } }) {
+  async show({ pool, canAct }, { query: { after } }) {
     const decisions = await listDecisions(pool, {}, { limit: PER_PAGE, after });
     const last = decisions.at(-1);
     return {
@@ -28,7 +28,7 @@ export const reviewDecisions = definePage({
           <Empty title="There is no decision yet" />
         ) : (
           <>
-            <DecisionTable decisions={decisions} isOperator={person.role === 'operator'} />
+            <DecisionTable decisions={decisions} canAct={canAct} />
             <More
               to={decisions.length < PER_PAGE ? undefined : addressOf('/review/decisions', { after: last.entry })}
             />

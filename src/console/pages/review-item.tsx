@@ -21,11 +21,10 @@ const MOST_KEYS = 9;
 export const reviewItem = definePage({
   path: '/review/items/:id',
   params: z.object({ id: z.string() }),
-  async show({ pool, person, hint }, { params: { id } }) {
+  async show({ pool, canAct, hint }, { params: { id } }) {
     const reviewed = await readReviewed(pool, id);
     const { item, decisions } = reviewed;
     const named = item ?? decisions[0];
-    const canAct = person.role === 'operator';
     const others = item ? (await ordersOfSameCustomer(pool, item, MOST_COUNTED + 1)).length : 0;
     const [newest] = decisions;
     const alike = newest && canUndo(newest) ? (await decisionsLike(pool, newest)).length : 0;
@@ -45,7 +44,7 @@ export const reviewItem = definePage({
           {!item && <Settled reviewed={reviewed} />}
           {decisions.length > 0 && (
             <Section title="Decisions">
-              <DecisionTable decisions={decisions} isOperator={canAct} />
+              <DecisionTable decisions={decisions} canAct={canAct} />
               {newest && canAct && alike > 0 && <UndoAlike decision={newest} alike={alike} />}
             </Section>
           )}

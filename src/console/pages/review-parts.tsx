@@ -19,10 +19,10 @@ export type Decisions = Awaited<ReturnType<typeof listDecisions>>;
 
 interface DecisionTableProps {
   readonly decisions: Decisions;
-  readonly isOperator: boolean;
+  readonly canAct: boolean;
 }
 
-export function DecisionTable({ decisions, isOperator }: DecisionTableProps) {
+export function DecisionTable({ decisions, canAct }: DecisionTableProps) {
   return (
     <Table
       columns={['About', 'Decision', 'By', 'Time', 'State', 'Note', { title: 'Undo', as: 'unseen' }]}
@@ -33,7 +33,7 @@ export function DecisionTable({ decisions, isOperator }: DecisionTableProps) {
         <Time at={decision.decidedAt} />,
         stateOf(decision),
         decision.note !== null && <Foreign text={decision.note} most={300} />,
-        canUndo(decision) && isOperator && <Undo decision={decision} />,
+        canUndo(decision) && canAct && <Undo decision={decision} />,
       ])}
     />
   );

@@ -104,7 +104,7 @@ interface GroupProps {
   readonly context: PageContext;
 }
 
-function ReasonGroup({ reason, items, page, query: { account, sync }, context: { person, hint } }: GroupProps) {
+function ReasonGroup({ reason, items, page, query: { account, sync }, context: { canAct, hint } }: GroupProps) {
   const bulk = (['ignore', 'later'] as const).map((choice) => (
     <Button
       id={`${choice}-${reason}`}
@@ -118,7 +118,7 @@ function ReasonGroup({ reason, items, page, query: { account, sync }, context: {
     </>
   );
   return (
-    <Section title={title} side={person.role === 'operator' && <span class="acts">{bulk}</span>}>
+    <Section title={title} side={canAct && <span class="acts">{bulk}</span>}>
       <p class="dim">{meaningOf(reason)}</p>
       <div class="wide">
         <table class="list">

@@ -16,7 +16,7 @@ import type { Settings } from '../../settings/settings.ts';
 import { isCorrectable } from '../loads/fixes.ts';
 import { definePage } from '../page.ts';
 import { Button, Remedy } from '../parts/inputs.tsx';
-import { addressOf, Crumbs, Foreign, Section, Table, Time, Title } from '../parts/parts.tsx';
+import { addressOf, Crumbs, Fact, Foreign, Section, Table, Time, Title } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { recordPath } from '../records/record-words.ts';
 import { itemAddress } from './review-parts.tsx';
@@ -24,14 +24,14 @@ import { itemAddress } from './review-parts.tsx';
 export const row = definePage({
   path: '/runs/:run/rows/:row',
   params: z.object({ run: z.string(), row: z.string() }),
-  async show({ pool, settings, hint, person }, { params }) {
+  async show({ pool, settings, hint, canAct }, { params }) {
     const run = await readRun(pool, params.run);
     const story = await readRowStory(pool, run.id, params.row);
     if (!story) throw new LockstepError('ROW_UNKNOWN', `Run ${run.id} has no row "${params.row}"`);
     const hints = hintsFor(hint, run);
     const isRefused = run.type === 'orders' && ['invalid', 'rejected'].includes(story.verdict?.verdict ?? '');
     const correction = isRefused ? await correctionOf(pool, run.id) : undefined;
-    const canCorrect = isRefused && person.role === 'operator' && isCorrectable(run);
+    const canCorrect = isRefused && canAct && isCorrectable(run);
     return {
       title: `Row ${story.n} of ${run.id}`,
       tab: 'runs',
@@ -223,14 +223,9 @@ function Pairs({ title, pairs }: { readonly title: string; readonly pairs: reado
     <Section title={title}>
       <dl class="pairs">
         {pairs.map(([name, value, to]) => (
-          <>
-            <dt>
-              <Linked text={name} to={to} />
-            </dt>
-            <dd>
-              <Foreign text={value} />
-            </dd>
-          </>
+          <Fact name={<Linked text={name} to={to} />}>
+            <Foreign text={value} />
+          </Fact>
         ))}
       </dl>
     </Section>

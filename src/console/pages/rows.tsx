@@ -1,4 +1,5 @@
 /** The rows of a run, searched and filtered. */
+import type { Child } from 'hono/jsx';
 import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
 import { statementFor } from '../../base/reasons/reasons.ts';
@@ -56,15 +57,7 @@ export const rows = definePage({
               options={[['problem', 'any problem'], ...VERDICTS]}
               value={query.verdict}
             />
-            <label>
-              Reason
-              <input name="reason" list="reasons" value={query.reason ?? ''} autocomplete="off" />
-              <datalist id="reasons">
-                {reasons.map((one) => (
-                  <option value={one} />
-                ))}
-              </datalist>
-            </label>
+            <Field label="Reason" name="reason" value={query.reason ?? ''} suggest={reasons} />
             <button type="submit">Filter</button>
           </form>
         </>
@@ -80,11 +73,16 @@ export const rows = definePage({
         ) : (
           <>
             {page.rows.length > 0 && (
-              <Table columns={['Row', 'Verdict', 'Reason', 'Record', { title: 'Sends', as: 'number' }]}>
-                {page.rows.map((row) => (
-                  <Row run={run} row={row} />
-                ))}
-              </Table>
+              <Table
+                columns={[
+                  'Row',
+                  { title: 'Verdict', as: 'nowrap' },
+                  'Reason',
+                  'Record',
+                  { title: 'Sends', as: 'number', unit: 'send' },
+                ]}
+                rows={page.rows.map((row) => cellsOf(run, row))}
+              />
             )}
             {page.searchedTo !== undefined && (
               <p class="dim">
@@ -99,28 +97,24 @@ export const rows = definePage({
   },
 });
 
-function Row({ run, row }: { readonly run: Run; readonly row: NumberedRow }) {
+function cellsOf(run: Run, row: NumberedRow): readonly Child[] {
   const { n, sourceId, label, verdict, reason, facts, recordId, sends } = row;
-  return (
-    <tr>
-      <td>
-        <Link to={`/runs/${run.id}/rows/${n}`} text={label || sourceId} most={80} />
-        <small class="id">
-          {run.type === 'orders' && !watchesFolder(run) && (/^\d+$/.test(sourceId) ? 'line ' : 'lines ')}
-          <Foreign text={sourceId} most={40} />
-        </small>
-      </td>
-      <td class="nowrap">
-        <i class={`dot of-${verdict}`} />
-        {verdictWords(verdict, { type: run.type, dryRun: run.dryRun })}
-      </td>
-      <td>
-        {reason !== null && <code>{reason}</code>} <Foreign text={statementFor(reason, facts)} most={200} />
-      </td>
-      <td>{recordId === null ? '' : <Foreign text={recordId} most={40} />}</td>
-      <td class="number" data-unit={sends === 1 ? 'send' : 'sends'}>
-        {sends}
-      </td>
-    </tr>
-  );
+  return [
+    <>
+      <Link to={`/runs/${run.id}/rows/${n}`} text={label || sourceId} most={80} />
+      <small class="id">
+        {run.type === 'orders' && !watchesFolder(run) && (/^\d+$/.test(sourceId) ? 'line ' : 'lines ')}
+        <Foreign text={sourceId} most={40} />
+      </small>
+    </>,
+    <>
+      <i class={`dot of-${verdict}`} />
+      {verdictWords(verdict, { type: run.type, dryRun: run.dryRun })}
+    </>,
+    <>
+      {reason !== null && <code>{reason}</code>} <Foreign text={statementFor(reason, facts)} most={200} />
+    </>,
+    recordId !== null && <Foreign text={recordId} most={40} />,
+    sends,
+  ];
 }

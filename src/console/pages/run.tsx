@@ -47,7 +47,7 @@ export const run = definePage({
   path: '/runs/:run',
   params: z.object({ run: z.string() }),
   async show(context, { params }) {
-    const { pool, settings, person, hint } = context;
+    const { pool, settings, canAct, hint } = context;
     const shown = await readRun(pool, params.run);
     const [figures, actions, suspension, stuck, load, correction] = await Promise.all([
       figuresOf(context, shown),
@@ -58,7 +58,6 @@ export const run = definePage({
       correctionOf(pool, shown.id),
     ]);
     const { report, sections, reasons, throughput, minutes, left, rowsSettled, canRetry } = figures;
-    const canAct = person.role === 'operator';
     const suspended = shown.endedAt === undefined ? suspension : undefined;
     const isLoad = load !== undefined;
     const isAsking = report.state === 'awaiting-approval';

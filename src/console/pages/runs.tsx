@@ -1,6 +1,7 @@
 /** Runs: all of them, filtered, the newest first. */
+import type { Child } from 'hono/jsx';
 import type { z } from 'zod';
-import { formatCount, plural } from '../../base/counts.ts';
+import { plural } from '../../base/counts.ts';
 import { withOptions } from '../../base/reasons/template.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { RUN_STATUSES } from '../../engine/ledger/runs.ts';
@@ -9,7 +10,7 @@ import { formatTook } from '../../operator/format.ts';
 import { type RunReport, reportRuns } from '../../operator/run-report.ts';
 import { runQuery, toRunFilter } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { Check, Days, Select, Submit } from '../parts/inputs.tsx';
+import { Check, Days, Field, Select, Submit } from '../parts/inputs.tsx';
 import { addressOf, Empty, Link, More, Table, Time } from '../parts/parts.tsx';
 import { Counts, CountsBar, State } from '../parts/run-counts.tsx';
 
@@ -19,7 +20,7 @@ export const runs = definePage({
   path: '/runs',
   query: runQuery,
   async show(context, { query }) {
-    const { pool, settings, person } = context;
+    const { pool, settings, canAct } = context;
     const filter = toRunFilter(query);
     const { entries, next } = await pageOfRuns(pool, filter, { limit: PER_PAGE, after: query.after, fold: !query.all });
     const runs = entries.map(({ run }) => run);
@@ -49,7 +50,7 @@ export const runs = definePage({
           </Empty>
         ) : (
           <form method="get" action="/confirm">
-            {person.role === 'operator' && (
+            {canAct && (
               <div class="bulk">
                 <span class="dim">Selected runs:</span>
                 <Submit label="Retry" name="action" value="retry" />
@@ -58,19 +59,16 @@ export const runs = definePage({
             )}
             <Table
               columns={[
-                person.role === 'operator' && { title: 'Selected', as: 'unseen' },
+                canAct && { title: 'Selected', as: 'unseen' },
                 'Run',
-                'Started',
-                'Took',
+                { title: 'Started', as: 'nowrap' },
+                { title: 'Took', as: 'nowrap' },
                 'State',
-                { title: 'Rows', as: 'number' },
+                { title: 'Rows', as: 'number', unit: 'row' },
                 'Outcome',
               ]}
-            >
-              {reports.map(({ entry, report }) => (
-                <RunRow entry={entry} report={report} canSelect={person.role === 'operator'} />
-              ))}
-            </Table>
+              rows={reports.map(cellsOf)}
+            />
             <More to={next && addressOf('/runs', { ...plain(query), after: next })} />
           </form>
         ),
@@ -78,46 +76,32 @@ export const runs = definePage({
   },
 });
 
-function RunRow({ entry, report, canSelect }: { entry: ListedRun; report: RunReport; canSelect: boolean }) {
+function cellsOf({ entry, report }: { readonly entry: ListedRun; readonly report: RunReport }): readonly Child[] {
   const { run, folded, since } = entry;
-  return (
-    <tr>
-      {canSelect && (
-        <td>
-          <input type="checkbox" id={`select-${run.id}`} name="run" value={run.id} aria-label={`Select ${run.id}`} />
-        </td>
-      )}
-      <td>
-        <Link id={`run-${run.id}`} to={`/runs/${run.id}`} text={run.title} most={60} />
-        <small class="id">
-          {run.id}
-          {run.dryRun && ' · dry run'}
-        </small>
-      </td>
-      <td class="nowrap">
-        <Time at={run.createdAt} />
-      </td>
-      <td class="nowrap">{formatTook(report.durationMs)}</td>
-      <td>
-        <State report={report} />
-      </td>
-      <td class="number" data-unit={report.counts.in === 1 ? 'row' : 'rows'}>
-        {formatCount(report.counts.in)}
-      </td>
-      <td>
-        {folded > 1 ? (
-          <span class="dim">
-            nothing new, nor in {plural(folded - 1, 'run')} before it since <Time at={since} />
-          </span>
-        ) : (
-          <>
-            <CountsBar report={report} />
-            <Counts report={report} />
-          </>
-        )}
-      </td>
-    </tr>
-  );
+  return [
+    <input type="checkbox" id={`select-${run.id}`} name="run" value={run.id} aria-label={`Select ${run.id}`} />,
+    <>
+      <Link id={`run-${run.id}`} to={`/runs/${run.id}`} text={run.title} most={60} />
+      <small class="id">
+        {run.id}
+        {run.dryRun && ' · dry run'}
+      </small>
+    </>,
+    <Time at={run.createdAt} />,
+    formatTook(report.durationMs),
+    <State report={report} />,
+    report.counts.in,
+    folded > 1 ? (
+      <span class="dim">
+        nothing new, nor in {plural(folded - 1, 'run')} before it since <Time at={since} />
+      </span>
+    ) : (
+      <>
+        <CountsBar report={report} />
+        <Counts report={report} />
+      </>
+    ),
+  ];
 }
 
 type RunQuery = z.output<typeof runQuery>;
@@ -125,15 +109,7 @@ type RunQuery = z.output<typeof runQuery>;
 function Filters({ query, context: { settings } }: { readonly query: RunQuery; readonly context: PageContext }) {
   return (
     <form class="filters" method="get" action="/runs">
-      <label>
-        Sync or file
-        <input name="sync" list="syncs" value={query.sync ?? ''} autocomplete="off" />
-        <datalist id="syncs">
-          {Object.keys(settings.syncs).map((name) => (
-            <option value={name} />
-          ))}
-        </datalist>
-      </label>
+      <Field label="Sync or file" name="sync" value={query.sync ?? ''} suggest={Object.keys(settings.syncs)} />
       <Select label="Account" name="account" options={Object.keys(settings.accounts)} value={query.account} />
       <Select label="Status" name="status" options={RUN_STATUSES} value={query.status} />
       <Select label="With rows" name="verdict" options={VERDICTS} value={query.verdict} />

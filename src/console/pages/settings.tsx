@@ -19,7 +19,7 @@ function shownText(inEffect: Settings): Promise<string> {
 
 export const settings = definePage({
   path: '/settings',
-  async show({ settings: inEffect, checkSettings, person }) {
+  async show({ settings: inEffect, checkSettings, canAct }) {
     const { problem, warnings } = await sharedRead(inEffect, 'check', checkSettings, { freshMs: FRESH_MS });
     const text = await shownText(inEffect);
     return {
@@ -39,11 +39,7 @@ export const settings = definePage({
           {problem !== undefined && (
             <Section title="Problems of the file">
               <p>This process keeps the settings below until the file is fixed.</p>
-              {person.role === 'operator' ? (
-                <pre class="source">{printable(problem)}</pre>
-              ) : (
-                <p>An operator sees what is wrong.</p>
-              )}
+              {canAct ? <pre class="source">{printable(problem)}</pre> : <p>An operator sees what is wrong.</p>}
             </Section>
           )}
           {warnings.length > 0 && (

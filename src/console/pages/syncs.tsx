@@ -34,7 +34,7 @@ export const syncs = definePage({
           {gone.map((name) => (
             <Section title={name}>
               <p>It is paused, and not in the settings.</p>
-              {context.person.role === 'operator' && <Act path={`/syncs/${name}/resume`} label="Forget the pause" />}
+              {context.canAct && <Act path={`/syncs/${name}/resume`} label="Forget the pause" />}
             </Section>
           ))}
         </>
@@ -45,7 +45,7 @@ export const syncs = definePage({
 
 function SyncCard({
   listed,
-  context: { person, hint },
+  context: { canAct, hint },
 }: {
   readonly listed: ListedSync;
   readonly context: PageContext;
@@ -61,7 +61,7 @@ function SyncCard({
             {type} · account {account} · {schedule ? scheduleWords(schedule) : 'no schedule'}
           </p>
         </div>
-        {person.role === 'operator' && (
+        {canAct && (
           <div class="acts">
             <Act path={`/syncs/${name}/dry-run`} label="Dry run" />
             <Act path={`/syncs/${name}/run`} label="Run now" primary />
@@ -132,7 +132,7 @@ function SyncCard({
             <a href={`/syncs/${encodeURIComponent(name)}/mapping`}>Mapping, with live examples</a>
           )}
         </span>
-        {person.role === 'operator' &&
+        {canAct &&
           schedule &&
           (paused ? <Act path={`/syncs/${name}/resume`} label="Resume the schedule" /> : <PauseForm name={name} />)}
       </div>

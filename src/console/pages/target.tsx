@@ -27,7 +27,7 @@ export const target = definePage({
   params: z.object({ target: z.string() }),
   query: z.object({ check: z.literal('1').optional() }),
   async show(context, { params: { target: name }, query }) {
-    const { pool, settings, person } = context;
+    const { pool, settings, canAct } = context;
     const counts = (await countDeliveries(pool)).find((one) => one.target === name);
     if (counts === undefined) requireTarget(settings, name);
     const health = (await healthOf(pool, [name])).get(name);
@@ -36,7 +36,6 @@ export const target = definePage({
     const channel = channelIn(name);
     const own = settings.targets[name];
     const channelSettings = channel === undefined ? undefined : settings.alerts[channel];
-    const canAct = person.role === 'operator';
     return {
       title: name,
       tab: 'deliveries',

@@ -42,14 +42,27 @@ export function Hidden({ values }: { readonly values: Readonly<Record<string, st
   );
 }
 
-type FieldProps = JSX.IntrinsicElements['input'] & { readonly label: Child; readonly grows?: boolean };
+type FieldProps = JSX.IntrinsicElements['input'] & {
+  readonly label: Child;
+  readonly name: string;
+  readonly grows?: boolean;
+  readonly suggest?: readonly string[];
+};
 
-/** An input under its label. `grows`: it takes the room that is left. */
-export function Field({ label, grows, ...input }: FieldProps) {
+/** An input under its label. `grows`: it takes the room that is left. `suggest`: texts that the browser offers. */
+export function Field({ label, grows, suggest, ...input }: FieldProps) {
+  const list = `${input.name}s`;
   return (
     <label class={grows ? 'grows' : undefined}>
       {label}
-      <input {...input} />
+      <input {...(suggest && { list, autocomplete: 'off' })} {...input} />
+      {suggest && (
+        <datalist id={list}>
+          {suggest.map((one) => (
+            <option value={one} />
+          ))}
+        </datalist>
+      )}
     </label>
   );
 }

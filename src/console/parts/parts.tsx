@@ -1,5 +1,6 @@
 /** Small parts of pages. Text from elsewhere is escaped by the renderer, and shown by `Foreign`. */
 import type { Child } from 'hono/jsx';
+import { formatCount } from '../../base/counts.ts';
 import { shortened } from '../../base/texts.ts';
 import { inOneLine } from '../../base/visible.ts';
 import type { Tone } from '../../operator/run-words.ts';
@@ -128,9 +129,19 @@ export function addressOf(path: string, values: Readonly<Record<string, string |
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-type Column = string | { readonly title: string; readonly as: 'number' | 'unseen' };
+interface ColumnSpec {
+  readonly title: string;
+  /** `unseen`: the title is only read aloud. */
+  readonly as: 'number' | 'unseen' | 'nowrap';
+  /** One of what a number counts: a phone shows it beside the number. */
+  readonly unit?: string;
+}
+type Column = string | ColumnSpec;
 
-/** The titles of a table's columns. `unseen`: only read aloud. A column that is false is left out. */
+const specOf = (column: Column | undefined): Partial<ColumnSpec> =>
+  typeof column === 'string' ? { title: column } : (column ?? {});
+
+/** The titles of a table's columns. A column that is false is left out. */
 export function Head({ columns }: { readonly columns: readonly (Column | false)[] }) {
   return (
     <thead>
@@ -138,7 +149,7 @@ export function Head({ columns }: { readonly columns: readonly (Column | false)[
         {columns
           .filter((column) => column !== false)
           .map((column) => {
-            const { title, as } = typeof column === 'string' ? { title: column, as: undefined } : column;
+            const { title, as } = specOf(column);
             return (
               <th scope="col" class={as === 'number' ? as : undefined}>
                 {as === 'unseen' ? <span class="unseen">{title}</span> : title}
@@ -152,7 +163,7 @@ export function Head({ columns }: { readonly columns: readonly (Column | false)[
 
 interface TableProps {
   readonly columns: readonly (Column | false)[];
-  /** The cells of each row; those of a column that is false are left out. */
+  /** The cells of each row, counts as numbers; those of a column that is false are left out. */
   readonly rows?: readonly (readonly Child[])[];
   /** Rows of another form, instead. */
   readonly children?: Child;
@@ -166,12 +177,22 @@ export function Table({ columns, rows = [], children }: TableProps) {
         <Head columns={columns} />
         <tbody>
           {rows.map((cells) => (
-            <tr>{cells.map((cell, i) => columns[i] !== false && <td>{cell}</td>)}</tr>
+            <tr>{cells.map((cell, i) => columns[i] !== false && <Cell of={columns[i]}>{cell}</Cell>)}</tr>
           ))}
           {children}
         </tbody>
       </table>
     </div>
+  );
+}
+
+function Cell({ of, children: cell }: { readonly of: Column | undefined; readonly children: Child }) {
+  const { as, unit } = specOf(of);
+  if (typeof cell !== 'number') return <td class={as === 'unseen' ? undefined : as}>{cell}</td>;
+  return (
+    <td class={as} data-unit={unit && (cell === 1 ? unit : `${unit}s`)}>
+      {formatCount(cell)}
+    </td>
   );
 }
 
@@ -188,7 +209,7 @@ export function Facts({ of }: { readonly of: Readonly<Record<string, Child>> }) 
 }
 
 /** One line of `<dl class="facts">`, what is known of a thing. */
-export function Fact({ name, children }: { readonly name: string; readonly children: Child }) {
+export function Fact({ name, children }: { readonly name: Child; readonly children: Child }) {
   return (
     <>
       <dt>{name}</dt>
