@@ -7,7 +7,7 @@
  * come from a route decides the prefix of an operation: a record's 404 never does, and is tried under the other prefix too until
  * the prefix is decided. So does a redirect to the other prefix; a write is sent there once a read has shown that it was not applied.
  */
-import { kindOf } from '../../contract/kinds.ts';
+import { kindOf, listOf } from '../../contract/kinds.ts';
 import { type Operation, PREFIXES, type Prefix } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
 import type { Outcome, StreamOutcome } from './outcome.ts';
@@ -33,7 +33,8 @@ export function createPrefixes(setting: 'auto' | Prefix, known: LearntPrefixes =
   const settled = new Map<OperationName, Prefix>();
   const decided = (operation: OperationName) => settled.get(operation) ?? known[operation];
   return {
-    first: (operation) => decided(operation) ?? decided(listOf(operation)) ?? PREFIXES[0],
+    // The list shows the prefix of the other operations of its kind; customers/import, listed separately, does not.
+    first: (operation) => decided(operation) ?? decided(listOf(kindOf(operation))) ?? PREFIXES[0],
     saw(operation, prefix, outcome) {
       if (provesRoute(outcome)) settled.set(operation, prefix);
       else if (outcome.status === 'unknown' && outcome.wantsPrefix) settled.set(operation, outcome.wantsPrefix);
@@ -47,9 +48,6 @@ export function createPrefixes(setting: 'auto' | Prefix, known: LearntPrefixes =
     learnt: () => Object.fromEntries(settled),
   };
 }
-
-/** A resource's list shows the prefix of its other operations; customers/import, listed separately, does not. */
-const listOf = (operation: OperationName): OperationName => `${kindOf(operation)}.getall`;
 
 /** 401, 403 and 429 may come from a gateway that knows no routes. */
 function provesRoute(outcome: Outcome | StreamOutcome): boolean {

@@ -13,8 +13,6 @@ interface KindSpec {
   readonly titles: readonly (readonly string[])[];
   /** Other columns of the list. */
   readonly columns: readonly string[];
-  /** The parameter of `get` that takes the id. */
-  readonly idParam: string;
   readonly create?: OperationName;
   readonly update?: { readonly operation: OperationName; readonly idIn: 'path' | 'body'; readonly name: string };
 }
@@ -25,7 +23,6 @@ export const KIND: Readonly<Record<RecordKind, KindSpec>> = {
     list: 'paged',
     titles: [['first_name', 'last_name'], ['full_name'], ['email']],
     columns: ['email', 'phone', 'organization'],
-    idParam: 'contact_id',
     create: 'contacts.create',
     update: { operation: 'contacts.update', idIn: 'path', name: 'contact_id' },
   },
@@ -34,7 +31,6 @@ export const KIND: Readonly<Record<RecordKind, KindSpec>> = {
     list: 'all',
     titles: [['full_name'], ['email']],
     columns: ['email', 'phone_number', 'organization'],
-    idParam: 'id',
     create: 'customers.create',
     update: { operation: 'customers.update', idIn: 'body', name: 'id' },
   },
@@ -43,7 +39,6 @@ export const KIND: Readonly<Record<RecordKind, KindSpec>> = {
     list: 'all',
     titles: [['order_id'], ['description']],
     columns: ['amount', 'status', 'client_id', 'description'],
-    idParam: 'id',
     create: 'orders.create',
     update: { operation: 'orders.update', idIn: 'body', name: 'id' },
   },
@@ -52,7 +47,6 @@ export const KIND: Readonly<Record<RecordKind, KindSpec>> = {
     list: 'paged',
     titles: [['taskName']],
     columns: ['isCompleted', 'endDate', 'description'],
-    idParam: 'id',
     create: 'tasks.create',
     update: { operation: 'tasks.update', idIn: 'path', name: 'task_id' },
   },
@@ -61,6 +55,5 @@ export const KIND: Readonly<Record<RecordKind, KindSpec>> = {
     list: 'all',
     titles: [['name'], ['title']],
     columns: [],
-    idParam: 'pipeline_id',
   },
 };

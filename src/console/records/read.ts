@@ -4,6 +4,7 @@ import { listIn, recordIn } from '../../client/call/decode.ts';
 import { idOf, isJsonObject, toWireId } from '../../client/call/dialect.ts';
 import type { Json, JsonObject } from '../../client/call/json.ts';
 import type { Outcome, StreamOutcome } from '../../client/call/outcome.ts';
+import { ID_PARAM, listOf } from '../../contract/kinds.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { columnsOf, type ReadColumns } from '../../mirror/tasks/cards.ts';
@@ -140,19 +141,11 @@ async function readPage(
   page: number,
   options: ReturnType<typeof limited>,
 ): Promise<Read<{ readonly listed: readonly Listed[]; readonly refusal?: string }>> {
-  const outcome = await account.client.call(KIND_LIST[kind], { ...options, query: pageQuery(account, kind, page) });
+  const outcome = await account.client.call(listOf(kind), { ...options, query: pageQuery(account, kind, page) });
   if (outcome.status === 'refused') return { status: 'read', value: { listed: [], refusal: refusedWords(outcome) } };
   const list = listFrom(account, outcome, kind, true);
   return list.status === 'failed' ? list : { status: 'read', value: { listed: list.value } };
 }
-
-const KIND_LIST: Readonly<Record<RecordKind, OperationName>> = {
-  contacts: 'contacts.getall',
-  customers: 'customers.getall',
-  orders: 'orders.getall',
-  tasks: 'tasks.getall',
-  pipelines: 'pipelines.getall',
-};
 
 function pageQuery({ dialect }: Account, kind: RecordKind, page: number): Record<string, number> {
   const paged = { [dialect.pageParam]: page };
@@ -165,7 +158,7 @@ async function readWhole(account: Account, kind: RecordKind, keep: Keep, after =
   const { signal, ...options } = limited();
   const records: Listed[] = [];
   let [position, next] = [0, undefined as string | undefined];
-  const outcome = await account.client.stream(KIND_LIST[kind], {
+  const outcome = await account.client.stream(listOf(kind), {
     ...options,
     signal: AbortSignal.any([signal, enough.signal]),
     onRecords: async (batch) => {
@@ -183,7 +176,7 @@ async function readWhole(account: Account, kind: RecordKind, keep: Keep, after =
 }
 
 export async function readRecord(account: Account, kind: RecordKind, id: string): Promise<Read<JsonObject>> {
-  const query = { [KIND[kind].idParam]: toWireId(id) };
+  const query = { [ID_PARAM[kind]]: toWireId(id) };
   const outcome = await account.client.call(`${kind}.get`, { ...limited(), query });
   if (outcome.status !== 'applied') return failed(account, outcome);
   const record = recordIn(outcome.content, account.dialect, kind);

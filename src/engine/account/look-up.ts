@@ -4,18 +4,10 @@ import { recordIn } from '../../client/call/decode.ts';
 import { flagOf, idOf, isJsonObject, toWireId } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import { formOf } from '../../client/call/record-form.ts';
-import type { Kind } from '../../contract/kinds.ts';
-import type { OperationName } from '../../contract/operations.ts';
+import { type GettableKind, ID_PARAM, type Kind } from '../../contract/kinds.ts';
 import type { Account } from './account.ts';
 import { RunFailed } from './failure.ts';
 import { type ReadOptions, readCall } from './reads.ts';
-
-const GETS = {
-  contacts: { operation: 'contacts.get', parameter: 'contact_id' },
-  customers: { operation: 'customers.get', parameter: 'id' },
-  orders: { operation: 'orders.get', parameter: 'id' },
-  tasks: { operation: 'tasks.get', parameter: 'id' },
-} as const satisfies Record<string, { operation: OperationName; parameter: string }>;
 
 export type LookedUp =
   | { readonly status: 'found'; readonly record: JsonObject; readonly readAtMs: number }
@@ -39,14 +31,13 @@ function isSet(value: Json | undefined): boolean {
 /** @throws Stop */
 export async function lookUp(
   account: Account,
-  kind: keyof typeof GETS,
+  kind: Exclude<GettableKind, 'pipelines'>,
   id: string,
   options: LookUpOptions,
 ): Promise<LookedUp> {
   const readAtMs = performance.now();
-  const { operation, parameter } = GETS[kind];
   try {
-    const answer = await readCall(account, operation, { ...options, query: { [parameter]: toWireId(id) } });
+    const answer = await readCall(account, `${kind}.get`, { ...options, query: { [ID_PARAM[kind]]: toWireId(id) } });
     const record = recordIn(answer.content, account.dialect, kind);
     const isIt = record !== undefined && idOf(record, kind, account.dialect) === id;
     return isIt ? { status: 'found', record, readAtMs } : { status: 'not-found' };

@@ -4,9 +4,8 @@ import { toWireId } from '../../client/call/dialect.ts';
 import type { JsonObject } from '../../client/call/json.ts';
 import { isKeyRefused } from '../../client/call/retry-policy.ts';
 import type { Beside } from '../../client/lists/beside.ts';
-import type { Kind } from '../../contract/kinds.ts';
+import { type GettableKind, ID_PARAM, type Kind, listOf } from '../../contract/kinds.ts';
 import { PREFIXES, type Prefix } from '../../contract/operation.ts';
-import type { OperationName } from '../../contract/operations.ts';
 import type { Caller, Look, LookOptions } from './caller.ts';
 import { type FoundList, findList } from './find-list.ts';
 import type { ProbedAccount } from './probed-account.ts';
@@ -74,10 +73,6 @@ export function listReader(account: ProbedAccount, calls: Caller): (kind: Kind) 
   return read;
 }
 
-export function listOf(kind: Kind): OperationName {
-  return `${kind}.getall`;
-}
-
 /** The list in a successful answer. */
 export function listFrom(
   { outcome, json }: Look,
@@ -108,18 +103,13 @@ export async function readAgain(
   return { look, found: listFrom(look, kind, account, Object.keys(query).length > 0) };
 }
 
-/** Subtasks have no get operation. */
-const ID_PARAMS = { contacts: 'contact_id', customers: 'id', orders: 'id', tasks: 'id', pipelines: 'pipeline_id' };
-
-export type GettableKind = keyof typeof ID_PARAMS;
-
 export function isGettable(kind: Kind): kind is GettableKind {
-  return Object.hasOwn(ID_PARAMS, kind);
+  return Object.hasOwn(ID_PARAM, kind);
 }
 
 /** Gets one record by its id, under the prefix of its list. */
 export function getById(calls: Caller, kind: GettableKind, { prefix }: ListSeen, id: string | number): Promise<Look> {
-  return calls.look(`${kind}.get`, { query: { [ID_PARAMS[kind]]: id }, prefix });
+  return calls.look(`${kind}.get`, { query: { [ID_PARAM[kind]]: id }, prefix });
 }
 
 export type Ids = readonly string[];

@@ -1,8 +1,8 @@
 /** Which of the two documented prefixes does each kind of record answer under? */
-import type { Kind } from '../../../contract/kinds.ts';
+import { type Kind, listOf } from '../../../contract/kinds.ts';
 import { PREFIXES, type Prefix } from '../../../contract/operation.ts';
 import { inWords, whyNot } from '../answer-words.ts';
-import { isAnswered, type ListSeen, listOf } from '../lists.ts';
+import { isAnswered, type ListSeen } from '../lists.ts';
 import { certain, type Examination, type Finding, likely, type Probe, settingOf } from '../probe.ts';
 
 const GAP = 'prefix';
