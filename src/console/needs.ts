@@ -7,10 +7,7 @@ import type { ExamineOptions, Report } from '../operator/examination.ts';
 import type { SettingsCheck } from '../operator/settings-check.ts';
 import type { SecretRef } from '../settings/fields.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { People } from './access/people.ts';
 import type { ActionNeeds } from './actions/actions.ts';
-import type { Examinations } from './examinations.ts';
-import type { Loads } from './loads/loads.ts';
 
 export interface ConsoleNeeds extends ActionNeeds, HookServerNeeds {
   readonly pool: ActionNeeds['pool'];
@@ -32,10 +29,3 @@ export interface ConsoleNeeds extends ActionNeeds, HookServerNeeds {
   readonly maxUploadBytes?: number;
   readonly log?: FastifyBaseLogger;
 }
-
-/** What pages, forms and the API share. */
-export type SharedNeeds = ConsoleNeeds & {
-  readonly people: People;
-  readonly loads: Loads;
-  readonly examinations: Examinations;
-};

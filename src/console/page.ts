@@ -5,7 +5,7 @@ import { explainIssue } from '../settings/issues.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Person } from './access/people.ts';
 import type { AssetName } from './assets.ts';
-import type { SharedNeeds } from './needs.ts';
+import type { SharedNeeds } from './shared-needs.ts';
 
 export interface PageContext
   extends Pick<SharedNeeds, 'pool' | 'checkSettings' | 'budgets' | 'openAccount' | 'targets' | 'queue'>,

@@ -16,7 +16,6 @@ import { addReviewForms } from './forms/review-forms.ts';
 import { renderFrame, renderPage } from './layout.tsx';
 import { type Asked, failedStream, follow, isStream } from './live/follow.ts';
 import { createLive } from './live/live.ts';
-import type { SharedNeeds } from './needs.ts';
 import { contextOf, type Page } from './page.ts';
 import { account, accountPath } from './pages/account.tsx';
 import { accounts } from './pages/accounts.tsx';
@@ -52,6 +51,7 @@ import { target } from './pages/target.tsx';
 import { Button } from './parts/inputs.tsx';
 import { Empty } from './parts/parts.tsx';
 import { Words } from './parts/words.tsx';
+import type { SharedNeeds } from './shared-needs.ts';
 
 const PAGES: readonly Page[] = [
   home,

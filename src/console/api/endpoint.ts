@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { explainIssue } from '../../settings/issues.ts';
 import type { Taking } from '../actions/actions.ts';
-import type { SharedNeeds } from '../needs.ts';
+import type { SharedNeeds } from '../shared-needs.ts';
 
 export interface Endpoint {
   readonly name: string;

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { LockstepError } from '../../base/errors.ts';
 import { failureOf } from '../failures.ts';
 import { UPLOAD_TIMEOUT_MS } from '../loads/uploads.ts';
-import type { SharedNeeds } from '../needs.ts';
+import type { SharedNeeds } from '../shared-needs.ts';
 import { endpoints } from './endpoints.ts';
 import { FILE_TYPES, openApiDocument } from './openapi.ts';
 

@@ -6,7 +6,7 @@ import { requireOperator } from '../access/guard.ts';
 import { keeping } from '../actions/actions.ts';
 import { type LoadForm, loadForm } from '../loads/load-form.ts';
 import { atMostBytes, type Upload } from '../loads/uploads.ts';
-import type { SharedNeeds } from '../needs.ts';
+import type { SharedNeeds } from '../shared-needs.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { time } from './shapes.ts';
 

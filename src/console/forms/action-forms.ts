@@ -8,9 +8,10 @@ import { readRun } from '../../engine/ledger/runs.ts';
 import { planOf } from '../../operator/run-plan.ts';
 import { readLoad } from '../../syncs/orders/begin-load.ts';
 import { ACCOUNT_ACTIONS, actOnAccount, actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions/actions.ts';
-import type { ConsoleNeeds, SharedNeeds } from '../needs.ts';
+import type { ConsoleNeeds } from '../needs.ts';
 import { accountPath } from '../pages/account.tsx';
 import { isLarge } from '../pages/run-load.tsx';
+import type { SharedNeeds } from '../shared-needs.ts';
 import { say } from './flash-message.ts';
 import { formOf, onForm, tell } from './forms.ts';
 

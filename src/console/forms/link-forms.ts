@@ -11,9 +11,9 @@ import { importLinksFrom, unlink } from '../actions/link-actions.ts';
 import { linkQuery } from '../api/filters.ts';
 import { readParts } from '../loads/multipart.ts';
 import { UPLOAD_TIMEOUT_MS } from '../loads/uploads.ts';
-import type { SharedNeeds } from '../needs.ts';
 import { filledIn } from '../page.ts';
 import { addressOf } from '../parts/parts.tsx';
+import type { SharedNeeds } from '../shared-needs.ts';
 import { onForm, tell } from './forms.ts';
 
 const removed = z.object({ target: z.string(), account: z.string(), task: z.string() });

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { personOf, requirePerson } from '../access/guard.ts';
 import { type Failure, failureOf } from '../failures.ts';
 import { renderBody } from '../layout.tsx';
-import type { SharedNeeds } from '../needs.ts';
 import { contextOf, type Page } from '../page.ts';
+import type { SharedNeeds } from '../shared-needs.ts';
 import { eventOf, type Live, type News, type Reading } from './live.ts';
 import { sharedRead } from './shared-reads.ts';
 

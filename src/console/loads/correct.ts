@@ -5,7 +5,7 @@ import { cancelRun } from '../../operator/run-actions.ts';
 import { refuseCorrected } from '../../syncs/orders/begin-load.ts';
 import { ordersOptions } from '../../syncs/orders/options.ts';
 import { byWords, keeping, type Taking } from '../actions/actions.ts';
-import type { SharedNeeds } from '../needs.ts';
+import type { SharedNeeds } from '../shared-needs.ts';
 import { badFile, type Fixes, fixedFile } from './fixes.ts';
 import { formOfLoad } from './load-form.ts';
 import type { Upload } from './uploads.ts';
