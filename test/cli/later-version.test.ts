@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { laterVersion } from '../../src/cli/workspace/readiness.ts';
 import { freshDatabase } from '../support/database.ts';
+import { anError } from '../support/matchers.ts';
 
 const db = await freshDatabase();
 afterAll(() => db.close());
@@ -12,7 +13,7 @@ test.each(['ledger', 'budget', 'service'])(
     await db.pool.query(`insert into public.lockstep_migrations (room, name) values ($1, '999-later')`, [room]);
     const later = await noticing;
     await db.pool.query(`delete from public.lockstep_migrations where name = '999-later'`);
-    expect(later).toMatchObject({ code: 'SCHEMA_NEWER', message: expect.stringContaining(`${room}: 999-later`) });
+    expect(later).toMatchObject(anError('SCHEMA_NEWER', `${room}: 999-later`));
   },
 );
 

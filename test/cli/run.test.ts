@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { emptyDatabase } from '../support/database.ts';
+import { anError } from '../support/matchers.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
 const SETTINGS = `
@@ -45,7 +46,7 @@ test('joins an unfinished run of the same sync, and names a run of another sync 
   const other = await lockstep('run', 'weekly', '--json');
   expect([other.code, other.json.error]).toEqual([
     3,
-    { code: 'RUN_IN_THE_WAY', message: expect.stringContaining(`its run ${begun.json.run} is unfinished`) },
+    anError('RUN_IN_THE_WAY', `its run ${begun.json.run} is unfinished`),
   ]);
   const joined = await lockstep('run', 'nightly');
   expect(joined.stdout).toContain(`Run ${begun.json.run} of nightly is unfinished: joining it.`);

@@ -4,6 +4,7 @@ import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
 import { freshDatabase } from '../support/database.ts';
+import { anError } from '../support/matchers.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
 import { apiOf, pageAt } from './requests.ts';
 
@@ -116,7 +117,7 @@ test('says what is wrong with a request', async () => {
   expect(await call('/runs?verdict=bad')).toMatchObject({
     status: 400,
     json: {
-      error: { code: 'REQUEST_INVALID', message: expect.stringMatching(/verdict: expected created, .*, got "bad"/) },
+      error: anError('REQUEST_INVALID', /verdict: expected created, .*, got "bad"/),
     },
   });
   expect((await call('/runs/run-1/rows?after=x')).json.error.message).toBe(

@@ -1,6 +1,7 @@
 /** The format of a file is detected from its beginning, and can be overridden. */
 import { expect, test } from 'vitest';
 import { detectDecimal } from '../../src/csv/format.ts';
+import { anError } from '../support/matchers.ts';
 import { loaded } from './files.ts';
 
 const ROW = { order_id: 'A-1', client_id: '7', amount: '12.5', description: 'Nuts, bolts; and more' };
@@ -55,10 +56,7 @@ test('rows keep the line number that an editor shows, below sep=, blank lines an
 
 test('detects a file without a header and names its columns by number', async () => {
   const text = 'A-1,7,12.50\nA-2,8,13.50\n';
-  await expect(loaded(text)).rejects.toMatchObject({
-    code: 'CSV_NO_CUSTOMER_COLUMN',
-    message: expect.stringContaining('no header'),
-  });
+  await expect(loaded(text)).rejects.toMatchObject(anError('CSV_NO_CUSTOMER_COLUMN', 'no header'));
   const { sheet, rows } = await loaded(text, {
     map: new Map([
       ['order_id', '1'],

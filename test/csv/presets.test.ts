@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { type Preset, presetFor, readPresets } from '../../src/csv/presets.ts';
 import type { SheetChoices } from '../../src/csv/sheet.ts';
 import { whereWords } from '../../src/operator/sheet-words.ts';
+import { anError } from '../support/matchers.ts';
 import { freshDir, loaded } from './files.ts';
 
 const SAMPLES = path.join(import.meta.dirname, 'samples');
@@ -178,7 +179,7 @@ test.each([
   ['hubspot-deals', 'CSV_PRESET_UNFIT', 'the file has none of its columns'],
 ])('--preset %s is refused with %s', async (preset, code, says) => {
   const refused = loaded('order_id,client_id\nA,7\n', { presets: await readPresets(), preset });
-  await expect(refused).rejects.toMatchObject({ code, exitCode: 2, message: expect.stringContaining(says) });
+  await expect(refused).rejects.toMatchObject(anError(code, says, 2));
 });
 
 const OWN = 'title: Ours\nheader: [No., Mail]\ncolumns: { order_id: No., customer_email: Mail }\n';
@@ -229,11 +230,7 @@ test.each([
 test('a preset cannot be called none, and a missing directory is an error', async () => {
   await expect(readPresets(await dirWith({ 'none.yaml': OWN }))).rejects.toThrow(/none is not allowed as a name/);
   const missing = path.join(await freshDir(), 'missing');
-  await expect(readPresets(missing)).rejects.toMatchObject({
-    code: 'PRESETS_UNREADABLE',
-    exitCode: 2,
-    message: expect.stringContaining('presets in the settings'),
-  });
+  await expect(readPresets(missing)).rejects.toMatchObject(anError('PRESETS_UNREADABLE', 'presets in the settings', 2));
 });
 
 test('a chosen preset needs a header', async () => {
@@ -337,7 +334,7 @@ test('--where replaces the filter of a preset, and a column that the file does n
   ]);
   expect((await told(preset, { where })).orders).toEqual(['C', 'invalid']);
   await expect(told(preset, { where: new Map([['Sate', ['x']]]) })).rejects.toMatchObject({
-    ...{ code: 'CSV_UNKNOWN_COLUMN', message: expect.stringMatching(/^--where Sate: .*Did you mean "State"\?/) },
+    ...anError('CSV_UNKNOWN_COLUMN', /^--where Sate: .*Did you mean "State"\?/),
   });
   await expect(told(`${OWN}where: { Stadt: x }\n`)).rejects.toThrow(
     /^where in the preset ours: Stadt: the file has no/,

@@ -8,6 +8,7 @@ import { sentenceFor } from '../../src/base/reasons/reasons.ts';
 import { decodeSample } from '../../src/csv/encoding.ts';
 import { guarded, withoutGuard } from '../../src/csv/formulas.ts';
 import { ResultFiles, type ResultForm, type ResultRow } from '../../src/csv/result-files.ts';
+import { anError } from '../support/matchers.ts';
 import { freshDir, loaded, verdicts } from './files.ts';
 
 const form = (dir: string, more: Partial<ResultForm> = {}): ResultForm => ({
@@ -181,7 +182,7 @@ test('reports a full disk and leaves no partial file', async () => {
   const dir = await freshDir();
   const files = new ResultFiles(form(dir, { open: () => fs.open('/dev/full', 'w') }));
   await files.write('invalid', row(['A', '7', '1']));
-  await expect(files.close()).rejects.toMatchObject({ code: 'DISK_FULL', message: expect.stringContaining(dir) });
+  await expect(files.close()).rejects.toMatchObject(anError('DISK_FULL', dir));
   await files.abort();
   expect(await fs.readdir(dir)).toEqual([]);
 });
@@ -207,10 +208,7 @@ test('names a directory that cannot be written to', async () => {
   const file = path.join(await freshDir(), 'file');
   await fs.writeFile(file, '');
   const writing = new ResultFiles(form(file)).write('invalid', row(['A']));
-  await expect(writing).rejects.toMatchObject({
-    code: 'RESULTS_NOT_WRITTEN',
-    message: expect.stringContaining('--results'),
-  });
+  await expect(writing).rejects.toMatchObject(anError('RESULTS_NOT_WRITTEN', '--results'));
 });
 
 test('a file appears under its name only when it is complete, and giving up keeps the previous file', async () => {

@@ -2,6 +2,7 @@ import net from 'node:net';
 import { afterAll, expect, test } from 'vitest';
 import { LockstepError } from '../../src/base/errors.ts';
 import { startService } from '../../src/service/server.ts';
+import { anError } from '../support/matchers.ts';
 import { type Sent, startedService } from './started-service.ts';
 
 const at = await startedService();
@@ -160,5 +161,5 @@ test('a port in use is a clear error with exit code 2', async () => {
   const error = await startService({ pool: at.pool, port }).catch((reason: unknown) => reason);
   taken.close();
   expect(error).toBeInstanceOf(LockstepError);
-  expect(error).toMatchObject({ code: 'SERVICE_PORT_IN_USE', exitCode: 2, message: expect.stringContaining('--port') });
+  expect(error).toMatchObject(anError('SERVICE_PORT_IN_USE', '--port', 2));
 });

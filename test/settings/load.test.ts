@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defaultSettingsFile, initSettings, loadSettings } from '../../src/settings/load.ts';
+import { anError } from '../support/matchers.ts';
 
 const MINIMAL = 'accounts: { demo: {} }\n';
 let cwd: string;
@@ -14,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => rm(cwd, { recursive: true, force: true }));
 
 const failure = (code: string, ...parts: string[]) =>
-  expect.objectContaining({ code, exitCode: 2, message: expect.stringMatching(new RegExp(parts.join('[^]*'))) });
+  expect.objectContaining(anError(code, new RegExp(parts.join('[^]*')), 2));
 
 async function write(path: string, content: string | Uint8Array): Promise<string> {
   await mkdir(join(cwd, path, '..'), { recursive: true });

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { cannotOpen, describeDatabaseError } from '../../src/storage/errors.ts';
 import { emptyDatabase } from '../support/database.ts';
+import { anError } from '../support/matchers.ts';
 
 const fresh = await emptyDatabase();
 afterAll(() => fresh.close());
@@ -15,11 +16,9 @@ test('a query whose connection the server ends is a lost database, with the reme
   db.on('error', () => undefined);
   await db.connect();
   const error = await db.query('select pg_terminate_backend(pg_backend_pid())').catch((thrown) => thrown);
-  expect(describeDatabaseError(error, WHERE)).toMatchObject({
-    code: 'DATABASE_LOST',
-    exitCode: 3,
-    message: expect.stringMatching(/Lost the connection to the Postgres .*start the same command again/),
-  });
+  expect(describeDatabaseError(error, WHERE)).toMatchObject(
+    anError('DATABASE_LOST', /Lost the connection to the Postgres .*start the same command again/, 3),
+  );
   const afterwards = await db.query('select 1').catch((thrown) => thrown);
   expect(describeDatabaseError(afterwards, WHERE)?.code).toBe('DATABASE_LOST');
 });
@@ -64,5 +63,5 @@ test.each([
   ['TLS only', withCode('28000', 'no pg_hba.conf entry for …, no encryption'), 'DATABASE_UNREACHABLE', 'verify-full'],
   ['a private authority', new Error('unable to verify the first certificate'), 'DATABASE_UNREACHABLE', 'NODE_EXTRA_CA'],
 ])('cannot open with %s', (_, error, code, remedy = '') => {
-  expect(cannotOpen(error, WHERE)).toMatchObject({ code, exitCode: 2, message: expect.stringContaining(remedy) });
+  expect(cannotOpen(error, WHERE)).toMatchObject(anError(code, remedy, 2));
 });

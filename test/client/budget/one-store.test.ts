@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { useOneStore } from '../../../src/client/budget/one-store.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { anError } from '../../support/matchers.ts';
 
 let database: FreshDatabase;
 beforeAll(async () => {
@@ -14,7 +15,7 @@ const use = async (redisPrefix?: string) => {
   onTestFinished(() => used.close());
   return used;
 };
-const refused = (where: string) => ({ code: 'BUDGET_STORES', exitCode: 2, message: expect.stringContaining(where) });
+const refused = (where: string) => anError('BUDGET_STORES', where, 2);
 
 test('any number of processes use one store', async () => {
   for (let n = 0; n < 3; n++) await use('lockstep');

@@ -4,6 +4,7 @@ import { openAsana } from '../../../src/mirror/targets/asana/asana.ts';
 import { ASANA } from '../../../src/mirror/targets/items/item-naming.ts';
 import { type AsanaVendor, asanaSettings, startAsana } from '../../support/asana-standin.ts';
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
+import { anOutcome } from '../../support/matchers.ts';
 import { detailSuite } from './detail-suite.ts';
 import { itemSuite, manyItemsSuite, readMany } from './item-suite.ts';
 
@@ -101,7 +102,7 @@ test('what Asana says of a refused write is in the dead letter', async () => {
 test('a missing project is refused when a task is to be created', async () => {
   harness.vendor.next(harness.missing);
   const outcome = await target.deliver(deliveryOf(), context());
-  expect(outcome).toMatchObject({ status: 'refused', reason: 'PLACE_MISSING', detail: expect.stringContaining('555') });
+  expect(outcome).toMatchObject(anOutcome('refused', 'PLACE_MISSING', '555'));
 });
 
 test('an approval is approved by a completed task, and rejected when its task is gone', async () => {

@@ -5,6 +5,7 @@ import { startGithub } from '../../support/github-standin.ts';
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
 import { startJira } from '../../support/jira-standin.ts';
 import { startLinear } from '../../support/linear-standin.ts';
+import { anOutcome } from '../../support/matchers.ts';
 
 const PAGE = '<!DOCTYPE html><html><title>Atlassian Cloud Notifications - Page Unavailable</title></html>';
 
@@ -25,7 +26,7 @@ test.each([
   const harness = await start();
   const target = harness.openTarget(needsOf(harness.vendor), { create: true });
   const itemId = harness.put(false);
-  const closed = { status: 'later', reason: 'UNREADABLE', detail: expect.stringMatching(/HTTP 4\d\d.*target's url/) };
+  const closed = anOutcome('later', 'UNREADABLE', /HTTP 4\d\d.*target's url/);
   for (const answer of ANSWERS) {
     harness.vendor.next(answer);
     expect(await target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context())).toMatchObject(closed);

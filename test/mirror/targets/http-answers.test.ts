@@ -4,6 +4,7 @@ import { openHttp } from '../../../src/mirror/targets/http/http.ts';
 import type { HttpAnswers } from '../../../src/settings/target-http.ts';
 import type { Reply } from '../../support/http-server.ts';
 import { context, deliveryOf, needsOf, TOKEN } from '../../support/item-vendor.ts';
+import { anOutcome } from '../../support/matchers.ts';
 import { exampleAt } from '../../support/template-vendors.ts';
 import { HttpBed } from './http-bed.ts';
 
@@ -18,28 +19,16 @@ test.each<[Reply, object]>([
   [{ body: 'ok' }, { status: 'later', reason: 'UNREADABLE' }],
   [{ body: {} }, { status: 'delivered' }],
   [{ body: '\ufeff{ "ok": true }' }, { status: 'delivered' }],
-  [
-    { body: error('INVALID') },
-    { status: 'refused', reason: 'REJECTED', detail: expect.stringContaining('INVALID: Not now') },
-  ],
-  [
-    { body: error('LOCKED') },
-    { status: 'later', reason: 'SERVER_ERROR', detail: expect.stringContaining('answers.retry') },
-  ],
+  [{ body: error('INVALID') }, anOutcome('refused', 'REJECTED', 'INVALID: Not now')],
+  [{ body: error('LOCKED') }, anOutcome('later', 'SERVER_ERROR', 'answers.retry')],
   [{ status: 409, body: error('EXISTS') }, { status: 'delivered' }],
   [{ status: 400, body: error('LOCKED') }, { status: 'later' }],
   [
     { status: 400, body: error('INVALID') },
     { status: 'refused', detail: expect.stringContaining('Not now') },
   ],
-  [
-    { status: 404 },
-    { status: 'refused', reason: 'PLACE_MISSING', detail: expect.stringContaining('targets.our-crm.send.path') },
-  ],
-  [
-    { status: 401 },
-    { status: 'disabled', reason: 'TOKEN_REFUSED', detail: expect.stringContaining('targets.our-crm.headers') },
-  ],
+  [{ status: 404 }, anOutcome('refused', 'PLACE_MISSING', 'targets.our-crm.send.path')],
+  [{ status: 401 }, anOutcome('disabled', 'TOKEN_REFUSED', 'targets.our-crm.headers')],
   [
     { status: 429, headers: { 'retry-after': '7' } },
     { status: 'later', isLimited: true, retryAfterMs: 7_000 },
@@ -55,20 +44,12 @@ const none: HttpAnswers = { applied: [], missing: [], disabled: [], limited: [],
 
 test.each<[Partial<HttpAnswers>, Reply, object]>([
   [{}, { body: 'ok' }, { status: 'delivered' }],
-  [
-    {},
-    { body: SIGN_IN },
-    { status: 'later', reason: 'UNREADABLE', detail: expect.stringMatching(/sign in.*list 200/) },
-  ],
+  [{}, { body: SIGN_IN }, anOutcome('later', 'UNREADABLE', /sign in.*list 200/)],
   [{ code: '', retry: ['BUSY'] }, { body: SIGN_IN }, { status: 'later', reason: 'UNREADABLE' }],
   [{ applied: [200] }, { body: SIGN_IN }, { status: 'delivered' }],
   [{ applied: [202], success: '/ok' }, { status: 202, body: 'queued' }, { status: 'delivered' }],
   [{ retry: [202] }, { status: 202, body: {} }, { status: 'later', reason: 'SERVER_ERROR' }],
-  [
-    {},
-    { status: 304 },
-    { status: 'later', reason: 'UNREADABLE', detail: expect.stringMatching(/304, which shows no/) },
-  ],
+  [{}, { status: 304 }, anOutcome('later', 'UNREADABLE', /304, which shows no/)],
   [{}, { status: 412 }, { status: 'later', reason: 'CONFLICT' }],
   [{ retry: [409] }, { status: 409 }, { status: 'later', reason: 'CONFLICT' }],
   [{}, { status: 302 }, { status: 'later', reason: 'REDIRECTED' }],

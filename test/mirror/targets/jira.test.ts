@@ -6,6 +6,7 @@ import { openJira } from '../../../src/mirror/targets/jira/jira.ts';
 import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { type JiraVendor, jiraSettings, startJira } from '../../support/jira-standin.ts';
+import { anOutcome } from '../../support/matchers.ts';
 import { detailSuite } from './detail-suite.ts';
 import { itemSuite, manyItemsSuite } from './item-suite.ts';
 
@@ -140,11 +141,7 @@ test('a card goes to the status that its column is mapped to', async () => {
 test('two transitions at once are a conflict, which is tried again', async () => {
   harness.vendor.next({ status: 409, body: { errorMessages: ['The issue is being changed.'] } }, harness.isWrite);
   const outcome = await deliver({ isCompleted: true }, harness.put(false));
-  expect(outcome).toMatchObject({
-    status: 'later',
-    reason: 'CONFLICT',
-    detail: expect.stringContaining('being changed'),
-  });
+  expect(outcome).toMatchObject(anOutcome('later', 'CONFLICT', 'being changed'));
 });
 
 test('a limit is reported with Jira’s reason', async () => {

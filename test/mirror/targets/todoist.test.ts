@@ -12,6 +12,7 @@ import {
   needsOf,
   SEEN_AT,
 } from '../../support/item-vendor.ts';
+import { anOutcome } from '../../support/matchers.ts';
 import { startTodoist, type TodoistVendor, todoistSettings } from '../../support/todoist-standin.ts';
 import { detailSuite } from './detail-suite.ts';
 import { itemSuite, manyItemsSuite } from './item-suite.ts';
@@ -218,11 +219,7 @@ test('a project that is full is refused with what to do, and not as a lack of pe
     error_tag: 'MAX_ITEMS_LIMIT_REACHED',
   };
   harness.vendor.next({ status: 403, body }, harness.isCreation);
-  expect(await deliver(false)).toMatchObject({
-    status: 'refused',
-    reason: 'PLACE_FULL',
-    detail: expect.stringMatching(/limit reached.*300 active tasks/),
-  });
+  expect(await deliver(false)).toMatchObject(anOutcome('refused', 'PLACE_FULL', /limit reached.*300 active tasks/));
 });
 
 test('a comment that Todoist has seen before, and discards, is written', async () => {
@@ -235,19 +232,15 @@ test('a comment that Todoist has seen before, and discards, is written', async (
 
 test.each([401, 403])('a token that is refused with HTTP %i disables the target', async (status) => {
   harness.vendor.next({ status, body: { error: 'Invalid token', error_tag: 'AUTH_INVALID_TOKEN', error_code: 401 } });
-  expect(await deliver(true, harness.put(false))).toMatchObject({
-    status: 'disabled',
-    reason: 'TOKEN_REFUSED',
-    detail: expect.stringMatching(/Invalid token.*check this target's token/),
-  });
+  expect(await deliver(true, harness.put(false))).toMatchObject(
+    anOutcome('disabled', 'TOKEN_REFUSED', /Invalid token.*check this target's token/),
+  );
 });
 
 test('an id of digits alone, which Todoist no longer takes, is refused before anything is sent', async () => {
-  expect(await deliver(true, '2995104339')).toMatchObject({
-    status: 'refused',
-    reason: 'ITEM_ID_INVALID',
-    detail: expect.stringContaining('letters and digits'),
-  });
+  expect(await deliver(true, '2995104339')).toMatchObject(
+    anOutcome('refused', 'ITEM_ID_INVALID', 'letters and digits'),
+  );
   expect(harness.vendor.requests).toEqual([]);
 });
 

@@ -7,6 +7,7 @@ import { beginLoad, beginPlannedLoad, readLoad, releaseLoad } from '../../../src
 import { noteReceiving, stageRows } from '../../../src/syncs/orders/staging.ts';
 import { freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import { aLoad, aSpec, beginNew, end, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
+import { anError } from '../../support/matchers.ts';
 
 const database = await freshLedger();
 afterAll(() => database.close());
@@ -89,11 +90,7 @@ test('a file that another process is receiving is not received twice', async () 
   const spec = aSpec();
   const run = await beginNew(database, spec);
   await receivedElsewhere(run, 30);
-  await expect(beginLoad(database.pool, spec)).rejects.toMatchObject({
-    code: 'LOAD_BEING_RECEIVED',
-    exitCode: 3,
-    message: expect.stringContaining(run.id),
-  });
+  await expect(beginLoad(database.pool, spec)).rejects.toMatchObject(anError('LOAD_BEING_RECEIVED', run.id, 3));
 });
 
 test('of several processes that begin one file at once, one receives it', async () => {
