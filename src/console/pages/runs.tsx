@@ -62,7 +62,7 @@ export const runs = definePage({
                 'Run',
                 'Started',
                 'Took',
-                'State',
+                'Status',
                 { title: 'Rows', as: 'number' },
                 'Outcome',
               ]}
