@@ -58,6 +58,7 @@ test.each(WRONG)('"lockstep %s" ends with 2 and says why', async (words, said) =
   expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   expect(json.error.message).toBe(stderr.trimEnd().replace(/^lockstep: /, ''));
+  expect(stderr).not.toMatch(/^lockstep: [a-z]+ [a-z]/);
 });
 
 const HELPFUL = ['', 'demo', 'run', 'runs', 'runs export', 'call', 'settings', 'service', 'service keys', 'start'];
