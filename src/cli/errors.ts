@@ -1,6 +1,7 @@
 /** Turns anything that was thrown into one message and an exit code. */
 import { CommanderError } from 'commander';
 import { LockstepError, messageOf } from '../base/errors.ts';
+import { capital } from '../base/texts.ts';
 import { problemsIn, type RunReport } from '../operator/run-report.ts';
 import { describeDatabaseError } from '../storage/errors.ts';
 
@@ -45,7 +46,7 @@ function usageFailure(error: CommanderError): Failure | undefined {
     .replace(/^error: /, '')
     .replace(/\s*\n/g, ' ')
     .trim();
-  const message = said === '(outputHelp)' ? 'a command is missing' : said.replace(/\.$/, '');
+  const message = said === '(outputHelp)' ? 'A command is missing' : capital(said.replace(/\.$/, ''));
   const of = 'helpOf' in error ? `${error.helpOf} ` : '';
   return { code: 'USAGE', message: `${message}. See: lockstep ${of}--help`, exitCode: WRONG_USE };
 }

@@ -162,8 +162,8 @@ function refuseExcessWord(command: AnyCommand): void {
 
 function unknownWord(command: AnyCommand, word: string): Error {
   const known = command.commands.map((one) => one.name());
-  if (known.length === 0) return wrongUse(`too many arguments for ${command.name()}: ${quote(word)}`);
+  if (known.length === 0) return wrongUse(`Too many arguments for ${command.name()}: ${quote(word)}`);
   return wrongUse(
-    `unknown command ${quote(word)} after ${command.name()}${didYouMean(word, known)} (there is ${oneOf(known)})`,
+    `Unknown command ${quote(word)} after ${command.name()}${didYouMean(word, known)} (there is ${oneOf(known)})`,
   );
 }

@@ -113,7 +113,7 @@ function readToTheEnd(app: FastifyInstance): void {
 
 function requireLoopback(host: string): void {
   if (isLoopback(host)) return;
-  const message = `the console listens on ${host}, where other machines can reach it, and has no password. Set console.password, or let console.listen be an address of this machine only, such as 127.0.0.1:4000`;
+  const message = `The console listens on ${host}, where other machines can reach it, and has no password. Set console.password, or let console.listen be an address of this machine only, such as 127.0.0.1:4000`;
   throw wrongUse(message, 'CONSOLE_NEEDS_PASSWORD');
 }
 
@@ -123,10 +123,10 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
   } catch (cause) {
     await app.close();
     if (codeOf(cause) === 'EADDRINUSE') {
-      const message = `the console cannot listen on ${host}:${port}: the port is in use. Stop the other process, or set console.listen to another port`;
+      const message = `The console cannot listen on ${host}:${port}: the port is in use. Stop the other process, or set console.listen to another port`;
       throw wrongUse(message, 'CONSOLE_PORT_IN_USE', cause);
     }
-    const message = `the console cannot listen on ${host}:${port}: ${messageOf(cause)}. Set console.listen to another address`;
+    const message = `The console cannot listen on ${host}:${port}: ${messageOf(cause)}. Set console.listen to another address`;
     throw wrongUse(message, 'CONSOLE_CANNOT_LISTEN', cause);
   }
 }

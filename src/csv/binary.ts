@@ -9,7 +9,7 @@ const UNPACK = 'Unpack it and load the CSV inside. Lockstep reads gzip, but no o
 const KINDS: readonly (readonly [magic: string, kind: string, remedy: string])[] = [
   ['504b0304', 'a workbook or a zip archive', `Save the sheet as CSV (UTF-8), or unpack the archive.`],
   ['d0cf11e0a1b11ae1', 'an old Excel workbook', SAVE_AS],
-  ['25504446', 'a PDF', 'Export the table as CSV where it was made.'],
+  ['25504446', 'a PDF', 'Export the table as CSV from the program that made it.'],
   ['1f8b08', 'gzip inside gzip', 'Unpack it once, and load the result.'],
   ['377abcaf271c', 'a 7z archive', UNPACK],
   ['425a68', 'a bzip2 archive', UNPACK],
@@ -34,7 +34,7 @@ export function refuseBinary(firstBlock: Buffer, name: string): void {
   if (utf16Of(firstBlock) !== undefined) return;
   let controls = 0;
   for (const byte of firstBlock) if (byte < 0x20 && (byte < 0x09 || byte > 0x0d)) controls += 1;
-  if (controls > firstBlock.length * MOST_CONTROLS) throw binary(name, 'not text', 'Name a CSV file.');
+  if (controls > firstBlock.length * MOST_CONTROLS) throw binary(name, 'binary data', 'Name a CSV file.');
 }
 
 function binary(name: string, kind: string, remedy: string): LockstepError {

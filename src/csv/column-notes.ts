@@ -37,15 +37,17 @@ export function doubtOf(columns: Columns): string | undefined {
 }
 
 /**
- * What no person has said, and may be otherwise: that the orders lack a field, and that the ids of its customers are those
- * of the service. `choose`: how to choose a column for the field, or none. Sentences without a full stop.
+ * What no person has said, and may be otherwise: that the lines are orders, that the orders lack a field, and that the ids
+ * of its customers are those of the service. `choose`: how to choose a column for the field, or none. Sentences without a full stop.
  */
 export function columnNotes(
   columns: Columns,
   choose: (field: Field, what: 'Column' | 'none') => string,
 ): readonly string[] {
+  const doubt = doubtOf(columns);
   const id = columns.mapping.columns.find((column) => column.field === 'client_id' && isByName(column));
   return [
+    ...(doubt === undefined ? [] : [`${doubt}, so the load writes nothing without approval`]),
     ...WITHOUT.flatMap(([field, what]) => (isKnown(field, columns) ? [] : [`${what}, ${choose(field, 'Column')}`])),
     ...(id
       ? [

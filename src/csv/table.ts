@@ -138,10 +138,17 @@ function sampleRows(
   return { rows: [first, ...others.map(({ cells }) => cells)], line };
 }
 
-/** The format of a file that is not a CSV but has its name; undefined for anything else. */
+const OTHER_FORMATS: readonly (readonly [start: RegExp, format: string])[] = [
+  [/^\s*<(?:!doctype|html|table|\?xml|div|head|body|style)\b/i, 'HTML or XML'],
+  [/^\s*(?:\{\s*"|\[\s*\{)/, 'JSON'],
+  [/^\s*BEGIN:V(?:CARD|CALENDAR)\b/i, 'vCard or iCalendar'],
+  [/^\s*(?:OFXHEADER:|!Type:)/i, 'OFX or QIF'],
+  [/^\s*\{\\rtf/, 'RTF'],
+];
+
+/** The format of a text that is not CSV but may have its name; undefined for anything else. */
 function otherFormatOf(text: string): string | undefined {
-  if (/^\s*<(?:!doctype|html|table|\?xml|div|head|body|style)\b/i.test(text)) return 'HTML or XML';
-  return /^\s*(?:\{\s*"|\[\s*\{)/.test(text) ? 'JSON' : undefined;
+  return OTHER_FORMATS.find(([start]) => start.test(text))?.[1];
 }
 
 /** A row with this many names of columns is a header. */

@@ -78,7 +78,7 @@ export async function createKey(
     throw wrongUse(`tenant ${tenantId} does not exist`, 'NO_SUCH_TENANT');
   }
   if (Number(rows[0].tenant_id) !== tenantId) {
-    const message = `the key belongs to a tenant other than ${tenantId}: choose another key`;
+    const message = `The key belongs to a tenant other than ${tenantId}: choose another key`;
     throw wrongUse(message, 'KEY_TAKEN');
   }
   return { key };

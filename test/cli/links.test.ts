@@ -136,7 +136,7 @@ test.each([
 test('reports a missing file and an unknown target', async () => {
   expect((await links('import', 'none.csv', ...TO)).stderr).toMatch(/There is no file .*none\.csv/);
   expect((await links('import', 'none.csv', '--target', 'issues')).stderr).toContain(
-    "required option '--account <name>'",
+    "Required option '--account <name>'",
   );
 });
 
@@ -158,11 +158,11 @@ test('lists links with their number, and removes one', async () => {
 });
 
 test.each([
-  [['remove', ...TO], /required option '--task <id>'/],
+  [['remove', ...TO], /Required option '--task <id>'/],
   [['remove', ...TO, '--task', 'order:1'], /"order:1" is not a task: use 12, task:12/],
   [['remove', ...TO, '--task', '99'], /task:99 of demo is not linked with an item of issues\. List all/],
   [['--target', 'isues'], /No target named "isues"/],
-  [['delete'], /unknown command "delete" after links/],
+  [['delete'], /Unknown command "delete" after links/],
 ])('links %j is wrong use', async (args, message) => {
   const { code, stderr } = await links(...args);
   expect(stderr).toMatch(message);

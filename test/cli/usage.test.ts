@@ -4,25 +4,25 @@ import { command, scratchFolders } from './command.ts';
 const folder = scratchFolders();
 
 const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
-  ['', /command is missing/],
+  ['', /: A command is missing/],
   ['rnu', /unknown command 'rnu'.*did you mean run/i],
-  ['runs shwo', /unknown command "shwo" after runs; did you mean "show"/],
-  ['accounts fersh', /unknown command "fersh" after accounts; did you mean "fresh"/],
-  ['help rnu', /unknown command "rnu" after lockstep; did you mean "run"/],
-  ['help runs shwo', /unknown command "shwo" after runs; did you mean "show"/],
-  ['runs show a b', /too many arguments for show: "b"/],
-  ['service tenant', /unknown command "tenant" after service; did you mean "tenants"/],
-  ['run', /missing required argument 'sync'/],
-  ['run a b', /too many arguments/],
-  ['run nightly-contacts --dryrun', /unknown option '--dryrun'.*--dry-run/],
+  ['runs shwo', /Unknown command "shwo" after runs; did you mean "show"/],
+  ['accounts fersh', /Unknown command "fersh" after accounts; did you mean "fresh"/],
+  ['help rnu', /Unknown command "rnu" after lockstep; did you mean "run"/],
+  ['help runs shwo', /Unknown command "shwo" after runs; did you mean "show"/],
+  ['runs show a b', /Too many arguments for show: "b"/],
+  ['service tenant', /Unknown command "tenant" after service; did you mean "tenants"/],
+  ['run', /Missing required argument 'sync'/],
+  ['run a b', /Too many arguments/],
+  ['run nightly-contacts --dryrun', /Unknown option '--dryrun'.*--dry-run/],
   ['run nightly-contacts --lane fast', /interactive, batch/],
   ['run nightly-contact', /No sync named "nightly-contact".*did you mean "nightly-contacts"/],
   ['runs --limit 0', /whole number above 0/],
-  ['runs export x', /required option '--out <file>'/],
+  ['runs export x', /Required option '--out <file>'/],
   ['runs export x --verdict good --out -', /rejected, review/],
   ['call', /operation is missing/],
-  ['call contacts.serch --account demo', /no operation named "contacts.serch"; did you mean "contacts.search"/],
-  ['call contacts.search --param term=x --account demo', /no parameter named "term".*search_term or only_body/],
+  ['call contacts.serch --account demo', /No operation named "contacts.serch"; did you mean "contacts.search"/],
+  ['call contacts.search --param term=x --account demo', /No parameter named "term".*search_term or only_body/],
   ['call contacts.search --account demo', /needs --param search_term=/],
   ['call contacts.getall', /--account is missing/],
   ['call contacts.getall --account dem', /No account named "dem"/],
@@ -38,12 +38,12 @@ const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
   ['service --tenant acme --key-env NOT_SET', /--key-env is missing: the environment variable NOT_SET is not set/],
   ['service --tenant acme --key-file none', /--key-file is missing: the file .*none cannot be read/],
   ['service --testbed {"latency":1}', /--testbed: .*latency/],
-  ['service keys', /required option '--tenant <name>'/],
-  ['service --port 80 keys --tenant acme', /unknown option '--port'. See: lockstep service keys --help/],
-  ['runs show --limit 5', /unknown option '--limit'. See: lockstep runs show --help/],
+  ['service keys', /Required option '--tenant <name>'/],
+  ['service --port 80 keys --tenant acme', /Unknown option '--port'. See: lockstep service keys --help/],
+  ['runs show --limit 5', /Unknown option '--limit'. See: lockstep runs show --help/],
   ['service delete person 1 --tenant acme', /contact, customer, order, task/],
   ['settings', /command is missing/],
-  ['settings chek', /unknown command 'chek'.*check/],
+  ['settings chek', /Unknown command 'chek'.*check/],
   ['settings print --config nowhere.yaml', /No settings file at/],
   ['run nightly-contacts --data nowhere', /no data directory .*nowhere\. .*add --init/],
   ['runs --data nowhere', /no data directory .*nowhere\. .*add --init/],
@@ -58,6 +58,7 @@ test.each(WRONG)('"lockstep %s" ends with 2 and says why', async (words, said) =
   expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   expect(json.error.message).toBe(stderr.trimEnd().replace(/^lockstep: /, ''));
+  expect(stderr).not.toMatch(/^lockstep: [a-z]+ [a-z]/);
 });
 
 const HELPFUL = ['', 'demo', 'run', 'runs', 'runs export', 'call', 'settings', 'service', 'service keys', 'start'];

@@ -17,6 +17,9 @@ const REFUSED: readonly (readonly [what: string, code: string, text: string])[] 
   ['a quote left open in the header', 'CSV_HEADER_INVALID', '"order_id,client_id\nA,7\n'],
   ['a web page', 'CSV_HEADER_INVALID', '<!DOCTYPE html>\n<html><body>Sign in</body></html>\n'],
   ['JSON', 'CSV_HEADER_INVALID', '[{"order_id": "A", "client_id": 7}]\n'],
+  ['a vCard', 'CSV_HEADER_INVALID', 'BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ann Lee\r\nEND:VCARD\r\n'],
+  ['a bank statement in QIF', 'CSV_HEADER_INVALID', '!Type:Bank\nD01/02/2026\nT12.50\nPAnn Lee\n^\n'],
+  ['RTF', 'CSV_HEADER_INVALID', '{\\rtf1\\ansi order_id,client_id\n}\n'],
   [
     'a header of two lines',
     'CSV_HEADER_INVALID',

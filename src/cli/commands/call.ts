@@ -97,10 +97,10 @@ async function call(session: Session, name: string | undefined, options: CallOpt
 }
 
 function operationNamed(name: string | undefined): OperationName {
-  if (name === undefined) throw wrongUse('the operation is missing; lockstep call --list shows all operations');
+  if (name === undefined) throw wrongUse('The operation is missing; lockstep call --list shows all operations');
   if (isOperationName(name)) return name;
   throw wrongUse(
-    `no operation named ${quote(name)}${didYouMean(name, operationNames)}; lockstep call --list shows all operations`,
+    `No operation named ${quote(name)}${didYouMean(name, operationNames)}; lockstep call --list shows all operations`,
   );
 }
 
@@ -118,7 +118,7 @@ function splitParams(
   for (const one of Object.keys(given)) {
     if (names.includes(one)) continue;
     const known = names.length === 0 ? `${name} has none` : `${name} has ${oneOf(names)}`;
-    throw wrongUse(`no parameter named ${quote(one)}${didYouMean(one, names)} (${known})`);
+    throw wrongUse(`No parameter named ${quote(one)}${didYouMean(one, names)} (${known})`);
   }
   const absent = params.filter((param) => param.required && given[param.name] === undefined);
   if (absent.length > 0) {

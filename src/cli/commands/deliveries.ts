@@ -168,7 +168,7 @@ async function show(session: Session, id: string): Promise<void> {
 async function replayThem(session: Session, { id, dryRun = false, ...options }: ReplayOptions): Promise<void> {
   const { out, hint } = session;
   if (id === undefined && Object.keys(options).length === 0) {
-    throw wrongUse('no filter is given: select deliveries by --id, or by --target, --verdict, --since or --until');
+    throw wrongUse('No filter is given: select deliveries by --id, or by --target, --verdict, --since or --until');
   }
   const { pool } = await session.openLedger();
   const filter: DeliveryFilter = { ...(await toFilter(session, pool, options)), ids: id };

@@ -225,5 +225,5 @@ async function openTenant(
     names.length === 0
       ? 'there is none yet; add one with: `lockstep service tenants add NAME`'
       : `there is ${oneOf(names.map(quote))}`;
-  throw wrongUse(`no tenant named ${quote(name)}${didYouMean(name, names)} (${known})`, 'NO_SUCH_TENANT');
+  throw wrongUse(`No tenant named ${quote(name)}${didYouMean(name, names)} (${known})`, 'NO_SUCH_TENANT');
 }

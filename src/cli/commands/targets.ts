@@ -107,7 +107,7 @@ async function arrange(session: Session, given: Arrangement, context: CallContex
   if (hooks === undefined)
     throw wrongUse(`${name} accepts no calls: set poll in the options of its sync`, 'HOOK_UNKNOWN');
   if ('byHand' in hooks) {
-    if (options.remove) throw wrongUse(`the webhook of ${name} was set up by hand: remove it there`, 'HOOK_UNKNOWN');
+    if (options.remove) throw wrongUse(`The webhook of ${name} was set up by hand: remove it there`, 'HOOK_UNKNOWN');
     const lines = hooks.byHand(url ?? `https://YOUR-HOST/hooks/${name}`);
     out.say(...lines);
     out.result({ target: name, byHand: lines });

@@ -75,7 +75,7 @@ function send(response: ServerResponse, httpStatus: number, type: string, body: 
 }
 
 function cannotListen({ host, port }: ListenAddress, cause: unknown): LockstepError {
-  const where = `health and metrics cannot be served on ${host}:${port}`;
+  const where = `Health and metrics cannot be served on ${host}:${port}`;
   if (codeOf(cause) === 'EADDRINUSE') {
     const message = `${where}: the port is in use. Each process needs a port of its own: set health.listen, or start with --health HOST:PORT`;
     return wrongUse(message, 'HEALTH_PORT_IN_USE', cause);

@@ -143,7 +143,8 @@ function Used({ history, range }: { readonly history: readonly BudgetMinute[]; r
   return (
     <>
       <p>
-        {plural(calls ?? 0, 'call')}; the service asked to slow down {plural(limited ?? 0, 'time')}.
+        {plural(calls ?? 0, 'call')}
+        {limited ? `; the service asked to slow down ${plural(limited, 'time')}` : ''}.
       </p>
       <OverTime
         columns={['Calls a second', 'Allowed a second', 'Calls waiting', 'Asked to slow down']}

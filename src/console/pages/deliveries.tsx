@@ -97,7 +97,7 @@ type Query = z.output<typeof deliveryQuery>;
 
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   return (
-    <Empty title={isFiltered ? 'No delivery matches' : 'Nothing was delivered yet'}>
+    <Empty title={isFiltered ? 'No delivery matches' : 'No deliveries yet'}>
       <p>
         {isFiltered ? (
           <a id="all-deliveries" href="/deliveries">

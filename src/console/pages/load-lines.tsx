@@ -1,5 +1,5 @@
 /** The first lines of a file as they are, and its first rows in columns. */
-import { formatCount } from '../../base/counts.ts';
+import { plural } from '../../base/counts.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import type { LoadForm } from '../loads/load-form.ts';
 import type { Upload } from '../loads/uploads.ts';
@@ -42,7 +42,7 @@ export function FirstRows({ preview: { table, firstRows } }: { preview: Preview 
   const names = table.columns.slice(0, SHOWN_COLUMNS);
   const hidden = table.columns.length - names.length;
   return (
-    <Section title="First rows" side={hidden > 0 && <span class="dim">{formatCount(hidden)} more columns</span>}>
+    <Section title="First rows" side={hidden > 0 && <span class="dim">{plural(hidden, 'more column')}</span>}>
       <SheetTable label="First rows" titles={<ColumnNames names={names} />}>
         {firstRows.slice(0, SHOWN_ROWS).map((row) => (
           <tr>

@@ -73,7 +73,7 @@ export function Results({ run, report, canCorrect }: { run: Run; report: RunRepo
       )}
       <ul class="inline">
         <li>
-          <a href={`/runs/${run.id}/results/results`}>all lines with their results</a>
+          <a href={`/runs/${run.id}/results/results`}>All lines with their results</a>
         </li>
         {kinds
           .filter(([, count]) => count > 0)

@@ -63,7 +63,7 @@ export const runs = definePage({
                 'Run',
                 { title: 'Started', as: 'nowrap' },
                 { title: 'Took', as: 'nowrap' },
-                'State',
+                'Status',
                 { title: 'Rows', as: 'number', unit: 'row' },
                 'Outcome',
               ]}

@@ -98,7 +98,7 @@ test('a replay takes ids', async () => {
 });
 
 test.each([
-  [['replay'], 'no filter is given'],
+  [['replay'], 'No filter is given'],
   [['replay', '--id', 'msg_x'], 'There is no delivery "msg_x"'],
   [['show', 'msg_x'], 'lockstep deliveries'],
   [['--target', 'hok'], 'did you mean "hook"?'],
