@@ -18,9 +18,12 @@ function failed(code: string, dispatched: boolean): Exchanged {
 
 const statuses: [outcome: string, statuses: number[]][] = [
   ['applied', [200, 201, 202, 204]],
-  ['refused', [400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 501]],
+  [
+    'refused',
+    [400, 401, 402, 403, 404, 405, 409, 410, 411, 412, 413, 414, 415, 417, 421, 422, 426, 428, 431, 451, 501],
+  ],
   ['limited', [429]],
-  ['unknown', [203, 206, 300, 301, 302, 303, 307, 308, 402, 406, 408, 418, 423, 451, 500, 502, 503, 504, 599]],
+  ['unknown', [203, 206, 300, 301, 302, 303, 307, 308, 406, 408, 416, 418, 423, 425, 500, 502, 503, 504, 599]],
 ];
 for (const [outcome, list] of statuses) {
   test.each(list)(
@@ -151,6 +154,15 @@ test('a refusal carries the service’s own message, and says whether JSON came'
     const outcome = classify(write, answered(422, body));
     expect('message' in outcome ? outcome.message : '').toMatch(message);
   }
+});
+
+test('an error of the server carries the words of its JSON, and of no page', () => {
+  const said = (body: unknown) => classify(write, answered(500, body));
+  expect(said({ error: 'amount overflows' })).toMatchObject({
+    message: `${label}: answers HTTP 500: amount overflows`,
+  });
+  for (const body of ['<html><h1>oops</h1></html>', 'oops', '', {}])
+    expect(said(body)).toMatchObject({ status: 'unknown', message: `${label}: answers HTTP 500` });
 });
 
 test('a 503 with Retry-After limits a read and leaves a write unknown', () => {
