@@ -61,6 +61,7 @@ const bodies: [what: string, body: unknown, outcome: string, content?: unknown][
   ['an error message', { errorCode: 'E17', errorMessage: 'no' }, 'refused'],
   ['an error message that says success', { error_message: 'Success' }, 'applied', { error_message: 'Success' }],
   ['an empty error message', { errorMessage: '' }, 'applied', { errorMessage: '' }],
+  ['an error message that says ok', { errcode: 0, errmsg: 'ok' }, 'applied', { errcode: 0, errmsg: 'ok' }],
   ['an HTML page', '<!DOCTYPE html><html></html>', 'unknown'],
   ['cut off JSON', '{"status":"succ', 'unknown'],
   ['plain text', 'created', 'unknown'],
@@ -154,6 +155,18 @@ test('a refusal carries the service’s own message, and says whether JSON came'
     const outcome = classify(write, answered(422, body));
     expect('message' in outcome ? outcome.message : '').toMatch(message);
   }
+});
+
+test.each([
+  [{ ok: false, reason: 'the name is odd' }, 'the name is odd'],
+  [{ success: false, code: 12, fields: ['name'] }, '{"code":12,"fields":["name"]}'],
+  [{ isSuccess: false, validationErrors: [{ field: 'name' }] }, '[{"field":"name"}]'],
+  [{ errcode: 40013, errmsg: 'odd name' }, 'odd name'],
+  [{ jsonrpc: '2.0', id: 4, error: { code: 200, message: 'odd name' } }, 'odd name'],
+  [{ id: null, error: 'odd name' }, 'odd name'],
+  [{ status: 'error', content: null, message: '' }, 'the service reported an error without a message'],
+])('the failing envelope %j says “%s”', (body, message) => {
+  expect(classify(write, answered(200, body))).toMatchObject({ status: 'refused', message });
 });
 
 test('an error of the server carries the words of its JSON, and of no page', () => {
