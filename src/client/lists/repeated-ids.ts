@@ -1,7 +1,7 @@
 /**
  * Detects ids shared by several records. Then the member used as the id is not an id, and all but one of these records
  * would be lost silently. Identical records are one record shown twice and do no harm. It also detects ids that change from
- * answer to answer, with which each record would be taken for several.
+ * answer to answer, with which each record would be treated as several.
  */
 import { LockstepError } from '../../base/errors.ts';
 import type { Kept, ScannedRecord } from './pass.ts';
