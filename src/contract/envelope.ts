@@ -25,15 +25,17 @@ const FAILING_WORDS =
 /**
  * The service's message if `body` is an envelope, in our form or a similar one, that reports an error; otherwise
  * undefined. Names are compared without case. These count as an error: a `status` that is a failing word, `false`, `0`
- * (unless the message says success) or a number ≥ 400; a `success` or `ok` that is `false`, `0` or a failing word;
+ * (unless the message says success) or a number ≥ 400; a `success`, `ok` or `isSuccess` that is `false`, `0` or a failing word;
  * without a `status`, a `code` ≥ 400; a non-empty `error`, `errors` or `errorMessage`, unless `status` reports success. A record that
- * has a `status` field, such as an order, is not an envelope: another member of an envelope has to be present too.
+ * has a `status` field, such as an order, is not an envelope: another member of an envelope has to be present too. Nor is
+ * anything with an id, except in JSON-RPC.
  */
 export function failureIn(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
   const members = lowerCased(body);
-  if (members.id !== undefined || members.order_id !== undefined) return undefined;
-  if (isFailing(members.success) || isFailing(members.ok)) return messageOf(members);
+  const isRecord = [members.id, members.order_id].some((value) => value !== undefined && value !== null);
+  if (isRecord && members.jsonrpc === undefined) return undefined;
+  if (FLAGS.some((name) => isFailing(members[name]))) return messageOf(members);
   const verdict = verdictOf(members);
   if (verdict !== undefined) return verdict === 'failed' ? messageOf(members) : undefined;
   const error = ERRORS.map((name) => members[name]).find((value) => value !== undefined && value !== null);
@@ -63,8 +65,11 @@ function lowerCased(body: object): Members {
 /** Members that an envelope has beside its status. */
 const FRAMES = ['content', 'message', 'msg', 'info', 'data', 'error', 'errors', 'code', 'result'];
 
+/** Members that say whether the call succeeded. */
+const FLAGS = ['success', 'ok', 'issuccess', 'is_success', 'succeeded', 'successful'];
+
 /** Members that only answers about errors fill. */
-const ERRORS = ['error', 'errors', 'errormessage', 'error_message'];
+const ERRORS = ['error', 'errors', 'errormessage', 'error_message', 'errmsg', 'validationerrors', 'fault'];
 
 const isErrorCode = (value: unknown) => typeof value === 'number' && value >= 400 && value < 600;
 
@@ -92,7 +97,7 @@ function isPresent(value: unknown): boolean {
 }
 
 function messageIn(members: Members): string {
-  for (const name of ['message', 'msg', 'info', ...ERRORS, 'detail', 'title', 'text', 'content']) {
+  for (const name of ['message', 'msg', 'info', ...ERRORS, 'detail', 'reason', 'title', 'text', 'content']) {
     const value = members[name];
     if (typeof value === 'string' && value !== '') return value;
     if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
@@ -100,7 +105,8 @@ function messageIn(members: Members): string {
       return typeof inner === 'string' ? inner : asText(value);
     }
   }
-  return 'the service reported an error without a message';
+  const others = Object.entries(members).filter(([, value]) => isPresent(value) && !isFailing(value));
+  return others.length === 0 ? 'the service reported an error without a message' : asText(Object.fromEntries(others));
 }
 
 /** Begins with words for a limit if a code says it, because the message may not, or not in English. */

@@ -260,9 +260,12 @@ describe('a contact that the service will not take', () => {
     expect(service.sent('/customers/import')).toHaveLength(3);
   });
 
-  test('by a 500 is given up after five tries, and the others continue', async () => {
-    const service = serviceWith({ onImport: ({ id }) => (id === 1 ? { status: 500 } : undefined) });
+  test('by a 500 is given up after five tries, with its words, and the others continue', async () => {
+    const failed = { status: 500, body: { error: 'name overflows' } };
+    const service = serviceWith({ onImport: ({ id }) => (id === 1 ? failed : undefined) });
     const run = await harness.runSync();
+    const answer = expect.stringMatching(/answers HTTP 500: name overflows$/);
+    expect((await harness.rows(run))[0]).toMatchObject({ facts: { sends: 5, answer } });
     expect(await verdicts(run)).toEqual(['review GAVE_UP', 'created', 'created']);
     expect(service.sent('/customers/import').filter((body) => body.contact_id === 1)).toHaveLength(5);
     expect((await harness.counts(run)).in).toBe(3);

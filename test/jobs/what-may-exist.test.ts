@@ -211,7 +211,7 @@ test('an order after the last one of a list that is cut off is not created again
 describe('a service that spells the order_ids of new orders in its own way', () => {
   const spelt = (record: BookRecord) => ({
     ...record,
-    order_id: String(record.order_id).normalize('NFD').replace(/^#/, '').replaceAll(/[ _]/g, '-'),
+    order_id: String(record.order_id).normalize('NFD').replace(/^#/, '').replaceAll('-', '–').replaceAll(/[ _]/g, '-'),
   });
   const rows = ['#1001', 'A 7', 'b_8', 'n-é'].map((label) => `${label},1,5,new`);
 

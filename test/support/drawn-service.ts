@@ -2,6 +2,7 @@
 
 import { FRAMEWORKS, type Framework } from './framework-forms.ts';
 import type { Habit } from './habits.ts';
+import { PRODUCTS } from './product-forms.ts';
 
 export interface Random {
   /** From 0 to below `below`. */
@@ -25,7 +26,7 @@ export function randomFrom(seed: number): Random {
 
 export type ListedKind = 'contacts' | 'customers' | 'orders' | 'tasks';
 
-export type IdForm = 'number' | 'digits' | 'uuid' | 'long number' | 'long digits';
+export type IdForm = 'number' | 'digits' | 'uuid' | 'long number' | 'long digits' | 'address';
 export type EmptyAs = '[]' | 'null' | 'absent';
 export type PastEnd = 'empty' | 404 | 400 | 'failing 200' | 'the last' | 'the first';
 export type DateForm = 'iso' | 'with a space' | 'seconds' | 'milliseconds' | 'none';
@@ -218,18 +219,25 @@ function drawPaging(seed: number, pages: Drawn['paging']): Drawn['paging'] {
 export function drawService(seed: number): Drawn {
   const isByName = randomFrom(seed + 6_000_011).chance(0.2); // drawn apart too
   const drawn = { ...drawContractService(seed), ...(isByName && { order: 'by name' as const }) };
+  const product = randomFrom(seed + 12_000_053); // and so are these
+  if (product.chance(0.15)) return frameworkService(product.pick(PRODUCTS), drawn);
+  if (product.chance(0.05)) return { ...drawn, idForm: 'address' };
   const random = randomFrom(seed + 5);
   return random.chance(0.75) ? drawn : frameworkService(random.pick(FRAMEWORKS), drawn);
 }
 
+const WITH_TEXT_IDS: ReadonlySet<Framework> = new Set([
+  ...(['rails', 'hal', 'airtable', 'sap', 'graph', 'bitrix', 'zoho'] as const),
+]);
+
 /** The service as a framework would write it; lists come whole, and ids are text or small numbers in links. */
 export function frameworkService(framework: Framework, drawn: Drawn): Drawn {
-  const isText = framework === 'rails' || framework === 'hal';
+  const isText = WITH_TEXT_IDS.has(framework);
   return {
     ...drawn,
     framework,
     idName: 'id',
-    idForm: isText && drawn.idForm !== 'uuid' ? 'digits' : drawn.idForm,
+    idForm: framework === 'odoo' ? 'number' : isText && drawn.idForm !== 'uuid' ? 'digits' : drawn.idForm,
     customerName: 'client_id',
     paging: plainService().paging,
   };

@@ -1,14 +1,15 @@
 /** Records and lists as common frameworks write them, made from records in the contract's names. */
 import type { ListedKind } from './drawn-service.ts';
+import { PRODUCT_FORMS, type Product } from './product-forms.ts';
 
 export const FRAMEWORKS = ['laravel', 'rails', 'django', 'dotnet', 'hal', 'relay', 'php'] as const;
 /** Answers of databases that a service passes on. */
 export const STORES = ['mongo', 'firestore', 'dynamo', 'keyed', 'elastic'] as const;
-export type Framework = (typeof FRAMEWORKS)[number] | (typeof STORES)[number];
+export type Framework = (typeof FRAMEWORKS)[number] | (typeof STORES)[number] | Product;
 
-type Members = Readonly<Record<string, unknown>>;
+export type Members = Readonly<Record<string, unknown>>;
 
-interface Form {
+export interface Form {
   record(kind: ListedKind, record: Members): Record<string, unknown>;
   list(kind: ListedKind, records: readonly unknown[]): unknown;
 }
@@ -31,6 +32,7 @@ function typed(value: unknown): unknown {
 }
 
 export const FORMS: Readonly<Record<Framework, Form>> = {
+  ...PRODUCT_FORMS,
   /** An API resource: related records inside, money with its currency, paginator links. */
   laravel: {
     record(_, { client_id, order_id, amount, isCompleted, taskName, email, ...rest }) {

@@ -80,6 +80,8 @@ export function newId({ idForm }: Drawn, n: number): string {
     case 'long digits':
       // Neighbours that share one float.
       return String(9_007_199_254_740_993n + BigInt(n));
+    case 'address':
+      return `https://service.example/records/${n}`;
     default:
       return idForm satisfies never;
   }

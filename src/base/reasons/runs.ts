@@ -43,6 +43,7 @@ export const RUN_REASONS = {
     remedy: REMEDIES.URL_AND_KEY,
   },
   DIALECT_DRIFTED: { meaning: 'The service answers in another form than before.', remedy: REMEDIES.DOCTOR },
+  IDS_CHANGE: { meaning: 'A service gives the same record another id in each answer.', remedy: REMEDIES.DOCTOR },
   ID_NOT_UNIQUE: { meaning: 'Several records of a list have the same id.', remedy: REMEDIES.DOCTOR },
   CUSTOMERS_PAUSED: {
     meaning: 'The run that creates customers for the load is paused.',

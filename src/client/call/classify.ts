@@ -20,7 +20,9 @@ import { isRedirect, redirectOf } from './redirect.ts';
 /** Successes: the contract shows only 200; other services use the others as well. */
 const SUCCESS = new Set([200, 201, 202, 204]);
 /** Answers that a service gives before it changes anything (assumption A3 in docs/protocol.md). For 429 see `isLimited`. */
-const NOT_APPLIED = new Set([400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 501]);
+const NOT_APPLIED = new Set([
+  ...[400, 401, 402, 403, 404, 405, 409, 410, 411, 412, 413, 414, 415, 417, 421, 422, 426, 428, 431, 451, 501],
+]);
 
 export interface Call {
   readonly operation: OperationName;
@@ -57,7 +59,7 @@ export function classify(call: Call, exchanged: Exchanged): Outcome {
   if (isLimited(call.operation, head)) return limited(head);
   if (isSuccess(call, head)) return classifySuccess(call, exchanged, head);
   if (NOT_APPLIED.has(head.httpStatus)) return refusal(call, head, exchanged.body);
-  return classifyDoubt(call, head);
+  return classifyDoubt(call, head, exchanged.body);
 }
 
 function isLimited(operation: OperationName, head: Head): boolean {
@@ -138,7 +140,7 @@ function refusal(call: Call, head: Head, body: Uint8Array): Refused | Limited {
   return refusedWith(head, `${call.label} answers HTTP ${head.httpStatus} with ${came}`, json);
 }
 
-function classifyDoubt(call: Call, head: Head): Unknown {
+function classifyDoubt(call: Call, head: Head, body: Uint8Array): Unknown {
   const { httpStatus } = head;
   if (isRedirect(httpStatus)) {
     const called = call.label.slice(call.label.indexOf(' ') + 1);
@@ -146,7 +148,14 @@ function classifyDoubt(call: Call, head: Head): Unknown {
     const answered = unknown(call, 'redirect', `answers HTTP ${httpStatus}, ${words}`, httpStatus);
     return { ...answered, ...(wantsSlash && { wantsSlash }), ...(wantsPrefix && { wantsPrefix }) };
   }
-  return unknown(call, 'server-error', `answers HTTP ${httpStatus}`, httpStatus);
+  const decoded = decodeBody(body);
+  const said = decoded.status === 'json' ? wordsIn(decoded.value) : undefined;
+  return unknown(
+    call,
+    'server-error',
+    `answers HTTP ${httpStatus}${said === undefined ? '' : `: ${said}`}`,
+    httpStatus,
+  );
 }
 
 function unknown(call: Call, reason: UnknownReason, words: string, httpStatus?: number): Unknown {
@@ -154,7 +163,7 @@ function unknown(call: Call, reason: UnknownReason, words: string, httpStatus?: 
   return { status: 'unknown', message, reason, ...(httpStatus !== undefined && { httpStatus }) };
 }
 
-/** The service's own words in the body of a refusal. */
+/** The service's own words in the body of a refusal or of an error. */
 function wordsIn(body: Json): string | undefined {
   const failure = failureIn(body);
   if (failure !== undefined) return failure;

@@ -4,7 +4,7 @@
  */
 import type { Kind } from '../../contract/kinds.ts';
 import { MEMBER_NAMES, REFERENCES } from '../../contract/member-names.ts';
-import { type Dialect, isJsonArray, isJsonObject } from './dialect.ts';
+import { type Dialect, idFieldOf, isJsonArray, isJsonObject } from './dialect.ts';
 import { flat, ID_FORM, lastStepOf } from './flat-record.ts';
 import { type Json, type JsonObject, textOf } from './json.ts';
 import { type Described, formOf, type Member, plain } from './record-form.ts';
@@ -46,9 +46,10 @@ export function contractRecord(read: Json, kind: Described, dialect: Dialect): J
     added ??= {};
     added[field] = value;
   };
+  const isAddressed = hasAddressAsId(record, kind, dialect);
   for (const [field, members] of fields) {
     if (chosen[field] !== undefined || (kind === 'orders' && isDisputed(record, field, members))) continue;
-    const value = firstValueOf(record, field, members);
+    const value = (isAddressed ? addressIn(record, field, members) : undefined) ?? firstValueOf(record, field, members);
     if (value !== undefined) set(field, value);
     else if (!Object.hasOwn(record, field) && members.every(({ name }) => isEmpty(record[name]))) set(field, null);
   }
@@ -171,6 +172,21 @@ function readAs(value: Json | undefined, field: string, name: string): Json | un
   return name === field ? value : undefined;
 }
 
+const ADDRESS = /^(?:https?:\/\/[^/]+)?\//;
+
+/** Whether the service's ids are addresses; then those of other records stay addresses as well. */
+function hasAddressAsId(record: JsonObject, kind: Described, dialect: Dialect): boolean {
+  const name = kind === 'cards' ? undefined : idFieldOf(record, kind, dialect);
+  const id = name === undefined ? undefined : record[name];
+  return typeof id === 'string' && ADDRESS.test(id);
+}
+
+function addressIn(record: JsonObject, field: string, members: readonly Member[]): Json | undefined {
+  if (!REFERENCES.has(field)) return undefined;
+  const values = members.map(({ name }) => record[name]);
+  return values.find((value) => typeof value === 'string' && ADDRESS.test(value));
+}
+
 function memberCalled(value: JsonObject, called: string): Json | undefined {
   const name = Object.keys(value).find((inner) => plain(inner) === called);
   return name === undefined ? undefined : value[name];
@@ -202,7 +218,7 @@ function referenceIn(value: Json | undefined, name: string): Json | undefined {
   }
   if (isJsonArray(value)) return isNamedId(value) || value.length === 1 ? referenceIn(value[0], name) : undefined;
   if (typeof value !== 'string') return value;
-  const id = /^(?:https?:\/\/[^/]+)?\//.test(value) ? lastStepOf(value) : value;
+  const id = ADDRESS.test(value) ? lastStepOf(value) : value;
   return plain(name).endsWith('id') || ID_FORM.test(id) ? id : undefined;
 }
 

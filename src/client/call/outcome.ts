@@ -24,8 +24,8 @@ export interface Applied extends AnyOutcome {
 }
 
 /**
- * The service refused the call, so nothing changed there: 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 501, or a 200
- * whose envelope reports an error.
+ * The service refused the call, so nothing changed there: a status of `NOT_APPLIED` (classify.ts), or a 200 whose envelope
+ * reports an error.
  */
 export interface Refused extends AnyOutcome {
   readonly status: 'refused';

@@ -1,6 +1,7 @@
 /**
  * Detects ids shared by several records. Then the member used as the id is not an id, and all but one of these records
- * would be lost silently. Identical records are one record shown twice and do no harm.
+ * would be lost silently. Identical records are one record shown twice and do no harm. It also detects ids that change from
+ * answer to answer, with which each record would be treated as several.
  */
 import { LockstepError } from '../../base/errors.ts';
 import type { Kept, ScannedRecord } from './pass.ts';
@@ -96,4 +97,19 @@ function sharedId(records: readonly ScannedRecord[]): string | undefined {
 export function notUnique(id: string, where: string): LockstepError {
   const message = `Two records ${where} have the same id ${id} but differ: either this member is not an id, or the service lists one record twice. Set the name of the id member in the account’s dialect.idField, or correct the record at the service.`;
   return new LockstepError('ID_NOT_UNIQUE', message);
+}
+
+/** The error for two answers of the same records, none of which has the same id in both. */
+export function idsChange(
+  before: readonly ScannedRecord[],
+  after: readonly ScannedRecord[],
+): LockstepError | undefined {
+  const ids = new Set(before.map(({ id }) => id));
+  const equal = after.filter(({ hash }, i) => hash !== undefined && hash === before[i]?.hash);
+  const [one, other] = [before[0], after[0]];
+  if (one === undefined || other === undefined || equal.length * 2 <= Math.max(before.length, after.length))
+    return undefined;
+  if (after.some(({ id }) => ids.has(id))) return undefined;
+  const message = `The service gives the same record another id in each answer (${one.id}, then ${other.id}), so no record can be recognised again. Set the name of a member that stays the same in the account’s dialect.idField.`;
+  return new LockstepError('IDS_CHANGE', message);
 }

@@ -25,7 +25,7 @@ import { fixedPass } from './fixed-pass.ts';
 import { emptyPastEnd } from './missing-page.ts';
 import { overlappingPass, TINY } from './overlapping-pass.ts';
 import type { Kept, PassResult, PassSource, ScannedRecord } from './pass.ts';
-import { checkedKeep, idsNotUnique, rereadConflicts } from './repeated-ids.ts';
+import { checkedKeep, idsChange, idsNotUnique, rereadConflicts } from './repeated-ids.ts';
 import { Answers } from './scan-pages.ts';
 import { idsOf, isEcho } from './window.ts';
 
@@ -87,7 +87,7 @@ export function pageQuery(
     : { [rowsPerPageParam]: size, ...instead };
 }
 
-/** @throws LockstepError LIST_ENDLESS, ID_NOT_UNIQUE; whatever `read` and `keep` throw */
+/** @throws LockstepError LIST_ENDLESS, ID_NOT_UNIQUE, IDS_CHANGE; whatever `read` and `keep` throw */
 export function scan<R extends ScannedRecord>(source: ScanSource<R>): Promise<ScanReport> {
   return new Scan(source).run();
 }
@@ -114,6 +114,8 @@ class Scan<R extends ScannedRecord> {
   #begun = 0;
   /** The number of records on the largest page. */
   #largest = 0;
+  /** An id was kept twice, so ids stay the same from answer to answer. */
+  #hasRepeats = false;
 
   constructor(source: ScanSource<R>) {
     this.#source = source;
@@ -137,6 +139,7 @@ class Scan<R extends ScannedRecord> {
       const { newInPass, newInAll } = found;
       this.#seen += newInAll;
       if (result.status !== 'complete') this.#reasons.add(result.reason);
+      await this.#checkIds(pass, result);
       const lack = this.#answers.lack(newInPass);
       const report = (proof: Proof) => this.#report(proof, pass, lack);
       if (lack === undefined && result.status === 'complete') return { ...report('proven'), reasons: [] };
@@ -181,12 +184,21 @@ class Scan<R extends ScannedRecord> {
         const kept = await this.#checked.keep(records, this.#begun);
         found.newInPass += kept.newInPass;
         found.newInAll += kept.newInAll;
+        this.#hasRepeats ||= kept.newInAll < records.length;
         if (found.newInPass > maxRecords) throw endless(maxRecords);
         return kept;
       },
       rowsPerPage: isOther ? this.#largest - Math.floor((this.#largest * (pass - 1)) / 8) : rowsPerPage,
       saysMore: (records) => this.#answers.next(records) !== undefined,
     };
+  }
+
+  /** @throws LockstepError IDS_CHANGE if the ids are others in each answer */
+  async #checkIds(pass: number, { status }: PassResult): Promise<void> {
+    if (this.#hasRepeats || status === 'complete' || (status === 'again' && pass === 1)) return;
+    const first = () => this.#read(0, this.#source.rowsPerPage);
+    const changed = idsChange(await first(), await first());
+    if (changed !== undefined) throw changed;
   }
 
   async #detectAgain(): Promise<void> {
@@ -256,6 +268,9 @@ async function detectPaging<R extends ScannedRecord>(
     return { kind: isSized ? 'sized' : 'fixed', firstPage: 1 };
   };
   if (first.length === 0) return second.length > 0 ? countedFromOne() : PAGES;
+  // Two pages may hold records that are equal but for their ids.
+  const changed = idsChange(first, second) && idsChange(first, await read(0, rowsPerPage));
+  if (changed !== undefined) throw changed;
   const isEchoed = isEcho(idsOf(first), idsOf(second));
   if (!isEchoed && second.length > 0) return { kind: 'fixed', firstPage: 0 };
   const conflict = isEchoed ? idsNotUnique(first, second) : undefined;

@@ -142,7 +142,8 @@ export async function decideMissing(
     `create temp table judged on commit drop as with strangers as materialized (${strangers}) -- not read again for each missing row
      select m.n, f.reason, case f.reason when ${REFUSED} then m.facts else jsonb_strip_nulls(jsonb_build_object(
        'what', $2::text, 'id', m.id, 'ids', case f.reason when 'NOT_RECOGNISED' then to_jsonb(c.ids) end,
-       'sends', case f.reason when 'GAVE_UP' then m.sends end)) end as facts
+       'sends', case f.reason when 'GAVE_UP' then m.sends end,
+       'answer', case f.reason when 'GAVE_UP' then m.facts->>'answer' end)) end as facts
      from missing m cross join lateral (select array(${candidates} limit ${MOST_CANDIDATES}) as ids offset 0) c
        cross join lateral (select case
        when c.ids <> '{}' then 'NOT_RECOGNISED'

@@ -18,9 +18,12 @@ function failed(code: string, dispatched: boolean): Exchanged {
 
 const statuses: [outcome: string, statuses: number[]][] = [
   ['applied', [200, 201, 202, 204]],
-  ['refused', [400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 501]],
+  [
+    'refused',
+    [400, 401, 402, 403, 404, 405, 409, 410, 411, 412, 413, 414, 415, 417, 421, 422, 426, 428, 431, 451, 501],
+  ],
   ['limited', [429]],
-  ['unknown', [203, 206, 300, 301, 302, 303, 307, 308, 402, 406, 408, 418, 423, 451, 500, 502, 503, 504, 599]],
+  ['unknown', [203, 206, 300, 301, 302, 303, 307, 308, 406, 408, 416, 418, 423, 425, 500, 502, 503, 504, 599]],
 ];
 for (const [outcome, list] of statuses) {
   test.each(list)(
@@ -58,6 +61,7 @@ const bodies: [what: string, body: unknown, outcome: string, content?: unknown][
   ['an error message', { errorCode: 'E17', errorMessage: 'no' }, 'refused'],
   ['an error message that says success', { error_message: 'Success' }, 'applied', { error_message: 'Success' }],
   ['an empty error message', { errorMessage: '' }, 'applied', { errorMessage: '' }],
+  ['an error message that says ok', { errcode: 0, errmsg: 'ok' }, 'applied', { errcode: 0, errmsg: 'ok' }],
   ['an HTML page', '<!DOCTYPE html><html></html>', 'unknown'],
   ['cut off JSON', '{"status":"succ', 'unknown'],
   ['plain text', 'created', 'unknown'],
@@ -151,6 +155,27 @@ test('a refusal carries the service’s own message, and says whether JSON came'
     const outcome = classify(write, answered(422, body));
     expect('message' in outcome ? outcome.message : '').toMatch(message);
   }
+});
+
+test.each([
+  [{ ok: false, reason: 'the name is odd' }, 'the name is odd'],
+  [{ success: false, code: 12, fields: ['name'] }, '{"code":12,"fields":["name"]}'],
+  [{ isSuccess: false, validationErrors: [{ field: 'name' }] }, '[{"field":"name"}]'],
+  [{ errcode: 40013, errmsg: 'odd name' }, 'odd name'],
+  [{ jsonrpc: '2.0', id: 4, error: { code: 200, message: 'odd name' } }, 'odd name'],
+  [{ id: null, error: 'odd name' }, 'odd name'],
+  [{ status: 'error', content: null, message: '' }, 'the service reported an error without a message'],
+])('the failing envelope %j says “%s”', (body, message) => {
+  expect(classify(write, answered(200, body))).toMatchObject({ status: 'refused', message });
+});
+
+test('an error of the server carries the words of its JSON, and of no page', () => {
+  const said = (body: unknown) => classify(write, answered(500, body));
+  expect(said({ error: 'amount overflows' })).toMatchObject({
+    message: `${label}: answers HTTP 500: amount overflows`,
+  });
+  for (const body of ['<html><h1>oops</h1></html>', 'oops', '', {}])
+    expect(said(body)).toMatchObject({ status: 'unknown', message: `${label}: answers HTTP 500` });
 });
 
 test('a 503 with Retry-After limits a read and leaves a write unknown', () => {

@@ -37,6 +37,8 @@ describe('the customer of an order', () => {
     [{ client_id: { name: 'Ann Lee', value: 17, owner_id: 4 } }, 17],
     [{ client: { data: { id: 17, attributes: { full_name: 'Ann Lee' } } } }, 17],
     [{ _id: 'a1', _source: { order_id: 'A-1', client_id: 17 } }, 17],
+    [{ id: '/orders/1', customer: '/customers/17' }, '/customers/17'],
+    [{ uid: 'https://host/orders/1', client_id: 'https://host/customers/17' }, 'https://host/customers/17'],
   ])('in %o is %s', (record, customer) => {
     expect(read(record).client_id).toBe(customer);
   });

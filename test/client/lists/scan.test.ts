@@ -310,6 +310,37 @@ describe('a list without an end', () => {
   });
 });
 
+describe('a list whose records have', () => {
+  const rows = Array.from({ length: 37 }, (_, i) => `Contact ${i}`);
+  const lists: readonly (readonly [string, (page: number, size: number) => readonly [from: number, to: number]])[] = [
+    ['whole', () => [0, 37]],
+    ['in pages of ten', (page) => [page * 10, page * 10 + 10]],
+    ['in pages of the size asked for', (page, size) => [page * size, (page + 1) * size]],
+  ];
+  const scanning = (bounds: (page: number, size: number) => readonly [number, number], idOf: (i: number) => string) => {
+    const seen = new SeenIds();
+    let reads = 0;
+    const read = async (page: number, size: number) => {
+      const read = ++reads;
+      const [from, to] = bounds(page, size);
+      return rows.slice(from, to).map((hash, i) => ({ id: `${idOf(from + i)}-${read}`, hash }));
+    };
+    return scan({ read: bare(read), keep: async (records, pass) => seen.notePage(records, pass, 0), rowsPerPage: 25 });
+  };
+
+  test.each(lists)('another id in each answer, %s, is given up', async (_how, bounds) => {
+    const message = expect.stringMatching(/0-\d+, then 0-\d+\).*idField/);
+    await expect(scanning(bounds, String)).rejects.toMatchObject({ code: 'IDS_CHANGE', message });
+  });
+
+  test('equal content is read to its end', async () => {
+    const read = async (page: number) => (page < 5 ? [{ id: String(page), hash: 'equal' }] : []);
+    const seen = new SeenIds();
+    const keep = async (records: readonly ScannedRecord[], pass: number) => seen.notePage(records, pass, 0);
+    expect(await scan({ read: bare(read), keep, rowsPerPage: 25 })).toMatchObject({ seen: 5 });
+  });
+});
+
 test.each([4, 7, 25])('reads a list of two pages of %i that ignores sizes to its end', async (size) => {
   for (const length of [size + 1, size * 2 - 1, size * 2]) {
     const all = Array.from({ length }, (_, i) => ({ id: String(i) }));

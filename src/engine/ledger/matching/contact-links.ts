@@ -15,6 +15,10 @@ export const LINKED_CUSTOMER = (k: string): string =>
 /** SQL: the keys of contact `s`, as stored in its link beside the hash. */
 export const CONTACT = (s: string): string => object(['label', ...KEYS].map((key) => `'${key}', ${s}.${key}`));
 
+/** SQL: the names that loads may give the customer of contact `i` (missing-customers.ts). */
+export const NAMES_OF_CONTACT = (i: string) =>
+  `(values ('email ' || ${i}.email), ('phone ' || ${i}.phone), ('name ' || ${i}.name), ('name ' || ${i}.name || ', ' || ${i}.org))`;
+
 export interface KnownCustomer {
   readonly email?: string;
   readonly phone?: string;

@@ -11,7 +11,7 @@ import { addNote, type Run } from '../runs.ts';
 import { IS_ACKED, MAY_EXIST, MAY_HAVE_ARRIVED } from '../unsettled.ts';
 import { applyDecisions } from './apply-contact-decisions.ts';
 import { checkLinks, type LinksDisagree, refreshLinks } from './check-links.ts';
-import { CONTACT_LINK } from './contact-links.ts';
+import { CONTACT_LINK, NAMES_OF_CONTACT } from './contact-links.ts';
 import { noteTwins } from './contact-notes.ts';
 import { keepDecisions, keepLinks, reviewMasked } from './keep-contacts.ts';
 import {
@@ -63,7 +63,7 @@ export async function decideContacts(
   await reviewMasked(db, run);
   await applyDecisions(db, run, options);
   await reviewMasked(db, run); // an update that a person has decided on, too
-  await sendTheRest(db, options.action);
+  await db.query(`update deciding set state = 'ready', action = $1 where state = 'staged'`, [options.action]);
   const twins = await noteTwins(db);
   if (twins !== undefined) await addNote(db, run.id, twins);
   if (!run.dryRun) await keepLinks(db, run);
@@ -252,7 +252,8 @@ async function reviewDuplicates(db: Queryable, run: Run): Promise<void> {
 }
 
 /**
- * Contacts that are never sent: their customer was deleted there, or they cannot be, or were not, recognised in the list.
+ * Contacts that are never sent: their customer was deleted there, or they cannot be, or were not, recognised in the list, or a
+ * load may have created their customer.
  * What was sent with another mapping has other keys: such a contact is unclear until a person decides, whatever it says now.
  */
 async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
@@ -271,11 +272,14 @@ async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
        from unrecognised e
          cross join lateral (select source_id from ledger.inputs i where i.run_id = e.run_id and i.n = e.n offset 0) i
        order by i.source_id, e.at desc
+     ), named as (
+       select distinct on (s.n) s.n, e.* from deciding s cross join lateral (select s.source_id as called union all select * from ${NAMES_OF_CONTACT('s')} v) c
+         join earlier e on e.source_id = c.called where s.state = 'staged' order by s.n, e.source_id = s.source_id desc
      ), unclear as (
        select s.n, f.reason, case when f.reason = 'UNLISTED' then 'existing' else 'review' end as verdict,
          case f.reason when 'CUSTOMER_GONE' then jsonb_build_object('customer', s.record_id) when 'NO_KEY' then null
            else jsonb_strip_nulls(jsonb_build_object('what', 'customer', 'earlier', e.run, 'id', e.id, 'ids', e.ids)) end as facts
-       from deciding s left join earlier e on e.source_id = s.source_id
+       from deciding s left join named e on e.n = s.n
          cross join lateral (select case when e.reason = 'UNLISTED' then e.reason when s.record_id is not null then 'CUSTOMER_GONE'
            when coalesce(s.email, s.phone, s.name) is null then 'NO_KEY' else e.reason end as reason) f
        where s.state = 'staged'
@@ -292,8 +296,4 @@ async function reviewTheUnproven(db: Queryable): Promise<void> {
     `update deciding set state = 'settled', verdict = 'review', reason = 'LIST_PARTIAL', facts = '{"what": "customer"}'
      where state = 'staged'`,
   );
-}
-
-async function sendTheRest(db: Queryable, action: 'import' | 'create'): Promise<void> {
-  await db.query(`update deciding set state = 'ready', action = $1 where state = 'staged'`, [action]);
 }

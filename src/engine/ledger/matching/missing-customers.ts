@@ -9,6 +9,7 @@ import { type NewRun, type Run, startRun } from '../runs.ts';
 import { settleRows } from '../transitions.ts';
 import { IS_ACKED, MAY_EXIST, MAY_HAVE_ARRIVED } from '../unsettled.ts';
 import { IS_CREATION_DECIDED_SINCE } from './apply-order-decisions.ts';
+import { CONTACT_LINK, NAMES_OF_CONTACT } from './contact-links.ts';
 import { planFirst, planStaged } from './first-created.ts';
 import { oweForEarlierCustomers } from './matching-keys.ts';
 import { CUSTOMER, ORDERS, STAGED } from './staged-orders.ts';
@@ -124,18 +125,23 @@ export async function settleNotCreated(db: Queryable, run: Run, creatorId: strin
 }
 
 /**
- * Settles rows whose customer an earlier load has created, or may have, although no list shows it as theirs: creating it
- * again could create it twice. Returns how many. Needs `takeUnlisted`.
+ * Settles rows whose customer an earlier load or a contact sync has created, or may have, although no list shows it as theirs:
+ * creating it again could create it twice. A contact that is linked since has its customer. Returns how many. Needs `takeUnlisted`.
  */
 export function settleUnclear(db: Queryable, run: Run): Promise<number> {
-  const creations = `select distinct on (c.source_id) c.source_id, c.run_id, 'review' as verdict, e.reason, e.facts, true as may_exist, e.at
+  const creations = `select distinct on (c.called) c.called as source_id, c.run_id, 'review' as verdict, e.reason, e.facts, true as may_exist, e.at
     from ledger.runs u cross join lateral (
         select n, reason, facts, at from ledger.verdicts where run_id = u.id and reason in ${MAY_EXIST}
         union all select p.n, null, null, u.ended_at from ledger.plans p
         where p.run_id = u.id and u.status in ('failed', 'cancelled') and ${IS_ACKED('u.id', 'p.n')}
           and not exists (select from ledger.verdicts v where v.run_id = u.id and v.n = p.n)
-      ) e join ledger.inputs c on c.run_id = u.id and c.n = e.n
-    where u.scope = $2 and u.resource = '${CUSTOMERS}' and u.job = 'customers' order by c.source_id, e.at desc`;
+      ) e cross join lateral (
+        select i.run_id, named.called from ledger.inputs i cross join lateral ${NAMES_OF_CONTACT('i')} named(called)
+        where i.run_id = u.id and i.n = e.n and u.job = 'contacts'
+          and not exists (select from ledger.links l where l.scope = $2 and l.kind = '${CONTACT_LINK}' and l.source_id = i.source_id)
+        union all select run_id, source_id from ledger.inputs where run_id = u.id and n = e.n and u.job = 'customers'
+      ) c
+    where u.scope = $2 and u.resource = '${CUSTOMERS}' and c.called is not null order by c.called, e.at desc`;
   const sql = `select * from (${WITHOUT_CUSTOMER(creations)}) r where not ${IS_CREATION_DECIDED_SINCE('r.n', 'r.at')}`;
   return settleRows(db, run.id, { sql, values: [run.scope] });
 }

@@ -84,9 +84,9 @@ export async function keepOrders(
   );
 }
 
-/** SQL: the same for labels that differ only in case, spaces, ASCII punctuation or Unicode form, as services change them. */
+/** SQL: the same for labels that differ only in case, spaces, punctuation (of ASCII, dashes and quotes) or Unicode form, as services change them. */
 export const spelling = (label: string): string =>
-  `nullif(trim(lower(regexp_replace(normalize(${label}, nfkc), '[\\s!-/:-@[-\`{-~]+', ' ', 'g'))), '')`;
+  `nullif(trim(lower(regexp_replace(normalize(${label}, nfkc), '[\\s!-/:-@[-\`{-~\\u2010-\\u201F\\u2212]+', ' ', 'g'))), '')`;
 
 /** SQL: whether a customer's id is a UUID, which a service may show in capitals here and in small letters there. */
 const IS_UUID = (id: string) => `(length(${id}) = 36 and ${id} ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$')`;

@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { CONTACT_LINK } from '../../../../src/engine/ledger/matching/contact-links.ts';
 import { decideContacts } from '../../../../src/engine/ledger/matching/decide-contacts.ts';
+import { endRun } from '../../../../src/engine/ledger/run-status.ts';
 import { type Run, recordProgress, type ScanProof } from '../../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
 import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
@@ -114,7 +115,37 @@ test.each(scenes)('$name', async ({ scan = 'proven', contacts, customers, links 
     record_id === undefined ? [] : [[String(i + 1), String(record_id)] as const],
   );
   await link(run, [...linked, ...links]);
-  await inTransaction(database.pool, (db) =>
+  await decide(run);
+  const fates = new Map((await rowsOf(database, run)).map((row) => [row.source_id, fateOf(row)]));
+  const unchanged = new Map(linked.map(([contact, customer]) => [contact, `unchanged ${customer}`]));
+  expect(contactIds.map((id) => fates.get(id) ?? unchanged.get(id))).toEqual(become);
+});
+
+test.each<readonly [string, Columns, string]>([
+  ['its e-mail', { email: 'lee@example.com', name: 'ann' }, 'review NOT_IN_LIST'],
+  ['its phone', { phone: '123456', name: 'ann' }, 'review NOT_IN_LIST'],
+  ['another e-mail', { email: 'ben@example.com' }, 'ready'],
+])('a contact with %s is not sent if a load may have created its customer', async (_key, contact, becomes) => {
+  const load = await aRun(database, { type: 'customers' });
+  const sent = { verdict: 'review', reason: 'NOT_IN_LIST' };
+  await putRows(database, load, [
+    { source_id: 'email lee@example.com', email: 'lee@example.com', ...sent },
+    { source_id: 'phone 123456', phone: '123456', ...sent },
+  ]);
+  await endRun(database.pool, load.id, 'done');
+  const run = await aRun(database, { account: load.account });
+  await putRows(database, run, [{ ...contact, source_id: '1', state: 'staged', action: null, hash: HASH }]);
+  await decide(run);
+  const [row = {}] = await rowsOf(database, run);
+  expect(fateOf(row)).toBe(becomes);
+  if (becomes !== 'ready') expect(row.facts).toMatchObject({ earlier: load.id });
+});
+
+/** Of every contact, and of the contact that each link was made for. */
+const HASH = 'h';
+
+function decide(run: Run) {
+  return inTransaction(database.pool, (db) =>
     decideContacts(db, run, {
       matchBy: ['email'],
       action: 'import',
@@ -124,13 +155,7 @@ test.each(scenes)('$name', async ({ scan = 'proven', contacts, customers, links 
       unchanged: 0,
     }),
   );
-  const fates = new Map((await rowsOf(database, run)).map((row) => [row.source_id, fateOf(row)]));
-  const unchanged = new Map(linked.map(([contact, customer]) => [contact, `unchanged ${customer}`]));
-  expect(contactIds.map((id) => fates.get(id) ?? unchanged.get(id))).toEqual(become);
-});
-
-/** Of every contact, and of the contact that each link was made for. */
-const HASH = 'h';
+}
 
 async function link(run: Run, pairs: readonly (readonly [string, string])[]): Promise<void> {
   await database.pool.query(

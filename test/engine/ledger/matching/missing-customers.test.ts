@@ -1,17 +1,19 @@
 /** Customers that a load needs: one per person, created by a run of their own with exclusive use of the customers. */
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { OrderValues } from '../../../../src/csv/validate.ts';
+import { CONTACT_LINK } from '../../../../src/engine/ledger/matching/contact-links.ts';
 import {
   type Creating,
   countMissing,
   createMissing,
   settleNotCreated,
+  settleUnclear,
   takeCreated,
 } from '../../../../src/engine/ledger/matching/missing-customers.ts';
 import { resolveCustomers } from '../../../../src/engine/ledger/matching/order-customers.ts';
 import { type Run, readRun } from '../../../../src/engine/ledger/runs.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
-import { aRun, freshLedger, rowsOf } from '../fresh-ledger.ts';
+import { aRun, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
 import { putRecords, recordsOf } from './contact-worlds.ts';
 import { aLoad, end, fateOf, rowsWith } from './load-worlds.ts';
 
@@ -207,4 +209,35 @@ test('a row that hinted at a refused customer is a customer of its own the next 
   );
   const rows = next.status === 'started' ? await rowsOf(database, next.run) : [];
   expect(rows.map(({ source_id }) => source_id)).toEqual([`phone ${PHONE}`]);
+});
+
+describe('a customer that a contact sync has sent, and that no list shows as its own', () => {
+  const sent = { email: 'ann@x.de', phone: PHONE, name: 'ann', org: 'acme', verdict: 'review', reason: 'NOT_IN_LIST' };
+
+  test.each<readonly [string, Who, string]>([
+    ['by its e-mail', { e: 'Ann@x.de', n: 'Other' }, 'settled review CUSTOMER_UNCLEAR'],
+    ['by its phone', { p: PHONE }, 'settled review CUSTOMER_UNCLEAR'],
+    ['by its name', { n: 'Ann' }, 'settled review CUSTOMER_UNCLEAR'],
+    ['by its name and organization', { n: 'Ann', o: 'Acme' }, 'settled review CUSTOMER_UNCLEAR'],
+    ['by nothing of it', { e: 'ben@x.de' }, 'staged'],
+  ])('is not created for a load that names it %s', async (_how, who, fate) => {
+    const sync = await aRun(database, { account: 'test', scope: 'test' });
+    await putRows(database, sync, [{ source_id: '17', ...sent }]);
+    const run = await loadFor([who]);
+    const settled = await inTransaction(database.pool, (db) => settleUnclear(db, run));
+    const [row = {}] = await rowsOf(database, run);
+    expect([settled, fateOf(row)]).toEqual([fate === 'staged' ? 0 : 1, fate]);
+    if (settled > 0) expect(row.facts).toMatchObject({ creator: sync.id, because: { code: 'NOT_IN_LIST' } });
+  });
+
+  test('has its customer once the contact is linked', async () => {
+    const sync = await aRun(database, { account: 'test', scope: 'test' });
+    await putRows(database, sync, [{ source_id: '17', ...sent }]);
+    await database.pool.query(
+      `insert into ledger.links (scope, kind, source_id, record_id, hash, run_id) values ('test', $1, '17', '7', 'h', $2)`,
+      [CONTACT_LINK, sync.id],
+    );
+    const run = await loadFor([{ e: 'ann@x.de' }]);
+    expect(await inTransaction(database.pool, (db) => settleUnclear(db, run))).toBe(0);
+  });
 });
