@@ -64,6 +64,14 @@ export function exactlyOneOf(keys: readonly string[], error = `expected exactly 
   });
 }
 
+/** For `.check` of keys of which one excludes the others. */
+export function atMostOneOf(keys: readonly string[]) {
+  return z.refine<object>((value) => keys.filter((key) => Object.hasOwn(value, key)).length <= 1, {
+    error: `expected only one of ${keys.join(', ')}`,
+    when: unlessKeysAreUnknown,
+  });
+}
+
 /** For `.check` of a map of names: it must not be empty. */
 export function hasKeys(error: string) {
   return z.refine<object>((value) => Object.keys(value).length > 0, { error, when: unlessKeysAreUnknown });

@@ -1,11 +1,11 @@
 /** The settings of a target of the type http: the calls of any system with an HTTP API, as templates. */
 import { z } from 'zod';
 import { duration } from './durations.ts';
-import { exactlyOneOf, flag, nonEmpty, unlessKeysAreUnknown } from './fields.ts';
+import { atMostOneOf, exactlyOneOf, flag, nonEmpty, unlessKeysAreUnknown } from './fields.ts';
 import { anyOauthClient } from './target-credentials.ts';
 import { callHeaderName, filterKeys, headers, withoutSecretTexts } from './target-events.ts';
 import { columns, httpKeys, vendorUrl } from './target-keys.ts';
-import { type About, template, textItemProblem } from './template.ts';
+import { type About, CURSOR, template, textItemProblem, variablesOf } from './template.ts';
 
 const pointer = z
   .string()
@@ -30,8 +30,8 @@ function isPlainText(value: unknown): boolean {
   return typeof value === 'string' && !value.includes('{{');
 }
 
-function requestKeys(method: 'GET' | 'POST', about: About) {
-  return {
+function call<Extra extends z.ZodRawShape>(method: 'GET' | 'POST', about: About, extra: Extra) {
+  const keys = {
     method: z
       .enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
       .prefault(method)
@@ -59,7 +59,27 @@ function requestKeys(method: 'GET' | 'POST', about: About) {
         'Templates of headers of this call, such as { Idempotency-Key: "{{ delivery }}" }. Content-Type is application/json, unless it is here. Default: none.',
       ),
     body: template('json', about).optional().describe('Template of the body; it must yield JSON. Default: no body.'),
+    form: z
+      .record(z.string().min(1), template('text', about))
+      .optional()
+      .describe('Templates of the fields of a form (application/x-www-form-urlencoded). Instead of body.'),
   };
+  return z.strictObject({ ...keys, ...extra }).check(atMostOneOf(['body', 'form']));
+}
+
+type Texts = Readonly<Record<string, string>>;
+interface Templates {
+  readonly path: string;
+  readonly query: Texts;
+  readonly headers: Texts;
+  readonly body?: string | undefined;
+  readonly form?: Texts | undefined;
+}
+
+/** Whether a template of the call says which page it is for. */
+export function usesCursor({ path, body = '', query, form = {}, headers }: Templates): boolean {
+  const texts = [path, body, ...[query, form, headers].flatMap((named) => Object.values(named))];
+  return texts.some((text) => variablesOf(text, 'text').includes(CURSOR));
 }
 
 const MOST_DIGITS = 20;
@@ -105,56 +125,58 @@ const items = z
       })
       .check(exactlyOneOf(['completed', 'open']))
       .describe('How an item shows whether it is completed.'),
-    read: z
-      .strictObject({
-        ...requestKeys('GET', 'item'),
-        record: pointer
-          .prefault('')
-          .describe('JSON pointer to the record of the item in the answer. Default: the whole answer.'),
-        deleted: z
-          .strictObject({
-            at: pointer.describe('JSON pointer to a member of the record, such as /in_trash. No default.'),
-            values: z.array(scalar).min(1).describe('Values of the member that mean deleted. No default.'),
-          })
-          .optional()
-          .describe('How a record shows that its item is deleted, for a system with a trash. Default: none.'),
-      })
-      .describe('The call that reads an item.'),
-    complete: z.strictObject(requestKeys('POST', 'write')).describe('The call that completes an item.'),
-    reopen: z.strictObject(requestKeys('POST', 'write')).describe('The call that reopens an item.'),
-    create: z
-      .strictObject({
-        ...requestKeys('POST', 'change'),
-        newId: pointer.describe('JSON pointer to the id of the new item in the answer. No default.'),
-        isIdempotent: flag.describe(
-          'Whether a repeated call creates nothing and answers the same id. Default: false, which needs find.',
-        ),
-      })
+    read: call('GET', 'item', {
+      record: pointer
+        .prefault('')
+        .describe('JSON pointer to the record of the item in the answer. Default: the whole answer.'),
+      deleted: z
+        .strictObject({
+          at: pointer.describe('JSON pointer to a member of the record, such as /in_trash. No default.'),
+          values: z.array(scalar).min(1).describe('Values of the member that mean deleted. No default.'),
+        })
+        .optional()
+        .describe('How a record shows that its item is deleted, for a system with a trash. Default: none.'),
+    }).describe('The call that reads an item.'),
+    complete: call('POST', 'write', {}).describe('The call that completes an item.'),
+    reopen: call('POST', 'write', {}).describe('The call that reopens an item.'),
+    confirm: flag.describe(
+      'Whether an item is read again after it was changed, for a system that may accept a change and not make it. Default: false.',
+    ),
+    create: call('POST', 'change', {
+      newId: pointer.describe('JSON pointer to the id of the new item in the answer. No default.'),
+      isIdempotent: flag.describe(
+        'Whether a repeated call creates nothing and answers the same id. Default: false, which needs find.',
+      ),
+    })
       .optional()
       .describe('The call that creates an item for a task without one. Default: none, the task is skipped.'),
-    find: z
-      .strictObject({
-        ...requestKeys('GET', 'change'),
-        list: pointer.describe('JSON pointer to the list of items in the answer. No default.'),
-        itemId: pointer.describe('JSON pointer to the id in the record of an item. No default.'),
-        marker: pointer
-          .optional()
-          .describe('JSON pointer to the text or the list in the record that holds the marker. No default.'),
-        readMarker: pointer
-          .optional()
-          .describe(
-            'JSON pointer to the same in the record that read shows, for a search that shows only ids: each item that it shows is read. Instead of marker.',
-          ),
-        more: pointer
-          .optional()
-          .describe(
-            'JSON pointer to a member that only an answer with a part of the items has, such as /nextPageToken. If it is the address of the next page below url, that page is read, as for the header Link; otherwise no item is created. Default: none.',
-          ),
-        settle: duration({ maxMs: 3_600_000 })
-          .prefault('1m')
-          .describe('How long an item may exist before this call shows it. Default: 1m.'),
-      })
+    find: call('GET', 'find', {
+      list: pointer.describe('JSON pointer to the list of items in the answer. No default.'),
+      isListOptional: flag.describe('Whether an answer that shows no items leaves the list out. Default: false.'),
+      itemId: pointer.describe('JSON pointer to the id in the record of an item. No default.'),
+      marker: pointer
+        .optional()
+        .describe('JSON pointer to the text or the list in the record that holds the marker. No default.'),
+      readMarker: pointer
+        .optional()
+        .describe(
+          'JSON pointer to the same in the record that read shows, for a search that shows only ids: each item that it shows is read. Instead of marker.',
+        ),
+      more: pointer
+        .optional()
+        .describe(
+          'JSON pointer to a member that only an answer with a part of the items has, such as /nextPageToken. A template of the call that uses its value as cursor reads the next page, and so does its value if it is an address below url, as in the header Link; otherwise no item is created. Default: none.',
+        ),
+      settle: duration({ maxMs: 3_600_000 })
+        .prefault('1m')
+        .describe('How long an item may exist before this call shows it. Default: 1m.'),
+    })
       .check(exactlyOneOf(['marker', 'readMarker']))
+      .refine((find) => find.more !== undefined || !usesCursor(find), {
+        error: 'missing: a call that uses cursor needs it',
+        path: ['more'],
+        when: unlessKeysAreUnknown,
+      })
       .transform(({ settle: settleMs, ...find }) => ({ ...find, settleMs }))
       .optional()
       .describe('The call that finds the item that was created for a task, by its marker. Default: none.'),
@@ -206,10 +228,7 @@ export const http = z
     url: vendorUrl.describe('Base address of the API. No default.'),
     headers,
     oauthClient: anyOauthClient,
-    send: z
-      .strictObject(requestKeys('POST', 'change'))
-      .optional()
-      .describe('The call for each change. Instead of items.'),
+    send: call('POST', 'change', {}).optional().describe('The call for each change. Instead of items.'),
     items: items.optional(),
     answers,
     columns,

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import type * as Liquids from 'liquidjs';
 import { z } from 'zod';
 import { messageOf } from '../base/errors.ts';
+import { wireJson } from '../client/call/json.ts';
 import type { TaskState } from '../contract/target.ts';
 import { didYouMean, quote } from './message-parts.ts';
 
@@ -45,7 +46,13 @@ export interface WriteView extends ChangeView, ItemView {
   readonly record: unknown;
 }
 
-export type TemplateView = ChangeView | ItemView | WriteView;
+/** What the call that finds an item may use. */
+export interface FindView extends ChangeView {
+  /** What the page before names its next page by; null for the first page. */
+  readonly cursor: string | null;
+}
+
+export type TemplateView = ChangeView | ItemView | WriteView | FindView;
 export type Template<View extends object> = (view: View) => string;
 
 /** A template is rendered with these when the settings are checked: with all values, and with as few as possible. */
@@ -59,6 +66,7 @@ export const FULL = {
   text: 'first\nsecond',
   marker: 'lockstep-0123456789ab',
   item: '12',
+  cursor: 'page-2',
   task: {
     kind: 'task',
     id: '12',
@@ -71,26 +79,33 @@ export const FULL = {
     endDate: '2026-03-02T09:00:00',
     parentId: '7',
   },
-} as const satisfies ChangeView & ItemView;
-const SCANT: ChangeView & ItemView = {
+} as const satisfies FindView & ItemView;
+const SCANT: FindView & ItemView = {
   ...FULL,
   event: 'created',
   text: '',
+  cursor: null,
   task: { ...FULL.task, description: '', isCompleted: false, startDate: null, endDate: null, parentId: null },
 };
 
 const ITEM = 'item';
+export const CURSOR = 'cursor';
 const OF_ITEM: readonly string[] = [ITEM];
 const OF_CHANGE = Object.keys(FULL).flatMap((name) => {
   if (name === 'task') return Object.keys(FULL.task).map((member) => `task.${member}`);
-  return name === ITEM ? [] : [name];
+  return name === ITEM || name === CURSOR ? [] : [name];
 });
 
 const RECORD = 'record';
 const IN_RECORD = /^record[.[]/;
 
-/** What a template is about: a change, an item, or both and the item's record. */
-const NAMES = { change: OF_CHANGE, item: OF_ITEM, write: [...OF_CHANGE, ...OF_ITEM, RECORD] } as const;
+/** What a template is about: a change, an item, both and the item's record, or a change whose item is searched for. */
+const NAMES = {
+  change: OF_CHANGE,
+  item: OF_ITEM,
+  find: [...OF_CHANGE, CURSOR],
+  write: [...OF_CHANGE, ...OF_ITEM, RECORD],
+} as const;
 export type About = keyof typeof NAMES;
 
 const ESCAPES: Readonly<Record<Place, (value: unknown) => string>> = {
@@ -194,8 +209,14 @@ function engineFor(outputEscape: (value: unknown) => string): Liquids.Liquid {
     renderLimit: 1_000,
     memoryLimit: 10_000_000,
   });
-  engine.registerFilter('json', { raw: true, handler: (value: unknown) => JSON.stringify(value ?? null) });
+  engine.registerFilter('json', { raw: true, handler: (value: unknown) => wireJson(value ?? null) });
+  engine.registerFilter('with', withMember);
   return engine;
+}
+
+/** For systems that take a whole record: the record with another value of one member. */
+function withMember(record: unknown, name: unknown, value: unknown): unknown {
+  return { ...(record as object), [String(name)]: value }; // safe: whatever has no members adds none
 }
 
 /** A list or an object as JSON; an object that has a text of its own, such as a long integer, as that text. */
@@ -203,6 +224,6 @@ function plain(value: unknown): string {
   const given = value ?? '';
   const isJson = Array.isArray(given) || given.toString === Object.prototype.toString;
   // Half of a surrogate pair is not text, and could not be encoded.
-  const text = isJson ? JSON.stringify(given) : String(given);
+  const text = isJson ? wireJson(given) : String(given);
   return text.replaceAll(/\p{Cs}/gu, '\ufffd');
 }

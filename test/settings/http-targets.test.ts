@@ -36,6 +36,13 @@ test.each([
   [/headers: .*/, 'oauthClient: { id: a, secret: b }', 'oauthClient.tokenUrl: missing'],
   ['settle: 10m', 'settle: 10', 'items.find.settle: expected a duration with its unit'],
   [/ {6}find:[\s\S]*(?= {6}create:)/, '', 'items.find: missing: create needs find, so that no item is created twice'],
+  [
+    'find:',
+    'find:\n        headers: { X-Page: "{{ cursor }}" }',
+    'items.find.more: missing: a call that uses cursor needs it',
+  ],
+  ['"name": "{{ title }}"', '"name": "{{ cursor }}"', 'items.create.body: unknown variable "cursor"'],
+  ['create:', 'create:\n        form: { name: "{{ title }}" }', 'items.create: expected only one of body, form'],
   [/ {4}items:[\s\S]*/, '', 'expected exactly one of send, items'],
   [/missing: .*/, 'retry: [42] }', 'answers.retry[0]: '],
   ['    items:', '    headers2: {}\n    items:', 'headers2: unknown key; did you mean "headers"?'],

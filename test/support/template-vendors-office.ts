@@ -4,7 +4,7 @@ import { type Item, type System, set } from './template-vendors.ts';
 import { rule } from './vendor-standin.ts';
 
 /** What a person sees of a text of HTML. */
-function shown(html: string): string {
+export function shown(html: string): string {
   const characters = new Map([
     ['lt', '<'],
     ['gt', '>'],

@@ -97,7 +97,7 @@ export const MIRROR_REASONS = {
     remedy: `Correct \`fields.custom\` of the target, ${REPLAY}`,
   },
   STATE_KEPT: {
-    meaning: 'The target accepted the call without an error, and its answer shows that the item has another state.',
+    meaning: 'The target accepted the call without an error, and the item has another state afterwards.',
     remedy: `Set the state there, or give the token the permission, ${REPLAY}`,
   },
   FIELD_LEFT_OUT: {

@@ -4,7 +4,7 @@ import type { Target } from '../../../src/contract/target.ts';
 import { openHttp } from '../../../src/mirror/targets/http/http.ts';
 import { markerOf } from '../../../src/mirror/targets/items/marker.ts';
 import type { HttpItems } from '../../../src/settings/target-http.ts';
-import { type Reply, startHttpServer, type TestServer } from '../../support/http-server.ts';
+import { type Reply, type SeenRequest, startHttpServer, type TestServer } from '../../support/http-server.ts';
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
 import { exampleAt } from '../../support/template-vendors.ts';
@@ -76,6 +76,30 @@ test.each<[string, Partial<NonNullable<HttpItems['find']>>, () => string]>([
   replies.push(...Array.from({ length: 20 }, () => ({ headers: { link: link() }, body: { cards: [] } })));
   expect(await deliver(find)).toMatchObject({ status: 'refused', reason: 'TOO_MANY_ITEMS' });
   expect(server.requests.filter(({ path }) => path !== '/search')).toEqual([]);
+});
+
+test.each<[string, Partial<NonNullable<HttpItems['find']>>, (request: SeenRequest) => unknown]>([
+  ['parameter', { query: { after: '{{ cursor }}' } }, ({ query }) => query.get('after')],
+  [
+    'body',
+    { method: 'POST', query: {}, body: '{ "after": {{ cursor | json }} }' },
+    ({ body }) => JSON.parse(body).after,
+  ],
+])('the next page is asked for by a cursor in a %s', async (_, find, cursorIn) => {
+  const link = `<${server.url}/search?query=a&page=2>; rel="next"`;
+  replies.push({ headers: { link }, body: { cards: [], next: 'p2&x' } }, { body: { cards: [], next: 3 } });
+  replies.push({ body: { cards: [carrying()], next: 'p4' } });
+  expect(await deliver({ ...find, more: '/next' })).toMatchObject({ itemId: '5f2b6c1e00' });
+  expect(server.requests.map(cursorIn)).toEqual([null, 'p2&x', '3']);
+});
+
+test.each([
+  [{ cards: null }, {}, 'delivered'],
+  [{ kind: 'cards' }, { isListOptional: true }, 'delivered'],
+  [{ kind: 'cards' }, {}, 'later'],
+])('the search that is answered by %j, with %j, makes the outcome %s', async (body, find, status) => {
+  replies.push({ body }, { body: { id: '5f2b6c1e01' } }, { body: { dueComplete: false } });
+  expect(await deliver(find)).toMatchObject({ status });
 });
 
 test('a next page below a url with a path is read, and a cursor that begins like a path is not', async () => {

@@ -37,6 +37,41 @@ test('a header of a call is one line of ASCII, whatever the task has', async () 
   expect(bed.server.requests[0]?.headers['x-title']).toBe('a%0D%0AX-B: %F0%9F%93%9E');
 });
 
+test('a form has each field as the system reads it, and a parameter without a text is left out', async () => {
+  const { send } = exampleAt('our-crm');
+  const form = { title: '{{ title }}', due: '{{ task.endDate }}' };
+  const query = { after: '{{ task.endDate }}', kind: '{{ task.kind }}' };
+  const outcome = await deliver({ send: send && { ...send, body: undefined, form, query } }, { title: 'a & b = 📞' });
+  expect(outcome).toMatchObject({ status: 'delivered' });
+  const [{ headers = {}, body, query: sent } = {}] = bed.server.requests as Partial<
+    (typeof bed.server.requests)[number]
+  >[];
+  expect(headers['content-type']).toBe('application/x-www-form-urlencoded');
+  expect([...new URLSearchParams(body)]).toEqual([
+    ['title', 'a & b = 📞'],
+    ['due', ''],
+  ]);
+  expect(String(sent)).toBe('kind=task');
+});
+
+test.each([
+  [{}, 'application/json'],
+  [{ Accept: 'application/vnd.api+json' }, 'application/vnd.api+json'],
+])('with the headers %j of the settings a call accepts %s', async (headers, accept) => {
+  await deliver({ headers });
+  expect(bed.server.requests[0]?.headers).toMatchObject({ accept, 'user-agent': 'lockstep' });
+});
+
+test('a system that accepts a change and does not make it gives a dead letter, if the item is read again', async () => {
+  const { items } = exampleAt('our-redmine');
+  const issue = (id: number) => ({ body: { issue: { status: { id } } } });
+  replies.push(issue(1), { status: 204 }, issue(1), issue(1), { status: 204 }, issue(5));
+  const target = open({ ...exampleAt('our-redmine'), items });
+  const complete = () => target.deliver(deliveryOf({ isCompleted: true }, { itemId: '7' }), context());
+  expect(await complete()).toMatchObject({ status: 'refused', reason: 'STATE_KEPT' });
+  expect(await complete()).toMatchObject({ status: 'delivered', detail: '7: 1 → completed' });
+});
+
 test('a call has the type of JSON that the system asks for, and a refused token disables the target', async () => {
   const azure = exampleAt('our-azure-devops');
   replies.push({ body: { fields: { 'System.State': 'To Do' } } }, { body: {} });

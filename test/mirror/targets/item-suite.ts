@@ -1,7 +1,7 @@
 /** The behaviour that every target with items must have, for all vendors. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ItemState, Target } from '../../../src/contract/target.ts';
-import type { Reply } from '../../support/http-server.ts';
+import type { Reply, SeenRequest } from '../../support/http-server.ts';
 import { context, deliveryOf, type ItemVendor, needsOf, readSecret, TOKEN } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
 
@@ -225,11 +225,14 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>)
       async (status) => {
         harness.vendor.next(({ headers }) => ({
           status,
-          body: { message: `${JSON.stringify(headers)} ${headers.authorization}` },
+          body: { message: `${JSON.stringify(headers)} ${secretIn(headers)}` },
         }));
         const shown = JSON.stringify(await deliver(true, harness.put(false)));
         const [request] = harness.vendor.requests;
-        const sent = String(request?.headers.authorization).split(' ').at(-1) ?? '';
+        const sent =
+          secretIn(request?.headers ?? {})
+            .split(' ')
+            .at(-1) ?? '';
         expect(sent.length).toBeGreaterThan(8);
         expect(shown).not.toContain(sent);
         expect(shown).not.toContain(TOKEN);
@@ -309,4 +312,9 @@ export function manyItemsSuite(noun: string, startHarness: () => Promise<ItemVen
 
 function limited(retryAfterMs: number) {
   return { status: 'later', reason: 'LIMITED', isLimited: true, retryAfterMs };
+}
+
+/** The header that carries the token. */
+function secretIn(headers: SeenRequest['headers']): string {
+  return String(headers.authorization ?? headers['x-redmine-api-key']);
 }

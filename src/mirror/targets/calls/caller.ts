@@ -59,6 +59,8 @@ export interface CallerConfig {
 /** How long a call waits for its target's budget; after that, the call and all other calls to that target are postponed. */
 export const PATIENCE_MS = 10_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
+/** Some systems refuse calls without a user agent: https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api#user-agent */
+const DEFAULT_HEADERS = { 'user-agent': 'lockstep', accept: 'application/json' };
 const MOST_MOVES = 3;
 
 export function openCaller(config: CallerConfig): TargetCaller {
@@ -90,7 +92,12 @@ export function openCaller(config: CallerConfig): TargetCaller {
     if (taken.status !== 'taken') return { status: 'failed', failure: taken };
     const { permit } = taken;
     try {
-      const wire = { method, path, headers: withAgent(request.headers), ...(body !== undefined && { body }) };
+      const wire = {
+        method,
+        path,
+        headers: { ...DEFAULT_HEADERS, ...request.headers },
+        ...(body !== undefined && { body }),
+      };
       const { maxAnswerBytes = MAX_ANSWER_BYTES } = config;
       const exchanged = await exchange(pool, wire, { timeoutMs, maxBodyBytes: maxAnswerBytes, signal, mayDispatch });
       const answered = withoutSecretsIn(toAnswered(exchanged, label), secrets);
@@ -163,9 +170,4 @@ function movedTo(answered: Answered, from: URL): string | undefined {
 function join(base: URL, path: string): string {
   if (path === '') return `${base.pathname}${base.search}`;
   return `${path.startsWith('?') ? base.pathname : base.pathname.replace(/\/+$/, '')}${path}`;
-}
-
-/** Some systems refuse calls without a user agent: https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api#user-agent */
-function withAgent(headers: TargetRequest['headers']): Record<string, string> {
-  return { 'user-agent': 'lockstep', ...headers };
 }

@@ -215,7 +215,7 @@ function oauthGrant(
       const basic = authentication === 'basic' ? basicOf(client.id, secret) : undefined;
       const body = basic === undefined ? { ...grant, client_id: client.id, client_secret: secret } : grant;
       const headers = basic !== undefined && { authorization: `Basic ${basic}` };
-      const form = { json: formOf(body), headers: { ...FORM, ...headers } };
+      const form = { content: formOf(body), headers: { ...FORM, ...headers } };
       const sent = sends === 'form' ? form : { body };
       // As sent, and as a form writes them.
       const secrets = [secret, refreshToken ?? '', basic ?? ''].flatMap((one) => [one, encodeURIComponent(one)]);

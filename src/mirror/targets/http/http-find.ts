@@ -1,6 +1,6 @@
 /** Finds the item that an http target created for a task, by its marker. */
 import type { Delivery } from '../../../contract/target.ts';
-import type { HttpItems } from '../../../settings/target-http.ts';
+import { type HttpItems, usesCursor } from '../../../settings/target-http.ts';
 import type { Calls } from '../items/item-calls.ts';
 import type { Asked } from '../items/item-target.ts';
 import { markerOf } from '../items/marker.ts';
@@ -27,11 +27,17 @@ const MOST_READ = 20;
 
 export function itemFinder({ find, where, url, host, records, read }: Found) {
   const fill = requestFiller(find, `${where}.find`);
+  const hasCursor = usesCursor(find);
   const { idAt, itemOf, isDeleted } = records;
+
+  /** Many systems write null for an empty list, and some leave it out. */
+  function isEmpty(body: unknown): boolean {
+    return valueAt(body, find.list) === null || (find.isListOptional && typeof body === 'object');
+  }
 
   /** What is wanted of a page: the item with the marker, or, if only a read shows the marker, the ids of all. */
   function shownIn(body: unknown, marker: string): readonly (HttpItem | string)[] | undefined {
-    const list = valueAt(body, find.list);
+    const list = valueAt(body, find.list) ?? (isEmpty(body) ? [] : undefined);
     if (!Array.isArray(list)) return undefined;
     const { marker: at } = find;
     if (at === undefined) return allOf(list.map((record) => idAt(record, find.itemId)));
@@ -55,18 +61,18 @@ export function itemFinder({ find, where, url, host, records, read }: Found) {
   }
 
   return async (calls: Calls, delivery: Delivery): Promise<Asked<HttpItem | undefined>> => {
-    const request = fill(viewOf(delivery));
-    if (request.status !== 'ok') return request;
+    const view = viewOf(delivery);
     const marker = markerOf(delivery);
     const remedy = `${host} shows only a part of its items, or too many, and none of them has the marker ${marker}: let ${where}.find search for the marker, then replay`;
     const part = { status: 'refused', reason: 'TOO_MANY_ITEMS', detail: remedy } as const;
     return searchPages(calls, {
       url,
-      request: request.value,
+      requestFor: (cursor) => fill({ ...view, cursor }),
+      hasCursor,
       more: find.more,
       shownIn: (body) => shownIn(body, marker),
       itemsOf: (shown) => readAll(calls, shown, marker, part),
-      lack: `it has no list at "${find.list}" (${where}.find.list), or its item with the marker has no id or no state (find.itemId, state.at)`,
+      lack: `it has no list at "${find.list}" (${where}.find.list), or its item with the marker has no state (state.at), or no id (find.itemId) of the form that items.id describes`,
       part,
     });
   };

@@ -6,32 +6,38 @@ import { type Render, type Rendered, renderer } from '../render.ts';
 
 type Refused = Exclude<Rendered, { status: 'ok' }>;
 type Filled =
-  | { readonly status: 'ok'; readonly value: Omit<TargetRequest, 'body'> & { readonly json: string | undefined } }
+  | { readonly status: 'ok'; readonly value: Omit<TargetRequest, 'body'> & { readonly content: string | undefined } }
   | Refused;
+
+const FORM = 'application/x-www-form-urlencoded';
 
 /** `where`: the setting of the call, such as targets.trello.items.read. */
 export function requestFiller(request: HttpRequest, where: string): (view: TemplateView) => Filled {
   const part = (key: string, text: string, place: Place) =>
     [key, renderer({ text, place, where: `${where}.${key}` })] as const;
-  const parts = (key: 'query' | 'headers', place: Place) =>
-    Object.entries(request[key]).map(([name, text]) => part(`${key}.${name}`, text, place));
-  const { path, body, method } = request;
+  const parts = (key: 'query' | 'headers' | 'form', place: Place) =>
+    Object.entries(request[key] ?? {}).map(([name, text]) => part(`${key}.${name}`, text, place));
+  const { path, body, form, method } = request;
   const all = [
     part('path', path, 'path'),
     ...(body === undefined ? [] : [part('body', body, 'json')]),
     ...parts('query', 'text'),
+    ...parts('form', 'text'),
     ...parts('headers', 'header'),
   ];
 
   return (view) => {
     const filled = fillAll(all, view);
     if ('status' in filled) return filled;
-    const named = (key: 'query' | 'headers') =>
-      Object.keys(request[key]).map((name): [string, string] => [name, filled.get(`${key}.${name}`) ?? '']);
-    const parameters = new URLSearchParams(named('query')).toString();
+    const named = (key: 'query' | 'headers' | 'form') =>
+      Object.keys(request[key] ?? {}).map((name): [string, string] => [name, filled.get(`${key}.${name}`) ?? '']);
+    const parameters = new URLSearchParams(named('query').filter(([, text]) => text !== '')).toString();
     const address = `${filled.get('path') ?? ''}${parameters === '' ? '' : `?${parameters}`}`;
     const headers = Object.fromEntries(named('headers').map(([name, value]) => [name.toLowerCase(), value]));
-    return { status: 'ok', value: { method, path: address, headers, json: filled.get('body') } };
+    const call = { method, path: address };
+    if (form === undefined) return { status: 'ok', value: { ...call, headers, content: filled.get('body') } };
+    const content = new URLSearchParams(named('form')).toString();
+    return { status: 'ok', value: { ...call, headers: { 'content-type': FORM, ...headers }, content } };
   };
 }
 

@@ -12,13 +12,15 @@ import { isSet } from './http-answers.ts';
 import { valueAt } from './json-pointer.ts';
 import { reading } from './reading.ts';
 
-type Request = Pick<TargetRequest, 'method' | 'path' | 'headers'> & { readonly json: string | undefined };
+type Request = Pick<TargetRequest, 'method' | 'path' | 'headers'> & { readonly content: string | undefined };
 
 export interface Search<Shown = unknown, Item = unknown> {
   /** The url of the target. */
   readonly url: string;
-  /** Of the first page. */
-  readonly request: Request;
+  /** Of the first page, or of the page with this cursor. */
+  readonly requestFor: (cursor: string | null) => { readonly status: 'ok'; readonly value: Request } | TargetFailure;
+  /** Whether the request says which page it is for; otherwise the next page has an address. */
+  readonly hasCursor: boolean;
   /** The JSON pointer of the settings to the sign of another page. */
   readonly more: string | undefined;
   /** What a page shows of wanted items; undefined if the page is unreadable. */
@@ -37,7 +39,7 @@ const MOST_PAGES = 20;
 /** The first wanted item of the pages; `part` if there is none, but more pages than can be read. */
 export async function searchPages<Shown, Item>(
   calls: Calls,
-  { url, request, more, shownIn, itemsOf, lack, part }: Search<Shown, Item>,
+  { url, requestFor, hasCursor, more, shownIn, itemsOf, lack, part }: Search<Shown, Item>,
 ): Promise<Asked<Item | undefined>> {
   const page = reading((body) => {
     const shown = shownIn(body);
@@ -45,12 +47,15 @@ export async function searchPages<Shown, Item>(
   }, lack);
 
   async function read(cursor: string | undefined): Promise<Asked<Page<Item>>> {
-    const path = cursor === undefined ? request.path : pathBelow(url, request, cursor);
+    const request = requestFor(hasCursor ? (cursor ?? null) : null);
+    if (request.status !== 'ok') return request;
+    const path = hasCursor || cursor === undefined ? request.value.path : pathBelow(url, request.value, cursor);
     if (path === undefined) return part;
-    const asked = await calls.askWhole({ ...request, path }, page);
+    const asked = await calls.askWhole({ ...request.value, path }, page);
     if (asked.status !== 'ok') return asked;
     const { value, headers } = asked.value;
-    const next = nextLink(headers.link) ?? (isSet(value.more) ? String(value.more) : undefined);
+    const linked = hasCursor ? undefined : nextLink(headers.link);
+    const next = linked ?? (isSet(value.more) ? String(value.more) : undefined);
     return mapAsked(itemsOf(value.shown), (items) => ({ items, next }));
   }
 

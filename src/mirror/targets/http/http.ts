@@ -9,7 +9,7 @@ import { PATIENCE_MS, type TargetRequest } from '../calls/caller.ts';
 import { withHeaders } from '../calls/with-headers.ts';
 import { reach } from '../check-address.ts';
 import { failed, fine } from '../findings.ts';
-import { type Calls, type ItemNeeds, moved, renewing, sendEvent, tokensOf } from '../items/item-calls.ts';
+import { type Calls, type ItemNeeds, mapAsked, moved, renewing, sendEvent, tokensOf } from '../items/item-calls.ts';
 import { httpNaming } from '../items/item-naming.ts';
 import type { VendorAnswers } from '../items/item-outcome.ts';
 import type { Asked } from '../items/item-target.ts';
@@ -51,13 +51,13 @@ function sendTarget(
     async deliver(delivery, context): Promise<DeliveryOutcome> {
       const request = requestFor(viewOf(delivery));
       if (request.status !== 'ok') return request;
-      const { json, headers, ...call } = request.value;
-      const type = json !== undefined && { 'content-type': 'application/json' };
+      const { content, headers, ...call } = request.value;
+      const type = content !== undefined && { 'content-type': 'application/json' };
       const first = await tokens.read();
       if (typeof first !== 'string') return first;
       return renewing(tokens, first, (token) => {
-        const all = { accept: 'application/json', ...bearer(token), ...type, ...headers };
-        const sent = { ...call, ...(json !== undefined && { body: json }), headers: all, secrets: [token] };
+        const all = { ...bearer(token), ...type, ...headers };
+        const sent = { ...call, ...(content !== undefined && { body: content }), headers: all, secrets: [token] };
         return sendEvent(answers, label, sent, context, needs, { readsBody, place: `the url and ${where}.path` });
       });
     },
@@ -102,7 +102,10 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
       const isCompleting = wanted.status === 'completed';
       const request = (isCompleting ? complete : reopen)({ ...viewOf(delivery), item: itemId, record });
       if (request.status !== 'ok') return request;
-      return calls.ask({ ...request.value, takesText: true }, moved(isCompleting ? 'completed' : 'open'));
+      const to = stateOf(isCompleting);
+      const written = await calls.ask({ ...request.value, takesText: true }, moved(to));
+      if (written.status !== 'ok' || !items.confirm) return written;
+      return mapAsked(readItem(calls, itemId), ({ isCompleted }) => ({ to, shown: stateOf(isCompleted) }));
     },
     // Without a search, a repeated creation creates nothing.
     find: async (delivery) => (search === undefined ? { status: 'ok', value: undefined } : search(calls, delivery)),
@@ -152,6 +155,10 @@ function searchFinding(asked: Asked<unknown>, name: string): Finding {
   return asked.status === 'ok'
     ? fine(what, 'the search for created items works')
     : failed(what, asked, `check the url and targets.${name}.items.find.path`);
+}
+
+function stateOf(isCompleted: boolean): string {
+  return isCompleted ? 'completed' : 'open';
 }
 
 /** Distinguishes an item without a readable state, which is undefined, from no item. */

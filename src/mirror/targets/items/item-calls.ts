@@ -34,8 +34,8 @@ interface ItemRequest extends Omit<TargetRequest, 'headers' | 'body'> {
   readonly headers?: TargetRequest['headers'];
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** The body as JSON already, instead of `body`. */
-  readonly json?: string | undefined;
+  /** The body as it is sent, instead of `body`: JSON, unless the headers say another type. */
+  readonly content?: string | undefined;
   /** Whether an answer that is not JSON is complete, too. */
   readonly takesText?: boolean;
 }
@@ -134,7 +134,7 @@ async function askWith<T>(
   token: string,
   needs: TargetNeeds,
   context: CallContext,
-  { method, path, headers: own, body, json, secrets: given = [], takesText = false }: ItemRequest,
+  { method, path, headers: own, body, content, secrets: given = [], takesText = false }: ItemRequest,
   schema: z.ZodType<T>,
 ): Promise<Asked<WithHeaders<T>>> {
   const headers = vendor.headersOf(token);
@@ -142,9 +142,9 @@ async function askWith<T>(
     ({ length }) => length >= MIN_TOKEN_LENGTH,
   );
   const call = `${`${method} ${path.replace(/\?.*$/, '')}`.trim()} of ${vendor.name}`;
-  const written = json ?? (body === undefined ? undefined : JSON.stringify(body));
+  const written = content ?? (body === undefined ? undefined : JSON.stringify(body));
   const type: TargetRequest['headers'] = written === undefined ? {} : { 'content-type': 'application/json' };
-  const all = { accept: 'application/json', ...headers, ...type, ...own };
+  const all = { ...headers, ...type, ...own };
   const sent = written === undefined ? {} : { body: written };
   const followsMoves = method === 'GET' && vendor.followsMoves === true;
   const request = { method, path, headers: all, followsMoves, secrets, ...sent };
