@@ -219,14 +219,16 @@ test('an item is created without a search where the system prevents a second one
   const { items } = exampleAt('our-trello');
   const create = items?.create && { ...items.create, isIdempotent: true };
   const opened = open({ ...exampleAt('our-trello'), items: items && { ...items, create, find: undefined } });
-  replies.push({ status: 502 }, { body: { id: '5f2b6c1e0f' } }, { body: { dueComplete: false } });
+  replies.push({ status: 502 }, { body: { id: '5f2b6c1e0f' } }, { status: 404 }, { body: { dueComplete: false } });
   const lost = await opened.deliver(deliveryOf(), context());
   expect(lost).toMatchObject({ status: 'later', reason: 'SERVER_ERROR' });
   expect(lost).not.toHaveProperty('retryAfterMs');
-  expect(await opened.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered', itemId: '5f2b6c1e0f' });
+  expect(await opened.deliver(deliveryOf(), context())).toMatchObject({ status: 'later', reason: 'NOT_SHOWN_YET' });
+  expect(await opened.deliver(deliveryOf(), context())).toMatchObject({ itemId: '5f2b6c1e0f' });
   expect(bed.server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'POST /cards',
     'POST /cards',
+    'GET /cards/5f2b6c1e0f',
     'GET /cards/5f2b6c1e0f',
   ]);
 });

@@ -88,6 +88,9 @@ export interface VendorSettings {
   readonly columns: Readonly<Record<string, string>>;
 }
 
+/** A read may miss an item for so long, also where a repeated creation creates nothing. */
+const SHOWN_WITHIN_MS = 60_000;
+
 const NOTHING = { items: [], until: undefined };
 
 function idOf(item: MarkedItem | UnreadItem): string {
@@ -151,7 +154,7 @@ export function vendorTarget<Item extends ItemState>(
 
   async function findOrCreate(items: VendorItems<Item>, delivery: Delivery): Promise<ItemFound<Item>> {
     const last = await log.lastOf(delivery);
-    if (typeof last?.result === 'string') return readCreated(items, last.result, settleMs - last.agoMs);
+    if (typeof last?.result === 'string') return readCreated(items, last.result, last.agoMs);
     const found = await items.find(delivery, last && new Date(now().getTime() - last.agoMs));
     if (found.status === 'missing') return containerMissing(vendor, found);
     if (found.status !== 'ok') return found;
@@ -163,13 +166,14 @@ export function vendorTarget<Item extends ItemState>(
     const added = await createUnlessUnseen(creation, { log, settleMs });
     if (added.status === 'missing') return containerMissing(vendor, added);
     if (added.status !== 'ok') return added;
-    const item = await readCreated(items, added.value, settleMs);
+    const item = await readCreated(items, added.value, 0);
     return item.status === 'ok' ? { ...item, isNew: true, given } : item;
   }
 
   /** By its id, because the vendor's search may lag behind; so may even this. */
-  async function readCreated(items: VendorItems<Item>, itemId: string, waitMs: number): Promise<Asked<Item>> {
+  async function readCreated(items: VendorItems<Item>, itemId: string, agoMs: number): Promise<Asked<Item>> {
     const item = await items.read(itemId);
+    const waitMs = Math.max(settleMs, SHOWN_WITHIN_MS) - agoMs;
     return item.status === 'missing' && waitMs > 0 ? unseen(`the ${noun} ${itemId}`, waitMs) : item;
   }
 
