@@ -90,9 +90,9 @@ export async function startConsole(needs: ConsoleNeeds): Promise<Console> {
   return { url: serverUrl(app.server.address(), host), renew: hooks.renew, close: () => (closed ??= close()) };
 }
 
-/** The caller says where the console listens. */
+/** The caller says where the console listens. With --verbose the log has everything, such as why a call is refused. */
 function quiet(log: FastifyBaseLogger): FastifyBaseLogger {
-  return log.child({}, { level: 'warn' });
+  return log.level === 'info' ? log.child({}, { level: 'warn' }) : log;
 }
 
 /** Ends a request that did not arrive whole in time. */

@@ -5,12 +5,15 @@ import { request } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { LockstepError } from '../../../src/base/errors.ts';
+import { createLog, logEvents } from '../../../src/cli/log.ts';
+import { screenOf } from '../../../src/cli/print/screen.ts';
 import type { Target } from '../../../src/contract/target.ts';
 import { openGithub } from '../../../src/mirror/targets/github/github.ts';
 import { openTodoist } from '../../../src/mirror/targets/todoist/todoist.ts';
 import { openWebhook } from '../../../src/mirror/targets/webhook/webhook.ts';
 import { Hidden } from '../../../src/settings/hidden.ts';
 import type { SettingsOf } from '../../../src/settings/schema-target.ts';
+import { textStream } from '../../cli/command.ts';
 import { openConsole, SETTINGS } from '../../console/open-console.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import { githubSettings } from '../../support/github-standin.ts';
@@ -218,6 +221,21 @@ test.each<[string, number, string, RequestInit]>([
   expect([response.status, JSON.parse(text).status]).toEqual([status, 'refused']);
   expect(text).not.toContain('secret of targets');
   expect(await reports()).toEqual([]);
+});
+
+test.each([
+  [true, [expect.stringContaining('the signature is wrong')]],
+  [false, []],
+])('with --verbose %s, the log of the console says why a call is refused: %j', async (isVerbose, expected) => {
+  const stderr = textStream();
+  const log = createLog(screenOf(stderr), { isVerbose });
+  logEvents(log);
+  const logged = await openConsole({ database, names: () => names, targets, log });
+  const call = githubCall(ISSUE, 'another secret of enough bytes');
+  expect((await fetch(`${logged.url}/hooks/issues`, call)).status).toBe(401);
+  await logged.close();
+  const lines = stderr.text().split('\n');
+  expect(lines.filter((line) => line.includes('issues'))).toEqual(expected);
 });
 
 test('accepts a genuine call about something else, and stores nothing', async () => {
