@@ -18,7 +18,7 @@ export interface WebhookReceiver extends TestServer {
 const PATH = '/hooks/lockstep';
 const QUERY = 'team=ops';
 /** Node's client adds the first three. */
-const HEADERS = ['connection', 'content-length', 'host', 'user-agent', 'content-type'];
+const HEADERS = ['connection', 'content-length', 'host', 'user-agent', 'accept', 'content-type'];
 const SIGNED = ['webhook-id', 'webhook-signature', 'webhook-timestamp'];
 
 /** `answer` is given to calls that are right; the others get 400. */
