@@ -152,7 +152,9 @@ const items = z
       .describe('The call that creates an item for a task without one. Default: none, the task is skipped.'),
     find: call('GET', 'find', {
       list: pointer.describe('JSON pointer to the list of items in the answer. No default.'),
-      isListOptional: flag.describe('Whether an answer that shows no items leaves the list out. Default: false.'),
+      isListOptional: flag.describe(
+        'Whether an answer without items leaves the list out, or writes null for it. Default: false.',
+      ),
       itemId: pointer.describe('JSON pointer to the id in the record of an item. No default.'),
       marker: pointer
         .optional()

@@ -94,7 +94,8 @@ test.each<[string, Partial<NonNullable<HttpItems['find']>>, (request: SeenReques
 });
 
 test.each([
-  [{ cards: null }, {}, 'delivered'],
+  [{ cards: null }, { isListOptional: true }, 'delivered'],
+  [{ cards: null }, {}, 'later'],
   [{ kind: 'cards' }, { isListOptional: true }, 'delivered'],
   [{ kind: 'cards' }, {}, 'later'],
 ])('the search that is answered by %j, with %j, makes the outcome %s', async (body, find, status) => {

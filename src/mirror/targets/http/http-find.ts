@@ -30,9 +30,9 @@ export function itemFinder({ find, where, url, host, records, read }: Found) {
   const hasCursor = usesCursor(find);
   const { idAt, itemOf, isDeleted } = records;
 
-  /** Many systems write null for an empty list, and some leave it out. */
+  /** Only if the settings say so: an answer with an error may show no list, or null, as well. */
   function isEmpty(body: unknown): boolean {
-    return valueAt(body, find.list) === null || (find.isListOptional && typeof body === 'object');
+    return find.isListOptional && typeof body === 'object';
   }
 
   /** What is wanted of a page: the item with the marker, or, if only a read shows the marker, the ids of all. */
