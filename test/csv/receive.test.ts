@@ -75,7 +75,7 @@ const REFUSED: readonly (readonly [what: string, content: string | Buffer, code:
     'bytes that are not text',
     Buffer.from(Array.from({ length: 999 }, (_, i) => (i * 7) % 256)),
     'CSV_BINARY',
-    /not text/,
+    /is binary data, not a CSV/,
   ],
   ...[LITTLE_ENDIAN, BIG_ENDIAN, LITTLE_ENDIAN.subarray(4), BIG_ENDIAN.subarray(4)].map(
     (bytes) => ['a text in UTF-32', bytes, 'CSV_BINARY', /text in UTF-32, not a CSV. Save it as UTF-8\./] as const,

@@ -9,16 +9,24 @@ import { PRODUCTS } from '../support/product-forms.ts';
 import { byLength } from '../support/property-runs.ts';
 import { checkServices } from '../support/random-check.ts';
 
-test('services of seven frameworks, five databases and eight products are read without settings, and one whose ids are addresses', async () => {
-  const none = { contacts: 5, customers: 0, orders: 0, tasks: 1 };
-  const forms = [
-    plainService({ createAnswers: 'record', blanks: 'null', amounts: 'text' }),
-    plainService({ idForm: 'uuid', order: 'scattered', sizes: none }),
-  ];
-  const written = [...FRAMEWORKS, ...STORES, ...PRODUCTS].flatMap((framework, n) =>
-    byLength({ few: forms.slice(n % 2).slice(0, 1), all: forms }).map((form) => frameworkService(framework, form)),
+const none = { contacts: 5, customers: 0, orders: 0, tasks: 1 };
+const FORMS = [
+  plainService({ createAnswers: 'record', blanks: 'null', amounts: 'text' }),
+  plainService({ idForm: 'uuid', order: 'scattered', sizes: none }),
+];
+
+test.each([
+  ['of frameworks and databases', [...FRAMEWORKS, ...STORES], []],
+  [
+    'of products, or with addresses as ids,',
+    byLength({ few: PRODUCTS.slice(0, 2), all: PRODUCTS }),
+    [plainService({ idForm: 'address' })],
+  ],
+])('services %s are read without settings', async (_, frameworks, others) => {
+  const written = frameworks.flatMap((framework, n) =>
+    byLength({ few: FORMS.slice(n % 2).slice(0, 1), all: FORMS }).map((form) => frameworkService(framework, form)),
   );
-  const wanted = [...written, plainService({ idForm: 'address' })];
+  const wanted = [...written, ...others];
   const checked = await checkServices(wanted.map((drawn) => ({ drawn })));
   expect(checked.map(({ drawn, status, why }) => [drawn.framework, drawn.idForm, status, ...why])).toEqual(
     wanted.map(({ framework, idForm }) => [framework, idForm, 'handled']),
