@@ -7,9 +7,8 @@ import type { Person } from './access/people.ts';
 import type { AssetName } from './assets.ts';
 import type { SharedNeeds } from './shared-needs.ts';
 
-export interface PageContext
-  extends Pick<SharedNeeds, 'pool' | 'checkSettings' | 'budgets' | 'openAccount' | 'targets' | 'queue'>,
-    Pick<SharedNeeds, 'loads' | 'examinations' | 'database' | 'hint'> {
+/** A page reads no secrets. */
+export interface PageContext extends Omit<SharedNeeds, 'settings' | 'people' | 'readSecret'> {
   readonly settings: Settings;
   readonly person: Person;
   /** Whether the person may change anything. */

@@ -75,7 +75,7 @@ export async function createKey(
     [tenantId, keyHash(key), options.label],
   );
   if (rows[0] === undefined) {
-    throw wrongUse(`tenant ${tenantId} does not exist`, 'NO_SUCH_TENANT');
+    throw wrongUse(`Tenant ${tenantId} does not exist`, 'NO_SUCH_TENANT');
   }
   if (Number(rows[0].tenant_id) !== tenantId) {
     const message = `The key belongs to a tenant other than ${tenantId}: choose another key`;

@@ -216,7 +216,7 @@ function engineFor(outputEscape: (value: unknown) => string): Liquids.Liquid {
 
 /** For systems that take a whole record: the record with another value of one member. */
 function withMember(record: unknown, name: unknown, value: unknown): unknown {
-  return { ...(record as object), [String(name)]: value }; // safe: whatever has no members adds none
+  return { ...(typeof record === 'object' && record), [String(name)]: value };
 }
 
 /** A list or an object as JSON; an object that has a text of its own, such as a long integer, as that text. */

@@ -21,7 +21,7 @@ import { isRedirect, redirectOf } from './redirect.ts';
 const SUCCESS = new Set([200, 201, 202, 204]);
 /** Answers that a service gives before it changes anything (assumption A3 in docs/protocol.md). For 429 see `isLimited`. */
 const NOT_APPLIED = new Set([
-  ...[400, 401, 402, 403, 404, 405, 409, 410, 411, 412, 413, 414, 415, 417, 421, 422, 426, 428, 431, 451, 501],
+  400, 401, 402, 403, 404, 405, 409, 410, 411, 412, 413, 414, 415, 417, 421, 422, 426, 428, 431, 451, 501,
 ]);
 
 export interface Call {
@@ -150,12 +150,8 @@ function classifyDoubt(call: Call, head: Head, body: Uint8Array): Unknown {
   }
   const decoded = decodeBody(body);
   const said = decoded.status === 'json' ? wordsIn(decoded.value) : undefined;
-  return unknown(
-    call,
-    'server-error',
-    `answers HTTP ${httpStatus}${said === undefined ? '' : `: ${said}`}`,
-    httpStatus,
-  );
+  const answered = `answers HTTP ${httpStatus}${said === undefined ? '' : `: ${said}`}`;
+  return unknown(call, 'server-error', answered, httpStatus);
 }
 
 function unknown(call: Call, reason: UnknownReason, words: string, httpStatus?: number): Unknown {

@@ -273,8 +273,10 @@ async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
          cross join lateral (select source_id from ledger.inputs i where i.run_id = e.run_id and i.n = e.n offset 0) i
        order by i.source_id, e.at desc
      ), named as (
-       select distinct on (s.n) s.n, e.* from deciding s cross join lateral (select s.source_id as called union all select * from ${NAMES_OF_CONTACT('s')} v) c
-         join earlier e on e.source_id = c.called where s.state = 'staged' order by s.n, e.source_id = s.source_id desc
+       select distinct on (s.n) s.n, e.* from deciding s
+         cross join lateral (select s.source_id as called union all select * from ${NAMES_OF_CONTACT('s')} v) c
+         join earlier e on e.source_id = c.called
+       where s.state = 'staged' order by s.n, e.source_id = s.source_id desc
      ), unclear as (
        select s.n, f.reason, case when f.reason = 'UNLISTED' then 'existing' else 'review' end as verdict,
          case f.reason when 'CUSTOMER_GONE' then jsonb_build_object('customer', s.record_id) when 'NO_KEY' then null
