@@ -50,11 +50,11 @@ export function withOrders(bare: Harness) {
       for await (const { lines: _, label: _label, ...row } of loadedRows(database.pool, run.id)) rows.push(row);
       return rows;
     },
-    /** The orders of the service, by id. */
+    /** Sorted by amount, then by id: loads create orders in parallel, so the order of their ids varies. */
     async orders(): Promise<readonly Record<string, unknown>[]> {
       // Safe: our own service answers a list of records here.
       const orders = (await call('orders.getall')) as Record<string, unknown>[];
-      return orders.sort((a, b) => Number(a.id) - Number(b.id));
+      return orders.sort((a, b) => Number(a.amount) - Number(b.amount) || Number(a.id) - Number(b.id));
     },
     /** How often each order was created: by order_id. */
     orderCommits: () => commitsBy('orders.create'),
