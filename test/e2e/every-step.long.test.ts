@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 interface Scenario {
-  /** The one step that `npm test` tries. */
+  /** The one step that `npx vitest run` tries; `npm run test:chaos` tries all. */
   readonly usual: Step;
   /** Resolves with the command whose process is killed. */
   prepare(): Promise<readonly string[]>;

@@ -1,5 +1,6 @@
 /** Records: the contacts, customers, orders, tasks and pipelines of an account, read live. */
 import { z } from 'zod';
+import { capital } from '../../base/texts.ts';
 import { listOf } from '../../contract/kinds.ts';
 import { definePage } from '../page.ts';
 import { Button, Field } from '../parts/inputs.tsx';
@@ -98,7 +99,7 @@ function List({ name, kind, term, page: { records, next, problem } }: ListProps)
     <>
       <Unread why={problem} />
       {records.length > 0 && (
-        <Table columns={[KIND[kind].one, ...KIND[kind].columns, 'id']}>
+        <Table columns={[capital(KIND[kind].one), ...KIND[kind].columns, 'id']}>
           {records.map((listed) => (
             <Line name={name} kind={kind} listed={listed} />
           ))}
