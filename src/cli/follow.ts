@@ -19,6 +19,8 @@ export interface Followed {
   readonly db: Queryable;
   readonly out: ProgressOutput;
   readonly allowedPerSecond: number | undefined;
+  /** How long the account’s key may make no call. */
+  readonly blockedForMs?: () => number;
   readonly signal: AbortSignal;
   /** Notes of the run that are not shown again. */
   readonly toldNotes?: readonly string[] | undefined;
@@ -29,7 +31,7 @@ export interface Followed {
 /** Returns the run when it has stopped, when the signal aborts, or when `onLook` returns `leave`. @throws the database's errors */
 export async function follow(
   runId: string,
-  { db, out, allowedPerSecond, signal, toldNotes = [], onLook }: Followed,
+  { db, out, allowedPerSecond, blockedForMs = () => 0, signal, toldNotes = [], onLook }: Followed,
 ): Promise<Run> {
   let looks: readonly Look[] = [];
   const show = progressWriter(out);
@@ -43,7 +45,8 @@ export async function follow(
     if ((await onLook?.(run)) === 'leave') return run;
     const working = (await runningPart(db, runId)) ?? run;
     const notes = working.notes.filter((note) => !toldNotes.includes(note));
-    const look: Look = { atMs, run: { ...working, notes }, left: await rowsLeft(db, working.id) };
+    const left = await rowsLeft(db, working.id);
+    const look: Look = { atMs, run: { ...working, notes }, left, blockedForMs: blockedForMs() };
     looks = [...looks.filter((earlier) => earlier.atMs > atMs - RATE_WINDOW_MS), look];
     const line = progressLine(looks, allowedPerSecond, out.columns);
     if (line !== undefined) show(line);

@@ -63,6 +63,7 @@ export async function workOnRun(
     db: pool,
     out,
     allowedPerSecond: allowedFor(run, workspace.settings),
+    blockedForMs: () => workspace.accounts.budgets().get(run.account)?.blockedForMs ?? 0,
     signal,
     toldNotes,
     onLook: async (looked) => {

@@ -41,8 +41,8 @@ const RUN: Run = {
   planId: undefined,
 };
 
-function look(atMs: number, run: Partial<Run> = {}, left: Partial<RowsLeft> = {}): Look {
-  return { atMs, run: { ...RUN, ...run }, left: { toSend: 0, toSettle: 0, ...left } };
+function look(atMs: number, run: Partial<Run> = {}, left: Partial<RowsLeft> = {}, blockedForMs = 0): Look {
+  return { atMs, run: { ...RUN, ...run }, left: { toSend: 0, toSettle: 0, ...left }, blockedForMs };
 }
 
 const CASES: readonly (readonly [string, readonly Look[], string])[] = [
@@ -71,6 +71,21 @@ const CASES: readonly (readonly [string, readonly Look[], string])[] = [
     'while its calls fail',
     [look(0, { phase: 'scan-contacts', failingSince: new Date(), notes: ['old', 'the connection was refused'] })],
     'reading contacts · 2,000 rows · the connection was refused',
+  ],
+  [
+    'slowed down by the service',
+    [look(0, { calls: 104 }), look(1_000, { limited: 300 }, { toSend: 1_500 })],
+    'sending · 500 of 2,000 sent · 400 calls/s (100% of the budget) · about 15 s left · the service said "slow down"',
+  ],
+  [
+    'refused by the rate limit with every call',
+    [look(0, { calls: 503 }), look(1_000, { limited: 1 }, { toSend: 1_500 })],
+    'sending · 500 of 2,000 sent · 1.0 calls/s (<1% of the budget) · the service said "slow down"',
+  ],
+  [
+    'blocked for long',
+    [look(0, { calls: 502 }), look(1_000, {}, { toSend: 1_500 }, 14.2 * 60_000)],
+    'sending · 500 of 2,000 sent · 2.0 calls/s (<1% of the budget) · waiting 15 min for the rate limit',
   ],
   [
     'done with an earlier note',

@@ -103,7 +103,7 @@ describe('a service that answers 429 to everything', () => {
     const asked: number[] = [];
     answer = () => {
       asked.push(performance.now());
-      return { status: 429, ...(asked.length > 3 && { headers: { 'retry-after': '0' } }) };
+      return { status: 429, ...(asked.length > 3 && { headers: { 'retry-after': '0.01' } }) };
     };
     const { id } = await harness.beginSync();
     const notes = () => readRun(harness.database.pool, id).then((run) => run.notes.join());

@@ -142,6 +142,16 @@ describe('a sync that runs repeatedly', () => {
     expect(await harness.customers()).toHaveLength(1);
   });
 
+  test('says of a contact whose customer is gone that it is another person now', async () => {
+    await harness.addContacts([ann, ben]);
+    await syncTo({ in: 2, created: 2 }, 2);
+    await harness.remove('customer', Number((await harness.customers())[0]?.id));
+    await harness.editContact(1, { first_name: 'Zoe', last_name: 'Roy', email: 'zoe@example.com', phone: '' });
+    const run = await syncTo({ in: 2, unchanged: 1, review: 1 }, 0);
+    const facts = { was: ['ann lee', ann.email, '15550100001'], is: ['zoe roy', 'zoe@example.com'] };
+    expect(await harness.rows(run)).toMatchObject([{ reason: 'CUSTOMER_GONE', facts }]);
+  });
+
   test('imports a new contact, and no longer reports a removed one', async () => {
     await harness.addContacts([ann, ben]);
     await syncTo({ in: 2, created: 2 }, 2);

@@ -83,7 +83,7 @@ describe('a list that cannot be read', () => {
   });
 
   test('at first is read again, and the run continues as if nothing had happened', async () => {
-    const bad: Reply[] = [{ status: 503 }, { status: 429, headers: { 'retry-after': '0' } }];
+    const bad: Reply[] = [{ status: 503 }, { status: 429, headers: { 'retry-after': '0.01' } }];
     tiny.begin({ contacts: people(3), onList: () => bad.pop() });
     const run = await harness.runSync();
     expect([run.status, run.errorCode, run.notes]).toEqual(['done', undefined, []]);

@@ -28,11 +28,11 @@ async function aRunOf(count: number): Promise<Run> {
 }
 
 /** Runs the job once against a service that gives these answers, one call after another. */
-function job(run: Run, answer: (operation: string, call: number) => Outcome): Promise<JobResult> {
+function job(run: Run, answer: (operation: string, call: number) => Outcome, concurrency = 1): Promise<JobResult> {
   let calls = 0;
   const account = {
     ...anAccount(async (operation) => answer(operation, ++calls)),
-    concurrency: 1,
+    concurrency,
     name: run.account,
     scope: run.scope,
   };
@@ -106,4 +106,16 @@ test('importing refused repeatedly with the same message is off for the rest of 
   ]);
   const learnt = await readLearnt(database.pool, run.account);
   expect([learnt.get('import'), learnt.get('import-off')]).toEqual([undefined, run.id]);
+});
+
+test('contacts whose import is under way when importing turns out to be refused wait for the read-back', async () => {
+  const run = await aRunOf(14);
+  const seen: string[] = [];
+  const answer = (operation: string) => {
+    seen.push(operation);
+    return operation === 'customers.import' ? REFUSED : APPLIED;
+  };
+  await job(run, answer, 14);
+  expect(seen).toEqual(Array(14).fill('customers.import'));
+  expect((await rowsOf(database, run)).map((row) => row.state)).toEqual(Array(14).fill('unknown'));
 });

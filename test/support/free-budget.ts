@@ -67,6 +67,7 @@ export function freeBudget(
       limited: limits429.length,
       cuts: 0,
       ratePerSecond: undefined,
+      blockedForMs: 0,
       storeCalls: 0,
       retries: { granted: 0, empty: 0 },
       waits: { interactive: nobodyWaited, batch: nobodyWaited },

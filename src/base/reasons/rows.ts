@@ -121,8 +121,10 @@ export const ROW_REASONS = {
   },
   CUSTOMER_GONE: {
     meaning: 'The customer that the contact was imported as is gone from the service.',
-    sentence: 'Customer {customer}, which this contact was imported as, is gone[: {answer}].',
-    remedy: 'If it was deleted on purpose, delete the contact too; else decide with `lockstep review`.',
+    sentence:
+      'Customer {customer}, which this contact was imported as, is gone[: {answer}].[ The contact was {was} then, and is {is}.]',
+    remedy:
+      '[?is Decide with `lockstep review`.][!is If it was deleted on purpose, delete the contact too; else decide with `lockstep review`.]',
   },
   NO_KEY: {
     meaning: 'The contact has no e-mail, phone or name, so a customer made from it could not be recognised.',

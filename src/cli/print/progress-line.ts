@@ -12,11 +12,16 @@ export interface Look {
   /** The run, or its part that works for it now. */
   readonly run: Run;
   readonly left: RowsLeft;
+  /** How long the account’s key may make no call. */
+  readonly blockedForMs: number;
 }
 
 /** The rate of calls is computed over this time. */
 export const RATE_WINDOW_MS = 4_000;
 const MIN_RATE_SPAN_MS = 1_000;
+const MINUTE = 60_000;
+/** The line says of a longer block how long it takes. */
+const LONG_BLOCK_MS = 10_000;
 
 /**
  * `looks`: the reads of the last RATE_WINDOW_MS, the newest last; undefined if there are none. On a terminal of `columns`, with
@@ -31,12 +36,13 @@ export function progressLine(
   if (look === undefined) return undefined;
   const { id, phase } = look.run;
   const ofPhase = looks.filter(({ run }) => run.id === id && run.phase === phase);
-  const rate = ratePerSecond(ofPhase);
+  const rate = ratePerSecond(ofPhase, ({ calls }) => calls);
+  const done = ratePerSecond(ofPhase, ({ calls, limited }) => calls - limited);
   const other = waitsFor(look.run);
   const doing = phaseWords(phase);
   const words = other === undefined ? doing : `waiting for run ${other}`;
-  const [rows, failure] = [rowsPart(ofPhase, look), failurePart(look)];
-  const left = leftPart(look, rate && Math.min(rate, allowedPerSecond ?? rate));
+  const [rows, failure] = [rowsPart(ofPhase, look), [...limitPart(ofPhase, look), ...failurePart(look)]];
+  const left = leftPart(look, done && Math.min(done, allowedPerSecond ?? done));
   const line = (...parts: readonly (readonly string[])[]) => `${partWords(look)}${parts.flat().join(' · ')}`;
   const full = line([words], rows, ratePart(rate, allowedPerSecond), left, failure);
   if (columns === undefined) return full;
@@ -67,10 +73,10 @@ function partWords({ run }: Look): string {
   return run.partOf === undefined ? '' : 'customers: ';
 }
 
-function ratePerSecond(looks: readonly Look[]): number | undefined {
+function ratePerSecond(looks: readonly Look[], count: (run: Run) => number): number | undefined {
   const [first, last] = [looks[0], looks.at(-1)];
   if (first === undefined || last === undefined || last.atMs - first.atMs < MIN_RATE_SPAN_MS) return undefined;
-  return ((last.run.calls - first.run.calls) * 1_000) / (last.atMs - first.atMs);
+  return ((count(last.run) - count(first.run)) * 1_000) / (last.atMs - first.atMs);
 }
 
 function rowsPart(looks: readonly Look[], { run, left }: Look): readonly string[] {
@@ -96,9 +102,19 @@ function ratePart(rate: number | undefined, allowedPerSecond: number | undefined
   return [`${rate < 10 ? rate.toFixed(1) : formatCount(rate)} calls/s${share}`];
 }
 
-/** Known only while rows are sent, one call each. */
-function leftPart({ run, left: { toSend } }: Look, rate: number | undefined): readonly string[] {
-  if (kindOf(run) !== 'sending' || rate === undefined || rate < 0.1 || toSend === 0) return [];
+/** What the service's rate limit does to the run now. Rounded, because a line is written for each change. */
+function limitPart(looks: readonly Look[], { run, blockedForMs }: Look): readonly string[] {
+  if (blockedForMs >= LONG_BLOCK_MS) {
+    const unit = blockedForMs > MINUTE ? MINUTE : LONG_BLOCK_MS;
+    return [`waiting ${formatTook(Math.ceil(blockedForMs / unit) * unit).replace('.0 s', ' s')} for the rate limit`];
+  }
+  return run.limited > (looks[0]?.run.limited ?? 0) ? ['the service said "slow down"'] : [];
+}
+
+/** Known only while rows are sent, one call each; calls that the service refuses with a rate limit send no row. */
+function leftPart({ run, left: { toSend }, blockedForMs }: Look, rate: number | undefined): readonly string[] {
+  if (blockedForMs >= LONG_BLOCK_MS || kindOf(run) !== 'sending' || rate === undefined || rate < 0.1 || toSend === 0)
+    return [];
   const leftMs = Math.ceil(toSend / rate) * 1_000;
   return [`about ${formatTook(leftMs).replace('.0 s', ' s')} left`];
 }

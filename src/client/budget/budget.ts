@@ -194,6 +194,8 @@ export interface BudgetStats {
   readonly cuts: number;
   /** The key's rate as the store last said; undefined before its first answer. */
   readonly ratePerSecond: number | undefined;
+  /** How long no call may be made, as far as this process knows. */
+  readonly blockedForMs: number;
   readonly storeCalls: number;
   readonly retries: { readonly granted: number; readonly empty: number };
   /** How long callers with a token waited. */

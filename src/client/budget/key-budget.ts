@@ -120,12 +120,14 @@ class KeyBudget implements Budget {
   }
 
   stats(): BudgetStats {
-    this.#leases.expire(this.#now());
+    const nowMs = this.#now();
+    this.#leases.expire(nowMs);
     const { interactive, batch } = this.#waits;
     return {
       ...this.#counts,
       ...this.#leases.counts,
       ratePerSecond: this.#leases.ratePerSecond,
+      blockedForMs: this.#leases.blockedForMs(nowMs),
       retries: { ...this.#retries },
       waits: { interactive: interactive.stats(), batch: batch.stats() },
     };

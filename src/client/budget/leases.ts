@@ -65,6 +65,11 @@ export class Leases {
     return this.#ratePerSecond;
   }
 
+  /** How long no call may be made, as far as this process knows. */
+  blockedForMs(nowMs: number): number {
+    return Math.max(0, this.#blockedUntilMs - nowMs);
+  }
+
   /** When the last held token may be used; undefined if none is held. */
   get endAtMs(): number | undefined {
     return this.#tokens.at(-1)?.usableAtMs;

@@ -13,14 +13,12 @@ interface RetryAfterHeaders {
   readonly date: string | undefined;
 }
 
-/** `nowMs` is epoch time. A malformed header counts as missing; a date in the past means no wait. */
+/** `nowMs` is epoch time. A malformed header counts as missing, and so does no wait: limiters round the rest of a second to 0. */
 export function retryAfterMs({ retryAfter, date }: RetryAfterHeaders, nowMs: number): number {
   const text = retryAfter?.trim() ?? '';
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Number(text) * SECOND, MAX_RETRY_AFTER_MS);
-  const until = httpDate(text);
-  if (until === undefined) return DEFAULT_RETRY_AFTER_MS;
-  const from = httpDate(date ?? '') ?? nowMs;
-  return Math.min(Math.max(until - from, 0), MAX_RETRY_AFTER_MS);
+  const until = httpDate(text) ?? Number.NaN;
+  const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * SECOND : until - (httpDate(date ?? '') ?? nowMs);
+  return waitMs > 0 ? Math.min(waitMs, MAX_RETRY_AFTER_MS) : DEFAULT_RETRY_AFTER_MS;
 }
 
 /** Date.parse accepts too much, such as "-5"; all three forms of an HTTP date begin with a weekday. */

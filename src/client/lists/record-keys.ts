@@ -1,7 +1,7 @@
 /** Keys that identify a record besides its id: normalised texts by name. The record is in the contract's names. Pure. */
 import type { Kind } from '../../contract/kinds.ts';
 import { isJsonObject } from '../call/dialect.ts';
-import type { Json, JsonObject } from '../call/json.ts';
+import { type Json, type JsonObject, textOf } from '../call/json.ts';
 
 /** Such as `email` and `name`; missing values are left out. */
 export type RecordKeys = Readonly<Record<string, string>>;
@@ -43,17 +43,7 @@ function nameIn(record: JsonObject): string {
 }
 
 function textIn(record: JsonObject, name: string): string {
-  const value = record[name];
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string'
-    ? value
-        .normalize('NFKC')
-        .trim()
-        .replace(/\s+/g, ' ')
-        .toLowerCase()
-        .replaceAll('\0', '')
-        .replace(/\p{Surrogate}/gu, '\ufffd')
-    : '';
+  return textOf(record[name]).normalize('NFKC').replace(/\s+/g, ' ').toLowerCase();
 }
 
 function said(keys: RecordKeys): RecordKeys {

@@ -25,6 +25,8 @@ export const LIMITED_IN_A_ROW = 20;
 const SLOW_DOWN_MS = 2_000;
 /** How long a read waits for a cache to ask the service again. */
 const CACHED_MS = 5_000;
+/** It waits so often in place: a list that begins again finds the pages of its last try in the cache. */
+const CACHED_IN_A_ROW = 12;
 
 export interface ReadOptions {
   /**
@@ -104,6 +106,8 @@ interface Made {
   limited: number;
   /** Tries that failed, and not because of a limit. */
   failed: number;
+  /** Answers of a cache. */
+  cached: number;
   isAnswered: boolean;
 }
 
@@ -117,7 +121,7 @@ async function untilApplied<T extends Applied | Streamed>(
   options: CallOptions & ReadOptions,
   call: (isRetry: boolean) => Promise<T | Failure>,
 ): Promise<T> {
-  const made: Made = { calls: 0, limited: 0, failed: 0, isAnswered: false };
+  const made: Made = { calls: 0, limited: 0, failed: 0, cached: 0, isAnswered: false };
   try {
     const outcome = await answered(account, operation, options, call, made);
     await options.onCalls?.(countsOf(made));
@@ -142,7 +146,9 @@ async function answered<T extends Applied | Streamed>(
     if (outcome.status === 'applied') {
       if (outcome.cachedForS === undefined) return outcome;
       made.isAnswered = true;
-      throw fromCache(operation, outcome.cachedForS);
+      if (++made.cached > CACHED_IN_A_ROW || options.signal?.aborted) throw fromCache(operation, outcome.cachedForS);
+      await pause(CACHED_MS, options.signal);
+      continue;
     }
     const waitMs = await waitAfter(outcome, account, operation, options, made);
     await pause(waitMs, options.signal); // if aborted, the next try reports it

@@ -42,13 +42,15 @@ export function afterRefusal(mode: ImportMode, contact: string, written: NotAppl
   }
   const { httpStatus, message } = written;
   if (IS_THERE.test(message)) mode.hasWorked = true;
-  else if (httpStatus === 405 || httpStatus === 501) mode.isOff = true;
-  if (mode.isOff) return { status: 'create' };
+  else if (httpStatus === 405 || httpStatus === 501) {
+    mode.isOff = true;
+    return { status: 'create' };
+  }
   if (mode.hasWorked || ![200, 400, 404, 415, 422].includes(httpStatus)) return { status: 'own' };
   const words = `${httpStatus} ${message}`; // words that name the contact are about the contact
   const contacts = mode.refused.get(words) ?? new Set();
   mode.refused.set(words, contacts.add(contact));
-  mode.isOff = contacts.size >= MANY;
+  mode.isOff ||= contacts.size >= MANY;
   return { status: 'wait', facts: { http: httpStatus, answer: message } };
 }
 

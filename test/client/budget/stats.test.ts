@@ -33,12 +33,12 @@ test('reports how long its callers waited in each lane, and how its tokens were 
   expect(ratePerSecond).toBe(99);
 });
 
-test('reports 429s, how many of them slowed the key down, and to what rate', async () => {
+test('reports 429s, how many of them slowed the key down, to what rate, and how long they block it', async () => {
   const { budget } = openBudget();
   const [one, other] = [await permit(budget), await permit(budget)];
   await one.limited(100);
   await other.limited(100);
-  expect(budget.stats()).toMatchObject({ limited: 2, cuts: 1 });
+  expect(budget.stats()).toMatchObject({ limited: 2, cuts: 1, blockedForMs: 100 });
   expect(budget.stats().ratePerSecond).toBeCloseTo(0.7 * 99);
 });
 

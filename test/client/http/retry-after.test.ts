@@ -3,14 +3,14 @@ import { retryAfterMs } from '../../../src/client/http/retry-after.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 const cases: [retryAfter: string | undefined, date: string | undefined, ms: number][] = [
-  ['0', undefined, 0],
+  ['0', undefined, 1_000],
   ['7', undefined, 7_000],
   [' 7 ', undefined, 7_000],
   ['1.5', undefined, 1_500],
   ['86400', undefined, 900_000],
   ['99999999999999999999999', undefined, 900_000],
   ['Sun, 01 Mar 2026 12:00:30 GMT', undefined, 30_000],
-  ['Sun, 01 Mar 2026 11:00:00 GMT', undefined, 0],
+  ['Sun, 01 Mar 2026 11:00:00 GMT', undefined, 1_000],
   ['Sun, 01 Mar 2026 23:00:00 GMT', undefined, 900_000],
   // The service's clock is an hour ahead: the distance to its own Date counts.
   ['Sun, 01 Mar 2026 13:00:05 GMT', 'Sun, 01 Mar 2026 13:00:00 GMT', 5_000],

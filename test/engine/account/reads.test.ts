@@ -40,6 +40,11 @@ test('waits in place after a rate limit, as often as needed, and spends no try',
   expect([ended, tries.length]).toEqual([DONE, 21]);
 });
 
+test('waits in place until a cache asks the service again', async () => {
+  const { ended, tries } = await reading([{ ...DONE, cachedForS: 3 }, DONE]);
+  expect([ended, tries.length]).toEqual([DONE, 2]);
+});
+
 test('gives up for now when every answer is a rate limit, and names it', async () => {
   const { ended, tries } = await reading(Array(1_000).fill({ ...LIMITED, retryAfterMs: 0 }));
   expect([ended, tries.length]).toEqual([expect.any(RetryLater), 21]);
@@ -126,11 +131,12 @@ test('a refusal is an answer: its calls are counted, and none is missed', async 
   expect(told).toEqual([{ calls: 2, limited: 1 }]);
 });
 
-test('an answer that a cache has kept is read again later, and its call is counted', async () => {
+test('an answer that a cache has kept is no answer, and its call is counted', async () => {
   const told: unknown[] = [];
   const onCalls = async (made: unknown) => void told.push(made);
   const account = anAccount(async () => ({ ...DONE, cachedForS: 30 }));
-  const reading = readCall(account, 'contacts.getall', { lane: 'batch', onCalls });
+  const signal = AbortSignal.abort(); // otherwise it is read again, for a minute
+  const reading = readCall(account, 'contacts.getall', { lane: 'batch', onCalls, signal });
   await expect(reading).rejects.toMatchObject({
     name: 'RetryLater',
     isFailure: true,

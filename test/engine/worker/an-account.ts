@@ -47,6 +47,7 @@ export function anAccount(
       limited: 0,
       cuts: 0,
       ratePerSecond: undefined,
+      blockedForMs: 0,
       storeCalls: 0,
       retries: { granted: 0, empty: 0 },
       waits: {

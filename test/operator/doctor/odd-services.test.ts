@@ -138,7 +138,7 @@ test('a service that accepts any key needs a person', async () => {
 });
 
 test('429 to everything ends it early, with few calls', async () => {
-  const server = await serverOf({ status: 429, headers: { 'retry-after': '0' } });
+  const server = await serverOf({ status: 429, headers: { 'retry-after': '0.01' } });
   const report = await examineAt(server.url);
   expect([report.stopped, report.calls]).toEqual(['the service answers every call with a rate limit', 3]);
 });
@@ -252,7 +252,7 @@ test('measures a wrong clock by the Date of the answers', async () => {
 test('makes no more calls than allowed, for any service', async () => {
   let n = 0;
   const chaos = await serverOf(
-    lists(100, () => (++n % 3 === 0 ? { status: 429, headers: { 'retry-after': '0' } } : undefined)),
+    lists(100, () => (++n % 3 === 0 ? { status: 429, headers: { 'retry-after': '0.01' } } : undefined)),
   );
   const report = await examineAt(chaos.url);
   expect(report.calls).toBeLessThanOrEqual(MAX_CALLS);

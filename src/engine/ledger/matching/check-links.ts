@@ -12,6 +12,8 @@ const KEYS = ['email', 'phone', 'name'];
 const WAS = `coalesce(s.known, ${CONTACT('s')})`;
 /** What the contact said when its customer was written. The service may show that in a form of its own. */
 const CONTACT_WAS = `coalesce(s.was, ${WAS})`;
+/** SQL: what contact `s` was when its customer was written, and what it is, as facts. */
+export const CONTACT_CHANGE = `jsonb_build_object('was', ${WORDS(CONTACT_WAS)}, 'is', ${WORDS(CONTACT('s'))})`;
 const REBOUND_AT = '(select rebound_at from ledger.scopes where id = $2)';
 
 /** The contact id of a customer does not count as evidence: ids are small integers at every service. */
@@ -21,7 +23,7 @@ const IS_SAME = `(num_nonnulls(${KEYS.map((key) => `${WAS}->>'${key}'`).join(', 
 const COMPARABLE = (was: string, of: 's' | 'k') =>
   `(${KEYS.map((key) => `(${was}->>'${key}' is not null and ${of}.${key} is not null)::int`).join(' + ')})`;
 /** A new mapping may change several keys of the same contact. */
-const IS_ANOTHER_CONTACT = `(not s.is_remapped and ${COMPARABLE(CONTACT_WAS, 's')} >= 2
+export const IS_ANOTHER_CONTACT = `(not s.is_remapped and ${COMPARABLE(CONTACT_WAS, 's')} >= 2
   and not (${AGREES(CONTACT_WAS, 's')} or ${AGREES(WAS, 's')}))`;
 
 /** A name or an e-mail alone may have been corrected at the service. */
@@ -65,7 +67,7 @@ export async function checkLinks(db: Queryable, run: Run, unchanged: number): Pr
   await db.query(
     `with stranger as (
        select s.n, not ${IS_SAME} as is_other, jsonb_build_object('customer', k.record_id) || case when ${IS_SAME}
-           then jsonb_build_object('was', ${WORDS(CONTACT_WAS)}, 'is', ${WORDS(CONTACT('s'))})
+           then ${CONTACT_CHANGE}
            else jsonb_build_object('was', ${WORDS(WAS)}, 'is', ${WORDS(LINKED_CUSTOMER('k'))}) end as facts
        from ${LINKED} and (s.action = 'update' and (not ${IS_SAME} or ${IS_ANOTHER_CONTACT})
          or s.verdict = 'unchanged' and ${IS_ANOTHER_CUSTOMER})
