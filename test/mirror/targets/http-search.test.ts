@@ -93,13 +93,16 @@ test.each<[string, Partial<NonNullable<HttpItems['find']>>, (request: SeenReques
   expect(server.requests.map(cursorIn)).toEqual([null, 'p2&x', '3']);
 });
 
-test.each([
-  [{ cards: null }, { isListOptional: true }, 'delivered'],
-  [{ cards: null }, {}, 'later'],
-  [{ kind: 'cards' }, { isListOptional: true }, 'delivered'],
-  [{ kind: 'cards' }, {}, 'later'],
-])('the search that is answered by %j, with %j, makes the outcome %s', async (body, find, status) => {
-  replies.push({ body }, { body: { id: '5f2b6c1e01' } }, { body: { dueComplete: false } });
+test.each<[Reply, object, string]>([
+  [{ body: { cards: null } }, { isListOptional: true }, 'delivered'],
+  [{ body: { cards: null } }, {}, 'later'],
+  [{ body: { kind: 'cards' } }, { isListOptional: true }, 'delivered'],
+  [{ body: { kind: 'cards' } }, {}, 'later'],
+  [{ status: 204 }, { isListOptional: true }, 'delivered'],
+  [{ status: 204 }, {}, 'later'],
+  [{ body: '' }, { isListOptional: true }, 'later'],
+])('the search that is answered by %j, with %j, makes the outcome %s', async (reply, find, status) => {
+  replies.push(reply, { body: { id: '5f2b6c1e01' } }, { body: { dueComplete: false } });
   expect(await deliver(find)).toMatchObject({ status });
 });
 

@@ -113,11 +113,12 @@ test.each([
   [{ fields: { Done: null } }, { completed: [true] }, { item: { isCompleted: false } }],
   [{ fields: {} }, { completed: [true] }, { reason: 'UNREADABLE' }],
   [{}, { open: [null] }, { reason: 'UNREADABLE' }],
+  [undefined, { open: [null] }, { status: 'missing' }],
 ])(
   'the record %j of a system that leaves empty members out, with the states %j, is %j',
   async (record, values, expected) => {
     const { items } = exampleAt('our-trello');
-    replies.push({ body: record });
+    replies.push(record === undefined ? { status: 204 } : { body: record });
     const linked = open({
       ...exampleAt('our-trello'),
       items: items && { ...items, state: { at: '/fields/Done', ...values } },
