@@ -186,10 +186,10 @@ test('an item in the trash of its system is missing, and another one is created 
   expect(await linked.readItem?.(itemId, context())).toEqual({ status: 'missing' });
   const completed = await linked.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
   expect(completed).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING' });
-  replies.push({ body: { results: [{ ...page, properties: { ...page.properties, ...marker } }] } });
+  replies.push({ body: { results: [{ ...page, properties: marker }] } }, { body: page });
   replies.push({ body: { id: other } }, { body: { ...page, id: other, in_trash: false } });
   expect(await linked.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered', itemId: other });
-  expect(bed.server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST', 'POST', 'GET']);
+  expect(bed.server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST', 'GET', 'POST', 'GET']);
 });
 
 test.each([

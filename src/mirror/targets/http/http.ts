@@ -72,7 +72,7 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
   const filler = <Key extends 'read' | 'complete' | 'reopen'>(key: Key) => requestFiller(items[key], `${where}.${key}`);
   const [read, complete, reopen] = [filler('read'), filler('complete'), filler('reopen')];
   const creation = create && { ...create, fill: requestFiller(create, `${where}.create`) };
-  const from = { where, url: settings.url, host: answers.name, records, read: readItem };
+  const from = { where, url: settings.url, host: answers.name, idAt: records.idAt, read: readItem };
   const search = find && itemFinder({ find, ...from });
 
   async function readItem(calls: Calls, itemId: string): Promise<Asked<HttpItem>> {
