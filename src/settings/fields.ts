@@ -26,6 +26,8 @@ export function isSecretRef(value: unknown): value is SecretRef {
 }
 
 export const nonEmpty = z.string().min(1);
+/** The word before a secret in a header. */
+export const scheme = z.string().regex(/^[A-Za-z][\w-]*$/, 'expected one word, such as Bearer');
 export const flag = z.boolean().prefault(false);
 export const share = z.number().min(0).max(1);
 

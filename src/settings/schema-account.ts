@@ -10,6 +10,7 @@ import {
   exactlyOneOf,
   literalSecret,
   type SecretSource,
+  scheme,
   secret,
   secretFile,
   serviceUrl,
@@ -30,11 +31,7 @@ const DISCOVERED_REQUESTS = 10_000;
 
 const authorization = z
   .strictObject({
-    scheme: z
-      .string()
-      .regex(/^[A-Za-z][\w-]*$/, 'expected one word, such as Bearer')
-      .prefault('Bearer')
-      .describe('The word before the token. Default: Bearer.'),
+    scheme: scheme.prefault('Bearer').describe('The word before the token. Default: Bearer.'),
     env: envName.optional(),
     file: secretFile.optional(),
     token: literalSecret.optional().describe('The token itself; use env or file to keep it out of this file.'),

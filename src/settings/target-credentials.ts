@@ -1,6 +1,6 @@
 /** Credentials with which a vendor issues tokens that expire: an installed app of GitHub, and clients of OAuth. */
 import { z } from 'zod';
-import { choice, exactlyOneOf, nonEmpty, secret } from './fields.ts';
+import { choice, exactlyOneOf, nonEmpty, scheme, secret } from './fields.ts';
 import { vendorUrl } from './target-keys.ts';
 
 const shortText = nonEmpty.max(200);
@@ -45,11 +45,14 @@ export const anyOauthClient = z
     authentication: choice(['body', 'basic'], 'body').describe(
       'Where the id and the secret of the client are sent: in the body of the call, or by basic in the header Authorization. Default: body.',
     ),
+    scheme: scheme
+      .prefault('Bearer')
+      .describe('The word before the token in the header Authorization. Default: Bearer.'),
     scope: nonEmpty.max(2_000).optional().describe('Scopes to ask for, with spaces between. Default: none.'),
   })
   .optional()
   .describe(
-    'Client of OAuth 2.0 whose tokens follow Bearer in the header Authorization; they are replaced before they expire. Default: none.',
+    'Client of OAuth 2.0 whose tokens are sent in the header Authorization; they are replaced before they expire. Default: none.',
   );
 
 /** For `.check`: a target has a token, or the credentials to get one. `words`: what a token needs besides. */

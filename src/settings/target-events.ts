@@ -1,7 +1,15 @@
 /** Keys of targets that receive changes over HTTP: which changes, and the headers of each call. */
 import { z } from 'zod';
 import { TASK_EVENTS, type TaskEvent, type TaskState } from '../contract/target.ts';
-import { envName, exactlyOneOf, type SecretSource, secretFile, toSource, unlessKeysAreUnknown } from './fields.ts';
+import {
+  envName,
+  exactlyOneOf,
+  type SecretSource,
+  scheme,
+  secretFile,
+  toSource,
+  unlessKeysAreUnknown,
+} from './fields.ts';
 import { explainType } from './issues.ts';
 
 /** Which changes a target receives. A change that does not match is skipped. */
@@ -38,11 +46,7 @@ const OWN_NAME = /^(host|connection|content-length|transfer-encoding|webhook-.*|
 
 const headerSecret = z
   .strictObject({
-    scheme: z
-      .string()
-      .regex(/^[A-Za-z][\w-]*$/, 'expected one word, such as Bearer')
-      .optional()
-      .describe('The word before the secret, such as Bearer. Default: none.'),
+    scheme: scheme.optional().describe('The word before the secret, such as Bearer. Default: none.'),
     env: envName.optional(),
     file: secretFile.optional(),
   })

@@ -153,7 +153,7 @@ const items = z
     find: call('GET', 'find', {
       list: pointer.describe('JSON pointer to the list of items in the answer. No default.'),
       isListOptional: flag.describe(
-        'Whether an answer without items leaves the list out, or writes null for it. Default: false.',
+        'Whether an answer without items is a 204, leaves the list out, or writes null for it. Default: false.',
       ),
       itemId: pointer.describe('JSON pointer to the id in the record of an item. No default.'),
       marker: pointer

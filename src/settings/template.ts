@@ -200,22 +200,24 @@ function jsonProblem(results: readonly string[]): string | undefined {
 
 /** Liquid is loaded when it is used: most settings have no template. */
 function engineFor(outputEscape: (value: unknown) => string): Liquids.Liquid {
-  const { Liquid } = createRequire(import.meta.url)('liquidjs') as typeof Liquids; // safe: the types of the same package
+  const { Liquid, toValue } = createRequire(import.meta.url)('liquidjs') as typeof Liquids; // safe: the types of the same package
   const engine = new Liquid({
     strictVariables: true,
     strictFilters: true,
     templates: {}, // no template reads a file
-    outputEscape,
+    // Liquid gives null, empty and blank in a template as objects of its own.
+    outputEscape: (value) => outputEscape(toValue(value)),
     renderLimit: 1_000,
     memoryLimit: 10_000_000,
   });
-  engine.registerFilter('json', { raw: true, handler: (value: unknown) => wireJson(value ?? null) });
-  engine.registerFilter('with', withMember);
+  engine.registerFilter('json', { raw: true, handler: (value: unknown) => wireJson(toValue(value) ?? null) });
+  engine.registerFilter('with', (record, name, value) => withMember(record, name, toValue(value)));
   return engine;
 }
 
 /** For systems that take a whole record: the record with another value of one member. */
 function withMember(record: unknown, name: unknown, value: unknown): unknown {
+  if (value === undefined) throw new TypeError('with needs a name and a value, such as with: "done", true');
   return { ...(typeof record === 'object' && record), [String(name)]: value };
 }
 

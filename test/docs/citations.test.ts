@@ -9,7 +9,7 @@ const files = ['src', 'jobs', 'test', 'bench', 'config', 'docs']
   .flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => path.join(folder, file)),
   )
-  .concat('README.md', 'CONTRIBUTING.md', 'vitest.chaos.config.ts')
+  .concat('README.md', 'CONTRIBUTING.md', ...readdirSync(root).filter((file) => file.startsWith('vitest.')))
   .filter((file) => /\.(tsx?|mjs|sql|yaml|md)$/.test(file))
   .map((file) => ({ file, text: readFileSync(path.join(root, file), 'utf8') }));
 

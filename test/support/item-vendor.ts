@@ -26,6 +26,8 @@ export interface ItemVendor {
   /** Does the request change the state of an item? */
   isWrite(request: SeenRequest): boolean;
   isCreation(request: SeenRequest): boolean;
+  /** The setting that lets the target create items. Default: create: true. */
+  readonly create?: string;
   /** The answer for an item that does not exist. */
   readonly missing: Reply;
 }

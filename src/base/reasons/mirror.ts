@@ -201,7 +201,7 @@ export const MIRROR_REASONS = {
   },
   NOT_LINKED: {
     meaning: 'The task is linked with no item, and the target creates none.',
-    remedy: `Link it (\`lockstep links import FILE --target {target} --account {account}\`), or set create: true for the target, ${REPLAY_SKIPPED}`,
+    remedy: `Link it (\`lockstep links import FILE --target {target} --account {account}\`), or set create: true for the target (http: items.create), ${REPLAY_SKIPPED}`,
   },
   NOT_SHOWN_YET: {
     meaning:

@@ -90,5 +90,7 @@ export async function removeLink(
 /** For people. */
 export function describeRemoved({ itemId, isForgotten }: RemovedLink, { target, account, task }: LinkCursor): string {
   const unlinked = `${task} of ${account} is no longer linked with ${itemId ?? 'the item created for it'} at ${target}.`;
-  return isForgotten ? `${unlinked} With create: true, its next delivery or a replay creates another item.` : unlinked;
+  return isForgotten
+    ? `${unlinked} If the target creates items, its next delivery or a replay creates another one.`
+    : unlinked;
 }

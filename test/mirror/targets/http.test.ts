@@ -113,11 +113,12 @@ test.each([
   [{ fields: { Done: null } }, { completed: [true] }, { item: { isCompleted: false } }],
   [{ fields: {} }, { completed: [true] }, { reason: 'UNREADABLE' }],
   [{}, { open: [null] }, { reason: 'UNREADABLE' }],
+  [undefined, { open: [null] }, { status: 'missing' }],
 ])(
   'the record %j of a system that leaves empty members out, with the states %j, is %j',
   async (record, values, expected) => {
     const { items } = exampleAt('our-trello');
-    replies.push({ body: record });
+    replies.push(record === undefined ? { status: 204 } : { body: record });
     const linked = open({
       ...exampleAt('our-trello'),
       items: items && { ...items, state: { at: '/fields/Done', ...values } },
@@ -185,10 +186,10 @@ test('an item in the trash of its system is missing, and another one is created 
   expect(await linked.readItem?.(itemId, context())).toEqual({ status: 'missing' });
   const completed = await linked.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
   expect(completed).toMatchObject({ status: 'refused', reason: 'ITEM_MISSING' });
-  replies.push({ body: { results: [{ ...page, properties: { ...page.properties, ...marker } }] } });
+  replies.push({ body: { results: [{ ...page, properties: marker }] } }, { body: page });
   replies.push({ body: { id: other } }, { body: { ...page, id: other, in_trash: false } });
   expect(await linked.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered', itemId: other });
-  expect(bed.server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST', 'POST', 'GET']);
+  expect(bed.server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST', 'GET', 'POST', 'GET']);
 });
 
 test.each([

@@ -55,10 +55,13 @@ test('a refresh token that is good once is replaced by the one that came with th
   expect([issuer.issued.length, issuer.refresh]).toEqual([3, 'refresh-3']);
 });
 
-test.each(['our-crm', 'our-openproject'])('an http target gets tokens as a client of OAuth: %s', async (name) => {
+test.each([
+  ['our-crm', 'Bearer'],
+  ['our-openproject', 'Zoho-oauthtoken'],
+])('an http target gets tokens as a client of OAuth: %s, with %s', async (name, scheme) => {
   const issued: string[] = [];
   const answer = (asked: SeenRequest): Reply =>
-    asked.headers.authorization === `Bearer ${issued.at(-1)}` ? { body: { ok: true } } : { status: 401, body: {} };
+    asked.headers.authorization === `${scheme} ${issued.at(-1)}` ? { body: { ok: true } } : { status: 401, body: {} };
   const system = await startVendor(UNDOCUMENTED, {}, [
     rule(
       'POST',
@@ -80,7 +83,7 @@ test.each(['our-crm', 'our-openproject'])('an http target gets tokens as a clien
   closing.push({ close: () => finish(system) });
   const { id, secret } = { id: 'app', secret: secretRef(SECRET, 'targets.outside.oauthClient.secret') };
   const tokenUrl = `${system.url}/token`;
-  const oauthClient = { id, secret, tokenUrl, scope: 'tasks offline', authentication: 'body' } as const;
+  const oauthClient = { id, secret, tokenUrl, scope: 'tasks offline', authentication: 'body', scheme } as const;
   const clock = clockAt(START);
   const target = processOf(system, { ...exampleAt(name), headers: {}, oauthClient }, clock.now);
   const deliver = () => target.deliver(deliveryOf({ id: '12', isCompleted: true }, { itemId: '7' }), context());
@@ -115,6 +118,7 @@ test.each([
     secret,
     refreshToken,
     authentication,
+    scheme: 'Bearer',
     tokenUrl: `${system.url}/token`,
   } as const;
   const target = processOf(system, { ...exampleAt('our-crm'), headers: {}, oauthClient }, () => new Date(START));

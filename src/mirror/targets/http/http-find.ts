@@ -17,40 +17,37 @@ interface Found {
   /** The url of the target, and the host there. */
   readonly url: string;
   readonly host: string;
-  readonly records: RecordReader;
-  /** Reads an item, for a search that shows only ids. */
+  readonly idAt: RecordReader['idAt'];
   read(calls: Calls, itemId: string): Promise<Asked<HttpItem>>;
 }
 
 /** A search that shows more items than this, of which each has to be read, does not search for the marker. */
 const MOST_READ = 20;
 
-export function itemFinder({ find, where, url, host, records, read }: Found) {
+export function itemFinder({ find, where, url, host, idAt, read }: Found) {
   const fill = requestFiller(find, `${where}.find`);
   const hasCursor = usesCursor(find);
-  const { idAt, itemOf, isDeleted } = records;
 
   /** Only if the settings say so: an answer with an error may show no list, or null, as well. */
   function isEmpty(body: unknown): boolean {
     return find.isListOptional && typeof body === 'object';
   }
 
-  /** What is wanted of a page: the item with the marker, or, if only a read shows the marker, the ids of all. */
-  function shownIn(body: unknown, marker: string): readonly (HttpItem | string)[] | undefined {
+  /** The ids of the items that may be the wanted one: those with the marker, or all if only a read shows it. */
+  function shownIn(body: unknown, marker: string): readonly string[] | undefined {
     const list = valueAt(body, find.list) ?? (isEmpty(body) ? [] : undefined);
     if (!Array.isArray(list)) return undefined;
     const { marker: at } = find;
-    if (at === undefined) return allOf(list.map((record) => idAt(record, find.itemId)));
-    const record: unknown = list.find((each) => carries(valueAt(each, at), marker) && !isDeleted(each));
-    if (record === undefined) return [];
-    const id = idAt(record, find.itemId);
-    return allOf([id === undefined ? undefined : itemOf(record, id)]);
+    const records = at === undefined ? list : list.filter((each) => carries(valueAt(each, at), marker));
+    const ids = records.map((record) => idAt(record, find.itemId)).filter((id) => id !== undefined);
+    return ids.length === records.length ? ids : undefined;
   }
 
-  async function readAll(calls: Calls, shown: readonly (HttpItem | string)[], marker: string, tooMany: Search['part']) {
-    if (shown.length > MOST_READ) return tooMany;
-    for (const each of shown) {
-      const asked: Asked<HttpItem> = typeof each === 'string' ? await read(calls, each) : { status: 'ok', value: each };
+  /** What a search shows may be old, and only a part of the record. */
+  async function readAll(calls: Calls, ids: readonly string[], marker: string, tooMany: Search['part']) {
+    if (ids.length > MOST_READ) return tooMany;
+    for (const id of ids) {
+      const asked = await read(calls, id);
       if (asked.status === 'missing') continue;
       if (asked.status !== 'ok') return asked;
       const { record } = asked.value;
@@ -72,14 +69,8 @@ export function itemFinder({ find, where, url, host, records, read }: Found) {
       more: find.more,
       shownIn: (body) => shownIn(body, marker),
       itemsOf: (shown) => readAll(calls, shown, marker, part),
-      lack: `it has no list at "${find.list}" (${where}.find.list), or its item with the marker has no state (state.at), or no id (find.itemId) of the form that items.id describes`,
+      lack: `it has no list at "${find.list}" (${where}.find.list), or its item with the marker has no id (find.itemId) of the form that items.id describes`,
       part,
     });
   };
-}
-
-/** Undefined if one is missing. */
-function allOf<T>(values: readonly (T | undefined)[]): readonly T[] | undefined {
-  const all = values.filter((value) => value !== undefined);
-  return all.length === values.length ? all : undefined;
 }

@@ -34,18 +34,15 @@ export function openHttp(settings: HttpSettings, given: ItemNeeds): Target {
 }
 
 /** The status of the answer decides, and its body only if it is a web page, or if the rules read it. */
-function sendTarget(
-  { name, answers: rules }: HttpSettings,
-  send: HttpRequest,
-  answers: VendorAnswers,
-  needs: ItemNeeds,
-): Target {
+function sendTarget(settings: HttpSettings, send: HttpRequest, answers: VendorAnswers, needs: ItemNeeds): Target {
+  const { name, answers: rules } = settings;
   const label = `${send.method} of ${answers.name}`;
   const where = `targets.${name}.send`;
   const requestFor = requestFiller(send, where);
   const hasRule = rules.error !== undefined || rules.success !== undefined;
   const readsBody = (status: number) => hasRule && status !== 204 && !rules.applied.includes(status);
   const tokens = tokensOf(needs);
+  const headersOf = tokenHeader(settings);
 
   return {
     async deliver(delivery, context): Promise<DeliveryOutcome> {
@@ -56,7 +53,7 @@ function sendTarget(
       const first = await tokens.read();
       if (typeof first !== 'string') return first;
       return renewing(tokens, first, (token) => {
-        const all = { ...bearer(token), ...type, ...headers };
+        const all = { ...headersOf(token), ...type, ...headers };
         const sent = { ...call, ...(content !== undefined && { body: content }), headers: all, secrets: [token] };
         return sendEvent(answers, label, sent, context, needs, { readsBody, place: `the url and ${where}.path` });
       });
@@ -75,7 +72,7 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
   const filler = <Key extends 'read' | 'complete' | 'reopen'>(key: Key) => requestFiller(items[key], `${where}.${key}`);
   const [read, complete, reopen] = [filler('read'), filler('complete'), filler('reopen')];
   const creation = create && { ...create, fill: requestFiller(create, `${where}.create`) };
-  const from = { where, url: settings.url, host: answers.name, records, read: readItem };
+  const from = { where, url: settings.url, host: answers.name, idAt: records.idAt, read: readItem };
   const search = find && itemFinder({ find, ...from });
 
   async function readItem(calls: Calls, itemId: string): Promise<Asked<HttpItem>> {
@@ -127,7 +124,7 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     ...answers,
     ...naming,
     noun,
-    headersOf: bearer,
+    headersOf: tokenHeader(settings),
     itemsBy,
     container: 'such address for new items',
     // The ledger counts from its record of the call, which may have been sent and applied as late as this.
@@ -138,8 +135,9 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
 }
 
 /** The token that an OAuth client was given, if there is one; other secrets are in the headers of the settings. */
-function bearer(token: string): TargetRequest['headers'] {
-  return token === '' ? {} : { authorization: `Bearer ${token}` };
+function tokenHeader({ oauthClient }: HttpSettings) {
+  return (token: string): TargetRequest['headers'] =>
+    oauthClient === undefined ? {} : { authorization: `${oauthClient.scheme} ${token}` };
 }
 
 async function checkWithoutSearch(needs: ItemNeeds, context: CallContext): Promise<readonly Finding[]> {

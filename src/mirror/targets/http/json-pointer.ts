@@ -24,9 +24,10 @@ function memberOf(value: unknown, name: string): unknown {
   return isContainer && Object.hasOwn(value, name) ? new Map(Object.entries(value)).get(name) : undefined;
 }
 
-/** Whether the answer says that there is no such value: null, or no such element of a list. */
+/** Whether the answer says that there is no such value: no content, null, or no such element of a list. */
 export function isAbsent(document: unknown, pointer: string): boolean {
+  if (document === null) return true;
   const value = valueAt(document, pointer);
-  if (value !== undefined || pointer === '') return value === null;
+  if (value !== undefined) return value === null;
   return Array.isArray(valueAt(document, pointer.slice(0, pointer.lastIndexOf('/'))));
 }

@@ -185,7 +185,7 @@ async function sendJudged(
 ): Promise<Judged | TargetFailure> {
   let judged: Judged | undefined;
   const judge = ({ httpStatus, headers }: Head, text: string): Judged => {
-    const reply: Reply = { httpStatus, headers, text, body: jsonOf(text) };
+    const reply: Reply = { httpStatus, headers, text, body: httpStatus === 204 ? null : jsonOf(text) };
     return { status: 'judged', reply, failure: itemFailureOf(answers, reply, call, now().getTime()) };
   };
   const answered = await caller.send(request, context, (whole) => {

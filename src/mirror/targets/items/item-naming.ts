@@ -7,6 +7,8 @@ export interface ItemNaming {
   readonly linkedBy: string;
   /** How people link a task with an item, as part of a message. */
   readonly howToLink: string;
+  /** How people let the target create items, as part of a message. Default: set create: true for this target. */
+  readonly howToCreate?: string;
   /** What a cell may put before a bare id, with a colon. */
   readonly sign: string;
   /** What a text puts before a bare id. */
@@ -172,16 +174,17 @@ export function httpNaming({
 }: Pick<HttpItems, 'noun' | 'sign' | 'id' | 'address'>): ItemNaming {
   const start = address === undefined ? '' : `${address}|`;
   return {
-    ...named(sign, `the id of the ${noun}`, 'ID'),
+    ...named(sign, `the id of the ${noun}`, 'ID', address === undefined ? '' : 'by its address or '),
+    howToCreate: 'describe how to create one in items.create of this target',
     // Ids are encoded in paths, but an encoded dot is a dot.
     isItemId: (itemId) => new RegExp(`^(?:${id})$`).test(itemId) && !/^\.{1,2}$/.test(itemId),
     itemsIn: (text) => distinct(text, new RegExp(`(?:${start}(?<!\\w)${sign}:\\s*)(?<id>${id})(?![\\w-])`, 'g')),
   };
 }
 
-function named(sign: string, linkedBy: string, example: string) {
+function named(sign: string, linkedBy: string, example: string, byAddress = 'by its address or ') {
   const and = linkedBy.startsWith('the ') ? 'and ' : '';
-  const howToLink = `name it in the text of the task by its address or as ${sign}: ${and}${linkedBy}`;
+  const howToLink = `name it in the text of the task ${byAddress}as ${sign}: ${and}${linkedBy}`;
   return { sign, prefix: `${sign}: `, linkedBy, howToLink, example };
 }
 

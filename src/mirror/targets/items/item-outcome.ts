@@ -12,7 +12,7 @@ import type { Missing } from './item-target.ts';
 export interface Reply extends Head {
   /** Without secrets. */
   readonly text: string;
-  /** The parsed JSON; undefined if it is not JSON. */
+  /** The parsed JSON; undefined if it is not JSON; null for 204, which has no content. */
   readonly body: unknown;
 }
 

@@ -62,7 +62,8 @@ export interface Items<Item> {
   readonly details?: ItemDetails<Item>;
 }
 
-export interface ItemSystem<Item extends ItemState> extends Pick<ItemNaming, 'linkedBy' | 'isItemId' | 'howToLink'> {
+export interface ItemSystem<Item extends ItemState>
+  extends Pick<ItemNaming, 'linkedBy' | 'isItemId' | 'howToLink' | 'howToCreate'> {
   /** What an item is, for people: "GitHub issue". */
   readonly noun: string;
   readonly settings: {
@@ -114,7 +115,7 @@ export function itemTarget<Item extends ItemState>(
 }
 
 function whyNothingToDo<Item extends ItemState>(
-  { noun, howToLink, settings }: ItemSystem<Item>,
+  { noun, howToLink, howToCreate = 'set create: true for this target', settings }: ItemSystem<Item>,
   delivery: Delivery,
 ): DeliveryOutcome | undefined {
   const { task, itemId } = delivery;
@@ -125,7 +126,7 @@ function whyNothingToDo<Item extends ItemState>(
     return { status: 'skipped', reason: 'TASK_GONE', detail };
   }
   if (itemId !== undefined || settings.create) return undefined;
-  const detail = `No ${noun} is linked with this ${task.kind}: ${howToLink}; or set create: true for this target`;
+  const detail = `No ${noun} is linked with this ${task.kind}: ${howToLink}; or ${howToCreate}`;
   return { status: 'skipped', reason: 'NOT_LINKED', detail };
 }
 
