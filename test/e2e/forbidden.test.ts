@@ -1,4 +1,9 @@
-/** A key without the right to one operation: only runs that need it fail, and they resume once the right is given. */
+/**
+ * A key without the right to one operation: only runs that need it fail, and they resume once the right is given. If only some
+ * records are forbidden, a run without them succeeds.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { suspensionOf } from '../../src/engine/ledger/scopes/suspensions.ts';
@@ -46,3 +51,19 @@ test.each([
     ]);
   },
 );
+
+test('the only new contacts are forbidden: the run names them, and succeeds once `where` leaves them out', async () => {
+  await harness.addContacts(people(2));
+  expect((await harness.here('run', 'contacts')).code).toBe(0);
+  await harness.addContacts([{ first_name: 'Eve', email: 'eve@example.com' }]);
+  harness.front.set(async (request, pass) => (/customers.(create|import)/.test(request.path) ? FORBIDDEN : pass()));
+  const night = await harness.here('run', 'contacts');
+  expect([night.code, night.json.counts.unchanged, night.json.error.code]).toEqual([3, 2, 'OPERATION_FORBIDDEN']);
+  expect(night.json.error.message).toContain('only for some records, such as 3, start again without them');
+  const settings = path.join(harness.dataDir, 'lockstep.yaml');
+  const where = 'options: { where: { email: { not: eve@example.com } } }';
+  await writeFile(settings, (await readFile(settings, 'utf8')).replace('job: contacts', `job: contacts, ${where}`));
+  const next = await harness.here('run', 'contacts');
+  expect([next.code, next.json.leftOut]).toEqual([0, { linked: 0, contacts: 1 }]);
+  expect((await harness.here('status')).json.needs).toEqual([]);
+});
