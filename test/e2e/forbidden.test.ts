@@ -52,6 +52,28 @@ test.each([
   },
 );
 
+test('creating customers for a load is forbidden: a retry, once the right is given, creates them and the orders', async () => {
+  harness.front.set(async (request, pass) => (request.path.endsWith('/customers/create') ? FORBIDDEN : pass()));
+  const file = await harness.file(
+    'new.csv',
+    'order_id,amount,customer_email\nA,1,ann@example.com\nB,2,bob@example.com\n',
+  );
+  const load = await harness.here('orders', 'load', file, '--account', 'test', '--yes', '--create-customers');
+  expect([load.code, load.json.error.code]).toEqual([3, 'OPERATION_FORBIDDEN']);
+  const early = await harness.here('runs', 'retry', load.json.run);
+  expect([early.code, early.json.error.code]).toEqual([3, 'OPERATION_FORBIDDEN']);
+  harness.front.set();
+  const retried = await harness.here('runs', 'retry', load.json.run);
+  expect([retried.code, retried.json.counts]).toMatchObject([0, { in: 2, created: 2 }]);
+  expect([(await harness.customers()).length, await harness.orderCommits()]).toEqual([
+    5,
+    new Map([
+      ['A', 1],
+      ['B', 1],
+    ]),
+  ]);
+});
+
 test('the only new contacts are forbidden: the run names them, and succeeds once `where` leaves them out', async () => {
   await harness.addContacts(people(2));
   expect((await harness.here('run', 'contacts')).code).toBe(0);
