@@ -120,8 +120,11 @@ async function findCustomers(context: Context, exclusive: Exclusive, checkpoint:
     case 'started':
       await addNote(pool, run.id, `created customers in run ${creating.run.id}`);
       return { status: 'on', checkpoint: { ...checkpoint, step: 'creating', creator: creating.run.id } };
-    case 'busy':
-      return waitFor(context, exclusive, checkpoint, creating.run.id);
+    case 'busy': {
+      const { id: creator, partOf } = creating.run;
+      if (partOf !== run.id) return waitFor(context, exclusive, checkpoint, creator);
+      return continueFrom(exclusive, run.id, { ...checkpoint, step: 'creating', creator }); // the load is retried
+    }
     case 'stale':
       return { status: 'on', checkpoint };
     default:

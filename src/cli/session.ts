@@ -143,8 +143,8 @@ export class Session {
   }
 
   /**
-   * Takes SIGINT and SIGTERM: the first says `words` and aborts the signal, the second ends the process. `tell`: how it says
-   * them; default: on stderr.
+   * Takes SIGINT and SIGTERM: the first says `words` and aborts the signal, the second ends the process and says so. `tell`:
+   * how it says that; default: on stderr.
    */
   untilStopped(words: string, tell: (words: string) => void = this.out.complain): AbortSignal {
     const stopping = listenForStop(this.#around.signals, {
@@ -152,7 +152,10 @@ export class Session {
         this.#question.breakOff();
         tell(words);
       },
-      onSecond: () => this.#around.abort(FAILED),
+      onSecond: () => {
+        tell('Stopped at once.');
+        this.#around.abort(FAILED);
+      },
     });
     this.#closers.unshift(async () => stopping.close()); // closed last, because closing the rest can take a while, too
     return stopping.signal;

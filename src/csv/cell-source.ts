@@ -7,18 +7,28 @@ export interface CellSource {
   readonly also?: readonly number[];
   /** The part of a cell such as `Ann Lee (ann@example.com)`. */
   readonly take?: 'email' | 'name';
+  /** Where the cell is if the amount in column `amount` is negative: who pays a refund is not the customer. */
+  readonly ifNegative?: { readonly amount: number; readonly index: number };
 }
 
 /** The value, without spaces around it; empty where the row has none. */
-export function cellFrom(cells: readonly string[], { index, also, take }: CellSource): string {
-  const cell = trimmed(cells[index] ?? '');
+export function cellFrom(cells: readonly string[], { index, also, take, ifNegative }: CellSource): string {
+  const isElsewhere = ifNegative !== undefined && NEGATIVE.test(cells[ifNegative.amount] ?? '');
+  const cell = trimmed(cells[isElsewhere ? ifNegative.index : index] ?? '');
   if (also) return [cell, ...also.map((one) => trimmed(cells[one] ?? ''))].filter((part) => part !== '').join(' ');
   return take === undefined ? cell : partOf(cell, take);
 }
 
-export function isSameSource(one: CellSource, other: CellSource): boolean {
-  return one.index === other.index && one.take === other.take && String(one.also) === String(other.also);
+/** All columns that it reads. */
+export function indexesOf({ index, also = [], ifNegative }: CellSource): readonly number[] {
+  return [index, ...also, ...(ifNegative ? [ifNegative.index] : [])];
 }
+
+export function isSameSource(one: CellSource, other: CellSource): boolean {
+  return one.take === other.take && String(indexesOf(one)) === String(indexesOf(other));
+}
+
+const NEGATIVE = /^\D*[-−(]/;
 
 const NAME_AND_EMAIL = /^([^@]*?)\s*[(<]([^\s()<>@]+@[^\s()<>@]+)[)>]$/;
 

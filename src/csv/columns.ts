@@ -7,6 +7,7 @@ import type { LockstepError } from '../base/errors.ts';
 import { refuseDoubtfulAmount } from './amount-column.ts';
 import { isPrice, isTaxed, isUntaxed } from './amount-words.ts';
 import { areLabels, byContent, isOfPerson, mostFit } from './by-content.ts';
+import { indexesOf } from './cell-source.ts';
 import { ambiguous, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { columnIndex, type Header, namelessColumn, refuseDuplicates } from './column-names.ts';
 import { findNamePair, yieldToBetter } from './customer-columns.ts';
@@ -107,7 +108,7 @@ function addChosen(
 function usedNames({ names }: Header, { told, remembered, preset }: MappingChoices): (name: string) => boolean {
   const given = new Set([...(told?.values() ?? []), ...(remembered?.values() ?? [])]);
   const sources = preset ? [...sourcesOf(preset, names).values()] : [];
-  const read = new Set(sources.flatMap(({ index, also = [] }) => [index, ...also]).map((index) => names[index]));
+  const read = new Set(sources.flatMap(indexesOf).map((index) => names[index]));
   const isToldBy = (field: Field) => told?.has(field) || remembered?.has(field);
   const isRecognised = (name: string) => {
     const known = byContent(name, []) ?? recognise(name);
@@ -121,7 +122,7 @@ function unusedOf(
   columns: readonly MappedColumn[],
   unfit: readonly (MappedColumn & { readonly better?: string })[],
 ): readonly UnusedColumn[] {
-  const used = new Set(columns.flatMap(({ index, also = [] }) => [index, ...also]));
+  const used = new Set(columns.flatMap(indexesOf));
   return names.flatMap((name, index): UnusedColumn[] => {
     if (used.has(index)) return [];
     const bad = unfit.find((column) => column.index === index);
@@ -254,7 +255,7 @@ function refuseItems(columns: readonly MappedColumn[], firstCells: FirstCells): 
     return same.every((cells) => isSame(cells, row)) && others.length > 0 && !others.some((cell) => DATE.test(cell));
   };
   for (const [index, cells] of all.entries()) {
-    if (columns.some((column) => column.index === index || column.also?.includes(index))) continue;
+    if (columns.some((column) => indexesOf(column).includes(index))) continue;
     const starts = cells.filter((_, row) => !isSame(cells, row));
     const isLabel = cells.every((cell) => NUMBER.test(cell)) && new Set(starts).size === starts.length;
     if (!isLabel || starts.length === 1 || starts.length === cells.length) continue;

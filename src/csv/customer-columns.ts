@@ -32,9 +32,9 @@ export function yieldToBetter(
 }
 
 const FIRST_NAME =
-  /^(.*?) ?(?:first ?name|given name|vorname|\bprenom\b|\bnombres?\b|\bnome\b|voornaam|fornamn|\bimie\b) ?(.*)$/;
+  /^(.*?) ?(?:first ?name|given name|vorname|\bprenom\b|\bnombres?\b|\bnome\b|voornaam|fornamn|\bimie\b|(?<![^ ])名(?![^ ])) ?(.*)$/;
 const LAST_NAME =
-  /^(.*?) ?(?:last ?name|surname|family name|nachname|\bnom\b|apellidos?|cognome|sobrenome|achternaam|efternamn|nazwisko) ?(.*)$/;
+  /^(.*?) ?(?:last ?name|surname|family name|nachname|\bnom\b|apellidos?|cognome|sobrenome|achternaam|efternamn|nazwisko|(?<![^ ])姓(?![^ ])) ?(.*)$/;
 /** Whose first and last name may be the customer's, the best one first; never those of a recipient or an employee. */
 const PERSONS: readonly string[] = [...CUSTOMER_PARTS, '', ...PERSON_PARTS, ...COMPANY_PARTS];
 
@@ -64,7 +64,9 @@ export function findNamePair(found: Map<Field, MappedColumn>, firstCells: FirstC
     if (!isHalf(found.get('customer_name')) || !isHalf(found.get('full_name'))) return;
     found.delete('full_name');
     const by = { how: 'synonym', confidence: CONFIDENCE.vague } as const;
-    found.set('customer_name', firstCells.column('customer_name', { index, also: [last] }, by));
+    const isLastFirst = firstCells.header.names[last]?.endsWith('姓') === true; // as the languages do that call it so
+    const source = isLastFirst ? { index: last, also: [index] } : { index, also: [last] };
+    found.set('customer_name', firstCells.column('customer_name', source, by));
     return;
   }
 }

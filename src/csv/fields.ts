@@ -88,8 +88,8 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   customer_email: ['kundenemail'],
   customer_phone: ['customer tel', 'kundentelefon'],
   customer_name: names(`
-    kundenname, klantnaam, kundnamn, покупатель, клиент, имя клиента, 注文者氏名, 注文者名, お客様名, 購入者名, 顧客名, 买家姓名,
-    客户姓名, 客户名称, 買家姓名, 客戶姓名, 客戶名稱, 주문자명, 구매자명, 고객명`),
+    kundenname, klantnaam, kundnamn, покупатель, клиент, имя клиента, 注文者名, お客様名, 購入者名, 顧客名,
+    客户名称, 客戶名稱, 주문자명, 구매자명, 고객명`),
   full_name: names(`
     name 1, contact, contacts, contact person, vollstandiger name, ansprechpartner, nombre completo,
     nom complet, imie i nazwisko, ad soyad, adi soyadi,
@@ -136,7 +136,7 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
 export const CUSTOMER_PARTS: readonly string[] = names(`
     customer, customers, client, buyer, purchase, purchaser, shopper, consumer, cust, kunden, kunde,
     besteller, cliente, comprador, acheteur, kaufer, kaufers, klant, kund, klient, klienta, kupujacy,
-    kupujacego, musteri`);
+    kupujacego, musteri, 注文者, 購入者, 顧客, 买家, 買家, 客户, 客戶`);
 /** The same; another person may be meant. */
 export const PERSON_PARTS: readonly string[] = names(`
     contact, person, payer, billing, bill to, from, contato, contacto, alici, rechnung, rechnungs,

@@ -26,8 +26,9 @@ const rule = z.union(
       .transform((first) => ({ first })),
     z.strictObject({ column: columnName, take: z.enum(['email', 'name']) }),
     z.strictObject({ join: z.array(columnName).min(2) }),
+    z.strictObject({ column: columnName, ifNegative: columnName }),
   ],
-  'expected a column, a list of columns, { column: …, take: email } (or name), or { join: [ … ] }',
+  'expected a column, a list of columns, { column: …, take: email } (or name), { column: …, ifNegative: … }, or { join: [ … ] }',
 );
 
 /** Conditions on columns, by the column's header or number. */
@@ -157,6 +158,12 @@ export function sourcesOf(
   for (const field of FIELDS) {
     const source = columns[field] && sourceOf(columns[field], names, hasCells);
     if (source) sources.set(field, source);
+  }
+  const amount = sources.get('amount')?.index;
+  for (const [field, source] of sources) {
+    const rule = columns[field];
+    const index = rule !== undefined && 'ifNegative' in rule ? indexOf(names, rule.ifNegative) : -1;
+    if (amount !== undefined && index !== -1) sources.set(field, { ...source, ifNegative: { amount, index } });
   }
   return sources;
 }

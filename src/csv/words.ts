@@ -10,8 +10,12 @@ export function plainWords(name: string): string {
     .toLowerCase()
     .replace(/[ßæœøłđı]/g, (letter) => SPELT[letter] ?? letter)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
+    .trim()
+    .replace(CUSTOMER, '$1 ');
 }
+
+/** The customer, in languages that put no spaces between words: as in `注文者メールアドレス`. */
+const CUSTOMER = /^(注文者|購入者|顧客|买家|買家|客户|客戶)(?=\p{L})/u;
 
 /** Letters that are not a letter of ASCII and an accent. */
 const SPELT: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i' };

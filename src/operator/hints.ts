@@ -1,5 +1,6 @@
 /** Prints reasons with commands that can be pasted. */
 import type { Hints } from '../base/reasons/reasons.ts';
+import { shellWord } from '../base/reasons/template.ts';
 import { isOfOtherTenant } from '../engine/ledger/run-remedy.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 
@@ -7,11 +8,15 @@ import type { Run } from '../engine/ledger/runs.ts';
 export function hintsFor(hint: (command: string) => string, run: Run): Hints {
   const { id, account, planId } = run;
   const plan = planId !== undefined && { plan: planId };
-  return { command: hint, about: { run: id, account, again: againCommand(run), ...plan } };
+  return { command: hint, about: { run: id, account, again: againWords(run), ...plan } };
 }
 
-/** The words of the command that works on the rows again which are not done. */
-function againCommand({ id, status, type, sync, account, dryRun, partOf, errorCode }: Run): readonly string[] {
+/** The command that works on the rows again which are not done. */
+export function againCommand(run: Run): string {
+  return againWords(run).map(shellWord).join(' ');
+}
+
+function againWords({ id, status, type, sync, account, dryRun, partOf, errorCode }: Run): readonly string[] {
   const isLost = isOfOtherTenant({ status, errorCode });
   if (status !== 'done' && status !== 'cancelled' && !dryRun && !isLost) return ['runs', 'resume', partOf ?? id];
   if (partOf !== undefined) return ['runs', 'retry', partOf];

@@ -15,7 +15,7 @@ import { type Transactional, together } from '../storage/transaction.ts';
 import { readLoad } from '../syncs/orders/begin-load.ts';
 import { approveFirst } from '../syncs/orders/load-approval.ts';
 import { reopenLoad } from '../syncs/orders/reopen-load.ts';
-import { applyCommand } from './run-report.ts';
+import { againCommand } from './hints.ts';
 
 type Hint = (command: string) => string;
 
@@ -69,7 +69,7 @@ async function requireItsTenant(db: Queryable, run: Run): Promise<void> {
 export async function requireResumable(db: Queryable, run: Run, hint: Hint): Promise<void> {
   const { id, status, phase, account } = run;
   if (status === 'done' || status === 'cancelled')
-    throw alreadyEnded(run, `To work on its rows again: ${hint(applyCommand(run))}`);
+    throw alreadyEnded(run, `To work on its rows again: ${hint(againCommand(run))}`);
   if (status === 'failed' && phase === undefined)
     throw alreadyEnded(
       run,
@@ -130,7 +130,10 @@ export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<nu
     const { remedy, command } = remedyFor(run);
     throw wrongUse(`Run ${id} is unfinished. ${remedy}: ${hint(command)}`, 'RUN_UNFINISHED');
   }
-  if (dryRun) throw wrongUse(`Run ${id} was a dry run: nothing was sent, so nothing has failed.`, 'RUN_WAS_DRY');
+  if (dryRun) {
+    const message = `Run ${id} was a dry run, which sends nothing. To send its rows: ${hint(againCommand(run))}`;
+    throw wrongUse(message, 'RUN_WAS_DRY');
+  }
   await requireItsTenant(pool, run);
   const rows = await reopenLoad(pool, id);
   if (rows === undefined) return retryLoad(pool, await readRun(pool, id), hint); // another person was faster

@@ -37,8 +37,9 @@ export function presetWords({ name, title, header }: Preset): string {
 }
 
 /** The columns that fill a field, in quotes. `names`: all columns of the file. */
-export function columnWords({ name, also = [], take }: MappedColumn, names: readonly string[]): string {
+export function columnWords({ name, also = [], take, ifNegative }: MappedColumn, names: readonly string[]): string {
   const columns = [name, ...also.map((index) => names[index] ?? '')].map((one) => JSON.stringify(one)).join(' and ');
+  if (ifNegative) return `${columns}, for negative amounts ${JSON.stringify(names[ifNegative.index] ?? '')}`;
   return take === undefined ? columns : `${columns}, its ${PARTS[take]}`;
 }
 

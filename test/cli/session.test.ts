@@ -49,6 +49,14 @@ test('what a signal says does not continue the question', async () => {
   expect(stdout.text()).toMatch(/\[y\/N\] \nStopping\.\n$/);
 });
 
+test('a second signal says that it stops at once', () => {
+  const { session, stdout, signals } = sessionAt(new PassThrough());
+  session.untilStopped('Stopping.', session.out.say);
+  signals.emit('SIGINT');
+  signals.emit('SIGINT');
+  expect(stdout.text()).toBe('Stopping.\nStopped at once.\n');
+});
+
 test('the end of the input ends a question without an answer', async () => {
   const stdin = new PassThrough();
   const asked = sessionAt(stdin).session.ask('Write that?', new AbortController().signal);

@@ -179,6 +179,36 @@ test('a line without an order_id that two corrections, or a retry, give to diffe
   expect(await amounts()).toEqual([10]);
 });
 
+test('a record that is changed in two tabs keeps the first change, and the second form says that it is old', async () => {
+  const change = '/records/test/call/customers.update';
+  const open = async () => {
+    const [, form = ''] = (await look('/records/test/customers/1')).split(`action="${change}"`);
+    const inputs = form.slice(0, form.indexOf('</form>')).matchAll(/name="(\w+)" value="([^"]*)"/g);
+    return Object.fromEntries([...inputs].map(([, name = '', value = '']) => [name, value]));
+  };
+  const [one, other] = [await open(), await open()];
+  const first = { ...one, organization: 'Lee Ltd' };
+  await post(change, first);
+  expect(await post(change, { ...other, phone_number: '+49 30 1' })).toContain('has changed since its page was opened');
+  expect(await post(change, first)).toBe('/records/test/customers/1');
+  await post(change, { ...(await open()), phone_number: '+49 30 1' });
+  const [customer] = await harness.customers();
+  expect(customer).toMatchObject({ organization: 'Lee Ltd', phone_number: '+49 30 1' });
+  expect([...(await harness.commitsBy('customers.update')).values()]).toEqual([2]);
+});
+
+test('a subtask that was renamed since its page was opened keeps its name when it is completed', async () => {
+  await harness.call('tasks.create', { taskName: 'Call' });
+  await harness.call('subtasks.create', { task_id: 1, item_name: 'Ann' });
+  const change = '/records/test/call/subtasks.update';
+  const [, form = ''] = (await look('/records/test/tasks/1')).split(`action="${change}"`);
+  const inputs = form.slice(0, form.indexOf('</form>')).matchAll(/name="([\w.]+)" value="([^"]*)"/g);
+  await harness.call('subtasks.update', { id: 1, item_name: 'Ann Lee' }, 1);
+  const old = Object.fromEntries([...inputs].map(([, name = '', value = '']) => [name, value]));
+  expect(await post(change, old)).toContain('has changed since its page was opened');
+  expect(await harness.call('subtasks.getall', undefined, 1)).toMatchObject([{ item_name: 'Ann Lee' }]);
+});
+
 test('the columns of a corrected file are not remembered for files with that header', async () => {
   const run = await harness.load('client_id,amount,description\n1,10,a\n2,x,b\n');
   const upload = await post(`/runs/${run.id}/fix`, FIXED);

@@ -187,6 +187,18 @@ test('the names of a recipient are not those of the customer, and a whole name g
   expect(fields).toMatchObject({ customer_name: 'Customer Name' });
 });
 
+test('the family name of Japanese goes first, and a given name alone is not the customer’s name', async () => {
+  const header = '注文番号,注文者姓,注文者名,注文者メールアドレス,請求金額,送付先姓,送付先名';
+  const { rows } = await loaded(`${header}\nR-1,鈴木,花子,a@example.jp,4000,佐藤,花子\nR-2,山田,花子,,500,,\n`);
+  expect(rows.map(({ values }) => [values.customer_name, values.customer_email])).toEqual([
+    ['鈴木 花子', 'a@example.jp'],
+    ['山田 花子', undefined],
+  ]);
+  expect(await fieldsOf('注文番号,注文者名,請求金額', 'R-1,鈴木 花子,4000')).toMatchObject({
+    customer_name: '注文者名',
+  });
+});
+
 test('a column that says yes to a refund tells which orders were refunded, and the remedy leaves them out', async () => {
   const text = 'order_number,Email,total,Refunded\n11,a@x.de,5,No\n12,b@x.de,6,Yes\n';
   const notes = async (choices: SheetChoices = {}) => (await loaded(text, choices)).overview.notes([]).join();

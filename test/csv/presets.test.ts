@@ -67,10 +67,11 @@ const EXPECTED: Readonly<Record<string, readonly object[]>> = {
   'paypal-activity.csv': [
     { order_id: '2Y150470VV8990001', amount: '47.25', description: 'Mug', customer_email: 'ann@example.com' },
     { amount: '20', customer_name: 'Ben Ode' },
+    { amount: '-20', customer_email: 'ben@example.com', customer_name: 'Ben Ode' },
   ],
   'paypal-aktivitaeten.csv': [
     { order_id: 'TX123', amount: '1212.5', description: 'Lampe', customer_email: 'ann@example.com' },
-    { order_id: 'TX124', amount: '-5', status: 'Abgeschlossen', customer_name: 'Ben Ode' },
+    { order_id: 'TX124', amount: '-5', status: 'Abgeschlossen', customer_email: 'ben@example.com' },
   ],
   'pipedrive-deals.csv': [
     {
@@ -128,7 +129,7 @@ test.each(Object.entries(EXPECTED))('reads %s without any option', async (name, 
   const { sheet, rows } = await sample(name);
   expect(sheet.preset?.name).toBe(name.endsWith('.tsv') ? undefined : name.replace('.csv', ''));
   expect(rows.map(({ status }) => status)).not.toContain('invalid');
-  expect(rows.slice(0, 2)).toMatchObject(values.map((one) => ({ values: one })));
+  expect(rows.slice(0, values.length)).toMatchObject(values.map((one) => ({ values: one })));
 });
 
 test('no preset takes the customer ids of another program for those of the service', async () => {
@@ -231,6 +232,17 @@ test('a preset cannot be called none, and a missing directory is an error', asyn
   await expect(readPresets(await dirWith({ 'none.yaml': OWN }))).rejects.toThrow(/none is not allowed as a name/);
   const missing = path.join(await freshDir(), 'missing');
   await expect(readPresets(missing)).rejects.toMatchObject(anError('PRESETS_UNREADABLE', 'presets in the settings', 2));
+});
+
+test('a refund of PayPal is of its receiver, and a withdrawal names no customer', async () => {
+  const paypal = 'Transaction ID,Name,Gross,From Email Address,To Email Address';
+  const text = `${paypal}\nT1,Ben Ode,(5.00),shop@example.com,ben@example.com\nT2,,-9.00,shop@example.com,\n`;
+  const { sheet, rows } = await loaded(text, { presets: await readPresets(), accounting: true });
+  expect(rows).toMatchObject([
+    { values: { amount: '-5', customer_email: 'ben@example.com' } },
+    { status: 'invalid', problems: [{ code: 'NO_CUSTOMER' }] },
+  ]);
+  expect(sheet.mapping.unmapped).toEqual([]);
 });
 
 test('a chosen preset needs a header', async () => {

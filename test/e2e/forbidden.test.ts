@@ -1,4 +1,9 @@
-/** A key without the right to one operation: only runs that need it fail, and they resume once the right is given. */
+/**
+ * A key without the right to one operation: only runs that need it fail, and they resume once the right is given. If only some
+ * records are forbidden, a run without them succeeds.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { suspensionOf } from '../../src/engine/ledger/scopes/suspensions.ts';
@@ -46,3 +51,41 @@ test.each([
     ]);
   },
 );
+
+test('creating customers for a load is forbidden: a retry, once the right is given, creates them and the orders', async () => {
+  harness.front.set(async (request, pass) => (request.path.endsWith('/customers/create') ? FORBIDDEN : pass()));
+  const file = await harness.file(
+    'new.csv',
+    'order_id,amount,customer_email\nA,1,ann@example.com\nB,2,bob@example.com\n',
+  );
+  const load = await harness.here('orders', 'load', file, '--account', 'test', '--yes', '--create-customers');
+  expect([load.code, load.json.error.code]).toEqual([3, 'OPERATION_FORBIDDEN']);
+  const early = await harness.here('runs', 'retry', load.json.run);
+  expect([early.code, early.json.error.code]).toEqual([3, 'OPERATION_FORBIDDEN']);
+  harness.front.set();
+  const retried = await harness.here('runs', 'retry', load.json.run);
+  expect([retried.code, retried.json.counts]).toMatchObject([0, { in: 2, created: 2 }]);
+  expect([(await harness.customers()).length, await harness.orderCommits()]).toEqual([
+    5,
+    new Map([
+      ['A', 1],
+      ['B', 1],
+    ]),
+  ]);
+});
+
+test('the only new contacts are forbidden: the run names them, and succeeds once `where` leaves them out', async () => {
+  await harness.addContacts(people(2));
+  expect((await harness.here('run', 'contacts')).code).toBe(0);
+  await harness.addContacts([{ first_name: 'Eve', email: 'eve@example.com' }]);
+  harness.front.set(async (request, pass) => (/customers.(create|import)/.test(request.path) ? FORBIDDEN : pass()));
+  const night = await harness.here('run', 'contacts');
+  expect([night.code, night.json.counts.unchanged, night.json.error.code]).toEqual([3, 2, 'OPERATION_FORBIDDEN']);
+  expect(night.json.error.message).toContain('only for some records, such as 3, start again without them');
+  const settings = path.join(harness.dataDir, 'lockstep.yaml');
+  const where = 'options: { where: { email: { not: eve@example.com } } }';
+  await writeFile(settings, (await readFile(settings, 'utf8')).replace('job: contacts', `job: contacts, ${where}`));
+  const next = await harness.here('run', 'contacts');
+  expect([next.code, next.json.leftOut]).toEqual([0, { linked: 0, contacts: 1 }]);
+  expect((await harness.here('status')).json.needs).toEqual([]);
+});

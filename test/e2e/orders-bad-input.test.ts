@@ -3,6 +3,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { command } from '../cli/command.ts';
 import { csvOf } from '../support/harness/orders.ts';
 import { openCommandHarness } from './commands.ts';
 
@@ -131,6 +132,16 @@ describe('good rows beside bad ones', () => {
     const { code, json } = await harness.here('orders', 'load', file, ...ACCOUNT);
     expect([code, json.counts]).toMatchObject([1, { in: 3, created: 2, invalid: 1 }]);
   });
+});
+
+test('whole amounts of yen are loaded with the decimal sign that the message says', async () => {
+  const file = await harness.file('yen.csv', csvOf(PLAIN, ['A,1,"￥123,450"', 'B,1,"￥5,000"', 'C,1,￥800']));
+  const unclear = await command(['orders', 'load', file, ...ACCOUNT, '--config', 'lockstep.yaml'], harness.around);
+  expect([unclear.code, unclear.stdout]).toEqual([1, expect.stringContaining('2 × AMOUNT_AMBIGUOUS')]);
+  const way = /`(--decimal \S+)` gives 123450\)/.exec(unclear.stdout.replaceAll(/\s+/g, ' '))?.[1] ?? '';
+  const { code } = await harness.here('orders', 'load', file, ...ACCOUNT, ...way.split(' '));
+  const amounts = (await harness.orders()).map(({ amount }) => Number(amount)).sort((a, b) => a - b);
+  expect([code, amounts]).toEqual([0, [800, 5_000, 123_450]]);
 });
 
 test('can be corrected in the results and loaded again until no row is returned', async () => {

@@ -154,6 +154,13 @@ test('a dry run plans and writes nothing', async () => {
   const file = await harness.file('orders.csv', ordersCsv(5));
   const { code, json } = await harness.here('orders', 'load', file, ...ACCOUNT, '--dry-run');
   expect([code, json.dryRun, json.counts, harness.writesSeen()]).toMatchObject([0, true, { in: 5, created: 5 }, 0]);
+  for (const verb of ['resume', 'retry']) {
+    const again = await harness.here('runs', verb, json.run);
+    expect([again.code, again.json.error.message]).toEqual([
+      2,
+      expect.stringContaining(': lockstep orders load FILE '),
+    ]);
+  }
 });
 
 test('reports a full disk, leaves no partial results, and the same command writes them later', async () => {

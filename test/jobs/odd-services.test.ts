@@ -457,6 +457,14 @@ describe('a list of customers that comes in pages, although the contract says it
     const toCheck = [expect.stringContaining('20 records, which looks like a page size')];
     expect([await harness.counts(run), run.notes]).toMatchObject([{ existing: 20 }, toCheck]);
   });
+
+  test('is named once in a run, also if it has grown by then to the next usual size of a page', async () => {
+    const customers = people(10).map((person) => imported({ ...person, id: 0 }));
+    serviceWith({ contacts: people(10, 100), customers });
+    const run = await harness.runSync();
+    const toCheck = run.notes.filter((note) => note.includes('which looks like a page size'));
+    expect([await harness.counts(run), toCheck]).toMatchObject([{ created: 10 }, [expect.stringContaining('has 10 ')]]);
+  });
 });
 
 describe('a list in which two records have one id', () => {

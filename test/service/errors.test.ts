@@ -161,5 +161,5 @@ test('a port in use is a clear error with exit code 2', async () => {
   const error = await startService({ pool: at.pool, port }).catch((reason: unknown) => reason);
   taken.close();
   expect(error).toBeInstanceOf(LockstepError);
-  expect(error).toMatchObject(anError('SERVICE_PORT_IN_USE', '--port', 2));
+  expect(error).toMatchObject(anError('SERVICE_PORT_IN_USE', '(--port; in a program, the option port)', 2));
 });

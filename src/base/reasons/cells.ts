@@ -22,7 +22,9 @@ export const CELL_REASONS = {
   AMOUNT_AMBIGUOUS: {
     meaning: 'The amount can be read as two different numbers.',
     sentence: 'may be {either} or {or}.',
-    remedy: 'Choose the decimal sign of the file: a point (`--decimal .`) or a comma (`--decimal ,`).',
+    remedy:
+      'Load the file with its decimal sign, on the command line or in the console: a point (`--decimal .`[ gives {either}]) ' +
+      'or a comma (`--decimal ,`[ gives {or}]).',
   },
   AMOUNT_CUT_OFF: {
     meaning: 'The file ends in the amount, and all other amounts have two decimals, so the amount may be cut off.',

@@ -201,6 +201,11 @@ export function adviceOnList(first: Json | undefined, kind: Kind, dialect: Diale
   return `What may be the list begins with ${what}. Lockstep reads only records that are JSON objects with named members, and no setting changes that. ${others}`;
 }
 
+/** What to do if an answer without a body is in the place of a list: no setting finds one there. */
+export function adviceOnNothing(kind: Kind): string {
+  return `If the service answers this because it has no ${kind} yet, create one there and start again; otherwise check the account’s url and prefix.`;
+}
+
 const MOST_SHOWN = 40;
 
 /** What a list contains, judged by its first element. */

@@ -71,7 +71,10 @@ export async function findContinuation<R extends { readonly id: string }>(
 
 /** The reason for a list of which only the first page can be read. */
 export function unreachable(rows: number): string {
-  return `the service ignores page numbers, so the records after number ${rows} cannot be read: set the name of the page parameter in the account’s dialect.pageParam`;
+  return (
+    `the list may have more than these ${rows} records, and no page number, offset or link of the service leads to them: if the ` +
+    'service has a page parameter of another name, set it in the account’s dialect.pageParam; otherwise the list has to be fixed at the service'
+  );
 }
 
 const ONE_BY_ONE = 'each page of the list is found by the page before, so pages cannot overlap';

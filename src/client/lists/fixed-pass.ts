@@ -8,7 +8,8 @@ import type { Kept, PassResult, PassSource, ScannedRecord } from './pass.ts';
 import { idsOf, isEcho } from './window.ts';
 
 const REASON = 'the service ignores page sizes, so pages cannot overlap';
-const MOVED = 'pages shared records, so the list moved or has no stable order';
+const MOVED =
+  'pages shared records, so the list moved or has no stable order: if later runs say so too, its pages have to be fixed at the service';
 /** The list counts as endless after this many pages in a row without a new record. */
 const MAX_STALE_PAGES = 3;
 

@@ -10,7 +10,16 @@ import { LockstepError } from '../../base/errors.ts';
 import { failureIn } from '../../contract/envelope.ts';
 import type { Kind } from '../../contract/kinds.ts';
 import { contractRecord } from '../call/contract-record.ts';
-import { adviceOnList, decodeBody, holdingOf, isDisputed, likelyFirst, looksLike, saysEmpty } from '../call/decode.ts';
+import {
+  adviceOnList,
+  adviceOnNothing,
+  decodeBody,
+  holdingOf,
+  isDisputed,
+  likelyFirst,
+  looksLike,
+  saysEmpty,
+} from '../call/decode.ts';
 import { type Dialect, isJsonObject } from '../call/dialect.ts';
 import type { Json } from '../call/json.ts';
 import { GrowingBytes } from '../http/growing-bytes.ts';
@@ -112,7 +121,8 @@ export class ListReader {
     if (this.#list !== undefined) throw new ListProblem('unreadable', 'JSON that is truncated within the list');
     const outline = decodeBody(this.#outline.view());
     if (outline.status === 'unreadable') throw new ListProblem('unreadable', outline.looks);
-    if (outline.status === 'empty') throw new ListProblem('no-list', 'an empty answer where a list was expected');
+    if (outline.status === 'empty')
+      throw new ListProblem('no-list', `nothing where a list was expected. ${adviceOnNothing(this.#kind)}`);
     const message = failureIn(outline.value);
     if (message !== undefined) return { status: 'failing', message };
     const choice = this.#explicit === undefined ? chooseList(this.#spots, this.#kind) : this.#spots.length - 1;

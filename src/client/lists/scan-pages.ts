@@ -72,7 +72,10 @@ export class Answers<R> {
     // Records that were added or removed during the pass may be in a total and not in the pages.
     const isShort = this.#firstTotal !== undefined && found < this.#firstTotal - this.#moved;
     if (!isShort) return undefined;
-    const remedy = found === 0 ? ': set the path of the list in the account’s dialect.listPath' : '';
+    const remedy =
+      found === 0
+        ? ': if the answers have them elsewhere, set the path of the list in the account’s dialect.listPath'
+        : '';
     return `the service reports a total of ${this.#total}, and its pages have ${found === 0 ? 'none' : found}${remedy}`;
   }
 

@@ -18,6 +18,7 @@ const sent = z.looseObject({
   once: z.uuid(),
   page: z.string().regex(/^\/records\/[^\\]*$/),
   filled: z.string().optional(),
+  shown: z.string().optional(),
 });
 const ofCall = z.object({ call: z.uuid() });
 const ofOnce = z.object({ once: z.uuid() });
@@ -26,7 +27,7 @@ export function addRecordForms(app: FastifyInstance, needs: ConsoleNeeds): void 
   onForm(app, '/records/:account/call/:operation', async ({ taking, params, request, reply }) => {
     const { account, operation } = target.parse(params);
     const given = withMove(Object.fromEntries(formOf(request)));
-    const { once, page, filled = '' } = sent.parse(given);
+    const { once, page, shown, filled = '' } = sent.parse(given);
     const path = Object.fromEntries(
       Object.entries(given).flatMap(([name, value]) => (name.startsWith('path.') ? [[name.slice(5), value]] : [])),
     );
@@ -38,6 +39,7 @@ export function addRecordForms(app: FastifyInstance, needs: ConsoleNeeds): void 
       path,
       body,
       page,
+      shown,
       ...(!ASKED.test(operation) && { besides: 'any' }),
     };
     return after(reply, await writeByHand(needs, taking, writing), once);

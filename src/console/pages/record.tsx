@@ -10,6 +10,7 @@ import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
 import { Button, Field, Hidden, Submit } from '../parts/inputs.tsx';
 import { Fact, Foreign, Section, Title } from '../parts/parts.tsx';
+import { shownOf } from '../records/fields.ts';
 import { hasKey } from '../records/import.ts';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
 import { accountOf, Fields, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
@@ -209,14 +210,20 @@ function Task({ name, id, record, canAct, subtasks }: TaskProps) {
         {subtasks.status === 'failed' && <Unread why={subtasks.why} />}
         {subtasks.status === 'read' && (
           <ul class="subtasks">
-            {subtasks.value.map(({ id: subtask, record: { item_name, isCompleted } }) => (
+            {subtasks.value.map(({ id: subtask, record: now }) => (
               <li>
-                <Foreign text={valueWords(item_name) || `subtask ${subtask}`} most={200} />
-                {flagOf(isCompleted) && <span class="chip good">completed</span>}
+                <Foreign text={valueWords(now.item_name) || `subtask ${subtask}`} most={200} />
+                {flagOf(now.isCompleted) && <span class="chip good">completed</span>}
                 {canAct && (
                   <WriteForm account={name} operation="subtasks.update" path={path} page={page}>
-                    <Hidden values={{ id: subtask, item_name: valueWords(item_name) }} />
-                    <Toggle isCompleted={flagOf(isCompleted)} what={`subtask ${subtask}`} />
+                    <Hidden
+                      values={{
+                        id: subtask,
+                        item_name: valueWords(now.item_name),
+                        shown: shownOf('subtasks.update', now),
+                      }}
+                    />
+                    <Toggle isCompleted={flagOf(now.isCompleted)} what={`subtask ${subtask}`} />
                   </WriteForm>
                 )}
               </li>

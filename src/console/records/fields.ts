@@ -1,9 +1,12 @@
 /** The fields of a form for a write: made from the contract's schema of its body, and read back into a body. */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
 import { toBodyId } from '../../client/call/dialect.ts';
+import type { JsonObject } from '../../client/call/json.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
+import { valueWords } from './record-words.ts';
 
 export interface Field {
   readonly name: string;
@@ -39,6 +42,12 @@ export function fieldsOf(operation: OperationName): readonly Field[] {
     if (types.includes('integer') && /(^|_)id$/.test(name)) return [{ name, type: 'id', isNullable }];
     return [{ name, type: known === 'text' && pattern !== undefined ? 'time' : known, isNullable }];
   });
+}
+
+/** What a form shows of a record, as a short text to compare. */
+export function shownOf(operation: OperationName, record: JsonObject): string {
+  const words = fieldsOf(operation).map(({ name }) => valueWords(record[name]));
+  return createHash('sha256').update(JSON.stringify(words)).digest('base64url');
 }
 
 /**

@@ -9,7 +9,7 @@ import type { PageContext } from '../page.ts';
 import { Hidden, Select } from '../parts/inputs.tsx';
 import { Foreign, Time } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
-import { type Field, fieldsOf } from './fields.ts';
+import { type Field, fieldsOf, shownOf } from './fields.ts';
 import { RECORD_KINDS, type RecordKind } from './kinds.ts';
 import { recordPath, valueWords } from './record-words.ts';
 import { requireUsable } from './write.ts';
@@ -88,18 +88,20 @@ export function WriteForm({ account, operation, path = {}, page, class: look, ch
 
 interface FieldsProps {
   readonly operation: OperationName;
-  /** What the fields have now. */
+  /** What the fields have now. If they have changed once the form is sent, nothing is written. */
   readonly record?: JsonObject;
   /** Fields with a fixed value, which are not shown. */
   readonly fixed?: Readonly<Record<string, string>>;
 }
 
-export function Fields({ operation, record = {}, fixed = {} }: FieldsProps) {
+export function Fields({ operation, record: given, fixed = {} }: FieldsProps) {
+  const record = given ?? {};
+  const shown = given && shownOf(operation, given);
   const fields = fieldsOf(operation).filter(({ name }) => fixed[name] === undefined);
   const filled = fields.filter(({ name }) => valueWords(record[name]) !== '').map(({ name }) => name);
   return (
     <>
-      <Hidden values={{ ...fixed, filled: filled.length > 0 ? filled.join(',') : undefined }} />
+      <Hidden values={{ ...fixed, shown, filled: filled.length > 0 ? filled.join(',') : undefined }} />
       <div class="fields">
         {fields.map((field) => (
           <Input field={field} value={valueWords(record[field.name])} />

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { LockstepError } from '../../base/errors.ts';
 import { toWireId } from '../../client/call/dialect.ts';
-import { textOf } from '../../client/call/json.ts';
+import { type JsonObject, textOf } from '../../client/call/json.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
 import type { Account } from '../../engine/account/account.ts';
@@ -23,9 +23,10 @@ import type { Settings } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { keeping, type Taking } from '../actions/actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
-import { wireBody } from './fields.ts';
+import { shownOf, wireBody } from './fields.ts';
 import { type Prepared, prepareImport } from './import.ts';
-import { MAX_WAIT_MS } from './read.ts';
+import { KIND, RECORD_KINDS } from './kinds.ts';
+import { MAX_WAIT_MS, readRecord, readSubtasks } from './read.ts';
 import { isApplied, isRepeatable, lookFrom, stateOf } from './state.ts';
 
 export interface Writing {
@@ -39,13 +40,15 @@ export interface Writing {
   readonly page: string;
   /** The applied call whose content is wanted a second time, or `any`. */
   readonly besides?: string | undefined;
+  /** What the form of an update showed (`shownOf`): all filled fields are sent, so it would undo what others have changed since. */
+  readonly shown?: string | undefined;
 }
 
 type WriteNeeds = Pick<ConsoleNeeds, 'pool' | 'openAccount' | 'settings'>;
 
 /**
  * Sends it once, and returns the call with its outcome; or the earlier call that prevents it.
- * @throws LockstepError CONSOLE_NOT_ALLOWED, ACCOUNT_SUSPENDED, ZodError if the body does not fit the contract
+ * @throws LockstepError CONSOLE_NOT_ALLOWED, ACCOUNT_SUSPENDED, RECORD_CHANGED, ZodError if the body does not fit the contract
  */
 export async function writeByHand(needs: WriteNeeds, taking: Taking, writing: Writing): Promise<HandCall> {
   const { pool } = needs;
@@ -55,6 +58,7 @@ export async function writeByHand(needs: WriteNeeds, taking: Taking, writing: Wr
     checkBody(operation, writing.body);
     const account = await needs.openAccount(name);
     await requireUsable(pool, account);
+    if ((await readHandCall(pool, id)) === undefined) await requireUnchanged(account, writing);
     const { scope } = account;
     const who = taking.person.name;
     const claimed = await claimHandCall(pool, { ...writing, who, scope, isRepeatable: isRepeatable(operation) });
@@ -68,6 +72,29 @@ export async function writeByHand(needs: WriteNeeds, taking: Taking, writing: Wr
     return { said: status, ...(status !== 'applied' && { refused: status.toUpperCase() }) };
   });
   return handCallOf(pool, shown);
+}
+
+/** What cannot be read is not compared. @throws LockstepError RECORD_CHANGED */
+async function requireUnchanged(account: Account, writing: Writing): Promise<void> {
+  const { operation, shown } = writing;
+  const now = shown === undefined ? undefined : await recordNow(account, writing);
+  if (now === undefined || shownOf(operation, now) === shown) return;
+  throw new LockstepError(
+    'RECORD_CHANGED',
+    'The record has changed since its page was opened, and the form would undo that. Nothing was sent. Open the page again',
+  );
+}
+
+/** The record that an update is about. */
+async function recordNow(account: Account, { operation, path, body }: Writing): Promise<JsonObject | undefined> {
+  const { id } = Object(body);
+  if (operation === 'subtasks.update') {
+    const subtasks = await readSubtasks(account, String(path.task_id));
+    return subtasks.status === 'read' ? subtasks.value.find((one) => one.id === String(id))?.record : undefined;
+  }
+  const kind = RECORD_KINDS.find((one) => KIND[one].update?.operation === operation);
+  const read = kind && (await readRecord(account, kind, String(Object.values(path)[0] ?? id)));
+  return read?.status === 'read' ? read.value : undefined;
 }
 
 const LONGEST_WAIT_MS = 10_000;

@@ -27,8 +27,8 @@ export async function keepCutOff(pool: pg.Pool, scope: string, kind: WholeKind, 
 }
 
 /**
- * Whether the list is cut off, or may be. Notes that in the run, and also if its length is suspicious; lists of the embedded
- * service are whole, whatever their length.
+ * Whether the list is cut off, or may be. Notes that in the run, and also, once, if its length is suspicious; lists of the
+ * embedded service are whole, whatever their length.
  */
 export async function isCutOff(
   context: Pick<JobContext<unknown>, 'pool' | 'run' | 'account' | 'signal'>,
@@ -54,10 +54,9 @@ export async function isCutOff(
   const check = isUnclear
     ? `nothing shows that it is complete, so none of the records missing from it are created. If it has more, set the name of the page parameter in the account’s dialect.pageParam. If it is complete, create one more ${singular(kind)} at the service, and start again`
     : `check on the service’s platform whether there are more, because Lockstep would create those a second time`;
-  await addNote(
-    pool,
-    run.id,
-    `the list of ${kind} has ${formatCount(records)} records, which looks like a page size: ${check}`,
-  );
+  const list = `the list of ${kind} has `;
+  const isNoted = run.notes.some((note) => note.startsWith(list) && note.endsWith(check));
+  if (!isNoted)
+    await addNote(pool, run.id, `${list}${formatCount(records)} records, which looks like a page size: ${check}`);
   return isUnclear;
 }

@@ -3,6 +3,7 @@
  * pauses or is suspended with a message that says what to fix.
  */
 import { LockstepError } from '../../base/errors.ts';
+import { adviceOnNothing } from '../../client/call/decode.ts';
 import type { Failure, RetryDecision } from '../../client/call/retry-policy.ts';
 import { kindOf } from '../../contract/kinds.ts';
 import type { Operation } from '../../contract/operation.ts';
@@ -96,26 +97,35 @@ export function stopFor(
 function hintFor(name: OperationName, httpStatus: number | undefined): string {
   const operation: Operation = operations[name];
   if (operation.list === undefined || httpStatus !== 404) return '';
-  const kind = kindOf(name);
-  return (
-    `. If the service answers this because it has no ${kind} yet, create one there and start again; ` +
-    'otherwise check the account’s url and prefix.'
-  );
+  return `. ${adviceOnNothing(kindOf(name))}`;
 }
 
 export function wordsOf(failure: Failure): string {
   return 'message' in failure ? failure.message : 'the service asks to slow down';
 }
 
-/** The error for one forbidden operation of an accepted key, with the fix. */
-export function operationForbidden(account: Named, failure: Failure, operation: OperationName): OperationForbidden {
+/** The error for one forbidden operation of an accepted key, with the fix. `records`: those that it was refused for. */
+export function operationForbidden(
+  account: Named,
+  failure: Failure,
+  operation: OperationName,
+  records: readonly string[] = [],
+): OperationForbidden {
   const status = 'httpStatus' in failure ? `${failure.httpStatus}: ` : '';
+  const names = records.slice(0, MOST_NAMED).join(', ');
+  const unless =
+    records.length === 0
+      ? 'Give'
+      : `If the service forbids it only for some records, such as ${names}, start again without them: leave out contacts with \`where\` ` +
+        'of their sync, and delete orders from their file. Otherwise give';
   return new OperationForbidden(
     'OPERATION_FORBIDDEN',
     `${operation}: the service at ${account.baseUrl} accepts the API key of account "${account.name}" but forbids this operation ` +
-      `(${status}${wordsOf(failure).replace(/\.+$/, '')}). Give the key this permission at the service.`,
+      `(${status}${wordsOf(failure).replace(/\.+$/, '')}). ${unless} the key this permission at the service.`,
   );
 }
+
+const MOST_NAMED = 3;
 
 /** The error for a refused key, with where to fix it. */
 export function keyRefused(account: Named, failure: Failure): KeyRefused {

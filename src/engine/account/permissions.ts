@@ -5,10 +5,12 @@
 import type { OperationName } from '../../contract/operations.ts';
 
 /**
- * `again`: not known yet, send it again after others; `record`: only this record is refused; `operation`: no record may
- * be sent.
+ * `again`: not known yet, send it again after others; `record`: only this record is refused; `operation`: as far as is known, no
+ * record may be sent. `records` were refused since one was accepted.
  */
-export type Forbidden = 'again' | 'record' | 'operation';
+export type Forbidden =
+  | { readonly status: 'again' | 'record' }
+  | { readonly status: 'operation'; readonly records: readonly string[] };
 
 export interface Permissions {
   worked(operation: OperationName): void;
@@ -45,14 +47,14 @@ export function createPermissions(): Permissions {
       known.inARow.add(record);
       if (known.inARow.size < MANY && !known.waiting.has(record)) {
         known.waiting.add(record);
-        return 'again';
+        return { status: 'again' };
       }
       if (known.inARow.size < MANY && known.hasWorked) {
         known.waiting.delete(record);
-        return 'record';
+        return { status: 'record' };
       }
       operations.delete(operation); // a run resumed after the key got the right tries again
-      return 'operation';
+      return { status: 'operation', records: [...known.inARow] };
     },
   };
 }

@@ -9,7 +9,7 @@ import { type Applied, callsFor } from '../../client/call/outcome.ts';
 import { decideRetry, type Failure, type RetryDecision } from '../../client/call/retry-policy.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from './account.ts';
-import { OperationForbidden, type Stop, stopFor, wordsOf } from './failure.ts';
+import { OperationForbidden, operationForbidden, type Stop, stopFor, wordsOf } from './failure.ts';
 import { stopAfterRefusal } from './key-check.ts';
 
 export type Written =
@@ -131,13 +131,13 @@ async function afterKeyRefused(
   const stop = await stopAfterRefusal(account, failure, operation);
   if (!(stop instanceof OperationForbidden)) return { status: 'not-now', stop };
   const forbidden = account.permissions.refused(operation, record);
-  switch (forbidden) {
+  switch (forbidden.status) {
     case 'record':
       return refused(failure);
     case 'again':
       return { status: 'not-now', stop: undefined };
     case 'operation':
-      return { status: 'not-now', stop };
+      return { status: 'not-now', stop: operationForbidden(account, failure, operation, forbidden.records) };
     default:
       return forbidden satisfies never;
   }

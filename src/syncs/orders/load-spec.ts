@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { storable } from '../../base/texts.ts';
 import type { Lane } from '../../client/budget/budget.ts';
+import { indexesOf } from '../../csv/cell-source.ts';
 import { doubtOf } from '../../csv/column-notes.ts';
 import { contentSha256 } from '../../csv/content-hash.ts';
 import type { Received } from '../../csv/receive.ts';
@@ -41,11 +42,10 @@ export async function fingerprintOf(pool: pg.Pool, { account }: LoadIdentity, re
 
 /** The id of a load. `sha256`: its fingerprint. */
 export function loadIdOf({ account, choices, salt = '' }: LoadIdentity, sheet: Sheet, sha256: string): string {
-  const told = sheet.mapping.columns.map(({ field, index, also, take }) => [
+  const told = sheet.mapping.columns.map(({ field, ...source }) => [
     field,
-    index,
-    ...(also ?? []),
-    ...(take ? [take] : []),
+    ...indexesOf(source),
+    ...(source.take ? [source.take] : []),
   ]);
   const reading = readingOf(choices, sheet);
   const identity = [account.scope, account.service, sha256, told, sheet.amounts, salt, ...reading];

@@ -42,7 +42,11 @@ function listPathOf({ account }: Examination, { kind: about, found }: ListSeen, 
     const paths = listPaths(look.json);
     const choice = paths.length > 1 ? `: it may be ${inWords(paths)}` : '';
     const within = `accounts.${account.name}.dialect.listPath.${about}`;
-    const needs = look.outcome.status === 'applied' ? `set ${within} to the path of the list` : undefined;
+    const remedy =
+      look.json === undefined
+        ? `create a record and run the doctor again; if the list still has no body, check the account’s url and prefix`
+        : `set ${within} to the path of the list`;
+    const needs = look.outcome.status === 'applied' ? remedy : undefined;
     const does = 'reports that it finds no list, and does not treat it as empty';
     return unknown(gap, `${whyNot(look)}${choice}`, does, { about, needs });
   }
