@@ -149,7 +149,7 @@ export interface Permit {
   /** Ends the call in flight; idempotent. */
   release(): void;
   /**
-   * The call was answered with 429: all calls stop for `retryAfterMs`, in other processes within 250 ms, and continue slower.
+   * The call was answered with 429, or with 503 and `Retry-After`: all calls stop for `retryAfterMs`, in other processes within 250 ms, and continue slower.
    * Throws BUDGET_STORE_AWAY.
    */
   limited(retryAfterMs: number): Promise<void>;

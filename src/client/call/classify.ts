@@ -65,12 +65,20 @@ export function classify(call: Call, exchanged: Exchanged): Outcome {
 function isLimited(operation: OperationName, head: Head): boolean {
   if (head.httpStatus === 429) return true;
   // On a write, a 503 may come from a gateway while the service behind it still applies the call.
-  return head.httpStatus === 503 && isRead(operation) && headerOf(head, 'retry-after') !== undefined;
+  return isRead(operation) && unavailableForMs(head) !== undefined;
+}
+
+/** How long a service that is unavailable asks all calls to wait; undefined if it does not. */
+export function unavailableForMs(head: Head): number | undefined {
+  return head.httpStatus === 503 && headerOf(head, 'retry-after') !== undefined ? waitOf(head) : undefined;
+}
+
+function waitOf(head: Head): number {
+  return retryAfterMs({ retryAfter: headerOf(head, 'retry-after'), date: headerOf(head, 'date') }, head.arrivedAtMs);
 }
 
 function limited(head: Head): Limited {
-  const headers = { retryAfter: headerOf(head, 'retry-after'), date: headerOf(head, 'date') };
-  return { status: 'limited', httpStatus: head.httpStatus, retryAfterMs: retryAfterMs(headers, head.arrivedAtMs) };
+  return { status: 'limited', httpStatus: head.httpStatus, retryAfterMs: waitOf(head) };
 }
 
 /** A service may report its rate limit like a refusal: in a failing envelope with HTTP 200, or with HTTP 403. */

@@ -17,7 +17,7 @@ import { unpacked } from '../http/content-encoding.ts';
 import { type BodySink, type Exchanged, exchange, type Head } from '../http/exchange.ts';
 import { openPool } from '../http/pool.ts';
 import { type ConsumerFailed, createListSink, type OnRecords } from '../lists/list-sink.ts';
-import { ageOf, type Call, classify, isRead } from './classify.ts';
+import { ageOf, type Call, classify, isRead, unavailableForMs } from './classify.ts';
 import type { Dialect } from './dialect.ts';
 import { type Inspected, type InspectOptions, seen, withCredentials } from './inspect.ts';
 import { after, type NotSent, type NotSentReason, type Outcome, type StreamOutcome } from './outcome.ts';
@@ -173,7 +173,7 @@ export function createClient(config: ClientConfig): Client {
       );
       prefixes.saw(operation, wire.prefix, outcome);
       if (outcome.status === 'limited') counts.limited++;
-      await tellOutcome(waited, outcome);
+      await tellOutcome(waited, outcome, exchanged.head);
       const durationMs = performance.now() - startedAt;
       config.onCall?.({ operation, outcome, waitedMs: startedAt - askedAt, durationMs });
       return outcome;
@@ -245,8 +245,9 @@ async function tellHint({ permit }: Allowed, head: Head | undefined): Promise<vo
   if (hint !== undefined) await permit.hinted(hint).catch(() => {});
 }
 
-async function tellOutcome({ permit }: Allowed, outcome: Ended): Promise<void> {
-  if (outcome.status === 'limited') await permit.limited(outcome.retryAfterMs).catch(() => {}); // as above
+async function tellOutcome({ permit }: Allowed, outcome: Ended, head: Head | undefined): Promise<void> {
+  const waitMs = outcome.status === 'limited' ? outcome.retryAfterMs : head && unavailableForMs(head);
+  if (waitMs !== undefined) await permit.limited(waitMs).catch(() => {}); // as above
   if (outcome.status === 'applied') permit.succeeded();
 }
 

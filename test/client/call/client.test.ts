@@ -41,6 +41,13 @@ test('a 429 tells the budget how long to wait, once, and returns the permit', as
   expect(client.stats()).toEqual({ calls: 1, limited: 1 });
 });
 
+test('a write answered with 503 and Retry-After stops all calls, and its outcome stays unknown', async () => {
+  const server = await startHttpServer({ status: 503, headers: { 'retry-after': '3' } });
+  const { client, budget } = openWithBudget(server);
+  expect((await client.call('orders.create', { lane, body: order })).status).toBe('unknown');
+  expect([budget.limits429, budget.open()]).toEqual([[3000], 0]);
+});
+
 test('every outcome returns its permit and is passed to onCall', async () => {
   const replies: Reply[] = [{}, { status: 422 }, { status: 500 }, { status: 302 }, { body: '<html>' }];
   const server = await startHttpServer(() => replies.shift() ?? {});
