@@ -279,7 +279,7 @@ async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
        where s.state = 'staged' order by s.n, e.source_id = s.source_id desc
      ), unclear as (
        select s.n, f.reason, case when f.reason = 'UNLISTED' then 'existing' else 'review' end as verdict,
-         case f.reason when 'CUSTOMER_GONE' then jsonb_build_object('customer', s.record_id) || case when ${IS_ANOTHER_CONTACT} then ${CONTACT_CHANGE} else '{}' end when 'NO_KEY' then null
+         case f.reason when 'CUSTOMER_GONE' then jsonb_build_object('customer', s.record_id) || case when s.was is not null and ${IS_ANOTHER_CONTACT} then ${CONTACT_CHANGE} else '{}' end when 'NO_KEY' then null
            else jsonb_strip_nulls(jsonb_build_object('what', 'customer', 'earlier', e.run, 'id', e.id, 'ids', e.ids)) end as facts
        from deciding s left join named e on e.n = s.n
          cross join lateral (select case when e.reason = 'UNLISTED' then e.reason when s.record_id is not null then 'CUSTOMER_GONE'
