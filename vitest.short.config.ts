@@ -3,13 +3,13 @@ import all from './vitest.config.ts';
 
 /** More people, shapes of answers and orders of events for promises that other files test too: what `npm test` leaves out. */
 const LEFT_OUT = [
-  'console/{load,records,review,twice}',
+  'console/{load,load-api,records,review,twice}',
   'e2e/{approval,audits,deployment,failures,folder-approval,folder-changes,identity,own-runs,package,plans,same-file,start-log}',
   'engine/worker/{queue,redis}',
-  'jobs/{contact-mapping,dialect-combinations,first-orders,odd-services,review,scan-tasks-dialects,schedules,statement-growth}',
+  'jobs/{contact-mapping,dialect-combinations,first-orders,framework-services,odd-services,odd-writes,review}',
   'jobs/load-orders-{contacts,customers,saved-again,together,waits}',
-  'jobs/unlike-services',
-  'mirror/inbound/read-back',
+  'jobs/{scan-tasks-dialects,schedules,statement-growth,unlike-services}',
+  'mirror/inbound/{read-back,recurring-items}',
   'mirror/outbox/details',
   'mirror/tasks/new-items',
   'operator/run-actions',
