@@ -31,7 +31,7 @@ export const RUN_REASONS = {
   },
   OPERATION_FORBIDDEN: {
     meaning: 'The API key may not make a call that the run needs.',
-    remedy: `Give it the permission, ${RESUME} If the service forbids it only for some records, start again without them.`,
+    remedy: `Give it the permission, ${RESUME} If the service forbids the call only for some records, start again without them.`,
   },
   IDENTITY_CHANGED: { meaning: 'The account may be another tenant than before.', remedy: REMEDIES.URL_AND_KEY },
   RUN_OF_OTHER_TENANT: {

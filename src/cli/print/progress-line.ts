@@ -20,7 +20,7 @@ export interface Look {
 export const RATE_WINDOW_MS = 4_000;
 const MIN_RATE_SPAN_MS = 1_000;
 const MINUTE = 60_000;
-/** The line says of a longer block how long it takes. */
+/** A shorter wait for the rate limit is not shown. A longer one is rounded up to a multiple of this, or to minutes. */
 const LONG_BLOCK_MS = 10_000;
 
 /**
@@ -106,7 +106,7 @@ function ratePart(rate: number | undefined, allowedPerSecond: number | undefined
 function limitPart(looks: readonly Look[], { run, blockedForMs }: Look): readonly string[] {
   if (blockedForMs >= LONG_BLOCK_MS) {
     const unit = blockedForMs > MINUTE ? MINUTE : LONG_BLOCK_MS;
-    return [`waiting ${formatTook(Math.ceil(blockedForMs / unit) * unit).replace('.0 s', ' s')} for the rate limit`];
+    return [`waiting ${tookInSeconds(Math.ceil(blockedForMs / unit) * unit)} for the rate limit`];
   }
   return run.limited > (looks[0]?.run.limited ?? 0) ? ['the service said "slow down"'] : [];
 }
@@ -115,8 +115,12 @@ function limitPart(looks: readonly Look[], { run, blockedForMs }: Look): readonl
 function leftPart({ run, left: { toSend }, blockedForMs }: Look, rate: number | undefined): readonly string[] {
   if (blockedForMs >= LONG_BLOCK_MS || kindOf(run) !== 'sending' || rate === undefined || rate < 0.1 || toSend === 0)
     return [];
-  const leftMs = Math.ceil(toSend / rate) * 1_000;
-  return [`about ${formatTook(leftMs).replace('.0 s', ' s')} left`];
+  return [`about ${tookInSeconds(Math.ceil(toSend / rate) * 1_000)} left`];
+}
+
+/** `ms`: of whole seconds. */
+function tookInSeconds(ms: number): string {
+  return formatTook(ms).replace('.0 s', ' s');
 }
 
 /** The newest note, while calls fail or before the first one was answered. */
