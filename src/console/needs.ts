@@ -22,7 +22,7 @@ export interface ConsoleNeeds extends ActionNeeds, HookServerNeeds {
   /** Examines the service of an account, and keeps the report. */
   readonly examine: (account: string, options: ExamineOptions) => Promise<Report>;
   /** The queue that all workers share. */
-  readonly queue: () => Promise<Pick<SharedQueue, 'depth' | 'jobs'>>;
+  readonly queue: () => Promise<Pick<SharedQueue, 'depth' | 'jobs' | 'bull'>>;
   /** Where uploaded files are kept. */
   readonly dataDir: string;
   /** The most bytes that an uploaded file may have. Default: 200 MiB. */

@@ -11,6 +11,7 @@ import { createPeople } from './access/people.ts';
 import { PREFIX } from './api/openapi.ts';
 import { addApi } from './api/routes.ts';
 import { addAssets } from './assets.ts';
+import { addBullBoard } from './bull-board.ts';
 import { createExaminations } from './examinations.ts';
 import { addLoads } from './loads/load-routes.ts';
 import { createLoads } from './loads/loads.ts';
@@ -70,6 +71,7 @@ export async function startConsole(needs: ConsoleNeeds): Promise<Console> {
     await addLogin(scope, own);
     addPages(scope, own);
     await addLoads(scope, own);
+    addBullBoard(scope, own);
   });
   await app.register(
     async (scope) => {

@@ -63,7 +63,11 @@ export async function openConsole({ database, text = SETTINGS, env = {}, ...need
     },
     openAccount: async (name) => Promise.reject(new Error(`no account ${name} here`)),
     examine: async (name) => Promise.reject(new Error(`no account ${name} here`)),
-    queue: async () => ({ depth: async () => ({}), jobs: async () => [] }),
+    queue: async () => ({
+      depth: async () => ({}),
+      jobs: async () => [],
+      bull: async () => Promise.reject(new Error('no queue here')),
+    }),
     dataDir,
     readSecret: (ref) => readSecret(ref, env),
     hint: PLAIN_HINTS.command,

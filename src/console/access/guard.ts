@@ -22,8 +22,10 @@ const POLICY = [
   "connect-src 'self'",
   "form-action 'self'",
   "frame-ancestors 'none'",
-  "base-uri 'none'",
-].join('; ');
+];
+
+/** `base`: the addresses that a page may name as its base. */
+export const policy = (base: "'none'" | "'self'") => [...POLICY, `base-uri ${base}`].join('; ');
 
 export interface GuardNeeds {
   readonly people: People;
@@ -35,7 +37,7 @@ export interface GuardNeeds {
 export function addHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers({
-      'content-security-policy': POLICY,
+      'content-security-policy': policy("'none'"),
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'same-origin',
       'cross-origin-opener-policy': 'same-origin',

@@ -34,7 +34,8 @@ export const queues = definePage({
           <h1>Queues</h1>
           <p class="dim">
             A job names a run that a worker continues. A lost queue is filled again from the ledger, so there is nothing
-            to repair here: to resume, retry or cancel a run, open its page.
+            to repair here: to resume, retry or cancel a run, open its page. <a href="/queues/board">Bull Board</a>{' '}
+            shows the jobs as BullMQ has them, for reading.
           </p>
         </>
       ),

@@ -56,6 +56,8 @@ export interface SharedQueue extends Queue {
   depth(): Promise<Readonly<Record<string, number>>>;
   /** The jobs of a state, at most `limit`: those that started or start first. */
   jobs(state: QueueState, limit: number): Promise<readonly ListedJob[]>;
+  /** BullMQ's own queue, for Bull Board; rejects if the queue cannot be reached. */
+  bull(): Promise<BullQueue>;
 }
 
 /** Every job has a priority, so `prioritized` are those that wait for a worker. */
@@ -101,6 +103,7 @@ export function openQueue({ redis, database, log }: QueueNeeds): SharedQueue {
       const jobs = await (await queue.ready()).getJobs([state], 0, limit - 1, true);
       return jobs.map((job) => listed(state, job));
     },
+    bull: queue.ready as () => Promise<BullQueue>, // safe: only the type of its connection differs
     async limitDelays() {
       const delayed = (await (await queue.ready()).getDelayed()).filter(isFromAhead);
       for (const job of delayed) {
