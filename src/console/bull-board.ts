@@ -15,7 +15,7 @@ import { assetPath } from './assets.ts';
 
 const BOARD = '/queues/board';
 /** Its views, which are addresses that a person may open. */
-const VIEWS = ['', '/job-schedulers', '/queue/:queueName', '/queue/:queueName/:jobId'];
+const VIEWS = ['', '/', '/job-schedulers', '/queue/:queueName', '/queue/:queueName/:jobId'];
 const LOOKS: UIConfig = {
   boardTitle: 'Queues',
   locale: { lng: 'en-US' },

@@ -97,7 +97,10 @@ export function examineSheet(received: Received, choices: SheetChoices = {}): Sh
 }
 
 /** A file of results may have only rows with certain problems, so it does not show the decimal sign of the original file. */
-const OF_SELECTION: DetectedDecimal = { sign: 'unsure', why: 'a file of results may have only some of the rows' };
+const OF_SELECTION: DetectedDecimal = {
+  sign: 'unsure',
+  why: 'a file that Lockstep made may have only some of the rows',
+};
 
 /**
  * The orders of the file that the sheet selects, checked, in batches in the file's order; lines are combined if it says so.

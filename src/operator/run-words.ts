@@ -110,7 +110,7 @@ export function callWords(
   { calls, callsMissed, error }: Pick<RunReport, 'calls' | 'callsMissed' | 'error'>,
   { failingSince }: Pick<Run, 'failingSince'>,
 ): string {
-  if (callsMissed) return 'counted; more were made';
+  if (callsMissed) return 'counted; more were made: a process was killed, or a read got no usable answer';
   const isUnanswered = calls === 0 && (failingSince !== undefined || error?.code === 'SERVICE_AWAY');
   return isUnanswered ? 'reached the service' : 'made';
 }

@@ -29,7 +29,8 @@ export function delimiterWords(delimiter: string): string {
 
 export function decimalWords({ mapping, decimal: { sign, why } }: Pick<Sheet, 'mapping' | 'decimal'>): string {
   if (!mapping.columns.some(({ field }) => field === 'amount')) return 'no amounts';
-  return `${sign === 'unsure' ? 'decimal sign not clear' : `decimal sign ${JSON.stringify(sign)}`} (${why})`;
+  if (sign !== 'unsure') return `decimal sign ${JSON.stringify(sign)} (${why})`;
+  return `decimal sign read from each amount, and one that can be read in two ways, such as 1.234, is not valid (${why})`;
 }
 
 export function presetWords({ name, title, header }: Preset): string {

@@ -1,6 +1,7 @@
 /** What an operator looks at first: what needs a person, what runs, what starts next, and how accounts and targets are. */
 import { isDeepStrictEqual } from 'node:util';
 import { firstOf } from '../base/counts.ts';
+import { meaningOf } from '../base/reasons/reasons.ts';
 import {
   isOverdue,
   type PausedSync,
@@ -115,12 +116,26 @@ async function readProblems(db: Queryable, settings: Settings) {
 
 const WORKING: readonly RunState[] = ['receiving', 'queued', 'running', 'waiting', 'auditing'];
 
-function needOf({ event, subject, what, why, command, since, run, account, target, inReview }: Problem): Need {
-  const need = { event, what, why, command, since: since ?? null, ...(inReview !== undefined && { inReview }) };
+function needOf(problem: Problem): Need {
+  const { event, subject, what, command, since, run, account, target, inReview } = problem;
+  const need = {
+    event,
+    what,
+    why: whyOf(problem),
+    command,
+    since: since ?? null,
+    ...(inReview !== undefined && { inReview }),
+  };
   if (run !== undefined) return { ...need, title: subject, about: { kind: 'run', name: run } };
   if (target !== undefined) return { ...need, title: target, about: { kind: 'target', name: target } };
   if (account !== undefined) return { ...need, title: account, about: { kind: 'account', name: account } };
   return { ...need, title: subject, about: { kind: 'sync', name: subject } };
+}
+
+/** A code alone says little to a person who looks here first. */
+function whyOf({ event, why, cause }: Problem): string {
+  const meaning = event === 'run-failed' || event === 'run-paused' ? meaningOf(cause) : undefined;
+  return meaning === undefined ? why : `${why}. ${meaning}`;
 }
 
 const MOST_NAMED = 5;

@@ -22,6 +22,13 @@ test('takes a shop’s "Name" column that holds order numbers as the order numbe
   expect(lines).toMatch(/order_id +← "Name"/);
 });
 
+test('says how amounts are read whose decimal signs differ', async () => {
+  const lines = await linesOf('order_id,client_id,amount\nA-1,1,"1,50"\nA-2,1,2.50\n');
+  expect(lines).toContain(
+    'decimal sign read from each amount, and one that can be read in two ways, such as 1.234, is not valid ("2.50" has a decimal point, "1,50" a decimal comma)',
+  );
+});
+
 test('counts the cells that fit a field, and says why a column with its name is not used', async () => {
   const rows = Array.from({ length: 1_000 }, (_, n) => `A-${n},cus_${n},ann@example.com,${n < 2 ? 'free' : n}`);
   const lines = await linesOf(['Order No.,Customer ID,Customer Email,Total', ...rows, ''].join('\n'));

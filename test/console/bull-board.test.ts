@@ -55,7 +55,7 @@ describe('Bull Board', () => {
       env: { PASSWORD: 'correct horse battery' },
       queue: async () => queue,
     });
-    for (const path of ['', '/queue/lockstep', '/api/queues', '/api/redis/stats']) {
+    for (const path of ['', '/', '/queue/lockstep', '/api/queues', '/api/redis/stats']) {
       const answer = await fetch(`${locked.url}/queues/board${path}`, { redirect: 'manual' });
       expect([answer.status, answer.headers.get('location')]).toEqual([303, expect.stringMatching(/^\/login/)]);
     }
@@ -70,6 +70,11 @@ describe('Bull Board', () => {
     await page.getByRole('link', { name: 'lockstep' }).first().click();
     await page.getByText('scan-contacts').first().waitFor();
     await page.goto(`${web.url}/queues/board/queue/lockstep/run-1-scan`);
+    await page.getByText('runId').first().waitFor();
+    await page.getByRole('link', { name: 'Queues' }).first().click();
+    await page.reload();
+    await page.getByRole('link', { name: 'lockstep' }).first().click();
+    await page.getByText('scan-contacts').first().click();
     await page.getByText('runId').first().waitFor();
     expect(wrong).toEqual([]);
     await browser.close();

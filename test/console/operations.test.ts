@@ -253,6 +253,7 @@ test('the page of a target or channel says where its secrets come from', async (
 test('a resumed run that has ended since is not said to continue', async () => {
   const { id } = await aRun(database);
   await endRun(database.pool, id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });
+  expect(await htmlAt(`/runs/${id}`)).toMatch(/>Resume<(?!.*Retry)/s);
   expect((await call(`/runs/${id}/resume`, {})).json.said).toBe(`Run ${id} was resumed.`);
 });
 

@@ -97,6 +97,8 @@ describe('a run', () => {
     const problem = await one();
     expect(problem).toMatchObject({ event: 'run-failed', subject: 'nightly', run: run.id, cause: 'SERVICE_REFUSED' });
     expect(await problem.detail?.()).toBe('the service refused the call: 500');
+    const [need] = (await statusOf(pool, SETTINGS)).needs;
+    expect(need?.why).toBe('failed (SERVICE_REFUSED). The service refused a call that the run needs.');
     const next = await begin();
     expect(await keys()).toEqual(['run-failed:nightly:acme']);
     await endRun(pool, next.id, 'done');

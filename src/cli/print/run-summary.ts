@@ -60,7 +60,7 @@ export function figures(
   report: RunReport,
   run: Pick<Run, 'type' | 'options' | 'notes' | 'failingSince'>,
 ): readonly string[] {
-  const { counts, calls, callsMissed, budget, error } = report;
+  const { counts, calls, budget, error } = report;
   const isOfFiles = watchesFolder(run);
   const lines: (readonly [string, string])[] = [
     [formatCount(counts.in), `${isOfFiles ? 'file' : 'row'}${counts.in === 1 ? '' : 's'} in all`],
@@ -79,7 +79,7 @@ export function figures(
   const limited = budget.limited === 0 ? '' : `; the service said "slow down" ${plural(budget.limited, 'time')}`;
   const made = [
     formatCount(calls),
-    `${calls === 1 ? 'call' : 'calls'} ${callWords(report, run)}${callsMissed ? ': a process was killed, or a read got no usable answer' : ''}${allowed}${limited}`,
+    `${calls === 1 ? 'call' : 'calls'} ${callWords(report, run)}${allowed}${limited}`,
   ] as const;
   if (!isOfFiles) lines.push(made);
   const width = Math.max(...lines.map(([n]) => n.length));

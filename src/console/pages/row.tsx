@@ -45,7 +45,7 @@ export const row = definePage({
             Row {story.n}
             {story.sourceId !== String(story.n) && (
               <>
-                {' · '}
+                {' · id '}
                 <Foreign text={story.sourceId} most={80} />
               </>
             )}

@@ -96,7 +96,7 @@ function workOn(run: Run, { state, type, counts, dryRun }: RunReport): readonly 
   if (isUnconfirmed(run)) return [{ ...resume, primary: false }, cancel];
   if (status === 'paused') return [resume, cancel];
   if (status === 'running') return [cancel];
-  if (status === 'failed' && phase !== undefined) return [resume, retry];
+  if (status === 'failed' && phase !== undefined) return [resume];
   // An invalid row of a file is never sent: it needs a corrected file.
   const failed = problemsIn(counts) - (type === 'orders' ? counts.invalid : 0);
   const retriesItself = type === 'tasks' && !hasFailed; // workers retry deliveries; a new run would not

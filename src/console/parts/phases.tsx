@@ -36,7 +36,7 @@ export function Phases({ run, report, left, throughput }: PhasesOf) {
             )}
             {step === 'over' && kindOf({ phase }) === 'sending' && throughput && (
               <span class="dim">
-                from <Time at={throughput.startedAt} exact />
+                began <Time at={throughput.startedAt} exact />
               </span>
             )}
           </li>
