@@ -11,7 +11,7 @@ import { type OrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 import { expectSound, openPage } from './browser.ts';
 import { openLoadConsole } from './load-console.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
-import { postForm } from './requests.ts';
+import { pageAt, postForm } from './requests.ts';
 
 const HOSTILE = [
   `<img src=x onerror="alert(1)"><script>alert(2)</script>`,
@@ -408,6 +408,8 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect((await harness.orders()).length).toBe(3);
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await page.getByText('created (12)').waitFor();
+    const late = await pageAt(web, `${new URL(page.url()).pathname}/rows/12`);
+    expect(late).toMatch(/Replaced verdicts.*NOT_APPROVED_YET(?!.*Fix)/s);
     expect([...(await harness.orderCommits()).values()]).toEqual(Array(12).fill(1));
     expect(wrong).toEqual([]);
     await close();

@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { noteAttended } from '../../src/engine/ledger/attended-runs.ts';
 import { thisWorker } from '../../src/engine/ledger/claims.ts';
+import { keepAction } from '../../src/engine/ledger/console/console-actions.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { addNote, recordLeftOut, startRun } from '../../src/engine/ledger/runs.ts';
@@ -248,6 +249,14 @@ test('the page of a target or channel says where its secrets come from', async (
   const hook = await htmlAt('/targets/hook');
   expect(hook).toContain('targets.hook.secret: the environment variable HOOK;');
   expect(hook).toContain('targets.hook.previousSecret: the environment variable OLD_HOOK;');
+});
+
+test('activity leads to the run, or the row, that an action was about', async () => {
+  const run = 'run-261129-2059-6bb397';
+  for (const about of [run, `${run}/3`, 'run-nightly'])
+    await keepAction(database.pool, { who: 'ann', via: 'page', action: 'decide-use', about, refused: undefined });
+  const links = [...(await htmlAt('/activity')).matchAll(/<td><a href="([^"]+)">/g)].map(([, href]) => href);
+  expect(links).toEqual([`/runs/${run}/rows/3`, `/runs/${run}`]);
 });
 
 test('a resumed run that has ended since is not said to continue', async () => {

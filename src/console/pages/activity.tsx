@@ -49,9 +49,12 @@ export function ActionList({ actions }: { readonly actions: readonly TakenAction
 
 function About({ action, about }: Pick<TakenAction, 'action' | 'about'>) {
   if (action === 'replay-deliveries') return <Words text={about} most={200} />; // may name times
-  const [, call] = /: call ([-\da-f]{36})$/.exec(about) ?? [];
-  if (call !== undefined) return <a href={`/calls/${call}`}>{about.slice(0, -call.length)}</a>;
-  return about.startsWith('run-') ? <a href={`/runs/${about}`}>{about}</a> : <Foreign text={about} most={80} />;
+  const [, called, call] = /^(.*): call ([-\da-f]{36})$/.exec(about) ?? [];
+  if (call !== undefined) return <a href={`/calls/${call}`}>{called}</a>;
+  const [, run, row] = /^(run-\d{6}-\d{4}-[\da-f]{6})(?:\/(.+))?$/.exec(about) ?? [];
+  if (run === undefined) return <Foreign text={about} most={80} />;
+  const rows = row === undefined ? '' : `/rows/${encodeURIComponent(row)}`;
+  return <a href={`/runs/${run}${rows}`}>{about}</a>;
 }
 
 /** `Resume run`; the name of an operation of the service stays as it is. */

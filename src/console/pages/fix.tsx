@@ -60,7 +60,7 @@ export const fix = definePage({
           <p class="dim">
             They become a new file, <Foreign text={name} most={120} />, which you then look at and load.{' '}
             {isPlanDropped(run)
-              ? 'It also has the other lines that are not written yet. It replaces the plan of this run, which can then not be approved.'
+              ? 'The file also has the other lines that are not written yet. The plan of this run can then no longer be approved.'
               : 'The loaded file and its run stay as they are.'}{' '}
             Empty all cells of a line to leave it out. The next page keeps the columns and options of this load.
           </p>

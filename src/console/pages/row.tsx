@@ -110,7 +110,10 @@ function Story({ story, run, hints, recordAt, children }: StoryProps) {
         {verdict === null ? (
           <p>None yet: {STATE_WORDS[state]}.</p>
         ) : (
-          <Verdict of={verdict} run={run} hints={hints} recordAt={recordAt} />
+          <>
+            <Verdict of={verdict} run={run} hints={hints} recordAt={recordAt} />
+            <Remedy text={remedyFor(verdict.reason, verdict.facts, hints)} />
+          </>
         )}
         {verdict?.verdict === 'review' && type !== 'tasks' && !run.dryRun && run.status === 'done' && (
           <p>
@@ -161,7 +164,6 @@ function Story({ story, run, hints, recordAt, children }: StoryProps) {
 function Verdict({ of, run, hints, recordAt }: Shared & { readonly of: RowVerdict; readonly run: Run }) {
   const { at, verdict, reason, facts, recordId } = of;
   const statement = statementFor(reason, facts, hints);
-  const remedy = remedyFor(reason, facts, hints);
   return (
     <div class="verdict">
       <p>
@@ -186,7 +188,6 @@ function Verdict({ of, run, hints, recordAt }: Shared & { readonly of: RowVerdic
           <Words text={statement} />
         </p>
       )}
-      <Remedy text={remedy} />
     </div>
   );
 }
