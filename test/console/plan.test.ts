@@ -31,7 +31,11 @@ async function planned(csv: string, how: LoadHow): Promise<string> {
 
 test('a load shows what it creates, what it updates from old to new, what it skips, and the customers to make', async () => {
   await harness.load(ordersCsv(3));
-  const changed = ['O-1,2,,Order 1,9.5,paid', 'O-2,3,,<b>Second</b>,2.25,new', 'O-3,1,,Order 3,3.25,new'];
+  const changed = [
+    'O-1,2,,Order 1,9.5,paid',
+    'O-2,,customer3@example.com,<b>Second</b>,2.25,new',
+    'O-3,1,,Order 3,3.25,new',
+  ];
   const more = Array.from({ length: 60 }, (_, i) => `O-${i + 4},1,,Order,${i + 4}.25,new`);
   const made = 'N-1,,ann@example.com,Order,5,new';
   const csv = csvOf('order_id,client_id,customer_email,description,amount,status', [...changed, ...more, made]);
@@ -44,6 +48,7 @@ test('a load shows what it creates, what it updates from old to new, what it ski
   expect(words).toMatch(/The first 5 to create · all 61 .*O-4 line 5 1 amount 4\.25/);
   expect(words).toMatch(/To update .*O-1 .*amount 1\.25 → becomes 9\.50 status new → becomes paid/);
   expect(words).toContain('description Order 2 → becomes &lt;b&gt;Second&lt;/b&gt;');
+  expect(words).toMatch(/O-2 line 3 customer3@example\.com customer 3 /);
   expect(words).not.toContain('(none)');
   const exported = await pageAt(web, `/runs/${run}/rows.csv`);
   expect(exported).toContain('The record has amount 1.25 instead of 9.5, status new instead of paid.');

@@ -108,6 +108,16 @@ test('the second of two people who decide about a row is told, and the first dec
   expect([second.status, second.json.error.code]).toEqual([409, 'REVIEW_DECIDED']);
   expect(second.json.error.message).toContain('operator in the console decided about acme/contact-1 meanwhile: use 15');
   expect(await decisions()).toEqual([['1', 'use', '15', null]]);
+  const offersUndo = async () => (await pageAt(web, ITEM)).includes('Undo its decision below');
+  const apply = (by: string | null) =>
+    database.pool.query(
+      'update ledger.decisions set applied_by = $1::text, applied_at = case when $1::text is not null then now() end',
+      [by],
+    );
+  expect(await offersUndo()).toBe(true);
+  await apply('run-2');
+  expect(await offersUndo()).toBe(false);
+  await apply(null);
   const { entry } = (await call(ITEM)).json.decisions[0];
   expect((await call(`${ITEM}/undo`, { entry })).status).toBe(200);
   expect((await call(`${ITEM}/undo`, { entry })).json.error.code).toBe('REVIEW_DECIDED');

@@ -124,6 +124,7 @@ function Customer({ of: { customer, customerName } }: { readonly of: ShownWrite 
     <>
       <Foreign text={typeof customer === 'string' && name === '' ? customer : name} most={60} />
       {typeof customer !== 'string' && <small class="id">is created first</small>}
+      {typeof customer === 'string' && name !== '' && <small class="id">customer {customer}</small>}
     </>
   );
 }

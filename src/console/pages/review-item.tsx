@@ -41,7 +41,7 @@ export const reviewItem = definePage({
       ),
       body: (
         <>
-          {!item && <Settled reviewed={reviewed} />}
+          {!item && <Settled newest={newest} />}
           {decisions.length > 0 && (
             <Section title="Decisions">
               <DecisionTable decisions={decisions} canAct={canAct} />
@@ -64,12 +64,10 @@ function UndoAlike({ decision, alike }: { readonly decision: Decision; readonly 
   );
 }
 
-function Settled({ reviewed: { decisions } }: { readonly reviewed: Reviewed }) {
+function Settled({ newest }: { readonly newest: Decision | undefined }) {
   return (
     <Empty title="It does not wait for a person">
-      <p>
-        {decisions.length > 0 && 'Undo its decision below to decide it otherwise, as long as no run has applied it.'}
-      </p>
+      <p>{newest && canUndo(newest) && 'Undo its decision below to decide it otherwise.'}</p>
     </Empty>
   );
 }
