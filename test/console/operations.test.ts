@@ -251,6 +251,11 @@ test('the page of a target or channel says where its secrets come from', async (
   expect(hook).toContain('targets.hook.previousSecret: the environment variable OLD_HOOK;');
 });
 
+test('the filter of runs names the states that the list shows, and says that a name has to be whole', async () => {
+  const html = await htmlAt('/runs');
+  expect(html).toMatch(/placeholder="its whole name".*>paused or awaiting approval<.*>cancelled or not approved</s);
+});
+
 test('activity leads to the run, or the row, that an action was about', async () => {
   const run = 'run-261129-2059-6bb397';
   for (const about of [run, `${run}/3`, 'run-nightly'])

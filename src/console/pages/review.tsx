@@ -174,7 +174,13 @@ function Filters({ query, context: { settings }, groups }: FilterProps) {
     <form class="filters" method="get" action="/review">
       <Select label="Reason" name="reason" options={reasons} value={query.reason} />
       <Select label="Account" name="account" options={Object.keys(settings.accounts)} value={query.account} />
-      <Field label="Sync or file" name="sync" value={query.sync ?? ''} autocomplete="off" />
+      <Field
+        label="Sync or file"
+        name="sync"
+        value={query.sync ?? ''}
+        placeholder="its whole name"
+        autocomplete="off"
+      />
       <button type="submit">Filter</button>
     </form>
   );

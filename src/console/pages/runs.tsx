@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { withOptions } from '../../base/reasons/template.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
-import { RUN_STATUSES } from '../../engine/ledger/runs.ts';
+import { RUN_STATUSES, type RunStatus } from '../../engine/ledger/runs.ts';
 import { type ListedRun, pageOfRuns } from '../../engine/ledger/views/run-list.ts';
 import { formatTook } from '../../operator/format.ts';
 import { type RunReport, reportRuns } from '../../operator/run-report.ts';
@@ -106,12 +106,25 @@ function cellsOf({ entry, report }: { readonly entry: ListedRun; readonly report
 
 type RunQuery = z.output<typeof runQuery>;
 
+/** The states that the list shows of runs with this status. */
+const ALSO: Partial<Record<RunStatus, string>> = { paused: 'awaiting approval', cancelled: 'not approved' };
+const STATUSES = RUN_STATUSES.map((status) => {
+  const also = ALSO[status];
+  return [status, also === undefined ? status : `${status} or ${also}`] as const;
+});
+
 function Filters({ query, context: { settings } }: { readonly query: RunQuery; readonly context: PageContext }) {
   return (
     <form class="filters" method="get" action="/runs">
-      <Field label="Sync or file" name="sync" value={query.sync ?? ''} suggest={Object.keys(settings.syncs)} />
+      <Field
+        label="Sync or file"
+        name="sync"
+        value={query.sync ?? ''}
+        placeholder="its whole name"
+        suggest={Object.keys(settings.syncs)}
+      />
       <Select label="Account" name="account" options={Object.keys(settings.accounts)} value={query.account} />
-      <Select label="Status" name="status" options={RUN_STATUSES} value={query.status} />
+      <Select label="Status" name="status" options={STATUSES} value={query.status} />
       <Select label="With rows" name="verdict" options={VERDICTS} value={query.verdict} />
       <Days from={query.from} to={query.to} />
       <Check label="Each run, also those that found nothing new" name="all" value="1" checked={query.all} />
