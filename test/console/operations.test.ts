@@ -10,7 +10,7 @@ import { addNote, recordLeftOut, startRun } from '../../src/engine/ledger/runs.t
 import { liftSuspension, suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
 import { beginLoad } from '../../src/syncs/orders/begin-load.ts';
-import { aRun } from '../engine/ledger/fresh-ledger.ts';
+import { aRun, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { aSpec } from '../engine/ledger/matching/load-worlds.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { freshDatabase } from '../support/database.ts';
@@ -254,6 +254,14 @@ test('the page of a target or channel says where its secrets come from', async (
 test('the filter of runs names the states that the list shows, and says that a name has to be whole', async () => {
   const html = await htmlAt('/runs');
   expect(html).toMatch(/placeholder="its whole name".*>paused or awaiting approval<.*>cancelled or not approved</s);
+});
+
+test('a run that settles rows says what it waits for', async () => {
+  const { id } = await aRun(database);
+  await database.pool.query(`update ledger.runs set phase = 'settle-customers' where id = $1`, [id]);
+  await addRows(database.pool, id, [{ n: 1, sourceId: '1', label: 'Ann' }]);
+  await noteAttended(database.pool, [id], WORKER);
+  expect(await htmlAt(`/runs/${id}`)).toContain('1 to settle: waiting until the service shows what it applied');
 });
 
 test('activity leads to the run, or the row, that an action was about', async () => {

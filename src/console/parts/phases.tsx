@@ -68,7 +68,8 @@ export function Doing({ run, left, before = '' }: Pick<PhasesOf, 'run' | 'left'>
   if (run.endedAt !== undefined || watchesFolder(run)) return null;
   if (left === undefined || kindOf(run) !== 'sending') {
     const seen = `${plural(run.rowsSeen, 'row')} ${awaitsApproval(run) ? 'read' : 'so far'}`;
-    const words = left ? `${formatCount(left.toSettle)} to settle` : seen;
+    const why = run.type === 'tasks' ? '' : ': waiting until the service shows what it applied';
+    const words = left ? `${formatCount(left.toSettle)} to settle${why}` : seen;
     return <span class="dim">{before + words}</span>;
   }
   const all = run.rowsSettled + left.toSend;
