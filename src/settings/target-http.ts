@@ -177,7 +177,7 @@ const items = z
       .refine((find) => find.more !== undefined || !usesCursor(find), {
         error: 'missing: a call that uses cursor needs it',
         path: ['more'],
-        when: unlessKeysAreUnknown,
+        when: ({ issues }) => issues.length === 0, // its templates can be read
       })
       .transform(({ settle: settleMs, ...find }) => ({ ...find, settleMs }))
       .optional()
