@@ -132,8 +132,16 @@ const items = z
       deleted: z
         .strictObject({
           at: pointer.describe('JSON pointer to a member of the record, such as /in_trash. No default.'),
-          values: z.array(scalar).min(1).describe('Values of the member that mean deleted. No default.'),
+          values: z.array(scalar).min(1).optional().describe('Values of the member that mean deleted. No default.'),
+          except: z
+            .array(scalar)
+            .min(1)
+            .optional()
+            .describe(
+              'Values that do not mean deleted, if all others do, as with [null] for a time. Instead of values.',
+            ),
         })
+        .check(exactlyOneOf(['values', 'except']))
         .optional()
         .describe('How a record shows that its item is deleted, for a system with a trash. Default: none.'),
     }).describe('The call that reads an item.'),

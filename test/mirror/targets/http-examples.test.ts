@@ -189,6 +189,24 @@ test('Jira Data Center notifies no person of a text', async () => {
   expect(harness.items).toMatchObject([{ text: 'ask [ ~lee] or @\u200blee' }]);
 });
 
+test('GitLab: an issue that was moved to another project is not completed, and counts as deleted', async () => {
+  const harness = await startSystem(GITLAB);
+  const target = harness.openTarget(needsOf(harness.vendor), { create: false });
+  const read = (members: object) => {
+    harness.vendor.next({ body: { iid: 1, state: 'closed', ...members } });
+    return target.readItem?.('1', context());
+  };
+  expect(await read({ moved_to_id: null })).toMatchObject({ item: { isCompleted: true } });
+  expect(await read({})).toMatchObject({ item: { isCompleted: true } });
+  expect(await read({ moved_to_id: 77 })).toEqual({ status: 'missing' });
+  harness.vendor.next({ body: { iid: 1, state: 'closed', moved_to_id: 77 } });
+  expect(await target.deliver(deliveryOf({}, { itemId: '1' }), context())).toMatchObject(
+    anOutcome('refused', 'ITEM_MISSING', 'GitLab issue 1 counts as deleted (targets.our-gitlab.items.read.deleted)'),
+  );
+  await target.close();
+  await harness.vendor.close();
+});
+
 test('GitLab runs no line of a text as a command', async () => {
   const harness = await startSystem(GITLAB);
   const target = harness.openTarget(needsOf(harness.vendor), { create: true });

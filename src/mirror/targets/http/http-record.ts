@@ -23,7 +23,11 @@ export function recordReader({ state, read }: HttpItems, { isItemId }: Pick<Item
   }
 
   return {
-    isDeleted: (record: unknown) => deleted !== undefined && isOneOf(valueAt(record, deleted.at), deleted.values),
+    isDeleted(record: unknown): boolean {
+      const value = deleted && valueAt(record, deleted.at);
+      if (value === undefined) return false;
+      return deleted?.except === undefined ? isOneOf(value, deleted?.values) : !isOneOf(value, deleted.except);
+    },
 
     /** An item by its record; undefined if the record does not show the state. */
     itemOf(record: unknown, itemId: string): HttpItem | undefined {

@@ -81,16 +81,15 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     const { record: at } = items.read;
     const answer = reading((body) => {
       const record = valueAt(body, at);
-      return isAbsent(body, at) || records.isDeleted(record)
-        ? { item: undefined }
-        : wrapped(records.itemOf(record, itemId));
+      if (isAbsent(body, at)) return { missing: `${answers.name} has no ${noun} ${itemId}` };
+      if (records.isDeleted(record)) return { missing: `${noun} ${itemId} counts as deleted (${where}.read.deleted)` };
+      const item = records.itemOf(record, itemId);
+      return item && { item };
     }, `it has no state at "${at}${items.state.at}" (${where}.read.record and state.at)`);
     const asked = await calls.ask(request.value, answer);
     if (asked.status !== 'ok') return asked;
-    const { item } = asked.value;
-    return item
-      ? { status: 'ok', value: item }
-      : { status: 'missing', detail: `${answers.name} has no ${noun} ${itemId}` };
+    const { item, missing: detail = '' } = asked.value;
+    return item ? { status: 'ok', value: item } : { status: 'missing', detail };
   }
 
   const itemsBy = (calls: Calls): VendorItems<HttpItem> => ({
@@ -157,9 +156,4 @@ function searchFinding(asked: Asked<unknown>, name: string): Finding {
 
 function stateOf(isCompleted: boolean): string {
   return isCompleted ? 'completed' : 'open';
-}
-
-/** Distinguishes an item without a readable state, which is undefined, from no item. */
-function wrapped(item: HttpItem | undefined) {
-  return item && { item };
 }
