@@ -1,7 +1,7 @@
 /** The settings of a target of the type http: the calls of any system with an HTTP API, as templates. */
 import { z } from 'zod';
 import { duration } from './durations.ts';
-import { atMostOneOf, exactlyOneOf, flag, nonEmpty, unlessKeysAreUnknown } from './fields.ts';
+import { atMostOneOf, choice, exactlyOneOf, flag, nonEmpty, unlessKeysAreUnknown } from './fields.ts';
 import { anyOauthClient } from './target-credentials.ts';
 import { callHeaderName, filterKeys, headers, withoutSecretTexts } from './target-events.ts';
 import { columns, httpKeys, vendorUrl } from './target-keys.ts';
@@ -149,6 +149,9 @@ const items = z
     reopen: call('POST', 'write', {}).describe('The call that reopens an item.'),
     confirm: flag.describe(
       'Whether an item is read again after it was changed, for a system that may accept a change and not make it. Default: false.',
+    ),
+    whenGone: choice(['leave', 'close'], 'leave').describe(
+      'What happens to the item of a task that is gone: leave, or close, which completes it. Default: leave.',
     ),
     create: call('POST', 'change', {
       newId: pointer.describe('JSON pointer to the id of the new item in the answer. No default.'),

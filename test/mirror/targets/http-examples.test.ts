@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DeliveryOutcome } from '../../../src/contract/target.ts';
+import { openHttp } from '../../../src/mirror/targets/http/http.ts';
 import { itemNamingOf } from '../../../src/mirror/targets/items/item-naming.ts';
 import { settingsOf } from '../../settings/problems-in.ts';
 import { ACCOUNTS, EXAMPLES } from '../../support/documented-targets.ts';
@@ -205,6 +206,21 @@ test('GitLab: an issue that was moved to another project is not completed, and c
   );
   await target.close();
   await harness.vendor.close();
+});
+
+test.each(['leave', 'close'] as const)('%s: the item of a task that is gone', async (whenGone) => {
+  const harness = await startSystem(GITLAB);
+  const { items, ...settings } = exampleAt('our-gitlab');
+  const target = openHttp({ ...settings, items: items && { ...items, whenGone } }, needsOf(harness.vendor));
+  const itemId = harness.put(false);
+  const deliver = () => target.deliver(deliveryOf({ isGone: true }, { itemId, event: 'gone' }), context());
+  const isClosed = whenGone === 'close';
+  expect([await deliver(), await deliver()]).toMatchObject(
+    isClosed ? [{ status: 'delivered' }, { status: 'already' }] : Array(2).fill({ reason: 'TASK_GONE' }),
+  );
+  await target.close();
+  await harness.vendor.close();
+  expect([harness.isCompleted(itemId), harness.vendor.complaints]).toEqual([isClosed, []]);
 });
 
 test('GitLab runs no line of a text as a command', async () => {

@@ -65,7 +65,7 @@ function sendTarget(settings: HttpSettings, send: HttpRequest, answers: VendorAn
 
 function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAnswers, needs: ItemNeeds): Target {
   const { name, columns, timeoutMs } = settings;
-  const { noun, create, find } = items;
+  const { noun, create, find, whenGone } = items;
   const where = `targets.${name}.items`;
   const naming = httpNaming(items);
   const records = recordReader(items, naming);
@@ -95,7 +95,7 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
   const itemsBy = (calls: Calls): VendorItems<HttpItem> => ({
     read: (itemId) => readItem(calls, itemId),
     async write({ itemId, record }, wanted, delivery) {
-      const isCompleting = wanted.status === 'completed';
+      const isCompleting = wanted.status !== 'open'; // also if the task is gone
       const request = (isCompleting ? complete : reopen)({ ...viewOf(delivery), item: itemId, record });
       if (request.status !== 'ok') return request;
       const to = stateOf(isCompleting);
@@ -119,7 +119,7 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     },
   });
 
-  const target = vendorTarget({ name, columns, create: create !== undefined }, needs, {
+  const target = vendorTarget({ name, columns, create: create !== undefined, whenGone }, needs, {
     ...answers,
     ...naming,
     noun,

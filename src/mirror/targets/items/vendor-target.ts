@@ -14,6 +14,7 @@ import type {
   UnreadItem,
 } from '../../../contract/target.ts';
 import type { SecretRef } from '../../../settings/fields.ts';
+import type { ItemSettings } from '../../../settings/target-items.ts';
 import { createUnlessUnseen, unseen } from './create-once.ts';
 import type { LoggedCreation } from './creation-log.ts';
 import { type NamedValues, valueResolver } from './custom-fields.ts';
@@ -87,6 +88,7 @@ export interface VendorSettings {
   readonly hookSecret?: SecretRef | undefined;
   readonly create: boolean;
   readonly columns: Readonly<Record<string, string>>;
+  readonly whenGone?: ItemSettings['whenGone'];
 }
 
 /** A read may miss an item for so long, also where a repeated creation creates nothing. */
