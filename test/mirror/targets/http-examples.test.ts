@@ -118,23 +118,37 @@ async function deliverTo(harness: ItemVendor): Promise<DeliveryOutcome> {
   return outcome;
 }
 
-test('Microsoft Planner: a task that a person changes between the read and the write is read again, and then completed', async () => {
-  const harness = await startSystem(PLANNER);
-  const target = harness.openTarget(needsOf(harness.vendor), { create: false });
-  const itemId = harness.put(false);
-  harness.vendor.next(async (request) => {
-    const { authorization = '', 'if-match': etag = '' } = request.headers;
-    const headers = { authorization, accept: 'application/json', 'content-type': 'application/json', 'if-match': etag };
-    await fetch(harness.vendor.url + request.path, { method: 'PATCH', headers, body: '{ "percentComplete": 0 }' });
-    return { status: 412, body: { error: { code: '', message: 'The resource has been modified.' } } };
-  }, harness.isWrite);
-  const deliver = () => target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
-  expect(await deliver()).toMatchObject({ status: 'later', reason: 'CONFLICT' });
-  expect(await deliver()).toMatchObject({ status: 'delivered' });
-  await target.close();
-  await harness.vendor.close();
-  expect(harness.isCompleted(itemId)).toBe(true);
-});
+const REVISED = [
+  { op: 'test', path: '/rev', value: 1 },
+  { op: 'add', path: '/fields/System.State', value: 'To Do' },
+];
+
+test.each([
+  [PLANNER, { percentComplete: 0 }],
+  [AZURE_DEVOPS, REVISED],
+])(
+  '$name: an item that a person changes between the read and the write is read again, and then completed',
+  async (system, change) => {
+    const harness = await startSystem(system);
+    const target = harness.openTarget(needsOf(harness.vendor), { create: false });
+    const itemId = harness.put(false);
+    harness.vendor.next(async ({ path, query, headers, body }) => {
+      const names = ['authorization', 'accept', 'content-type', 'if-match'];
+      const sent = names.map((name): [string, string] => [name, String(headers[name] ?? '')]);
+      const send = (text: string) =>
+        fetch(`${harness.vendor.url}${path}?${query}`, { method: 'PATCH', headers: sent, body: text });
+      await send(JSON.stringify(change));
+      const { status } = await send(body);
+      return { status };
+    }, harness.isWrite);
+    const deliver = () => target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
+    expect(await deliver()).toMatchObject({ status: 'later', reason: 'CONFLICT' });
+    expect(await deliver()).toMatchObject({ status: 'delivered' });
+    await target.close();
+    await harness.vendor.close();
+    expect([harness.isCompleted(itemId), harness.vendor.complaints]).toEqual([true, []]);
+  },
+);
 
 test('Microsoft Planner: a task is found on a later page of a plan, and not created again', async () => {
   const harness = await startSystem(PLANNER);
