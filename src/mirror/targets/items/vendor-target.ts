@@ -185,7 +185,7 @@ export function vendorTarget<Item extends ItemState>(
   async function readCreated(items: VendorItems<Item>, itemId: string, agoMs: number): Promise<Asked<Item>> {
     const item = await items.read(itemId);
     const waitMs = Math.max(settleMs, SHOWN_WITHIN_MS) - agoMs;
-    return item.status === 'missing' && waitMs > 0 ? unseen(`the ${noun} ${itemId}`, waitMs) : item;
+    return item.status === 'missing' && waitMs > 0 ? unseen(`${item.detail}; the ${noun} ${itemId}`, waitMs) : item;
   }
 
   const system: ItemSystem<Item> = {
