@@ -8,7 +8,7 @@ import type { Reply } from '../../support/http-server.ts';
 import { context, deliveryOf, type ItemVendor, needsOf } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
 import { CLICKUP, exampleAt, GITLAB, MONDAY, startSystem } from '../../support/template-vendors.ts';
-import { KANBOARD, WRIKE } from '../../support/template-vendors-calls.ts';
+import { KANBOARD, WRIKE, YOUTRACK } from '../../support/template-vendors-calls.ts';
 import { AIRTABLE, GOOGLE_TASKS, REDMINE, VIKUNJA } from '../../support/template-vendors-lists.ts';
 import { JIRA_DATA_CENTER, NOTION, OPENPROJECT, TRELLO } from '../../support/template-vendors-more.ts';
 import { AZURE_DEVOPS, FRESHDESK, PLANNER, SMARTSHEET } from '../../support/template-vendors-office.ts';
@@ -17,7 +17,7 @@ import { itemSuite } from './item-suite.ts';
 const SYSTEMS = [
   ...[CLICKUP, GITLAB, MONDAY, NOTION, TRELLO, JIRA_DATA_CENTER, OPENPROJECT],
   ...[AZURE_DEVOPS, FRESHDESK, PLANNER, SMARTSHEET],
-  ...[AIRTABLE, GOOGLE_TASKS, REDMINE, VIKUNJA, KANBOARD, WRIKE],
+  ...[AIRTABLE, GOOGLE_TASKS, REDMINE, VIKUNJA, KANBOARD, WRIKE, YOUTRACK],
 ];
 
 for (const system of SYSTEMS) itemSuite(`an item of ${system.name} by templates`, () => startSystem(system));
@@ -271,6 +271,7 @@ test.each([
   ['our-redmine', 'https://redmine.example.com/issues/12#note-3', ['12']],
   ['our-kanboard', 'https://kanboard.example.com/project/3/task/12 https://kanboard.example.com/task/13', ['12', '13']],
   ['our-wrike', 'WRIKE: IEAAABCDKQAB5C10', ['IEAAABCDKQAB5C10']],
+  ['our-youtrack', 'https://example.youtrack.cloud/issue/SHOP-12/call-lee YOUTRACK: SHOP-13', ['SHOP-12', 'SHOP-13']],
   ['our-vikunja', 'https://vikunja.example.com/tasks/12', ['12']],
   ['our-smartsheet', 'https://app.smartsheet.com/sheets/Qx7?rowId=7960873110000012', ['7960873110000012']],
 ])('%s finds the items in %j', (name, text, items) => {
