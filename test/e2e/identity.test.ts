@@ -127,6 +127,18 @@ describe('an account that now points to another service', () => {
     }
   });
 
+  test('has a paused run that no longer asks for what an operator has confirmed', async () => {
+    const service = await at.start({ contacts: 2 });
+    await at.settle({ acme: { url: service.url } });
+    const { run } = (await at.run('run', 'sync-acme')).json;
+    await leave(run, 'paused', 'SERVICE_WENT_BACK');
+    expect((await at.run('accounts', 'rebind', 'acme')).json.paused).toEqual([run]);
+    const joined = (await at.run('run', 'sync-acme')).json;
+    expect(joined).toMatchObject({ run, error: { code: 'TENANT_CONFIRMED' } });
+    expect(joined.error.message).toMatch(new RegExp(`is confirmed.*lockstep runs resume ${run}`));
+    expect((await at.run('runs', 'resume', run)).json).toMatchObject({ status: 'done', counts: { in: 2 } });
+  });
+
   test('continues under its new address once an operator has confirmed that it is the same', async () => {
     const service = await at.start({ contacts: CONTACTS });
     await at.settle({ acme: { url: service.url } });
