@@ -115,7 +115,7 @@ export const CELL_REASONS = {
     remedy: 'Shorten it.',
   },
   CONTROL_CHARACTER: {
-    meaning: 'The cell has a control character.',
+    meaning: 'The cell has a line break or another control character.',
     sentence: 'has a control character ({character}).',
     remedy: 'Remove it.',
   },
