@@ -9,7 +9,8 @@ import { plainWords } from './words.ts';
 const CUSTOMER_WORDS = new Set(
   names(`
     customer, potential customer, client, buyer, kunde, besteller, cliente, acheteur, comprador, klant,
-    klient, nabywca, kund, musteri, kaufer, debitor, auftraggeber, acquirente, alici`),
+    klient, nabywca, kund, musteri, kaufer, debitor, auftraggeber, acquirente, alici,
+    客户, 客戶, 买家, 買家, 顧客, 고객`),
 );
 /** A cell or two may be wrong. */
 const MOST_CELLS = 0.9;

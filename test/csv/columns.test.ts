@@ -432,6 +432,7 @@ const EXPORTS: readonly (readonly [header: string, row: string, fields: object])
   ['Pedido,Nombre,Ciudad,Estado,CP,Estatus', '7,Ann Lee,Puebla,PUE,72160,Pagado', { status: 'Estatus' }],
   ['Pedido,Nombre,Estatus,Estado,Cidade', '7,Ann Lee,Pago,SP,Campinas', { status: 'Estatus' }],
   ['Pedido,Nombre,Estado,Total', '7,Ann Lee,Pagado,5', { status: 'Estado' }],
+  ['Factura,Referencia,Nombre,Total', '242420,staybridge,Ann Lee,5', { order_id: 'Factura' }],
   ['Custom Number,Name,Note,Item Title', ',Ann Lee,,Mug', { description: 'Item Title' }],
   ['Sales Order#,Customer Name,Total', 'SO-1,Ann Lee,5', { order_id: 'Sales Order#' }],
   ['SD Document,Name,Net Value', '45001,Lee GmbH,5', { order_id: 'SD Document' }],

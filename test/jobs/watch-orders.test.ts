@@ -37,11 +37,12 @@ async function watch(
     createCustomers?: boolean;
     presets?: string;
     encoding?: string;
+    decimal?: '.' | ',';
+    accounting?: boolean;
   } = {},
 ): Promise<Run> {
-  const { existing = 'skip', createCustomers = false, presets, encoding } = how;
-  const options = { folder, existing, createCustomers, presets, encoding };
-  const dryRun = how.dryRun ?? false;
+  const { dryRun = false, ...given } = how;
+  const options = { folder, existing: 'skip', createCustomers: false, ...given };
   const spec = { sync: 'files', type: 'orders', account: 'test', resource: 'sync:files', options, dryRun } as const;
   const begun = await startRun(harness.database.pool, { ...spec, lane: 'batch', phase: 'watch-orders' });
   const runner = await harness.workspace.work();
@@ -189,6 +190,12 @@ test('a folder that stays unreadable makes one failed run, which loads its files
   expect(loaded).toMatchObject({ id: first.id, status: 'done', notes: [first.error] });
   expect(await own.rows(loaded)).toMatchObject([{ label: 'may.csv', verdict: 'created', reason: 'LOADED' }]);
   expect((await look()).id).not.toBe(first.id);
+});
+
+test('amounts are read with the decimal sign and the minus of the settings', async () => {
+  await drop('may.csv', 'order_id,amount,customer_email\nT-1,(1.234),ann@example.com\n');
+  expect(await harness.rows(await watch({ decimal: ',', accounting: true }))).toMatchObject([{ reason: 'LOADED' }]);
+  expect(await harness.orders()).toMatchObject([{ order_id: 'T-1', amount: -1234 }]);
 });
 
 test('files are read by presets in the encoding of the settings; a broken preset fails the run, and files are loaded once it is corrected', async () => {
