@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { sentenceFor } from '../../src/base/reasons/reasons.ts';
 import { pruneLedger } from '../../src/engine/ledger/retention/prune.ts';
 import { type Run, startRun } from '../../src/engine/ledger/runs.ts';
 import { ended } from '../support/harness/ended.ts';
@@ -194,6 +195,11 @@ test('a folder that stays unreadable makes one failed run, which loads its files
 
 test('amounts are read with the decimal sign and the minus of the settings', async () => {
   await drop('may.csv', 'order_id,amount,customer_email\nT-1,(1.234),ann@example.com\n');
+  const [{ reason = '', facts = null } = {}] = await harness.rows(await watch());
+  expect(sentenceFor(reason, facts)).toMatch(
+    /\(AMOUNT_PARENTHESES 1\).* Correct those rows, and put their files into the folder\.$/,
+  );
+  await drop('corrected.csv', await readFile(path.join(folder, 'done', 'may.invalid.csv')));
   expect(await harness.rows(await watch({ decimal: ',', accounting: true }))).toMatchObject([{ reason: 'LOADED' }]);
   expect(await harness.orders()).toMatchObject([{ order_id: 'T-1', amount: -1234 }]);
 });
