@@ -85,7 +85,7 @@ async function identified({ settings, accounts }: IdentityNeeds, name: string, c
       throw new LockstepError('KEY_REFUSED', message);
     }
     if (key.status === 'unclear') {
-      const message = `The service at ${account.baseUrl} did not say whether it accepts the API key of account "${name}". Nothing was changed. When the service answers, ${again}`;
+      const message = `The service at ${account.baseUrl} did not say whether it accepts the API key of account "${name}" (${key.why}). Nothing was changed. When the service answers, ${again}`;
       throw new LockstepError('KEY_NOT_TRIED', message);
     }
   } finally {

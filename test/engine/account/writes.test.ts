@@ -166,7 +166,7 @@ describe('a refusal with the message of a refused key', () => {
 
   test.each([
     [{ status: 'refused', refused, failure: FORBIDDEN } as const, KeyRefused],
-    [{ status: 'unclear' } as const, RetryLater],
+    [{ status: 'unclear', why: '' } as const, RetryLater],
   ])('stops the run where a read returns %o, and spends no attempt', async (key, kind) => {
     const { written } = await writing('orders.create', [FORBIDDEN], { checkKey: async () => key });
     expect(written).toEqual({ status: 'not-now', stop: expect.any(kind) });
