@@ -8,7 +8,7 @@ const LEFT_OUT = [
   'operator/doctor/**/*',
   'cli/run',
   'console/**/*',
-  'operator/alerts/*',
+  'operator/{alerts/*,run-actions}',
   'cli/{check-mapping,data,doctor,health,ledger,links,runs,syncs,targets}',
   'client/budget/{concurrency,discovery}',
   'client/call/{bad-bodies,reset}',

@@ -174,13 +174,13 @@ async function receive(
   { seen, at }: { readonly seen: SeenFile; readonly at: string | Buffer },
 ): Promise<void> {
   const { pool, run, account, options, signal, log } = context;
-  const { folder, map = {}, encoding, presets, ...asked } = options;
+  const { folder, map = {}, encoding, decimal, accounting, presets, ...asked } = options;
   const told = FIELDS.flatMap((field): [Field, string][] => (map[field] === undefined ? [] : [[field, map[field]]]));
   try {
     const { begun, sha256 } = await receiveLoad(pool, {
       account,
       source: async () => ({ name: path.join(folder, file.name), handle: await openSeen(at, seen) }),
-      choices: { map: new Map(told), encoding },
+      choices: { map: new Map(told), encoding, decimal, accounting },
       presetsDir: presets,
       options: { ...asked, confirm: false },
       staysDeclined: file.entry === undefined, // an earlier run has put the file aside

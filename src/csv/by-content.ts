@@ -9,7 +9,8 @@ import { plainWords } from './words.ts';
 const CUSTOMER_WORDS = new Set(
   names(`
     customer, potential customer, client, buyer, kunde, besteller, cliente, acheteur, comprador, klant,
-    klient, nabywca, kund, musteri, kaufer, debitor, auftraggeber, acquirente, alici`),
+    klient, nabywca, kund, musteri, kaufer, debitor, auftraggeber, acquirente, alici,
+    客户, 客戶, 买家, 買家, 顧客, 고객`),
 );
 /** A cell or two may be wrong. */
 const MOST_CELLS = 0.9;
@@ -21,6 +22,7 @@ const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}[ -]?\d+(
 /** The next column has the numbers of the houses. */
 const STREET =
   /\b(?:street|address|calle|direccion|domicilio|rua|endereco|logradouro|rue|via|indirizzo|ulica|adres|adresse|gata)\b|strasse|straat/;
+const PLACE = /\b(?:ciudad|cidade|localidad|localidade|municipio|postal|cp|cep|pais)\b/;
 /** The number of an order, or its place in a list. */
 const PLACE_OR_ORDER = /^(?:n|no|nro|num|numero) (?:(?:de|d) )?(?:orden|ordre)$/;
 
@@ -64,6 +66,11 @@ export function isOfPerson(name: string, cells: readonly string[], beside: reado
   if (plainWords(name) !== 'title') return false;
   const filled = cells.filter((cell) => cell !== '');
   return beside.some(isPartOfName) || (filled.length > 0 && filled.every((cell) => FORM_OF_ADDRESS.test(cell)));
+}
+
+/** In Spanish and Portuguese, the status of an order and the state of an address have the same name. */
+export function isOfAddress(name: string, beside: readonly string[]): boolean {
+  return plainWords(name) === 'estado' && beside.some((one) => PLACE.test(plainWords(one)));
 }
 
 /** Whether the cells tell orders apart: "card" and "cash" in a column called "Reference" do not. */

@@ -6,7 +6,7 @@
 import type { LockstepError } from '../base/errors.ts';
 import { refuseDoubtfulAmount } from './amount-column.ts';
 import { isPrice, isTaxed, isUntaxed } from './amount-words.ts';
-import { areLabels, byContent, isOfPerson, mostFit } from './by-content.ts';
+import { areLabels, byContent, isOfAddress, isOfPerson, mostFit } from './by-content.ts';
 import { indexesOf } from './cell-source.ts';
 import { ambiguous, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { columnIndex, type Header, namelessColumn, refuseDuplicates } from './column-names.ts';
@@ -164,6 +164,7 @@ function namedAt(index: number, firstCells: FirstCells): MappedColumn | undefine
   if (!known) return undefined;
   const beside = [names[index - 1] ?? '', names[index + 1] ?? ''];
   if (known.field === 'description' && isOfPerson(name, cells, beside)) return undefined;
+  if (known.field === 'status' && isOfAddress(name, beside)) return undefined;
   if (known.field === 'order_id' && known.confidence < CONFIDENCE.vague && !areLabels(cells)) return undefined;
   const column = firstCells.column(known.field, { index }, known);
   const isUntold = known.how === 'fuzzy' && column.fits.of === 0 && firstCells.hasRows; // neither its name nor a cell tells

@@ -38,7 +38,7 @@ export const KIND_NAMES: readonly string[] = names(`
     type, order type, transaction type, event type, document type, debit credit, typ, art, belegart,
     line type, row type, record type, d c, dr cr, credit debit, vorzeichen, sign, belegtyp, receipt type,
     invoice type, documento, tipo de documento, tipo documento, vorgang, s h, soll haben,
-    soll haben kennzeichen, soll haben kz, tipo`);
+    soll haben kennzeichen, soll haben kz, tipo, 收 支`);
 
 /** Names of a column with what was refunded of the order, written as SYNONYMS are. */
 export const REFUND_NAMES: readonly string[] = names(`
@@ -125,8 +125,8 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
   description: names('buchungstext, memo, note, notes, comment, bemerkung, notiz, notas, remarque, detail, details'),
   order_id: names(`
     purchase order, purchase order number, purchase order no, po number, po no, receipt number, receipt no,
-    receipt, document number, document no, sale id, purchase id, record id, merchant reference, reference,
-    ref, referencia`),
+    receipt, document number, document no, invoice, rechnung, factura, facture, fattura, fatura, faktura, factuur,
+    sale id, purchase id, record id, merchant reference, reference, ref, referencia`),
   amount: [...names('amount paid, umsatz, umsatz ohne soll haben kz, value, wert, gross, brutto'), ...PRICE_NAMES],
   status: ['stage', 'zustand'],
   full_name: NAME_WORDS,

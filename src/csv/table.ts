@@ -80,7 +80,7 @@ export function examineTable(
       'Or name the line of the header with --header-row.',
     );
   if (firstRows.length === 0 && isWhole)
-    throw wrongUse(`${name} has a header and no rows. Nothing to load.`, 'CSV_NO_ROWS');
+    throw wrongUse(`${name} has a header and no rows. It needs at least one row.`, 'CSV_NO_ROWS');
   const title = titleRows(text.slice(0, text.length - body.length), format, added);
   return { encoding, format, columns, added, headerLine, title, firstRows };
 }

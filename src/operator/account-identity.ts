@@ -5,8 +5,7 @@ import type { Accounts } from '../engine/account/accounts.ts';
 import { refusalOf } from '../engine/account/failure.ts';
 import { tryKey } from '../engine/account/key-check.ts';
 import { OF_OTHER_TENANT, UNCONFIRMED } from '../engine/ledger/run-remedy.ts';
-import { cancelledBy, endRun } from '../engine/ledger/run-status.ts';
-import { listPaused } from '../engine/ledger/runs.ts';
+import { cancelledBy, confirmPaused, endRun } from '../engine/ledger/run-status.ts';
 import {
   type Identity,
   moveToFreshScope,
@@ -40,15 +39,13 @@ export async function confirmSameTenant(
   const { pool } = needs;
   const identity = await identified(needs, name, 'rebind');
   const before = await scopeNamed(pool, name);
-  const tenant = await inTransaction(pool, (db) => rebindAccount(db, name, identity));
-  if (tenant === undefined) throw neverUsed(name);
+  const { tenant, paused } = await inTransaction(pool, async (db) => {
+    const scope = await rebindAccount(db, name, identity);
+    if (scope === undefined) throw neverUsed(name);
+    return { tenant: scope, paused: await confirmPaused(db, scope, [...UNCONFIRMED, OF_OTHER_TENANT]) };
+  });
   const cancelled = await cancelStranded(pool, before, by);
-  return {
-    tenant,
-    address: identity.origin,
-    paused: await listPaused(pool, tenant, [...UNCONFIRMED, OF_OTHER_TENANT]),
-    cancelled,
-  };
+  return { tenant, address: identity.origin, paused, cancelled };
 }
 
 /** The unfinished runs of the earlier tenant are cancelled. @throws LockstepError ACCOUNT_KNOWN, and like confirmSameTenant */
@@ -88,7 +85,7 @@ async function identified({ settings, accounts }: IdentityNeeds, name: string, c
       throw new LockstepError('KEY_REFUSED', message);
     }
     if (key.status === 'unclear') {
-      const message = `The service at ${account.baseUrl} did not say whether it accepts the API key of account "${name}". Nothing was changed. When the service answers, ${again}`;
+      const message = `The service at ${account.baseUrl} did not say whether it accepts the API key of account "${name}" (${key.why}). Nothing was changed. When the service answers, ${again}`;
       throw new LockstepError('KEY_NOT_TRIED', message);
     }
   } finally {

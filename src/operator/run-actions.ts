@@ -131,7 +131,7 @@ export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<nu
     throw wrongUse(`Run ${id} is unfinished. ${remedy}: ${hint(command)}`, 'RUN_UNFINISHED');
   }
   if (dryRun) {
-    const message = `Run ${id} was a dry run, which sends nothing. To send its rows: ${hint(againCommand(run))}`;
+    const message = `Run ${id} was a dry run, which sends nothing. To send its rows, load its file with the same options, but without --dry-run and --plan: ${hint(againCommand(run))}`;
     throw wrongUse(message, 'RUN_WAS_DRY');
   }
   await requireItsTenant(pool, run);

@@ -154,6 +154,8 @@ export const ordersOptions = z.strictObject({
     .enum(ENCODINGS)
     .optional()
     .describe('Encoding of the files, such as windows-1250. Default: detected for each file.'),
+  decimal: z.enum(['.', ',']).optional().describe('Decimal sign of the amounts. Default: detected for each file.'),
+  accounting: flag.describe('Read (12.00) and 12.00- as minus 12. Default: false, such rows are invalid.'),
   ...guards('A load', 'orders', 'rows of its file'),
 });
 

@@ -1,7 +1,7 @@
 /** The settings of a target of the type http: the calls of any system with an HTTP API, as templates. */
 import { z } from 'zod';
 import { duration } from './durations.ts';
-import { atMostOneOf, exactlyOneOf, flag, nonEmpty, unlessKeysAreUnknown } from './fields.ts';
+import { atMostOneOf, choice, exactlyOneOf, flag, nonEmpty, unlessKeysAreUnknown } from './fields.ts';
 import { anyOauthClient } from './target-credentials.ts';
 import { callHeaderName, filterKeys, headers, withoutSecretTexts } from './target-events.ts';
 import { columns, httpKeys, vendorUrl } from './target-keys.ts';
@@ -132,8 +132,16 @@ const items = z
       deleted: z
         .strictObject({
           at: pointer.describe('JSON pointer to a member of the record, such as /in_trash. No default.'),
-          values: z.array(scalar).min(1).describe('Values of the member that mean deleted. No default.'),
+          values: z.array(scalar).min(1).optional().describe('Values of the member that mean deleted. No default.'),
+          except: z
+            .array(scalar)
+            .min(1)
+            .optional()
+            .describe(
+              'Values that do not mean deleted, if all others do, as with [null] for a time. Instead of values.',
+            ),
         })
+        .check(exactlyOneOf(['values', 'except']))
         .optional()
         .describe('How a record shows that its item is deleted, for a system with a trash. Default: none.'),
     }).describe('The call that reads an item.'),
@@ -141,6 +149,9 @@ const items = z
     reopen: call('POST', 'write', {}).describe('The call that reopens an item.'),
     confirm: flag.describe(
       'Whether an item is read again after it was changed, for a system that may accept a change and not make it. Default: false.',
+    ),
+    whenGone: choice(['leave', 'close'], 'leave').describe(
+      'What happens to the item of a task that is gone: leave, or close, which completes it. Default: leave.',
     ),
     create: call('POST', 'change', {
       newId: pointer.describe('JSON pointer to the id of the new item in the answer. No default.'),
@@ -177,7 +188,7 @@ const items = z
       .refine((find) => find.more !== undefined || !usesCursor(find), {
         error: 'missing: a call that uses cursor needs it',
         path: ['more'],
-        when: unlessKeysAreUnknown,
+        when: ({ issues }) => issues.length === 0, // its templates can be read
       })
       .transform(({ settle: settleMs, ...find }) => ({ ...find, settleMs }))
       .optional()

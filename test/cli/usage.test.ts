@@ -23,6 +23,7 @@ const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
   ['call', /operation is missing/],
   ['call contacts.serch --account demo', /No operation named "contacts.serch"; did you mean "contacts.search"/],
   ['call contacts.search --param term=x --account demo', /No parameter named "term".*search_term or only_body/],
+  ['call tasks.update --param taskName=x --account demo', /has task_id; the fields of its record go into --body\)/],
   ['call contacts.search --account demo', /needs --param search_term=/],
   ['call contacts.getall', /--account is missing/],
   ['call contacts.getall --account dem', /No account named "dem"/],

@@ -276,6 +276,8 @@ describe.runIf(CHROMIUM)('records', () => {
       content: [{ id: 1, full_name: 'Ann' }],
     });
     expect(await api(`/calls/${create.id}/applied`, {})).toMatchObject({ error: { code: 'CALL_SETTLED' } });
+    const { error } = await api('/accounts/test/calls/orders.create', { body: { amount: 'a lot' } });
+    expect(error.message).toBe('The request is not valid: amount: expected a number, got text');
   });
 
   test('are named in Activity: those with an id by it, and a new one by its call, which has its content', async () => {

@@ -246,10 +246,15 @@ test('the header of DATEV is found below the line that describes the file, whate
   expect([sheet.headerLine, rows[0]?.values]).toMatchObject([2, { order_id: 'RE-100', amount: '1190' }]);
 });
 
+test('a note counts the values of a column that says whether money came in or went out', async () => {
+  const { overview } = await loaded('订单号,客户,金额,收/支\n1,王,5,支出\n2,李,6,收入\n');
+  expect(overview.notes([])).toEqual([expect.stringContaining('column "收/支": 1 × 支出, 1 × 收入')]);
+});
+
 test('a note counts the orders whose cell of the order number is empty', async () => {
   const { overview } = await loaded('Invoice No,Email,Total\nR-1,a@x.de,5\n,b@x.de,6\n,c@x.de,7\n');
   expect(overview.notes([])).toEqual([
-    '2 of the 3 orders read from the file have no order_id, because "Invoice No" is empty in their lines: each gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (`--map order_id=Column`)',
+    '2 of the 3 orders read from the file have no order_id, because "Invoice No" is empty: such an order gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (`--map order_id=Column`)',
   ]);
   const one = await loaded('Invoice No,Email,Total\nR-1,a@x.de,5\n,b@x.de,6\n');
   expect(one.overview.notes([])[0]).toContain('1 of the 2 orders read from the file has no order_id');

@@ -155,9 +155,11 @@ test('can be corrected in the results and loaded again until no row is returned'
   await harness.file('round/fixed-1.csv', (await readFile(invalid, 'utf8')).replace(';abc', ';4,25'));
   await harness.file('round/fixed-2.csv', (await readFile(rejected, 'utf8')).replace(';99;', ';3;'));
   for (const name of ['round/fixed-1.csv', 'round/fixed-2.csv']) {
+    expect((await harness.here('status')).stdout).toContain(first.json.run);
     const again = await harness.here('orders', 'load', name, ...ACCOUNT, '--results', 'round');
     expect([again.code, again.json.counts]).toMatchObject([0, { in: 1, created: 1 }]);
   }
+  expect((await harness.here('status')).stdout).not.toContain(first.json.run);
   const amounts = (await harness.orders()).map(
     ({ order_id, client_id, amount }) => `${order_id} ${client_id} ${amount}`,
   );

@@ -189,6 +189,8 @@ describe('of a load', () => {
       { created: 2, invalid: 1 },
       before,
     ]);
+    const retried = (await harness.here('runs', 'retry', saved.json.run)).json.error;
+    expect(retried).toEqual({ code: 'RUN_WAS_DRY', message: expect.stringMatching(/same options.* orders load FILE/) });
     expect((await lines()).slice(1, 3)).toMatchObject([
       { line: '2', action: 'create', customer: '1', fields: { order_id: { to: 'O-1' }, amount: { to: '1.25' } } },
       { line: '3', action: 'create', customer: { create: { email: 'new@example.com' } } },

@@ -34,6 +34,8 @@ fuzz('reads the digits and the sign of an amount, or refuses it', {
     '\u0663',
     '- 5 -',
     '0.50 kr.',
+    '$100.-',
+    '-$10,000,-',
   ],
   inputs: broken(written, ['.', '-', '(', ')', 'e5', '$', '/', '00', '\u00a0', '\u0663']),
   check(cell) {
@@ -46,6 +48,9 @@ fuzz('reads the digits and the sign of an amount, or refuses it', {
   },
 });
 
+/** As in `12.-` and `1,234/-`: no sign before it is a decimal sign. */
+const NO_CENTS = /(?<=\d)[.,/]-+(?=\D*$)/;
+
 function read(cell: string, decimal: DecimalSign, accounting: boolean): string | undefined {
   const amount = parseAmount(cell, { decimal, accounting });
   const value = valueIn(amount);
@@ -53,11 +58,11 @@ function read(cell: string, decimal: DecimalSign, accounting: boolean): string |
   // A decimal sign after which no digit comes belongs to the currency, as in "5 kr.".
   const number = cell.replace(/\D*$/, '');
   const at = number.lastIndexOf(decimal);
-  const hasFraction = at !== -1 && number.indexOf(decimal) === at;
+  const hasFraction = at !== -1 && number.indexOf(decimal) === at && !NO_CENTS.test(cell);
   const digits = (text: string) => text.replace(/\D/g, '');
   const whole = digits(hasFraction ? number.slice(0, at) : number).replace(/^0+/, '') || '0';
   const fraction = hasFraction ? digits(number.slice(at)).replace(/0+$/, '') : '';
-  const isNegative = /[-\u2212(]/.test(cell.replace(/US-/i, ''));
+  const isNegative = /[-\u2212(]/.test(cell.replace(/US-/i, '').replace(NO_CENTS, ''));
   expect(value).toBe(`${isNegative ? '-' : ''}${whole}${fraction && `.${fraction}`}`);
   return value;
 }

@@ -8,6 +8,8 @@ import type { CheckedRow } from '../../src/csv/validate.ts';
 import { brokenBytes, expectRefusal, fuzz, onFile, toBytes } from './fuzz.ts';
 
 const NAMES = ['order_id', 'client_id', 'amount', 'description', 'customer_email', 'status'];
+/** Spaces, or a line that is drawn. */
+const LINE = /^[\s\-+=_|*:]*$/;
 const cell = fc.oneof(
   fc.constantFrom('', '12,50', '1.234,50 €', '-3', 'ann@example.com', 'open', '2024-01-05', 'x "y"', 'two\nlines', ' '),
   fc.string({ unit: 'grapheme', maxLength: 6 }),
@@ -49,6 +51,7 @@ fuzz('loses no row of a file, and reads a regular one as it is', {
       '\u00ff\u00fec\0\n\0',
       '\u001f\u008b',
       'client_id,x\n,,,M0M\n',
+      'client_id;x\nM0M;1\n:',
     ],
   ],
   inputs: brokenBytes(file, ['""', '",', '\r\n', '\n\n', 'client_id', 'amount', 'sep=;\n', 'M7M']),
@@ -70,7 +73,7 @@ fuzz('loses no row of a file, and reads a regular one as it is', {
       delimiter,
       newline,
     );
-    const kept = regular?.filter((cells) => cells.some((text) => text.trim() !== '')).slice(hasHeader ? 1 : 0);
+    const kept = regular?.filter((cells) => cells.some((text) => !LINE.test(text))).slice(hasHeader ? 1 : 0);
     const width = sheet.columns.length;
     const fitted = (cells: readonly string[]) =>
       cells.slice(0, Math.max(width, cells.findLastIndex((text) => text.trim() !== '') + 1));

@@ -84,7 +84,7 @@ describe('a service that gives the same answer to everything', () => {
       { status: 302, headers: { location: '/login?next=1' } },
       'SERVICE_UNREADABLE',
       /redirect to \/login, and/,
-      1,
+      3,
     ],
     ['a number', { body: 42 }, 'SERVICE_UNREADABLE', /has no list of contacts/, 1],
     ['nothing', { body: '' }, 'SERVICE_UNREADABLE', /is empty. If .* no contacts yet, create one there/, 1],

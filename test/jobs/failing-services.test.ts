@@ -212,3 +212,18 @@ describe('a key that is refused', () => {
     expect(await suspended()).toBeUndefined();
   });
 });
+
+test('a service that applies every import and answers it with a rate limit does not get the same contacts without end', async () => {
+  tiny.begin({
+    contacts: people(CONTACTS),
+    onImport: ({ first_name, last_name, email }, service) => {
+      service.add({ full_name: `${first_name} ${last_name}`, email });
+      return { status: 429, headers: { 'retry-after': '0.01' } };
+    },
+  });
+  const run = await harness.runSync();
+  const { created, review } = await harness.counts(run);
+  expect([run.status, created + review]).toEqual(['done', CONTACTS]);
+  expect(created).toBeGreaterThan(0);
+  expect(tiny.customers.length).toBeLessThan(CONTACTS * 3);
+});

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { sentenceFor } from '../../src/base/reasons/reasons.ts';
 import { pruneLedger } from '../../src/engine/ledger/retention/prune.ts';
 import { type Run, startRun } from '../../src/engine/ledger/runs.ts';
 import { ended } from '../support/harness/ended.ts';
@@ -37,11 +38,12 @@ async function watch(
     createCustomers?: boolean;
     presets?: string;
     encoding?: string;
+    decimal?: '.' | ',';
+    accounting?: boolean;
   } = {},
 ): Promise<Run> {
-  const { existing = 'skip', createCustomers = false, presets, encoding } = how;
-  const options = { folder, existing, createCustomers, presets, encoding };
-  const dryRun = how.dryRun ?? false;
+  const { dryRun = false, ...given } = how;
+  const options = { folder, existing: 'skip', createCustomers: false, ...given };
   const spec = { sync: 'files', type: 'orders', account: 'test', resource: 'sync:files', options, dryRun } as const;
   const begun = await startRun(harness.database.pool, { ...spec, lane: 'batch', phase: 'watch-orders' });
   const runner = await harness.workspace.work();
@@ -189,6 +191,17 @@ test('a folder that stays unreadable makes one failed run, which loads its files
   expect(loaded).toMatchObject({ id: first.id, status: 'done', notes: [first.error] });
   expect(await own.rows(loaded)).toMatchObject([{ label: 'may.csv', verdict: 'created', reason: 'LOADED' }]);
   expect((await look()).id).not.toBe(first.id);
+});
+
+test('amounts are read with the decimal sign and the minus of the settings', async () => {
+  await drop('may.csv', 'order_id,amount,customer_email\nT-1,(1.234),ann@example.com\n');
+  const [{ reason = '', facts = null } = {}] = await harness.rows(await watch());
+  expect(sentenceFor(reason, facts)).toMatch(
+    /\(AMOUNT_PARENTHESES 1\).* Correct those rows, and put their files into the folder\.$/,
+  );
+  await drop('corrected.csv', await readFile(path.join(folder, 'done', 'may.invalid.csv')));
+  expect(await harness.rows(await watch({ decimal: ',', accounting: true }))).toMatchObject([{ reason: 'LOADED' }]);
+  expect(await harness.orders()).toMatchObject([{ order_id: 'T-1', amount: -1234 }]);
 });
 
 test('files are read by presets in the encoding of the settings; a broken preset fails the run, and files are loaded once it is corrected', async () => {

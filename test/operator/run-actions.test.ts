@@ -1,5 +1,6 @@
 /** Two people act on one run: the slower one has read it before the faster one acted. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { approvalOf } from '../../src/engine/ledger/approval.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { acknowledgeProblems, cancelRun, reopenRun, retryLoad } from '../../src/operator/run-actions.ts';
@@ -30,6 +31,14 @@ test('an approval of the first orders is refused once all are approved', async (
   const run = await awaiting();
   await resume(run);
   await expect(resume(run, 1)).rejects.toMatchObject({ code: 'NO_PLAN_OF_A_LOAD' });
+});
+
+test('an approval that breaks off has approved nothing', async () => {
+  const run = await awaiting();
+  await pool.query(`alter table ledger.runs add constraint broken check (id <> '${run.id}' or status <> 'running')`);
+  await expect(resume(run)).rejects.toMatchObject({ constraint: 'broken' });
+  await pool.query('alter table ledger.runs drop constraint broken');
+  expect([await approvalOf(pool, run.id), await now(run)]).toEqual([undefined, run]);
 });
 
 test('a run that was cancelled just now is not resumed, and the message says that it was', async () => {

@@ -41,6 +41,7 @@ test.each([
     'find:\n        headers: { X-Page: "{{ cursor }}" }',
     'items.find.more: missing: a call that uses cursor needs it',
   ],
+  ['query: "{{ marker }}"', 'query: "{{ marker"', 'items.find.query.query: not a valid template'],
   ['"name": "{{ title }}"', '"name": "{{ cursor }}"', 'items.create.body: unknown variable "cursor"'],
   ['create:', 'create:\n        form: { name: "{{ title }}" }', 'items.create: expected only one of body, form'],
   [/ {4}items:[\s\S]*/, '', 'expected exactly one of send, items'],

@@ -1,4 +1,4 @@
-/** Stand-ins of Kanboard, which is called by JSON-RPC, and of Wrike, which takes forms: see template-vendors.ts. */
+/** Stand-ins of Kanboard, which is called by JSON-RPC, of Wrike, which takes forms, and of YouTrack, which takes commands: see template-vendors.ts. */
 import { TOKEN } from './item-vendor.ts';
 import { type Item, type System, set } from './template-vendors.ts';
 import { shown } from './template-vendors-office.ts';
@@ -93,6 +93,67 @@ export const WRIKE: System = {
         return wrikeTasks([items.add({ title, text: shown(description), marker })]);
       },
       takesForm,
+    ),
+  ],
+};
+
+const youtrackMissing = {
+  status: 404,
+  body: { error: 'Not Found', error_description: 'Entity with id SHOP-9 not found' },
+};
+const commands = new Map([
+  ['State Done', true],
+  ['State Open', false],
+]);
+
+export const YOUTRACK: System = {
+  name: 'our-youtrack',
+  headers: { authorization: new RegExp(`^Bearer ${TOKEN}$`) },
+  missing: youtrackMissing,
+  idOf: (count) => `SHOP-${count + 1}`,
+  isWrite: ({ path }) => path === '/commands',
+  isCreation: ({ method, path }) => method === 'POST' && path === '/issues',
+  rules: (items) => [
+    rule(
+      'GET',
+      /^\/issues\/(SHOP-\d+)$/,
+      (_, [, id]) => {
+        const item = items.at(id);
+        const resolved = item?.isDone ? 1_700_000_000_000 : null;
+        return item ? { body: { idReadable: id, resolved, $type: 'Issue' } } : youtrackMissing;
+      },
+      { query: ['fields'] },
+    ),
+    rule(
+      'POST',
+      /^\/commands$/,
+      ({ body }) => {
+        const { query, issues } = JSON.parse(body);
+        return set(items.at(issues[0].idReadable), commands.get(query), youtrackMissing, { $type: 'CommandList' });
+      },
+      { query: [], body: ['query', 'issues'] },
+    ),
+    rule(
+      'GET',
+      /^\/issues$/,
+      ({ query }) => {
+        const [, marker = null] = /^project: SHOP (lockstep-\w+)$/.exec(query.get('query') ?? '') ?? [];
+        const shownOf = ({ id, text }: Item) => ({ idReadable: id, description: `${text}\n\n${marker}` });
+        return { body: items.with(marker).map(shownOf) };
+      },
+      { query: ['query', 'fields', '$top'] },
+    ),
+    rule(
+      'POST',
+      /^\/issues$/,
+      ({ body }) => {
+        const { project, summary: title, description } = JSON.parse(body);
+        if (project.id !== '0-1')
+          return { status: 400, body: { error: 'Bad Request', error_description: 'no project' } };
+        const [, text = '', marker = ''] = /^(.*)\n\n(lockstep-\w+)$/s.exec(description) ?? [];
+        return { body: { idReadable: items.add({ title, text, marker }).id, $type: 'Issue' } };
+      },
+      { query: ['fields'], body: ['project', 'summary', 'description'] },
     ),
   ],
 };

@@ -16,15 +16,20 @@ export function shown(html: string): string {
   return text.replaceAll(/&([a-z]+|#\d+);/g, (entity, name) => characters.get(name) ?? entity);
 }
 
+/** Each change makes another revision, and must name that of the item that it changes. */
+const changes = new WeakMap<Item, number>();
+const revOf = (item: Item) => changes.get(item) ?? 1;
+const change = (item: Item) => changes.set(item, revOf(item) + 1);
+
 const VERSION = ['api-version'];
 const JSON_PATCH = { 'content-type': /^application\/json-patch\+json$/ };
 type Operation = Readonly<Record<'op' | 'path' | 'value', string>>;
-const workItem = ({ id, isDone, marker }: Item) => ({
-  id: Number(id),
-  rev: 1,
+const workItem = (item: Item) => ({
+  id: Number(item.id),
+  rev: revOf(item),
   fields: {
-    'System.State': isDone ? 'Done' : 'To Do',
-    ...(marker !== '' && { 'System.Tags': `crm; ${marker}; sales` }),
+    'System.State': item.isDone ? 'Done' : 'To Do',
+    ...(item.marker !== '' && { 'System.Tags': `crm; ${item.marker}; sales` }),
   },
 });
 const workItemMissing = {
@@ -53,13 +58,17 @@ export const AZURE_DEVOPS: System = {
       'PATCH',
       /^\/_apis\/wit\/workitems\/(\d+)$/,
       ({ body }, [, id]) => {
-        const [{ op, path, value }]: [Operation] = JSON.parse(body);
+        const item = items.at(id);
+        const [test, { op, path, value }]: [object, Operation] = JSON.parse(body);
+        if (item && JSON.stringify(test) !== JSON.stringify({ op: 'test', path: '/rev', value: revOf(item) }))
+          return { status: 412, body: { message: 'TF26071: changed by someone else', typeKey: 'x' } };
+        if (item) change(item);
         const states = new Map([
           ['Done', true],
           ['To Do', false],
         ]);
         const isKnown = op === 'add' && path === '/fields/System.State';
-        return set(items.at(id), isKnown ? states.get(value) : undefined, workItemMissing, {});
+        return set(item, isKnown ? states.get(value) : undefined, workItemMissing, {});
       },
       { headers: JSON_PATCH, query: VERSION },
     ),
@@ -153,9 +162,7 @@ export const FRESHDESK: System = {
   ],
 };
 
-/** Each change makes another ETag, and must name that of the task that it changes. */
-const changes = new WeakMap<Item, number>();
-const etagOf = (item: Item) => `W/"JzEtVGFzayAgQEBAQEBAQEBAQEBAQEBAQEBAQ${changes.get(item) ?? 0}Jw=="`;
+const etagOf = (item: Item) => `W/"JzEtVGFzayAgQEBAQEBAQEBAQEBAQEBAQEBAQ${revOf(item)}Jw=="`;
 const plannerTask = (item: Item) => ({
   '@odata.etag': etagOf(item),
   id: item.id,
@@ -189,7 +196,7 @@ export const PLANNER: System = {
       ({ body, headers }, [, id]) => {
         const item = items.at(id);
         if (item && headers['if-match'] !== etagOf(item)) return graphError(412, 'The resource has been modified.');
-        if (item) changes.set(item, (changes.get(item) ?? 0) + 1);
+        if (item) change(item);
         const states = new Map([
           [100, true],
           [0, false],

@@ -24,7 +24,7 @@ export const CELL_REASONS = {
     sentence: 'may be {either} or {or}.',
     remedy:
       'Load the file with its decimal sign, on the command line or in the console: a point (`--decimal .`[ gives {either}]) ' +
-      'or a comma (`--decimal ,`[ gives {or}]).',
+      'or a comma (`--decimal ,`[ gives {or}]); for a watched folder, set `decimal` in the options of its sync.',
   },
   AMOUNT_CUT_OFF: {
     meaning: 'The file ends in the amount, and all other amounts have two decimals, so the amount may be cut off.',
@@ -44,7 +44,8 @@ export const CELL_REASONS = {
   AMOUNT_PARENTHESES: {
     meaning: 'The amount uses the accounting form of minus, which is not enabled.',
     sentence: 'uses the accounting form of minus, which is not enabled.',
-    remedy: 'Write -12.00, or load the file with `--accounting` on the command line.',
+    remedy:
+      'Write -12.00, or load the file with `--accounting` on the command line; for a watched folder, set `accounting` in the options of its sync.',
   },
   AMOUNT_NEGATIVE_ZERO: {
     meaning: 'The amount is minus zero.',
@@ -115,7 +116,7 @@ export const CELL_REASONS = {
     remedy: 'Shorten it.',
   },
   CONTROL_CHARACTER: {
-    meaning: 'The cell has a control character.',
+    meaning: 'The cell has a line break or another control character.',
     sentence: 'has a control character ({character}).',
     remedy: 'Remove it.',
   },

@@ -13,7 +13,8 @@ export const FILE_REASONS = {
     meaning: 'Some rows of the file were not loaded.',
     sentence:
       '[?before The same file was loaded before. ]Run {load} did not load {left} of {rows} rows[ ({reasons})]; they are in the files beside it.',
-    remedy: 'Correct those rows, and put their files into the folder; or retry the run: `lockstep runs retry {load}`.',
+    remedy:
+      'Correct those rows, and put their files into the folder[!allInvalid ; or retry the run: `lockstep runs retry {load}`].',
   },
   LOADED_WITH_OTHER_OPTIONS: {
     meaning: 'The same file was loaded before with other options; the results are from that load.',

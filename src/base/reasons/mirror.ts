@@ -59,7 +59,10 @@ export const MIRROR_REASONS = {
   TIMEOUT: { meaning: 'The target did not answer in time. It may have taken the change; the delivery is retried.' },
   BROKEN_OFF: { meaning: 'The connection closed before the whole answer arrived. The delivery is retried.' },
   TOO_LARGE: { meaning: 'The answer is larger than the limit. The delivery is retried.' },
-  SERVER_ERROR: { meaning: 'The target answered with a server error. The delivery is retried.' },
+  SERVER_ERROR: {
+    meaning:
+      'The target answered with a server error, or with a status or code that the settings list under retry. The delivery is retried.',
+  },
   UNAVAILABLE: { meaning: 'The database does not accept work at the moment. The delivery is retried.' },
   CONFLICT: { meaning: 'The target answered that the change conflicts with another one. The delivery is retried.' },
   REDIRECT: {

@@ -238,7 +238,7 @@ export const ROW_REASONS = {
     sentence:
       '[There is no customer {customer}.][!customer The row does not say enough to recognise a customer.][ The ids of this service are {idsAre}, so the ids of the file belong to another system.]',
     remedy:
-      '[?idsAre Load the file again, with no column for client_id (`--map client_id=`).][!idsAre Correct the customer (an id, an e-mail, a phone of at least six digits or a name), or create missing customers (`--create-customers --again`).]',
+      '[?id Correct the id. If the ids of the file belong to another system, load it again with no column for client_id (`--map client_id=`).][!id Correct the customer (an id, an e-mail, a phone of at least six digits or a name), or create missing customers (`--create-customers --again`).]',
   },
   CUSTOMER_CONTRADICTS: {
     meaning: 'The customer with the id of the row has another e-mail than the row says.',

@@ -42,6 +42,10 @@ export const RUN_REASONS = {
     meaning: 'Many known ids now belong to other records: it may be another tenant.',
     remedy: REMEDIES.URL_AND_KEY,
   },
+  TENANT_CONFIRMED: {
+    meaning: 'A person has confirmed the tenant of the account since the run was paused.',
+    remedy: 'Resume the run: [?load `lockstep runs resume {load}`][!load `lockstep runs resume {run}`].',
+  },
   DIALECT_DRIFTED: { meaning: 'The service answers in another form than before.', remedy: REMEDIES.DOCTOR },
   IDS_CHANGE: { meaning: 'A service gives the same record another id in each answer.', remedy: REMEDIES.DOCTOR },
   ID_NOT_UNIQUE: { meaning: 'Several records of a list have the same id.', remedy: REMEDIES.DOCTOR },

@@ -74,7 +74,7 @@ async function apply(session: Session, name: string, options: ApplyOptions): Pro
   });
 }
 
-/** The dry run that saved the plan. @throws LockstepError PLAN_UNKNOWN, PLAN_CHANGED, PLAN_ROWS_DELETED */
+/** The dry run that saved the plan. @throws LockstepError PLAN_UNKNOWN, PLAN_CHANGED */
 async function planningRun(db: Queryable, file: string, { id, sha256 }: GivenPlan): Promise<Run> {
   const saved = await readPlanFile(db, id);
   if (!saved) {
@@ -85,12 +85,7 @@ async function planningRun(db: Queryable, file: string, { id, sha256 }: GivenPla
     const message = `The plan ${file} is not the file that was saved: it was changed, or its dry run has saved another file since. Save a new plan`;
     throw wrongUse(message, 'PLAN_CHANGED');
   }
-  const run = await readRun(db, id);
-  if (run.type === 'orders' && run.rowsPruned > 0) {
-    const message = `Rows of the plan ${file} were deleted because of their age. Save a new plan`;
-    throw wrongUse(message, 'PLAN_ROWS_DELETED');
-  }
-  return run;
+  return readRun(db, id);
 }
 
 const WITHOUT_EFFECT = ['rowsPerPage', 'approveAbove', 'approveAboveShare', 'savePlan'];

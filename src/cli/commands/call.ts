@@ -113,12 +113,14 @@ function splitParams(
   name: OperationName,
   given: Readonly<Record<string, string>>,
 ): { path: Record<string, string>; query: Record<string, string> } {
-  const { params } = describeOperation(operations[name]);
+  const operation: Operation = operations[name];
+  const { params } = describeOperation(operation);
   const names = params.map((param) => param.name);
   for (const one of Object.keys(given)) {
     if (names.includes(one)) continue;
     const known = names.length === 0 ? `${name} has none` : `${name} has ${oneOf(names)}`;
-    throw wrongUse(`No parameter named ${quote(one)}${didYouMean(one, names)} (${known})`);
+    const body = operation.body ? '; the fields of its record go into --body' : '';
+    throw wrongUse(`No parameter named ${quote(one)}${didYouMean(one, names)} (${known}${body})`);
   }
   const absent = params.filter((param) => param.required && given[param.name] === undefined);
   if (absent.length > 0) {

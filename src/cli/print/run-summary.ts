@@ -127,6 +127,7 @@ export async function plannedLines(
   ]);
   const planned = report.counts.created + report.counts.updated;
   if (planned === 0) return ['', 'Nothing would be written.'];
+  if (rows.length === 0) return []; // they were deleted, and the counts say so
   const more = planned > rows.length ? [`  … and ${formatCount(planned - rows.length)} more`] : [];
   const verdicts = (['created', 'updated'] as const).filter((verdict) => report.counts[verdict] > 0);
   const exports = verdicts.map((verdict) => {

@@ -8,7 +8,7 @@ import type { Operation } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
 import { encodingOf, packingOf } from '../http/content-encoding.ts';
 import type { Exchanged, Head } from '../http/exchange.ts';
-import { retryAfterMs } from '../http/retry-after.ts';
+import { asksToWait, retryAfterMs } from '../http/retry-after.ts';
 import { besideOf } from '../lists/beside.ts';
 import { decodeBody, looksLike, unwrap } from './decode.ts';
 import { isJsonObject } from './dialect.ts';
@@ -69,16 +69,12 @@ function isLimited(operation: OperationName, head: Head): boolean {
 }
 
 /** How long a service that is unavailable asks all calls to wait; undefined if it does not. */
-export function unavailableForMs(head: Head): number | undefined {
-  return head.httpStatus === 503 && headerOf(head, 'retry-after') !== undefined ? waitOf(head) : undefined;
+export function unavailableForMs({ httpStatus, headers, arrivedAtMs }: Head): number | undefined {
+  return httpStatus === 503 && asksToWait(headers) ? retryAfterMs(headers, arrivedAtMs) : undefined;
 }
 
-function waitOf(head: Head): number {
-  return retryAfterMs({ retryAfter: headerOf(head, 'retry-after'), date: headerOf(head, 'date') }, head.arrivedAtMs);
-}
-
-function limited(head: Head): Limited {
-  return { status: 'limited', httpStatus: head.httpStatus, retryAfterMs: waitOf(head) };
+function limited({ httpStatus, headers, arrivedAtMs }: Head): Limited {
+  return { status: 'limited', httpStatus, retryAfterMs: retryAfterMs(headers, arrivedAtMs) };
 }
 
 /** A service may report its rate limit like a refusal: in a failing envelope with HTTP 200, or with HTTP 403. */
@@ -89,7 +85,7 @@ const LIMIT_WORDS = /^\W*(error\W+)?(too many (requests|calls)|(the |your |api |
 /** A refusal with the service's message, or its rate limit. */
 export function refusedWith(head: Head, message: string, json: boolean): Refused | Limited {
   const { httpStatus } = head;
-  const isLimit = headerOf(head, 'retry-after') !== undefined || LIMIT_WORDS.test(message);
+  const isLimit = asksToWait(head.headers) || LIMIT_WORDS.test(message);
   if (isLimit && LIMIT_STATUSES.has(httpStatus)) return limited(head);
   return { status: 'refused', httpStatus, message, json };
 }

@@ -46,7 +46,7 @@ const TWICE = 'JSON as a text within JSON (it is encoded twice)';
 
 function unreadable(looks: string): Decoded {
   const html = looks === PAGE || looks === MARKUP;
-  return { status: 'unreadable', looks, html, isAlmostJson: /JSON/.test(looks) && looks !== NO_JSON };
+  return { status: 'unreadable', looks, html, isAlmostJson: !html && looks !== NO_JSON };
 }
 
 const PAGE = 'an HTML page';

@@ -115,13 +115,14 @@ function afterRefusal(name: OperationName, refused: Refused): RetryDecision {
   return { status: 'give-up', reason: 'REFUSED_BY_SERVICE' };
 }
 
-/** A gateway may answer a read with its own page occasionally; a server that always does is not an API. */
+/** A gateway may answer a read with its own page, or redirect it there, occasionally; a server that always does is not an API. */
 const PAGE_TRIES = 3;
+const PAGES: ReadonlySet<UnknownReason | undefined> = new Set(['html', 'redirect']);
 
 function afterDoubt(name: OperationName, { reason }: Unknown, attempt: Attempt): RetryDecision {
   const { repeatable, readBack, result }: Operation = operations[name];
   const isRead = result !== undefined;
-  const isLasting = reason !== 'html' || attempt.attempt >= PAGE_TRIES;
+  const isLasting = !PAGES.has(reason) || attempt.attempt >= PAGE_TRIES;
   if (isRead && UNREADABLE.has(reason) && isLasting) return { status: 'give-up', reason: 'SERVICE_UNREADABLE' };
   if (!repeatable) {
     return readBack === undefined ? { status: 'give-up', reason: 'CANNOT_BE_CHECKED' } : SETTLE;

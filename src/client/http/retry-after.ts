@@ -1,24 +1,40 @@
 /** How long a service asks callers to wait. Pure: headers and the time in, milliseconds out. */
 
 const SECOND = 1000;
-/** Without a readable Retry-After (RFC 9110, 10.2.3). */
+/** Without a readable header (RFC 9110, 10.2.3). */
 const DEFAULT_RETRY_AFTER_MS = SECOND;
 /** The longest a service, or a wrong header, may stop an account at a time. */
 const MAX_RETRY_AFTER_MS = 15 * 60 * SECOND;
 
-interface RetryAfterHeaders {
-  /** Seconds, or an HTTP date. */
-  readonly retryAfter: string | undefined;
-  /** The service's own clock; its Retry-After date is measured against it if both are readable. */
-  readonly date: string | undefined;
+/**
+ * Names lower-case, as Node gives them:
+ *
+ * - `retry-after-ms` and `x-ms-retry-after-ms`: milliseconds. Azure sends them, and its SDKs prefer them
+ *   (https://github.com/Azure/azure-sdk-for-js, throttlingRetryStrategy.ts).
+ * - `retry-after`: seconds, or an HTTP date.
+ * - `date`: the service's own clock; the date in Retry-After is measured against it if both are readable.
+ */
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+const IN_MS = ['retry-after-ms', 'x-ms-retry-after-ms'];
+
+/** Whether a service says how long to wait. */
+export function asksToWait(headers: Headers): boolean {
+  return [...IN_MS, 'retry-after'].some((name) => headers[name] !== undefined);
 }
 
 /** `nowMs` is epoch time. A malformed header counts as missing, and so does no wait: limiters round the rest of a second to 0. */
-export function retryAfterMs({ retryAfter, date }: RetryAfterHeaders, nowMs: number): number {
-  const text = retryAfter?.trim() ?? '';
+export function retryAfterMs(headers: Headers, nowMs: number): number {
+  const textOf = (name: string) => String([headers[name] ?? ''].flat()[0]).trim();
+  const text = textOf('retry-after');
   const until = httpDate(text) ?? Number.NaN;
-  const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * SECOND : until - (httpDate(date ?? '') ?? nowMs);
-  return waitMs > 0 ? Math.min(waitMs, MAX_RETRY_AFTER_MS) : DEFAULT_RETRY_AFTER_MS;
+  const untilMs = until - (httpDate(textOf('date')) ?? nowMs);
+  const waits = [...IN_MS.map((name) => numberIn(textOf(name))), numberIn(text) * SECOND, untilMs];
+  return Math.min(waits.find((ms) => ms > 0) ?? DEFAULT_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS);
+}
+
+function numberIn(text: string): number {
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
 }
 
 /** Date.parse accepts too much, such as "-5"; all three forms of an HTTP date begin with a weekday. */

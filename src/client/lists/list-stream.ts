@@ -262,4 +262,4 @@ export class ListReader {
   }
 }
 
-const brokenList = () => new ListProblem('unreadable', 'broken JSON within the list');
+const brokenList = () => new ListProblem('unreadable', 'broken JSON, or bytes that are not UTF-8, within the list');

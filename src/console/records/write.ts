@@ -19,6 +19,7 @@ import {
   settleHandCall,
 } from '../../engine/ledger/console/hand-calls.ts';
 import { AccountSuspended, suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
+import { explainIssue } from '../../settings/issues.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { keeping, type Taking } from '../actions/actions.ts';
@@ -147,7 +148,7 @@ function checkBody(operation: OperationName, body: unknown): void {
     throw new LockstepError('FIELD_WRONG', 'Fill in at least one field: the record would be empty. Nothing was sent');
   }
   const { body: schema }: Operation = operations[operation];
-  const found = schema?.safeParse(body);
+  const found = schema?.safeParse(body, { error: explainIssue });
   const issues = found?.error?.issues.filter(({ path }) => !/(^|_)id$/.test(String(path.at(-1))));
   if (issues && issues.length > 0) throw new z.ZodError(issues);
 }

@@ -12,7 +12,7 @@ export type KeyFound =
   | { readonly status: 'accepted'; readonly by: OperationName }
   | { readonly status: 'refused'; readonly refused: KeyRefused; readonly failure: Refused }
   /** The service was unreachable, or its answers say nothing about the key. */
-  | { readonly status: 'unclear' };
+  | { readonly status: 'unclear'; readonly why: string };
 
 /** How the settings name the embedded service. */
 export const EMBEDDED = 'embedded';

@@ -27,11 +27,11 @@ export async function tryKey(account: Account, except?: OperationName): Promise<
     if (operation === except) continue;
     const outcome = await beginningOf(account, operation);
     if (outcome === 'answered' || outcome.status === 'applied') return { status: 'accepted', by: operation };
-    if (outcome.status !== 'refused') return { status: 'unclear' };
+    if (outcome.status !== 'refused') return { status: 'unclear', why: wordsOf(outcome) };
     refusals.push(outcome);
   }
   const refusal = refusals.find(isKeyRefused) ?? refusals[0];
-  if (refusal === undefined) return { status: 'unclear' };
+  if (refusal === undefined) return { status: 'unclear', why: 'it was not asked' };
   return { status: 'refused', refused: keyRefused(account, refusal), failure: refusal };
 }
 

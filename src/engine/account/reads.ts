@@ -17,12 +17,14 @@ import type { OperationName } from '../../contract/operations.ts';
 import { type RunProgress, recordProgress } from '../ledger/runs.ts';
 import type { JobContext } from '../worker/job.ts';
 import type { Account } from './account.ts';
-import { RetryLater, stopFor } from './failure.ts';
+import { OperationForbidden, RetryLater, stopFor } from './failure.ts';
 import { stopAfterRefusal } from './key-check.ts';
 
 /** A key without quota gets one such answer and waits as long as it asks. This many in a row are not caused by the rate. */
 export const LIMITED_IN_A_ROW = 20;
 const SLOW_DOWN_MS = 2_000;
+/** A gateway may forbid a read by mistake: it is tried once more after this time. */
+const FORBIDDEN_MS = 1_000;
 /** How long a read waits for a cache to ask the service again. */
 const CACHED_MS = 5_000;
 /** It waits so often in place: a list that begins again finds the pages of its last try in the cache. */
@@ -109,6 +111,8 @@ interface Made {
   /** Answers of a cache. */
   cached: number;
   isAnswered: boolean;
+  /** It was refused once, with a key that the service accepts. */
+  wasForbidden: boolean;
 }
 
 function countsOf({ calls, limited }: Made): Pick<Made, 'calls' | 'limited'> {
@@ -121,7 +125,7 @@ async function untilApplied<T extends Applied | Streamed>(
   options: CallOptions & ReadOptions,
   call: (isRetry: boolean) => Promise<T | Failure>,
 ): Promise<T> {
-  const made: Made = { calls: 0, limited: 0, failed: 0, cached: 0, isAnswered: false };
+  const made: Made = { calls: 0, limited: 0, failed: 0, cached: 0, isAnswered: false, wasForbidden: false };
   try {
     const outcome = await answered(account, operation, options, call, made);
     await options.onCalls?.(countsOf(made));
@@ -166,7 +170,12 @@ async function waitAfter(
   const attempt = made.failed + 1;
   const decision = decideRetry(operation, failure, { attempt, random: Math.random() });
   made.isAnswered = failure.status === 'refused' && decision.status !== 'retry';
-  if (decision.status === 'suspend') throw await stopAfterRefusal(account, failure, operation);
+  if (decision.status === 'suspend') {
+    const stop = await stopAfterRefusal(account, failure, operation);
+    if (!(stop instanceof OperationForbidden) || made.wasForbidden || signal?.aborted) throw stop;
+    made.wasForbidden = true;
+    return FORBIDDEN_MS;
+  }
   const stop = stopFor(decision, failure, account, operation);
   if (decision.status !== 'retry' || signal?.aborted) throw stop;
   if (failure.status === 'limited') {

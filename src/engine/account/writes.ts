@@ -7,17 +7,18 @@ import { pause } from '../../base/pause.ts';
 import type { CallOptions } from '../../client/call/client.ts';
 import { type Applied, callsFor } from '../../client/call/outcome.ts';
 import { decideRetry, type Failure, type RetryDecision } from '../../client/call/retry-policy.ts';
-import type { OperationName } from '../../contract/operations.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { type OperationName, operations } from '../../contract/operations.ts';
 import type { Account } from './account.ts';
 import { OperationForbidden, operationForbidden, type Stop, stopFor, wordsOf } from './failure.ts';
-import { stopAfterRefusal } from './key-check.ts';
+import { lookAtContacts, stopAfterRefusal } from './key-check.ts';
 
 export type Written =
   | { readonly status: 'applied'; readonly outcome: Applied }
   /** The service refused this record: nothing changed there. */
   | { readonly status: 'refused'; readonly httpStatus: number; readonly message: string }
-  /** It may have been applied: a read has to show it. */
-  | { readonly status: 'in-doubt'; readonly message: string }
+  /** It may have been applied: a read has to show it. `wasLimited`: by a send that was answered with a rate limit. */
+  | { readonly status: 'in-doubt'; readonly message: string; readonly wasLimited?: true }
   /** All sensible retries were made, or the outcome is unknown and no read can resolve it: the operator decides. */
   | { readonly status: 'given-up'; readonly message: string }
   /** Certainly not applied, to be sent later; `stop` is set if the whole run has to wait or end. */
@@ -43,8 +44,15 @@ export interface WriteOptions extends CallOptions {
   readonly record: string;
 }
 
+const ALWAYS_LIMITED = 'the service answers reads, but each write with a rate limit';
+
 /** What became of the write; if it could not be sent now, with the `stop` for the run (failure.ts), or without one if only this row waits. */
 export async function write(account: Account, operation: OperationName, options: WriteOptions): Promise<WriteReport> {
+  if (await mustReadBack(account, operation, options))
+    return {
+      ...{ calls: 1, limited: 0, http: undefined, ms: 0 },
+      written: { status: 'in-doubt', message: ALWAYS_LIMITED, wasLimited: true },
+    };
   let [calls, limited] = [0, 0];
   for (let attempt = options.sends + 1; ; attempt++) {
     const startedMs = elapsedMs();
@@ -52,7 +60,10 @@ export async function write(account: Account, operation: OperationName, options:
     const ms = elapsedMs() - startedMs;
     const http = outcome.status === 'not-sent' ? undefined : outcome.httpStatus;
     calls += callsFor(outcome);
-    if (outcome.status === 'limited') limited++;
+    if (outcome.status === 'limited') {
+      limited++;
+      account.permissions.limited(operation, options.record);
+    }
     if (outcome.status === 'applied') {
       account.permissions.worked(operation);
       return { calls, limited, http, ms, written: { status: 'applied', outcome } };
@@ -65,6 +76,14 @@ export async function write(account: Account, operation: OperationName, options:
       : await writtenAfter(decision, outcome, account, operation, options.record);
     return { calls, limited, http, ms, written };
   }
+}
+
+/** The service limits each write, and answers reads: then a write that it limits may be applied, and a read-back has to show it. */
+async function mustReadBack(account: Account, operation: OperationName, options: WriteOptions): Promise<boolean> {
+  const { repeatable, readBack }: Operation = operations[operation];
+  if (repeatable || readBack === undefined) return false;
+  if (!account.permissions.isLimitDoubted(operation, options.record)) return false;
+  return (await lookAtContacts(account.client, account.dialect, options)).status === 'applied';
 }
 
 /** Waits until it may be sent again; false if there is no time, no retry budget, or no more reason to. */

@@ -1,6 +1,6 @@
 /** Approval by a person of what a run would write, and plans: both bind a run to the writes that the person has seen. */
 import type { Queryable } from '../../storage/queryable.ts';
-import type { Transactional } from '../../storage/transaction.ts';
+import { type Transactional, together } from '../../storage/transaction.ts';
 import { endRun, resumeRun } from './run-status.ts';
 import { AWAITS_CONFIRMATION, addNote, type Run } from './runs.ts';
 import { reopenRows, settleRows } from './transitions.ts';
@@ -24,14 +24,21 @@ export function awaitsApproval({ status, errorCode }: Pick<Run, 'status' | 'erro
  * has not stored what it showed, and asks again. `by`: user and host. False if it shows another plan now, or none, or if it
  * cannot be resumed (`resumeRun`).
  */
-export async function approveRun(db: Queryable, { id, planId }: ShownPlan, by: string): Promise<boolean> {
-  const approved = await db.query(
-    `update ledger.runs u set approved_by = $2, approved_at = clock_timestamp(),
-       is_bound = exists (select from ledger.shown s where s.run_id = $1)
-     where id = $1 and status = 'paused' and error_code = $3 and coalesce(plan_id, '') = $4`,
-    [id, by, AWAITS_CONFIRMATION, planId ?? ''],
-  );
-  return approved.rowCount === 1 && resumeRun(db, id);
+export function approveRun(pool: Transactional, { id, planId }: ShownPlan, by: string): Promise<boolean> {
+  return together(pool, async (db) => {
+    const shown = await db.query(
+      `select from ledger.runs where id = $1 and status = 'paused' and error_code = $2 and coalesce(plan_id, '') = $3 for update`,
+      [id, AWAITS_CONFIRMATION, planId ?? ''],
+    );
+    if (shown.rowCount === 0 || !(await resumeRun(db, id))) return false;
+    await db.query(
+      `update ledger.runs u set approved_by = $2, approved_at = clock_timestamp(),
+         is_bound = exists (select from ledger.shown s where s.run_id = $1)
+       where id = $1`,
+      [id, by],
+    );
+    return true;
+  });
 }
 
 /**

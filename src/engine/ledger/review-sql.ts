@@ -14,7 +14,12 @@ export const NAMED_CUSTOMERS = (facts: string): string =>
 /** The filter of the sync of run `u`; null: it reads all contacts. */
 export const FILTER_OF = (u: string): string => `${u}.options->'where'`;
 
-/** SQL: a later load has the order of input `i` of run `u`. */
+/**
+ * SQL: a later load has the order of input `i` of run `u`: of the same customer, or in a file of results, where a person may have
+ * corrected the customer. A row that is not valid names none.
+ */
 export const IS_IN_LATER_LOAD = `exists (select from ledger.inputs o join ledger.runs later on later.id = o.run_id
-    where o.label = i.label and o.cells is not null and (o.client_id, o.email, o.phone, o.name) is not distinct from (i.client_id, i.email, i.phone, i.name)
+      join ledger.loads l on l.run_id = later.id
+    where o.label = i.label and o.cells is not null
+      and (l.form->>'isCorrection' = 'true' or (o.client_id, o.email, o.phone, o.name) is not distinct from (i.client_id, i.email, i.phone, i.name))
       and later.scope = u.scope and later.created_at > u.created_at and later.job = 'orders' and later.status = 'done' and not later.dry_run)`;

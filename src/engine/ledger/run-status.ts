@@ -3,7 +3,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { type Transactional, together } from '../../storage/transaction.ts';
 import { IDLE_SINCE_MS } from './attended-runs.ts';
 import { forgetReads, thinOut } from './retention/forget.ts';
-import { addNote, type NewRun, type Run, readRun } from './runs.ts';
+import { addNote, type NewRun, type Run, readRun, runsWhere } from './runs.ts';
 import { recordFigures } from './views/run-figures.ts';
 
 type Ending = 'done' | 'failed' | 'cancelled';
@@ -90,6 +90,20 @@ export async function resumeRun(db: Queryable, id: string): Promise<boolean> {
     [id],
   );
   return resumed.rows.some((run) => run.id === id);
+}
+
+/** A person has confirmed the tenant of a scope, so its runs that are paused for one of `codes` can be resumed. Returns them. */
+export async function confirmPaused(
+  db: Queryable,
+  scope: string,
+  codes: readonly string[],
+): Promise<readonly string[]> {
+  const paused = await runsWhere(db, `scope = $1 and status = 'paused' and error_code = any($2)`, [scope, codes]);
+  for (const { id, account } of paused) {
+    const message = `The tenant of account "${account}" is confirmed, and run ${id} can continue.${resumeHint(id)}`;
+    await db.query(`update ledger.runs set error_code = 'TENANT_CONFIRMED', error = $2 where id = $1`, [id, message]);
+  }
+  return paused.map(({ id }) => id);
 }
 
 /** The end of the error of a failed run that can be resumed; removed when it no longer can. */

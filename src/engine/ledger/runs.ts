@@ -149,15 +149,6 @@ export async function runsWhere(db: Queryable, condition: string, values: readon
   return found.rows.map(withoutNulls);
 }
 
-/** Paused runs of a scope that wait for one of these. */
-export async function listPaused(db: Queryable, scope: string, codes: readonly string[]): Promise<readonly string[]> {
-  const found = await db.query<{ id: string }>(
-    `select id from ledger.runs where scope = $1 and status = 'paused' and error_code = any($2) order by created_at`,
-    [scope, codes],
-  );
-  return found.rows.map(({ id }) => id);
-}
-
 /** Moves a running run from one phase to the next, where it may be already; false if it is in another phase. */
 export async function movePhase(db: Queryable, id: string, from: string, to: string): Promise<boolean> {
   const moved = await db.query(

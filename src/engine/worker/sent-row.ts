@@ -30,7 +30,13 @@ export function toSent(row: ClaimedRow, report: WriteReport, action: RowAction, 
       // The read-back shows whether a proxy has sent a first attempt twice; if not, the service has refused it.
       const isRefused = report.http === CONFLICT && row.sends === 0;
       const facts = { ...(isRefused && { http: CONFLICT }), answer: written.message };
-      return sent(row, action, report, { outcome: 'unknown', ...(isRefused && { reason: REFUSED }), facts });
+      // A rate limit spends no attempt.
+      const sends = written.wasLimited ? row.sends - 1 : row.sends;
+      return sent({ ...row, sends }, action, report, {
+        outcome: 'unknown',
+        ...(isRefused && { reason: REFUSED }),
+        facts,
+      });
     }
     case 'given-up': {
       const facts = { sends: row.sends + report.calls, answer: written.message };

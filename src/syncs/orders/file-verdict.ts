@@ -71,6 +71,7 @@ export async function verdictOfLoad(
     rows,
     ...(isBefore && { before: true }),
     ...(reasons.length > 0 && { reasons }),
+    ...(left === invalid && { allInvalid: true }), // there is nothing to retry
   };
   return { verdict: 'review', reason: 'ROWS_LEFT', facts };
 }

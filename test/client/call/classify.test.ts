@@ -77,6 +77,7 @@ const limits: [what: string, status: number, message: string, headers: Record<st
   ['other words', 200, 'Rate limit exceeded', {}, 'limited'],
   ['the words, with a 403', 403, 'API rate limit exceeded for key', {}, 'limited'],
   ['Retry-After, with a 403', 403, 'slow down', { 'retry-after': '7' }, 'limited'],
+  ['the same in milliseconds', 403, 'slow down', { 'retry-after-ms': '700' }, 'limited'],
   ['the words as a value that it refuses', 200, 'invalid description: Too many requests', {}, 'refused'],
   ['the words, with a 400', 400, 'Too many requests in the description', {}, 'refused'],
 ];
@@ -131,7 +132,11 @@ test('names an unsupported encoding, even where the body is too large to keep', 
 
 test('a 200 that is not UTF-8 or has an unsupported encoding is unknown', () => {
   const latin1 = { ...answered(200), body: Buffer.from('{"name":"Müller"}', 'latin1') };
-  expect(classify(write, latin1)).toMatchObject({ status: 'unknown', reason: 'unreadable' });
+  expect(classify(write, latin1)).toMatchObject({
+    status: 'unknown',
+    reason: 'unreadable',
+    message: expect.stringMatching(/bytes that are not UTF-8 where JSON was expected: fix the answers of the service$/),
+  });
   const packed = answered(200, 'x', { 'content-encoding': 'zstd' });
   expect(classify(write, packed)).toMatchObject({ status: 'unknown', reason: 'unreadable' });
 });

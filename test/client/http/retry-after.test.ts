@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retryAfterMs } from '../../../src/client/http/retry-after.ts';
+import { asksToWait, retryAfterMs } from '../../../src/client/http/retry-after.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 const cases: [retryAfter: string | undefined, date: string | undefined, ms: number][] = [
@@ -24,5 +24,17 @@ const cases: [retryAfter: string | undefined, date: string | undefined, ms: numb
   ['Sunday week', undefined, 1_000],
 ];
 test.each(cases)('Retry-After %j with Date %j is %i ms', (retryAfter, date, ms) => {
-  expect(retryAfterMs({ retryAfter, date }, now)).toBe(ms);
+  expect(retryAfterMs({ 'retry-after': retryAfter, date }, now)).toBe(ms);
+});
+
+test.each([
+  [{ 'retry-after-ms': '250', 'retry-after': '1' }, 250],
+  [{ 'x-ms-retry-after-ms': '1499.5', 'retry-after': '2' }, 1_499.5],
+  [{ 'retry-after-ms': ['40', '50'] }, 40],
+  [{ 'retry-after-ms': '99999999' }, 900_000],
+  [{ 'retry-after-ms': '0', 'retry-after': '7' }, 7_000],
+  [{ 'retry-after-ms': 'soon' }, 1_000],
+])('a service that asks in milliseconds, with %j, waits %i ms', (headers, ms) => {
+  expect(retryAfterMs(headers, now)).toBe(ms);
+  expect(asksToWait(headers)).toBe(true);
 });

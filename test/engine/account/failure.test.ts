@@ -80,7 +80,7 @@ describe('a read that is refused with the message of a refused key', () => {
       OperationForbidden,
       /^customers\.getall.*"acme".*403: bad key.*Give the key this permission/,
     ],
-    ['waits where no other read can be made', { status: 'unclear' }, RetryLater, /customers\.getall: bad key/],
+    ['waits where no other read can be made', { status: 'unclear', why: '' }, RetryLater, /customers\.getall: bad key/],
   ];
   test.each(cases)('%s', async (_what, found, kind, message) => {
     const account = { ...anAccount(), checkKey: async () => found };

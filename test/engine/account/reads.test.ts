@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { CallOptions } from '../../../src/client/call/client.ts';
 import type { Outcome } from '../../../src/client/call/outcome.ts';
-import { RetryLater, RunFailed } from '../../../src/engine/account/failure.ts';
+import { OperationForbidden, RetryLater, RunFailed } from '../../../src/engine/account/failure.ts';
 import { readCall } from '../../../src/engine/account/reads.ts';
 import { anAccount } from '../worker/an-account.ts';
 
@@ -9,6 +9,7 @@ const DONE: Outcome = { status: 'applied', httpStatus: 200, content: [] };
 const LIMITED: Outcome = { status: 'limited', httpStatus: 429, retryAfterMs: 5 };
 const REFUSED: Outcome = { status: 'refused', httpStatus: 404, message: 'no such record' };
 const NO_KEY: Outcome = { status: 'refused', httpStatus: 401, message: 'unknown key' };
+const NO_RIGHT: Outcome = { status: 'refused', httpStatus: 403, message: 'not in your plan' };
 const BROKEN: Outcome = { status: 'unknown', message: 'it broke off', reason: 'broken-off' };
 const HTML: Outcome = { status: 'unknown', message: 'a page', reason: 'html' };
 const UNREACHED: Outcome = { status: 'not-sent', message: 'refused', reason: 'unreachable' };
@@ -84,6 +85,17 @@ test.each([['went to a closed client', CLOSED, RetryLater]])(
 test('repeats a read answered by a page instead of JSON, which may be a gateway’s, and fails the run in the end', async () => {
   const { ended, tries } = await reading([HTML, HTML, HTML]);
   expect([ended instanceof RunFailed, tries.length]).toEqual([true, 3]);
+});
+
+test.each([
+  ['is answered if that was a mistake', [NO_RIGHT, DONE], DONE],
+  ['fails the run otherwise', [NO_RIGHT, NO_RIGHT], expect.any(OperationForbidden)],
+])('a read that is forbidden with a good key is tried once more, and %s', async (_, answers, expected) => {
+  const left = [...answers];
+  const account = anAccount(async () => left.shift() ?? BROKEN);
+  const accepted = { ...account, checkKey: async () => ({ status: 'accepted', by: 'orders.getall' }) as const };
+  const ended = readCall(accepted, 'contacts.getall', { lane: 'batch' }).catch((error: unknown) => error);
+  expect([await ended, left]).toEqual([expected, []]);
 });
 
 test('reports the calls that an answer took, including those that broke off', async () => {

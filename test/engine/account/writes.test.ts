@@ -71,6 +71,21 @@ describe('a create', () => {
   });
 });
 
+test('a create that is always limited is read back where reads are answered, and is sent again where they are not', async () => {
+  const permissions = createPermissions();
+  const send = (operation: OperationName, answers: readonly Outcome[], record = '1') =>
+    writing(operation, answers, { permissions, record });
+  for (const _ of [1, 2, 3]) expect((await send('orders.create', [LIMITED])).written.status).toBe('not-now');
+  expect((await send('orders.create', [LIMITED])).made).toHaveLength(2); // a read, and the create
+  const { written, made } = await send('orders.create', [APPLIED]);
+  expect([written, made.length]).toEqual([expect.objectContaining({ status: 'in-doubt', wasLimited: true }), 1]);
+  for (const record of ['1', '2'])
+    expect((await send('orders.create', [LIMITED], record)).written.status).toBe('not-now'); // sent
+  expect((await send('orders.create', [APPLIED], '2')).written.status).toBe('in-doubt');
+  expect((await send('orders.create', [APPLIED], '3')).written.status).toBe('applied');
+  expect((await send('orders.create', [APPLIED], '1')).written.status).toBe('applied');
+});
+
 describe('an update', () => {
   test('without an answer is repeated in place, as a retry', async () => {
     const { written, calls, made } = await writing('orders.update', [SILENT, APPLIED]);
@@ -151,7 +166,7 @@ describe('a refusal with the message of a refused key', () => {
 
   test.each([
     [{ status: 'refused', refused, failure: FORBIDDEN } as const, KeyRefused],
-    [{ status: 'unclear' } as const, RetryLater],
+    [{ status: 'unclear', why: '' } as const, RetryLater],
   ])('stops the run where a read returns %o, and spends no attempt', async (key, kind) => {
     const { written } = await writing('orders.create', [FORBIDDEN], { checkKey: async () => key });
     expect(written).toEqual({ status: 'not-now', stop: expect.any(kind) });

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { keepPlanFile } from '../../../src/engine/ledger/approval.ts';
 import { keepBaseline, readBaseline } from '../../../src/engine/ledger/baselines.ts';
 import { keepCustomers } from '../../../src/engine/ledger/match-index.ts';
 import { pruneRows } from '../../../src/engine/ledger/retention/forget.ts';
@@ -228,7 +229,7 @@ describe('a run that ends', () => {
     expect(kept.rowCount).toBe(left);
   });
 
-  test('thins out unchanged and planned rows in runs before the last three, and nothing else', async () => {
+  test('thins out unchanged and planned rows in runs before the last three, unless their plan is saved', async () => {
     const sync = 'thinned';
     const runs = [];
     for (let i = 0; i < 5; i++) {
@@ -236,11 +237,12 @@ describe('a run that ends', () => {
       const fates = [['unchanged'], ['review'], ['created'], ['created', 'PLANNED'], ['unchanged'], ['rejected']];
       const rows = fates.map(([verdict, reason], n) => ({ source_id: String(n), state: 'settled', verdict, reason }));
       await putRows(database, run, rows);
+      if (i === 1) await keepPlanFile(database.pool, run.id, { sha256: 'f0', savedBy: 'ann@office' });
       await endRun(database.pool, run.id, 'done');
       runs.push(run);
     }
     const left = await Promise.all(runs.map(async (run) => (await rowsOf(database, run)).length));
-    expect(left).toEqual([3, 3, 6, 6, 6]);
+    expect(left).toEqual([3, 6, 6, 6, 6]);
     const counts = await database.pool.query('select counts from ledger.runs where id = $1', [runs[0]?.id]);
     expect(counts.rows).toEqual([{ counts: { unchanged: 2, review: 1, created: 2, rejected: 1 } }]);
     expect(await countRows(database.pool, runs[0]?.id ?? '')).toMatchObject({ in: 6, unchanged: 2, created: 2 });

@@ -37,7 +37,7 @@ export function anAccount(
     timeoutMs: 1_000,
     settleMs: 100,
     keySource: 'accounts.acme.apiKey',
-    checkKey: async () => ({ status: 'unclear' }),
+    checkKey: async () => ({ status: 'unclear', why: '' }),
     permissions: createPermissions(),
     takeRetry: async () => ({ status: 'granted' }),
     budgetStats: () => ({

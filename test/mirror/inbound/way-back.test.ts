@@ -98,6 +98,24 @@ test('an issue that is closed right after its creation is not reopened, and its 
   expect(harness.github.vendor.requests.filter(({ method }) => method === 'PATCH')).toEqual([]);
 });
 
+test('an issue whose creation got no answer is not reopened if a person closes it before it is found', async () => {
+  harness = await openReportsHarness({ options: '{ backfill: true }', targets: '[issues]', issueKeys: 'create: true' });
+  const { pool } = harness.database;
+  await harness.addTasks(1);
+  harness.github.vendor.next('lose', harness.github.isCreation);
+  await harness.work();
+  await harness.beginSync();
+  const delivery = async () => (await pool.query('select state, reason from ledger.deliveries')).rows[0];
+  await expect.poll(delivery).toEqual({ state: 'waiting', reason: 'BROKEN_OFF' });
+  harness.changeIssue(1, 'closed');
+  await harness.hook(1);
+  await pool.query(`update ledger.creations set at = at - interval '10 minutes'`);
+  await pool.query('update ledger.deliveries set due_at = now()');
+  await harness.settle();
+  expect([await harness.isCompleted(1), harness.github.issues]).toMatchObject([true, [{ state: 'closed' }]]);
+  expect(harness.writes()).toBe(0);
+});
+
 test('a task that no longer exists ends the report, and the next run says so', async () => {
   harness = await openReportsHarness();
   await harness.linkedTasks(1);

@@ -274,11 +274,12 @@ test('an issue whose creation was not answered is found behind 600 newer ones, a
   await deliver(false);
   for (let count = 0; count < 600; count++) harness.put(false);
   log.age(40 * 24 * 60 * 60_000);
+  harness.limits.mostOnPage = 25;
+  expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'TOO_MANY_ITEMS' });
+  harness.limits.mostOnPage = 100;
   expect(await deliver(false)).toMatchObject({ status: 'already', itemId: 'octo/shop#1' });
   const since = harness.vendor.requests.findLast(({ query }) => query.has('since'))?.query.get('since') ?? '';
   expect(SEEN_AT.getTime() - Date.parse(since)).toBeGreaterThan(40 * 24 * 60 * 60_000);
-  harness.limits.mostOnPage = 25;
-  expect(await deliver(false)).toMatchObject({ status: 'refused', reason: 'TOO_MANY_ITEMS' });
   expect(harness.vendor.requests.filter((request) => harness.isCreation(request))).toHaveLength(1);
 });
 

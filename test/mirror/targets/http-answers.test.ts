@@ -106,3 +106,20 @@ test('an answer that repeats the secret is stored without it', async () => {
   replies.push({ status: 400, body: { error: { message: `bad key ${TOKEN}` } } });
   expect(JSON.stringify(await deliver())).not.toContain(TOKEN);
 });
+
+test.each([
+  [
+    { id: 7, title: 'Call' },
+    { status: 'found', item: { isCompleted: false } },
+  ],
+  [
+    { id: 8, title: 'Call' },
+    { status: 'later', reason: 'UNREADABLE' },
+  ],
+  [{ message: 'Please wait' }, { status: 'later', reason: 'UNREADABLE' }],
+])('%j without a time of completion is an open item only if it shows the id', async (body, read) => {
+  const { items } = exampleAt('our-openproject');
+  replies.push({ body });
+  const linked = bed.open({ items: items && { ...items, state: { at: '/resolved', open: [null] } } });
+  expect(await linked.readItem?.('7', context())).toMatchObject(read);
+});

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DeliveryOutcome } from '../../../src/contract/target.ts';
+import { openHttp } from '../../../src/mirror/targets/http/http.ts';
 import { itemNamingOf } from '../../../src/mirror/targets/items/item-naming.ts';
 import { settingsOf } from '../../settings/problems-in.ts';
 import { ACCOUNTS, EXAMPLES } from '../../support/documented-targets.ts';
@@ -7,7 +8,7 @@ import type { Reply } from '../../support/http-server.ts';
 import { context, deliveryOf, type ItemVendor, needsOf } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
 import { CLICKUP, exampleAt, GITLAB, MONDAY, startSystem } from '../../support/template-vendors.ts';
-import { KANBOARD, WRIKE } from '../../support/template-vendors-calls.ts';
+import { KANBOARD, WRIKE, YOUTRACK } from '../../support/template-vendors-calls.ts';
 import { AIRTABLE, GOOGLE_TASKS, REDMINE, VIKUNJA } from '../../support/template-vendors-lists.ts';
 import { JIRA_DATA_CENTER, NOTION, OPENPROJECT, TRELLO } from '../../support/template-vendors-more.ts';
 import { AZURE_DEVOPS, FRESHDESK, PLANNER, SMARTSHEET } from '../../support/template-vendors-office.ts';
@@ -16,7 +17,7 @@ import { itemSuite } from './item-suite.ts';
 const SYSTEMS = [
   ...[CLICKUP, GITLAB, MONDAY, NOTION, TRELLO, JIRA_DATA_CENTER, OPENPROJECT],
   ...[AZURE_DEVOPS, FRESHDESK, PLANNER, SMARTSHEET],
-  ...[AIRTABLE, GOOGLE_TASKS, REDMINE, VIKUNJA, KANBOARD, WRIKE],
+  ...[AIRTABLE, GOOGLE_TASKS, REDMINE, VIKUNJA, KANBOARD, WRIKE, YOUTRACK],
 ];
 
 for (const system of SYSTEMS) itemSuite(`an item of ${system.name} by templates`, () => startSystem(system));
@@ -117,23 +118,37 @@ async function deliverTo(harness: ItemVendor): Promise<DeliveryOutcome> {
   return outcome;
 }
 
-test('Microsoft Planner: a task that a person changes between the read and the write is read again, and then completed', async () => {
-  const harness = await startSystem(PLANNER);
-  const target = harness.openTarget(needsOf(harness.vendor), { create: false });
-  const itemId = harness.put(false);
-  harness.vendor.next(async (request) => {
-    const { authorization = '', 'if-match': etag = '' } = request.headers;
-    const headers = { authorization, accept: 'application/json', 'content-type': 'application/json', 'if-match': etag };
-    await fetch(harness.vendor.url + request.path, { method: 'PATCH', headers, body: '{ "percentComplete": 0 }' });
-    return { status: 412, body: { error: { code: '', message: 'The resource has been modified.' } } };
-  }, harness.isWrite);
-  const deliver = () => target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
-  expect(await deliver()).toMatchObject({ status: 'later', reason: 'CONFLICT' });
-  expect(await deliver()).toMatchObject({ status: 'delivered' });
-  await target.close();
-  await harness.vendor.close();
-  expect(harness.isCompleted(itemId)).toBe(true);
-});
+const REVISED = [
+  { op: 'test', path: '/rev', value: 1 },
+  { op: 'add', path: '/fields/System.State', value: 'To Do' },
+];
+
+test.each([
+  [PLANNER, { percentComplete: 0 }],
+  [AZURE_DEVOPS, REVISED],
+])(
+  '$name: an item that a person changes between the read and the write is read again, and then completed',
+  async (system, change) => {
+    const harness = await startSystem(system);
+    const target = harness.openTarget(needsOf(harness.vendor), { create: false });
+    const itemId = harness.put(false);
+    harness.vendor.next(async ({ path, query, headers, body }) => {
+      const names = ['authorization', 'accept', 'content-type', 'if-match'];
+      const sent = names.map((name): [string, string] => [name, String(headers[name] ?? '')]);
+      const send = (text: string) =>
+        fetch(`${harness.vendor.url}${path}?${query}`, { method: 'PATCH', headers: sent, body: text });
+      await send(JSON.stringify(change));
+      const { status } = await send(body);
+      return { status };
+    }, harness.isWrite);
+    const deliver = () => target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
+    expect(await deliver()).toMatchObject({ status: 'later', reason: 'CONFLICT' });
+    expect(await deliver()).toMatchObject({ status: 'delivered' });
+    await target.close();
+    await harness.vendor.close();
+    expect([harness.isCompleted(itemId), harness.vendor.complaints]).toEqual([true, []]);
+  },
+);
 
 test('Microsoft Planner: a task is found on a later page of a plan, and not created again', async () => {
   const harness = await startSystem(PLANNER);
@@ -189,6 +204,39 @@ test('Jira Data Center notifies no person of a text', async () => {
   expect(harness.items).toMatchObject([{ text: 'ask [ ~lee] or @\u200blee' }]);
 });
 
+test('GitLab: an issue that was moved to another project is not completed, and counts as deleted', async () => {
+  const harness = await startSystem(GITLAB);
+  const target = harness.openTarget(needsOf(harness.vendor), { create: false });
+  const read = (members: object) => {
+    harness.vendor.next({ body: { iid: 1, state: 'closed', ...members } });
+    return target.readItem?.('1', context());
+  };
+  expect(await read({ moved_to_id: null })).toMatchObject({ item: { isCompleted: true } });
+  expect(await read({})).toMatchObject({ item: { isCompleted: true } });
+  expect(await read({ moved_to_id: 77 })).toEqual({ status: 'missing' });
+  harness.vendor.next({ body: { iid: 1, state: 'closed', moved_to_id: 77 } });
+  expect(await target.deliver(deliveryOf({}, { itemId: '1' }), context())).toMatchObject(
+    anOutcome('refused', 'ITEM_MISSING', 'GitLab issue 1 counts as deleted (targets.our-gitlab.items.read.deleted)'),
+  );
+  await target.close();
+  await harness.vendor.close();
+});
+
+test.each(['leave', 'close'] as const)('%s: the item of a task that is gone', async (whenGone) => {
+  const harness = await startSystem(GITLAB);
+  const { items, ...settings } = exampleAt('our-gitlab');
+  const target = openHttp({ ...settings, items: items && { ...items, whenGone } }, needsOf(harness.vendor));
+  const itemId = harness.put(false);
+  const deliver = () => target.deliver(deliveryOf({ isGone: true }, { itemId, event: 'gone' }), context());
+  const isClosed = whenGone === 'close';
+  expect([await deliver(), await deliver()]).toMatchObject(
+    isClosed ? [{ status: 'delivered' }, { status: 'already' }] : Array(2).fill({ reason: 'TASK_GONE' }),
+  );
+  await target.close();
+  await harness.vendor.close();
+  expect([harness.isCompleted(itemId), harness.vendor.complaints]).toEqual([isClosed, []]);
+});
+
 test('GitLab runs no line of a text as a command', async () => {
   const harness = await startSystem(GITLAB);
   const target = harness.openTarget(needsOf(harness.vendor), { create: true });
@@ -223,6 +271,7 @@ test.each([
   ['our-redmine', 'https://redmine.example.com/issues/12#note-3', ['12']],
   ['our-kanboard', 'https://kanboard.example.com/project/3/task/12 https://kanboard.example.com/task/13', ['12', '13']],
   ['our-wrike', 'WRIKE: IEAAABCDKQAB5C10', ['IEAAABCDKQAB5C10']],
+  ['our-youtrack', 'https://example.youtrack.cloud/issue/SHOP-12/call-lee YOUTRACK: SHOP-13', ['SHOP-12', 'SHOP-13']],
   ['our-vikunja', 'https://vikunja.example.com/tasks/12', ['12']],
   ['our-smartsheet', 'https://app.smartsheet.com/sheets/Qx7?rowId=7960873110000012', ['7960873110000012']],
 ])('%s finds the items in %j', (name, text, items) => {

@@ -167,7 +167,11 @@ describe('email', () => {
     expect(JSON.stringify(outcome)).toContain('alerts.ops.security');
     const own = keep(await startMailServer());
     const untrusted = await send(email(own.port).replace('security: none', 'security: starttls'), env);
-    expect(untrusted).toMatchObject({ status: 'later', reason: 'UNREACHABLE' });
+    expect(untrusted).toMatchObject(anOutcome('later', 'CERTIFICATE', /self-signed|NODE_EXTRA_CA_CERTS/));
+    const notTls = await send(email(own.port).replace('security: none', 'security: tls'), env);
+    expect(notTls).toMatchObject(
+      anOutcome('later', 'UNREACHABLE', /TLS handshake failed.*check .*alerts.ops.security$/),
+    );
     expect([...plain.mails, ...own.mails]).toEqual([]);
   });
 
@@ -200,6 +204,22 @@ describe('email', () => {
     asked.length = 0;
     expect(await send(email(server.port), env, MESSAGE, 2)).toEqual({ status: 'delivered' });
     expect(asked).toEqual(['ops@example.com', 'boss@example.com', 'boss@example.com']);
+  });
+
+  test.each([
+    [421, 'later', 'SERVER_ERROR', /421 not now$/],
+    [554, 'later', 'SERVER_ERROR', /554 not now$/],
+  ])('a server that answers %i to a connection has its own reason', async (responseCode, status, reason, detail) => {
+    const refuse = Object.assign(new Error('not now'), { responseCode });
+    const server = keep(await startMailServer({ onConnect: (_session, done) => done(refuse) }));
+    expect(await send(email(server.port), env)).toMatchObject(anOutcome(status, reason, detail));
+  });
+
+  test('a server that asks for a user disables a channel without one', async () => {
+    const server = keep(await startMailServer());
+    const withoutUser = email(server.port).replace(/ user: .*password: \{ env: MAIL \},/, '');
+    const remedy = 'check alerts.ops.user and alerts.ops.password, and alerts.ops.security';
+    expect(await send(withoutUser, env)).toMatchObject(anOutcome('disabled', 'TOKEN_REFUSED', remedy));
   });
 
   test('a server that says nothing is retried', async () => {

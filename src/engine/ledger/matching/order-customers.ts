@@ -88,7 +88,7 @@ async function checkIds(db: Queryable, run: Run, isWhole: boolean): Promise<void
         null::text as record_id, jsonb_strip_nulls(case f.fate
           when 'CUSTOMER_CONTRADICTS' then jsonb_build_object('customer', s.client_id, 'is', k.email, 'expected', s.email)
           when 'LIST_PARTIAL' then jsonb_build_object('what', 'customer', 'customer', s.client_id)
-          else jsonb_build_object('customer', s.client_id,
+          else jsonb_build_object('customer', s.client_id, 'id', s.given_id,
             'idsAre', case when s.client_id is not null and ${ID_FORM('s.client_id')} <> known.form then known.form end) end) as facts
       from (select mode() within group (order by form) as form
           from (select ${ID_FORM('record_id')} as form from ${CUSTOMERS} limit 1000) shown) known

@@ -17,13 +17,13 @@ export async function forgetReads(db: Queryable, ids: readonly string[]): Promis
   );
 }
 
-/** A nightly run over many records leaves as many rows: deletes old rows that were unchanged or only planned. */
+/** A nightly run over many records leaves as many rows: deletes old rows that were unchanged, or planned by a run without a saved plan. */
 export async function thinOut(db: Queryable, id: string): Promise<void> {
   const old = await db.query<{ id: string; isThinned: boolean }>(
     `select * from (
        select old.id, old.is_thinned as "isThinned" from ledger.runs old join ledger.runs this on this.id = $1 and old.sync = this.sync
        where old.ended_at is not null order by old.created_at desc offset ${RUNS_KEPT_WHOLE}) old
-     where not "isThinned"`,
+     where not "isThinned" and not exists (select from ledger.plan_files p where p.run_id = old.id)`,
     [id],
   );
   for (const run of old.rows) {

@@ -103,10 +103,11 @@ export async function pruneLedger(
   { rowsMs, runsMs }: LedgerAges,
   signal?: AbortSignal,
 ): Promise<PrunedLedger> {
-  const rows = rowsMs === undefined ? 0 : await pruneOldRows(pool, rowsMs, signal);
+  let rows = 0;
   if (rowsMs !== undefined) {
+    await prunePlans(pool, rowsMs); // before their rows: a plan with some of its rows must not be applied
+    rows = await pruneOldRows(pool, rowsMs, signal);
     await prunePaidDebts(pool, rowsMs);
-    await prunePlans(pool, rowsMs);
   }
   return { rows, runs: runsMs === undefined ? 0 : await pruneOldRuns(pool, runsMs, signal) };
 }

@@ -86,6 +86,14 @@ export async function noteAccepted(db: Queryable, { origin, fingerprint }: Ident
   );
 }
 
+async function isAccepted(db: Queryable, { origin, fingerprint }: Identity): Promise<boolean> {
+  const found = await db.query(
+    'select from ledger.identities where origin = $1 and fingerprint = $2 and accepted_at is not null',
+    [origin, fingerprint],
+  );
+  return found.rowCount === 1;
+}
+
 /** Deletes the identities of a scope that was never used, so that the account may move. */
 export async function dropIdentities(db: Queryable, scope: string): Promise<void> {
   await db.query('delete from ledger.identities where scope = $1', [scope]);
@@ -134,7 +142,8 @@ export async function isUnused(db: Queryable, scope: string): Promise<boolean> {
 /**
  * The operator confirms that the account is the same tenant. A changed address or key belongs to it from now on; so does the
  * key of another scope whose records name the same tenant. If nothing of this is so, the records of the account have changed,
- * and they are learnt again. Undefined: never used.
+ * and they are learnt again; unless no call was made since the address or key changed: then the operator repeats the same
+ * confirmation. Undefined: never used.
  */
 export async function rebindAccount(db: Queryable, name: string, identity: Identity): Promise<string | undefined> {
   const { bound, known } = await whatIsKnown(db, name, identity);
@@ -144,7 +153,7 @@ export async function rebindAccount(db: Queryable, name: string, identity: Ident
   if (same !== undefined) await db.query('update ledger.accounts set scope = $2 where scope = $1', [bound, same]);
   await bindAccount(db, name, scope);
   await addIdentity(db, scope, identity);
-  if (scope === bound && known === bound) {
+  if (scope === bound && known === bound && (await isAccepted(db, identity))) {
     await db.query('update ledger.scopes set rebound_at = clock_timestamp(), tenant = null where id = $1', [scope]);
     await db.query('delete from ledger.witnesses where scope = $1', [scope]);
   }

@@ -150,7 +150,7 @@ async function report(answered: Answered, permit: Permit, limitOf: LimitOf = () 
 
 function waitOfStatus({ httpStatus, headers }: Head): number | undefined {
   if (httpStatus !== 429) return undefined;
-  return retryAfterMs({ retryAfter: headers['retry-after'], date: headers.date }, Date.now());
+  return retryAfterMs(headers, Date.now());
 }
 
 /** Receivers often echo what they received. Before the text is read or cut: a part of a secret is secret, too. */

@@ -16,19 +16,27 @@ export type RecordReader = ReturnType<typeof recordReader>;
 export function recordReader({ state, read }: HttpItems, { isItemId }: Pick<ItemNaming, 'isItemId'>) {
   const { deleted } = read;
 
-  /** Some systems leave a member without a value out: it counts as null where the settings say what null means. */
-  function isLeftOut(record: unknown): boolean {
+  /**
+   * Some systems leave a member without a value out: it counts as null where the settings say what null means. An answer that shows
+   * neither the member nor what would hold it nor the id may be about something else.
+   */
+  function isLeftOut(record: unknown, itemId: string): boolean {
     const isNamed = [...(state.completed ?? []), ...(state.open ?? [])].includes(null);
-    return isNamed && typeof valueAt(record, state.at.replace(/\/[^/]*$/, '')) === 'object';
+    const holder = valueAt(record, state.at.replace(/\/[^/]*$/, ''));
+    return isNamed && typeof holder === 'object' && (holder !== record || showsId(record, itemId));
   }
 
   return {
-    isDeleted: (record: unknown) => deleted !== undefined && isOneOf(valueAt(record, deleted.at), deleted.values),
+    isDeleted(record: unknown): boolean {
+      const value = deleted && valueAt(record, deleted.at);
+      if (value === undefined) return false;
+      return deleted?.except === undefined ? isOneOf(value, deleted?.values) : !isOneOf(value, deleted.except);
+    },
 
     /** An item by its record; undefined if the record does not show the state. */
     itemOf(record: unknown, itemId: string): HttpItem | undefined {
       const shown = valueAt(record, state.at);
-      const value = shown === undefined && isLeftOut(record) ? null : shown;
+      const value = shown === undefined && isLeftOut(record, itemId) ? null : shown;
       if (value === undefined || (typeof value === 'object' && value !== null && !(value instanceof LongInteger)))
         return undefined;
       const isCompleted = state.open === undefined ? isOneOf(value, state.completed) : !isOneOf(value, state.open);
@@ -42,6 +50,10 @@ export function recordReader({ state, read }: HttpItems, { isItemId }: Pick<Item
       return typeof text === 'string' && isItemId(text) ? text : undefined;
     },
   };
+}
+
+function showsId(record: unknown, itemId: string): boolean {
+  return Object.values(record ?? {}).some((value) => String(value) === itemId);
 }
 
 /** Many systems write numbers and flags as texts. */

@@ -65,7 +65,7 @@ function sendTarget(settings: HttpSettings, send: HttpRequest, answers: VendorAn
 
 function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAnswers, needs: ItemNeeds): Target {
   const { name, columns, timeoutMs } = settings;
-  const { noun, create, find } = items;
+  const { noun, create, find, whenGone } = items;
   const where = `targets.${name}.items`;
   const naming = httpNaming(items);
   const records = recordReader(items, naming);
@@ -81,22 +81,21 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     const { record: at } = items.read;
     const answer = reading((body) => {
       const record = valueAt(body, at);
-      return isAbsent(body, at) || records.isDeleted(record)
-        ? { item: undefined }
-        : wrapped(records.itemOf(record, itemId));
+      if (isAbsent(body, at)) return { missing: `${answers.name} has no ${noun} ${itemId}` };
+      if (records.isDeleted(record)) return { missing: `${noun} ${itemId} counts as deleted (${where}.read.deleted)` };
+      const item = records.itemOf(record, itemId);
+      return item && { item };
     }, `it has no state at "${at}${items.state.at}" (${where}.read.record and state.at)`);
     const asked = await calls.ask(request.value, answer);
     if (asked.status !== 'ok') return asked;
-    const { item } = asked.value;
-    return item
-      ? { status: 'ok', value: item }
-      : { status: 'missing', detail: `${answers.name} has no ${noun} ${itemId}` };
+    const { item, missing: detail = '' } = asked.value;
+    return item ? { status: 'ok', value: item } : { status: 'missing', detail };
   }
 
   const itemsBy = (calls: Calls): VendorItems<HttpItem> => ({
     read: (itemId) => readItem(calls, itemId),
     async write({ itemId, record }, wanted, delivery) {
-      const isCompleting = wanted.status === 'completed';
+      const isCompleting = wanted.status !== 'open'; // also if the task is gone
       const request = (isCompleting ? complete : reopen)({ ...viewOf(delivery), item: itemId, record });
       if (request.status !== 'ok') return request;
       const to = stateOf(isCompleting);
@@ -120,7 +119,7 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     },
   });
 
-  const target = vendorTarget({ name, columns, create: create !== undefined }, needs, {
+  const target = vendorTarget({ name, columns, create: create !== undefined, whenGone }, needs, {
     ...answers,
     ...naming,
     noun,
@@ -157,9 +156,4 @@ function searchFinding(asked: Asked<unknown>, name: string): Finding {
 
 function stateOf(isCompleted: boolean): string {
   return isCompleted ? 'completed' : 'open';
-}
-
-/** Distinguishes an item without a readable state, which is undefined, from no item. */
-function wrapped(item: HttpItem | undefined) {
-  return item && { item };
 }

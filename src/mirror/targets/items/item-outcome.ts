@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import { isRedirect } from '../../../client/call/redirect.ts';
-import { retryAfterMs } from '../../../client/http/retry-after.ts';
+import { asksToWait, retryAfterMs } from '../../../client/http/retry-after.ts';
 import type { TargetFailure } from '../../../contract/target.ts';
 import { answerOf, dateOf, excerpt, type Head } from '../calls/call-answers.ts';
 import type { Missing } from './item-target.ts';
@@ -81,10 +81,9 @@ export function limited(detail: string, waitMs: number | undefined): TargetFailu
   return { status: 'later', reason: 'LIMITED', detail, retryAfterMs: waitMs ?? LIMITED_MS, isLimited: true };
 }
 
-/** The wait in Retry-After; undefined without one. */
+/** The wait that the answer asks for; undefined if it asks for none. */
 export function waitOf({ headers }: Pick<Head, 'headers'>, nowMs: number): number | undefined {
-  const retryAfter = headers['retry-after'];
-  return retryAfter === undefined ? undefined : retryAfterMs({ retryAfter, date: headers.date }, nowMs);
+  return asksToWait(headers) ? retryAfterMs(headers, nowMs) : undefined;
 }
 
 /** How long it is until a time that the vendor names: by the clock in its answer, because that of this machine may be wrong. */

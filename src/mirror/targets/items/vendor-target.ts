@@ -14,7 +14,9 @@ import type {
   UnreadItem,
 } from '../../../contract/target.ts';
 import type { SecretRef } from '../../../settings/fields.ts';
+import type { ItemSettings } from '../../../settings/target-items.ts';
 import { createUnlessUnseen, unseen } from './create-once.ts';
+import type { LoggedCreation } from './creation-log.ts';
 import { type NamedValues, valueResolver } from './custom-fields.ts';
 import { type Calls, connect, type ItemNeeds, isoSeconds, mapAsked } from './item-calls.ts';
 import { type DetailItems, type Details, openDetails } from './item-details.ts';
@@ -86,6 +88,7 @@ export interface VendorSettings {
   readonly hookSecret?: SecretRef | undefined;
   readonly create: boolean;
   readonly columns: Readonly<Record<string, string>>;
+  readonly whenGone?: ItemSettings['whenGone'];
 }
 
 /** A read may miss an item for so long, also where a repeated creation creates nothing. */
@@ -155,7 +158,7 @@ export function vendorTarget<Item extends ItemState>(
   async function findOrCreate(items: VendorItems<Item>, delivery: Delivery): Promise<ItemFound<Item>> {
     const last = await log.lastOf(delivery);
     if (typeof last?.result === 'string') return readCreated(items, last.result, last.agoMs);
-    const found = await items.find(delivery, last && new Date(now().getTime() - last.agoMs));
+    const found = await find(items, delivery, last);
     if (found.status === 'missing') return containerMissing(vendor, found);
     if (found.status !== 'ok') return found;
     if (found.value !== undefined) return { status: 'ok', value: found.value };
@@ -170,11 +173,19 @@ export function vendorTarget<Item extends ItemState>(
     return item.status === 'ok' ? { ...item, isNew: true, given } : item;
   }
 
+  /** The ledger keeps the id of what a creation without an answer has created: such an item was open at first. */
+  async function find(items: VendorItems<Item>, delivery: Delivery, last: LoggedCreation | undefined) {
+    const found = await items.find(delivery, last && new Date(now().getTime() - last.agoMs));
+    if (last !== undefined && found.status === 'ok' && found.value !== undefined)
+      await log.noteTaken(delivery, found.value.itemId);
+    return found;
+  }
+
   /** By its id, because the vendor's search may lag behind; so may even this. */
   async function readCreated(items: VendorItems<Item>, itemId: string, agoMs: number): Promise<Asked<Item>> {
     const item = await items.read(itemId);
     const waitMs = Math.max(settleMs, SHOWN_WITHIN_MS) - agoMs;
-    return item.status === 'missing' && waitMs > 0 ? unseen(`the ${noun} ${itemId}`, waitMs) : item;
+    return item.status === 'missing' && waitMs > 0 ? unseen(`${item.detail}; the ${noun} ${itemId}`, waitMs) : item;
   }
 
   const system: ItemSystem<Item> = {

@@ -5,6 +5,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { createTransport, type SMTPSentMessageInfo } from 'nodemailer';
 import { codeOf, messageOf } from '../../../base/errors.ts';
 import { withoutSecrets } from '../../../base/without-secrets.ts';
+import { certificateProblem } from '../../../client/call/failures.ts';
 import type { CallContext, DeliveryOutcome, TargetFailure } from '../../../contract/target.ts';
 import { addressProblem, guardedLookup } from '../../../mirror/targets/calls/address-guard.ts';
 import { addressRefused, excerpt } from '../../../mirror/targets/calls/call-answers.ts';
@@ -15,9 +16,23 @@ import type { Alert, Channel, ChannelNeeds } from './channel.ts';
 
 const IMPLICIT_TLS_PORT = 465;
 
+const AUTH_CODES: ReadonlySet<string> = new Set(['EAUTH', 'ENOAUTH']);
+/** Errors about one e-mail: its sender, addresses or text. */
+const MAIL_CODES: ReadonlySet<string> = new Set(['EENVELOPE', 'EMESSAGE']);
+/** RFC 4954 and RFC 3207: the server wants a user, or TLS, before any e-mail. */
+const NEEDS_AUTH = 530;
+
+interface MailFailure {
+  readonly response?: string;
+  readonly responseCode?: number;
+  /** Of the system. */
+  readonly originalCode?: string;
+}
+
 export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelNeeds): Channel {
   const { name, host, port, from, to, timeoutMs } = settings;
   const server = `${host}:${port}`;
+  const ofConnection = `check alerts.${name}.port and alerts.${name}.security`;
   /** The addresses that have an alert, while others are refused for now. */
   const reached = new Map<string, readonly string[]>();
 
@@ -45,7 +60,8 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
       return outcomeOf(id, sent, pass);
     } catch (error) {
       if (context.signal.aborted) return aborted(server);
-      if (signal.aborted) return { status: 'later', reason: 'TIMEOUT', detail: `${server}: no answer in time` };
+      if (signal.aborted)
+        return { status: 'later', reason: 'TIMEOUT', detail: `${server}: no answer in time: ${ofConnection}` };
       return failureOf(error, pass);
     } finally {
       transport.close();
@@ -70,23 +86,34 @@ export function openEmail(settings: ChannelOf<'email'>, { readSecret }: ChannelN
   }
 
   function failureOf(error: unknown, pass: string | undefined): TargetFailure {
+    const { response, responseCode = 0, originalCode } = error as MailFailure; // as Nodemailer documents
     const code = codeOf(error) ?? 'no code';
-    const { response, responseCode = 0 } = error as { response?: string; responseCode?: number }; // as Nodemailer documents
     const detail = `${server}: ${said(response ?? messageOf(error), pass)}`;
-    if (code === 'EAUTH' || code === 'ENOAUTH') {
-      const remedy = `check alerts.${name}.user and alerts.${name}.password`;
-      return responseCode >= 400 && responseCode < 500
-        ? { status: 'later', reason: 'SERVER_ERROR', detail }
-        : { status: 'disabled', reason: 'TOKEN_REFUSED', detail: `${detail}: ${remedy}` };
+    if (responseCode >= 400 && responseCode < 500) return { status: 'later', reason: 'SERVER_ERROR', detail };
+    if (AUTH_CODES.has(code) || responseCode === NEEDS_AUTH) {
+      const security = responseCode === NEEDS_AUTH ? `, and alerts.${name}.security` : '';
+      const remedy = `check alerts.${name}.user and alerts.${name}.password${security}`;
+      return { status: 'disabled', reason: 'TOKEN_REFUSED', detail: `${detail}: ${remedy}` };
     }
-    const isAboutMail = code === 'EENVELOPE' || code === 'EMESSAGE';
-    if (isAboutMail && responseCode >= 500) {
+    if (MAIL_CODES.has(code) && responseCode >= 500) {
       const remedy = `check alerts.${name}.from and alerts.${name}.to`;
       return { status: 'refused', reason: 'REJECTED', detail: `${detail}: ${remedy}` };
     }
-    if (isAboutMail) return { status: 'later', reason: 'SERVER_ERROR', detail };
-    const remedy = `check alerts.${name}.port and alerts.${name}.security`;
-    return { status: 'later', reason: 'UNREACHABLE', detail: `${detail} (${code}): ${remedy}` };
+    const isAnswer = MAIL_CODES.has(code) || (code === 'EPROTOCOL' && responseCode >= 500);
+    return isAnswer
+      ? { status: 'later', reason: 'SERVER_ERROR', detail }
+      : notReached(`${detail} (${code})`, originalCode);
+  }
+
+  /** `why`: as Nodemailer words it. */
+  function notReached(why: string, code = ''): TargetFailure {
+    const certificate = certificateProblem({ code });
+    if (certificate !== undefined) {
+      const detail = `${server}: the server’s certificate is not accepted (${code}): ${certificate}`;
+      return { status: 'later', reason: 'CERTIFICATE', detail };
+    }
+    const detail = code.startsWith('ERR_SSL_') ? `${server}: the TLS handshake failed (${code})` : why;
+    return { status: 'later', reason: 'UNREACHABLE', detail: `${detail}: ${ofConnection}` };
   }
 
   return { send, close: async () => undefined };

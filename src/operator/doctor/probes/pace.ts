@@ -24,7 +24,7 @@ function rate({ account, calls }: Examination): Finding {
   const sent = new Map<string, string>();
   for (const trace of calls.traces()) {
     for (const name of Object.keys(trace.headers ?? {})) {
-      if (/rate-?limit|^retry-after$/.test(name)) sent.set(name, headerIn(trace, name) ?? '');
+      if (/rate-?limit|retry-after/.test(name)) sent.set(name, headerIn(trace, name) ?? '');
     }
   }
   const headers = [...sent].map(([name, value]) => `${name}: ${value}`).join(', ');

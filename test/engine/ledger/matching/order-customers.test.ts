@@ -1,5 +1,7 @@
 /** Which customer a row belongs to, case by case. General rules: order-customers-property.test.ts. */
 import { afterAll, expect, test } from 'vitest';
+import type { Facts } from '../../../../src/base/reasons/reason.ts';
+import { remedyFor } from '../../../../src/base/reasons/reasons.ts';
 import { resolveCustomers } from '../../../../src/engine/ledger/matching/order-customers.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
 import { stageRows } from '../../../../src/syncs/orders/staging.ts';
@@ -128,12 +130,16 @@ test('reports the candidates, and the values that no customer has', async () => 
     ['10', '9', '8'].map((record_id) => ({ ...NO_KEYS, record_id, email: 'ann@x.de' })),
   );
   await inTransaction(database.pool, (db) => resolveCustomers(db, run, { keepMissing: false, isWhole: true }));
-  expect((await rowsOf(database, run)).map(({ facts }) => facts)).toEqual([
+  const facts = (await rowsOf(database, run)).map((row) => row.facts);
+  expect(facts).toEqual([
     { by: 'e-mail', customers: ['8', '9', '10'] },
     { customer: 'No@x.de' },
-    { customer: '99' },
+    { customer: '99', id: '99' },
     {},
   ]);
+  const remedies = facts.map((one) => remedyFor('CUSTOMER_UNKNOWN', one as Facts));
+  expect(remedies[1]).toMatch(/--create-customers/);
+  expect(remedies[2]).toMatch(/^Correct the id\. .*--map client_id=/); // a customer with a given id cannot be created
 });
 
 test('names the keys that decided, also those that broke a tie', async () => {
