@@ -23,7 +23,7 @@ import { stopAfterRefusal } from './key-check.ts';
 /** A key without quota gets one such answer and waits as long as it asks. This many in a row are not caused by the rate. */
 export const LIMITED_IN_A_ROW = 20;
 const SLOW_DOWN_MS = 2_000;
-/** A gateway may forbid a read by mistake: it is tried once more after this time. */
+/** A gateway may forbid a read by mistake: it is tried again, once, after this time. */
 const FORBIDDEN_MS = 1_000;
 /** How long a read waits for a cache to ask the service again. */
 const CACHED_MS = 5_000;

@@ -90,7 +90,7 @@ test('repeats a read answered by a page instead of JSON, which may be a gatewayâ
 test.each([
   ['is answered if that was a mistake', [NO_RIGHT, DONE], DONE],
   ['fails the run otherwise', [NO_RIGHT, NO_RIGHT], expect.any(OperationForbidden)],
-])('a read that is forbidden with a good key is tried once more, and %s', async (_, answers, expected) => {
+])('a read that is forbidden with a good key is tried again, and %s', async (_, answers, expected) => {
   const left = [...answers];
   const account = anAccount(async () => left.shift() ?? BROKEN);
   const accepted = { ...account, checkKey: async () => ({ status: 'accepted', by: 'orders.getall' }) as const };
