@@ -46,8 +46,9 @@ async function deliver(verdicts: readonly ('dead' | 'delivered' | null)[]): Prom
     const state = verdict === null ? 'waiting' : 'ended';
     await database.pool.query(
       `insert into ledger.deliveries (id, target, scope, sync, kind, task_id, sequence, event, task, seen_at, state, verdict,
-         reason, detail, answer, attempts, created_at, ended_at)
-       values ($1, 'hook', 'acme', 'tasks', 'task', $1, 1, 'changed', $2, now(), $3, $4, $5, $6, $7, 3,
+         reason, detail, answer, failures, attempts, created_at, ended_at)
+       values ($1, 'hook', 'acme', 'tasks', 'task', $1, 1, 'changed', $2, now(), $3, $4, $5, $6, $7,
+         case when $4 = 'dead' then jsonb_build_array(jsonb_build_object('at', now(), 'detail', $6::text, 'answer', $7::json)) end, 3,
          now() - $8 * interval '1 minute', case when $4::text is null then null else now() end)`,
       [
         `msg_${i}`,
@@ -364,11 +365,14 @@ test('a delivery that waits for a disabled target says so, and that its button e
   expect(await htmlAt('/deliveries/msg_0')).toContain('Enable hook and send again');
 });
 
-test('a dead letter says what to do', async () => {
+test('a dead letter says what to do, and what each attempt was answered', async () => {
   await deliver(['dead']);
-  await database.pool.query(`update ledger.deliveries set reason = 'REJECTED'`);
+  await database.pool.query(
+    `update ledger.deliveries set reason = 'REJECTED',
+       failures = '[{ "at": "2026-11-20T08:00:00Z", "detail": "no answer in time" }, { "at": "2026-11-20T08:00:05Z", "detail": "refused", "answer": { "httpStatus": 400, "text": "no such field" } }]'`,
+  );
   expect(await htmlAt('/deliveries/msg_0')).toMatch(
-    /Fix<\/b>.*Fix what the target reports.*deliveries replay --id msg_0/s,
+    /Fix<\/b>.*Fix what the target reports.*deliveries replay --id msg_0.*08:00:00.*no answer in time.*refused.*HTTP 400 no such field/s,
   );
 });
 

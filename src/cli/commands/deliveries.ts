@@ -2,9 +2,11 @@
 import { plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { remedyFor } from '../../base/reasons/reasons.ts';
+import type { TargetAnswer } from '../../contract/target.ts';
 import {
   DELIVERY_STATES,
   type DeliveryFilter,
+  type FailedAttempt,
   type ListedDelivery,
   listDeliveries,
 } from '../../mirror/outbox/deliveries.ts';
@@ -60,7 +62,7 @@ function addShow(deliveries: Command, perform: Perform): void {
   deliveries
     .command('show')
     .summary('show one delivery')
-    .description('Shows a delivery: its content, the number of attempts, the result, and the last answer.')
+    .description('Shows a delivery: its content, its attempts, the result, and the last answer.')
     .argument('<delivery>', 'id of the delivery, such as msg_4Zb0hTnV2m0b5mJt1gq0XxKp')
     .action(perform(show));
 }
@@ -149,7 +151,7 @@ async function show(session: Session, id: string): Promise<void> {
   const { out, hint } = session;
   const { pool } = await session.openLedger();
   const delivery = await readDelivery(pool, id, hint);
-  const { target, source, event, sequence, account, sync, run, task, answer, detail, attempts } = delivery;
+  const { target, source, event, sequence, account, sync, run, task, answer, detail, attempts, failures } = delivery;
   const isDisabled = (await disabledTargets(pool)).has(target);
   const origin = account === '' ? 'Alert, ' : `Account ${account}, sync ${sync}, `;
   out.say(
@@ -157,12 +159,21 @@ async function show(session: Session, id: string): Promise<void> {
     `${origin}seen ${formatTime(delivery.seenAt)}${run === null ? '' : ` by run ${run}`}.`,
     `It is ${statusOf(delivery, isDisabled)}, after ${plural(attempts, 'attempt')}${detail === null ? '.' : `: ${detail}`}`,
   );
-  if (answer)
-    out.say(`Last answer: ${[answer.httpStatus, answer.text].filter((part) => part !== undefined).join(' ')}`);
+  for (const failure of failures) out.say(`  ${formatTime(new Date(failure.at))} ${failureWords(failure)}`);
+  if (answer) out.say(`Last answer: ${answerWords(answer)}`);
   const remedy = remedyFor(delivery.reason, { target, delivery: id }, { command: hint, about: { account } });
   if (remedy !== undefined) out.say(`Fix: ${remedy}`);
   out.say('', JSON.stringify(task, undefined, 2));
   out.result(delivery);
+}
+
+function failureWords({ reason, detail, answer }: FailedAttempt): string {
+  const said = [reason, detail, answer && `answer ${answerWords(answer)}`];
+  return said.filter((part) => part !== undefined).join(': ');
+}
+
+function answerWords({ httpStatus, text }: TargetAnswer): string {
+  return [httpStatus, text].filter((part) => part !== undefined).join(' ');
 }
 
 async function replayThem(session: Session, { id, dryRun = false, ...options }: ReplayOptions): Promise<void> {

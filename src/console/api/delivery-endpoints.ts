@@ -92,7 +92,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
   }),
   defineEndpoint({
     name: 'delivery',
-    summary: 'One delivery: its content, attempts and last answer',
+    summary: 'One delivery: its content, attempts and their answers',
     route: 'GET /deliveries/{id}',
     params: ofDelivery,
     answer: delivery,

@@ -1,16 +1,17 @@
-/** One delivery: where it goes, its attempts, the last answer, and its content. */
+/** One delivery: where it goes, its attempts and their answers, and its content. */
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { PLAIN_HINTS, remedyFor } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { shortened } from '../../base/texts.ts';
 import { printable } from '../../base/visible.ts';
+import type { TargetAnswer } from '../../contract/target.ts';
 import type { ShownDelivery } from '../../mirror/outbox/deliveries.ts';
 import { disabledTargets } from '../../mirror/outbox/target-states.ts';
 import { readDelivery } from '../../operator/deliveries.ts';
 import { definePage } from '../page.ts';
 import { Act, Remedy } from '../parts/inputs.tsx';
-import { addressOf, Crumbs, Facts, Foreign, Section, Time, Title } from '../parts/parts.tsx';
+import { addressOf, Crumbs, Facts, Foreign, Section, Table, Time, Title } from '../parts/parts.tsx';
 import { DeliveryState } from './deliveries.tsx';
 import { stuckOf, WaitsForTargets } from './target-parts.tsx';
 
@@ -53,6 +54,8 @@ interface ShownProps {
 
 function Shown({ delivery, isDisabled, canAct }: ShownProps) {
   const { id, target, source, sequence, event, account, attempts, detail, answer, task, endedAt, createdAt } = delivery;
+  const { failures, verdict } = delivery;
+  const hasFailedLast = failures.length > 0 && (verdict === null || verdict === 'dead');
   const label = labelOf(delivery, isDisabled);
   const remedy = remedyFor(delivery.reason, { target, delivery: id }, { ...PLAIN_HINTS, about: { account } });
   const again = addressOf(`/deliveries/${encodeURIComponent(id)}/replay`, {
@@ -85,7 +88,19 @@ function Shown({ delivery, isDisabled, canAct }: ShownProps) {
           }}
         />
       </Section>
-      {answer && (
+      {failures.length > 0 && (
+        <Section title="Attempts without success" side={<span class="count">{failures.length}</span>}>
+          <Table
+            columns={['When', 'What happened', 'Answer']}
+            rows={failures.map((failure) => [
+              <Time at={new Date(failure.at)} exact />,
+              <Foreign text={failure.detail ?? failure.reason ?? ''} most={1_000} />,
+              failure.answer && <Foreign text={answerWords(failure.answer)} most={1_000} />,
+            ])}
+          />
+        </Section>
+      )}
+      {answer && !hasFailedLast && (
         <Section title="Last answer">
           <p>{answer.httpStatus !== undefined && `HTTP ${answer.httpStatus}`}</p>
           {answer.text !== undefined && <Source text={answer.text} />}
@@ -96,6 +111,10 @@ function Shown({ delivery, isDisabled, canAct }: ShownProps) {
       </Section>
     </>
   );
+}
+
+function answerWords({ httpStatus, text = '' }: TargetAnswer): string {
+  return httpStatus === undefined ? text : `HTTP ${httpStatus} ${text}`;
 }
 
 function Origin({ delivery: { sync, account, run } }: Pick<ShownProps, 'delivery'>) {

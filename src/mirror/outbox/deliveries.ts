@@ -48,6 +48,16 @@ export interface ShownDelivery extends Omit<ListedDelivery, 'title'> {
   readonly seenAt: Date;
   readonly task: TaskState;
   readonly answer: TargetAnswer | null;
+  /** The last 20 attempts without success, also those before a replay; none of deliveries of an earlier version. */
+  readonly failures: readonly FailedAttempt[];
+}
+
+export interface FailedAttempt {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly reason?: string;
+  readonly detail?: string;
+  readonly answer?: TargetAnswer;
 }
 
 const COLUMNS = `d.id, d.target, d.scope as account, d.sync, d.run_id as run, d.kind || ':' || d.task_id as source, d.task,
@@ -82,7 +92,7 @@ export async function listDeliveries(
 /** Undefined if there is no delivery of this id. */
 export async function showDelivery(db: Queryable, id: string): Promise<ShownDelivery | undefined> {
   const found = await db.query<ShownDelivery>(
-    `select ${COLUMNS}, d.seen_at as "seenAt", d.answer from ${FROM} where d.id = $1`,
+    `select ${COLUMNS}, d.seen_at as "seenAt", d.answer, coalesce(d.failures, '[]') as failures from ${FROM} where d.id = $1`,
     [id],
   );
   return found.rows[0];

@@ -11,6 +11,9 @@ export interface Outcome {
   readonly answer?: TargetAnswer | undefined;
 }
 
+/** Limits spend no attempt, so there may be any number. */
+const MOST_FAILURES = 20;
+
 export type Written =
   /** `left`: locked by a transaction that has queued newer deliveries of their tasks; write them again. */
   | { readonly status: 'written'; readonly left: ReadonlySet<string> }
@@ -33,7 +36,7 @@ export async function writeOutcomes(
     `with moment as materialized (select coalesce($3::timestamptz, clock_timestamp()) as now),
      held as (select id from ledger.delivery_claims where id = $1 for share),
      told as (select * from json_to_recordset($4)
-       as t(id text, verdict text, reason text, detail text, answer json, spent int, after_ms float8)),
+       as t(id text, verdict text, reason text, detail text, answer json, failure jsonb, spent int, after_ms float8)),
      free as materialized (select id from ledger.deliveries d where id = any($2) and claim_id = (select id from held)
        for update skip locked),
      written as (update ledger.deliveries d set claim_id = null,
@@ -44,6 +47,9 @@ export async function writeOutcomes(
        detail = case when t.verdict is not null then t.detail when d.newer_id is not null then 'by ' || d.newer_id
          else coalesce(t.detail, d.detail) end,
        answer = coalesce(t.answer, d.answer),
+       failures = case when t.failure is null then d.failures
+         else (case when jsonb_array_length(d.failures) >= ${MOST_FAILURES} then d.failures - 0 else coalesce(d.failures, '[]') end)
+           || jsonb_build_array(jsonb_build_object('at', moment.now) || t.failure) end,
        attempts = d.attempts + t.spent,
        due_at = coalesce(moment.now + t.after_ms * interval '1 ms', d.due_at),
        ended_at = case when t.verdict is not null or d.newer_id is not null then moment.now end
@@ -67,12 +73,16 @@ async function stillClaimed(db: Queryable, claim: DeliveryClaim, ids: readonly s
 /** In the form that the statement reads; absent values are null. */
 function toRow({ id, decision, answer }: Outcome) {
   const isSent = decision.status === 'ended' || decision.status === 'again';
+  const verdict = decision.status === 'ended' ? decision.verdict : undefined;
+  const { reason, detail } = decision.status === 'unsent' ? {} : decision;
+  const hasFailed = decision.status !== 'unsent' && (verdict === undefined || verdict === 'dead');
   return {
     id,
-    verdict: decision.status === 'ended' ? decision.verdict : undefined,
-    reason: 'reason' in decision ? decision.reason : undefined,
-    detail: 'detail' in decision ? decision.detail : undefined,
+    verdict,
+    reason,
+    detail,
     answer,
+    failure: hasFailed ? { reason, detail, answer } : undefined,
     spent: isSent ? 1 : 0,
     after_ms: 'afterMs' in decision ? decision.afterMs : undefined,
   };

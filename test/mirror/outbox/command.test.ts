@@ -50,10 +50,15 @@ test('reports a disabled target with its remedy, and enables it again', async ()
   expect((await deliveries('enable', 'mail')).stdout).toBe('mail was not disabled; nothing has changed.\n');
 });
 
-test('shows one delivery with its payload and last answer, without an address of the target', async () => {
+test('shows one delivery with its payload, attempts and answers, without an address of the target', async () => {
   const id = deliveryId('hook', change(1));
-  await database.pool.query(`update ledger.deliveries set reason = 'REJECTED' where id = $1`, [id]);
+  await database.pool.query(
+    `update ledger.deliveries set reason = 'REJECTED',
+       failures = '[{ "at": "2026-11-20T08:00:00Z", "reason": "LIMITED", "detail": "too many", "answer": { "httpStatus": 429, "text": "later" } }]' where id = $1`,
+    [id],
+  );
   const { stdout } = await deliveries('show', id);
+  expect(stdout).toMatch(/\n {2}2026-11-20 08:00:00.* LIMITED: too many: answer 429 later\n/);
   expect(stdout).toContain(`Delivery ${id} to hook: task:1 "Task 1, state 1", changed, sequence 1.`);
   expect(stdout).toContain('Last answer: 400 no such field');
   expect(stdout).not.toContain('secret');

@@ -1,10 +1,13 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import type { TargetAnswer } from '../../../src/contract/target.ts';
 import { claimDue, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
+import { showDelivery } from '../../../src/mirror/outbox/deliveries.ts';
 import { deliveryId, queueDeliveries } from '../../../src/mirror/outbox/outbox.ts';
 import { writeOutcomes } from '../../../src/mirror/outbox/outcomes.ts';
 import { pruneDeliveries } from '../../../src/mirror/outbox/prune.ts';
 import { replay } from '../../../src/mirror/outbox/replay.ts';
+import type { Decision } from '../../../src/mirror/outbox/retry-policy.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
 import { deliveryOf } from '../../support/item-vendor.ts';
@@ -120,6 +123,22 @@ test('an outcome that meets the transaction of a newer state is written after it
   });
   expect(await write()).toEqual({ status: 'written', left: new Set() });
   expect((await fates(database)).filter((fate) => fate.endsWith('superseded'))).toHaveLength(2);
+});
+
+test('keeps its last 20 attempts without success, with their answers, and none that succeeded', async () => {
+  await queue(database, [change(1)]);
+  const { claim, id } = await claimOne();
+  const write = async (decision: Decision, answer?: TargetAnswer) => {
+    await database.pool.query(`update ledger.deliveries set state = 'sending', claim_id = $1`, [claim.id]);
+    await writeOutcomes(database.pool, claim, [{ id, decision, answer }], undefined);
+  };
+  for (let n = 1; n <= 22; n++)
+    await write({ status: 'limited', afterMs: 0, reason: 'LIMITED', detail: `no. ${n}` }, { httpStatus: 429 });
+  await write({ status: 'ended', verdict: 'delivered' }, { httpStatus: 200 });
+  const failures = (await showDelivery(database.pool, id))?.failures ?? [];
+  expect(failures.map(({ detail }) => detail)).toEqual(Array.from({ length: 20 }, (_, i) => `no. ${i + 3}`));
+  expect(failures[0]).toMatchObject({ reason: 'LIMITED', answer: { httpStatus: 429 } });
+  expect(Date.now() - Date.parse(failures[0]?.at ?? '')).toBeLessThan(60_000);
 });
 
 test('keeps a title with any characters unchanged', async () => {
