@@ -232,6 +232,8 @@ export interface Target {
   readonly readHook?: (request: HookRequest, now: Date) => Promise<HookVerdict>;
   /** For targets with webhooks: how they are set up there. */
   readonly hooks?: HookAdmin | HookByHand;
+  /** For targets that receive events: sends one that is about no task. Rejects only for defects. */
+  readonly test?: (context: CallContext) => Promise<DeliveryOutcome>;
   /** Whether the settings fit what the target has, found without writing. */
   readonly check?: (context: CallContext) => Promise<readonly Finding[]>;
   close(): Promise<void>;

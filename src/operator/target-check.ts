@@ -1,8 +1,9 @@
-/** Checks of targets: what a person has to know before the next delivery. Nothing is written. */
+/** Checks and tests of targets: what a person has to know before the next delivery. */
 import { LockstepError } from '../base/errors.ts';
 import type { Finding, Target } from '../contract/target.ts';
 import { targetStates } from '../mirror/outbox/target-states.ts';
 import type { Queryable } from '../storage/queryable.ts';
+import { type Tested, tested } from './tested.ts';
 
 export interface CheckNeeds {
   readonly pool: Queryable;
@@ -10,7 +11,7 @@ export interface CheckNeeds {
   readonly signal: AbortSignal;
 }
 
-/** The findings about each target, in the order of `names`. One that cannot be used does not stop the others. */
+/** The findings about each target, in the order of `names`; nothing is written. One that cannot be used does not stop the others. */
 export async function checkTargets(
   names: readonly string[],
   { pool, open, signal }: CheckNeeds,
@@ -23,6 +24,20 @@ export async function checkTargets(
       return { target, findings: disabled === undefined ? found : [...found, disabledFinding(target, disabled)] };
     }),
   );
+}
+
+/** Sends a message that is about no task. Refused as TARGET_NOT_TESTED by a target that would make a record of it. */
+export function testTarget(name: string, { open, signal }: Omit<CheckNeeds, 'pool'>): Promise<Tested> {
+  return tested(async () => {
+    const target = await open(name);
+    try {
+      if (target.test) return await target.test({ signal });
+      const message = `${name} takes no test message, because it would make a record of it. To check the target: \`lockstep targets check ${name}\``;
+      throw new LockstepError('TARGET_NOT_TESTED', message);
+    } finally {
+      await target.close();
+    }
+  });
 }
 
 async function findingsOf(name: string, open: CheckNeeds['open'], signal: AbortSignal): Promise<readonly Finding[]> {

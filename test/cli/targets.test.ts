@@ -13,7 +13,7 @@ const GITHUB = 'token: { env: TOKEN }, owner: octo, repo: shop, hookSecret: { en
 
 const folder = scratchFolders();
 const database = await freshLedger();
-const receiver = await startHttpServer({ status: 405 });
+const receiver = await startHttpServer(({ method }) => ({ status: method === 'POST' ? 204 : 405 }));
 const github = await startGithubPlaces({ permissions: { push: true } }, { 'x-oauth-scopes': 'repo' });
 beforeEach(async () => {
   github.hooks.splice(0);
@@ -55,6 +55,21 @@ test('checks one target: a line for each finding, and 0 if there is no problem',
       '',
     ],
   ]);
+});
+
+test('sends a signed test message that is about no task, and says if it was not accepted', async () => {
+  const sent = await targets('test', 'receiver');
+  expect([sent.code, sent.stdout]).toEqual([0, 'receiver: sent\n']);
+  const call = receiver.requests.at(-1);
+  expect(JSON.parse(String(call?.body))).toEqual({ type: 'test', timestamp: expect.any(String), data: {} });
+  expect(call?.headers['webhook-signature']).toMatch(/^v1,/);
+  for (const [name, said] of [
+    ['chat', 'chat: not sent: The secret for targets.chat.url is missing'],
+    ['issues', 'issues: not sent: issues takes no test message, because it would make a record of it'],
+  ] as const) {
+    const { code, stdout } = await targets('test', name);
+    expect([code, stdout]).toEqual([1, expect.stringContaining(said)]);
+  }
 });
 
 test('checks all targets: one that cannot be used stops no other, and each problem has its remedy', async () => {

@@ -526,7 +526,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     await close();
   });
 
-  test('a channel for alerts gets a test message, and a target is checked, from their pages', async () => {
+  test('a channel for alerts and a webhook get a test message, and a target is checked, from their pages', async () => {
     const receiver = await startHttpServer({ status: 204, body: '' });
     const own = await openConsole({
       database,
@@ -534,6 +534,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
       targets: {
         open: async () => ({
           deliver: async () => ({ status: 'delivered' }),
+          test: async () => ({ status: 'later', reason: 'TIMEOUT', detail: 'no answer in time' }),
           check: async () => [{ what: 'token', status: 'problem', detail: HOSTILE, remedy: 'renew `TOKEN`' }],
           close: async () => undefined,
         }),
@@ -546,7 +547,11 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     expect(await page.textContent('[role=status]')).toBe('alerts.pager accepted a test message.');
     expect(receiver.requests).toHaveLength(1);
     expect(await page.textContent('.facts')).toContain('alerts.pager.secret: the environment variable HOOK;');
+    await page.goto(`${own.url}/targets/hook`);
+    await page.getByRole('button', { name: 'Send a test message' }).click();
+    expect(await page.textContent('[role=status]')).toBe('hook did not accept the test message: no answer in time');
     await page.goto(`${own.url}/targets/issues`);
+    expect(await page.getByRole('button', { name: 'Send a test message' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Check the target now' }).click();
     expect(await page.textContent('.notes')).toContain('problem token: <img');
     expect(await page.textContent('.notes .fix')).toBe('Fix renew TOKEN');

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { wrongUse } from '../../base/errors.ts';
 import type { CallContext, Finding, HookAdmin, OutsideHook, Target } from '../../contract/target.ts';
-import { checkTargets } from '../../operator/target-check.ts';
+import { checkTargets, testTarget } from '../../operator/target-check.ts';
 import { arrangeHook, hookAddress, listHooks } from '../../operator/target-hooks.ts';
 import { baseUrl, isLoopback } from '../../settings/fields.ts';
 import { quote } from '../../settings/message-parts.ts';
@@ -20,10 +20,9 @@ interface HookOptions {
 }
 
 export function define(targets: Command, perform: Perform): void {
-  targets
-    .description('Checks targets against the outside systems, and sets up the webhooks that report changes made there.')
-    .examples(`
+  targets.description('Checks and tests targets, and sets up the webhooks that report changes made there.').examples(`
   $ lockstep targets check              check all targets
+  $ lockstep targets test ops-hook      send a test message
   $ lockstep targets hook our-issues    list the webhooks that call this target
   $ lockstep targets hook our-issues --url https://lockstep.example.com`);
   targets
@@ -35,6 +34,15 @@ export function define(targets: Command, perform: Perform): void {
     )
     .argument('[target]', 'target in the settings; default: all targets')
     .action(perform(check));
+  targets
+    .command('test')
+    .summary('send a test message to a webhook or a chat')
+    .description(
+      'Sends one signed message that is about no task, at once, also if the target is disabled. Its type is `test`, or ' +
+        '`lockstep.test` in a CloudEvent. Exits with 1 if it was not accepted.',
+    )
+    .argument('<target>', 'target in the settings of the type webhook, slack or teams')
+    .action(perform(test));
   targets
     .command('hook')
     .summary('list, set up, renew and remove the webhook of a target')
@@ -75,6 +83,19 @@ async function check(session: Session, name: string | undefined): Promise<ExitCo
   return checked.some(({ findings }) => findings.some(({ status }) => status === 'problem'))
     ? DONE_WITH_PROBLEMS
     : DONE;
+}
+
+async function test(session: Session, given: string): Promise<ExitCode> {
+  const { out } = session;
+  const { name } = targetNamed(await session.settings(), given);
+  const signal = session.untilStopped('Stopping.');
+  const workspace = await session.openWorkspace();
+  const { isSent, reason, detail } = await testTarget(name, { open: (one) => workspace.openTarget(one), signal });
+  out.say(
+    `${name}: ${isSent ? styled('good', 'sent') : styled('bad', 'not sent')}${detail === null ? '' : `: ${detail}`}`,
+  );
+  out.result({ target: name, sent: isSent, reason, detail });
+  return isSent ? DONE : DONE_WITH_PROBLEMS;
 }
 
 async function hook(session: Session, name: string, options: HookOptions): Promise<ExitCode> {

@@ -5,6 +5,7 @@ import { enableTargets } from '../../mirror/outbox/target-states.ts';
 import { channelIn } from '../../operator/alerts/channels/channel.ts';
 import { testChannel } from '../../operator/alerts/test-channel.ts';
 import { readDelivery, replayHow, requireTarget, sendAgain } from '../../operator/deliveries.ts';
+import { testTarget } from '../../operator/target-check.ts';
 import { channelNamed } from '../../settings/settings.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { type ActionNeeds, type Done, keeping, type Taking } from './actions.ts';
@@ -43,19 +44,22 @@ export function enableTarget(needs: ActionNeeds, taking: Taking, target: string)
   });
 }
 
-/** The time that a channel has to accept a test message. */
+/** The time that a receiver has to accept a test message. */
 const TEST_MS = 20_000;
 
-/** Sends a test message through a channel for alerts. @throws LockstepError SETTINGS_NAME_UNKNOWN, CONSOLE_NOT_ALLOWED */
+/** Sends a test message to a target, or through a channel for alerts. @throws LockstepError SETTINGS_NAME_UNKNOWN, CONSOLE_NOT_ALLOWED */
 export function sendTest(
-  needs: Pick<ConsoleNeeds, 'pool' | 'settings' | 'readSecret'>,
+  needs: Pick<ConsoleNeeds, 'pool' | 'settings' | 'readSecret' | 'targets'>,
   taking: Taking,
-  target: string,
+  name: string,
 ): Promise<Done> {
-  return keeping(needs, taking, 'test-channel', target, async () => {
-    const channel = channelNamed(needs.settings(), channelIn(target) ?? target);
-    const { isSent, reason, detail } = await testChannel(channel, needs, AbortSignal.timeout(TEST_MS));
-    if (isSent) return { said: `${target} accepted a test message.` };
-    return { said: `${target} did not accept the test message: ${detail ?? reason}`, refused: reason ?? 'NOT_SENT' };
+  const own = needs.settings().targets[name];
+  return keeping(needs, taking, own ? 'test-target' : 'test-channel', name, async () => {
+    const signal = AbortSignal.timeout(TEST_MS);
+    const { isSent, reason, detail } = own
+      ? await testTarget(name, { open: needs.targets.open, signal })
+      : await testChannel(channelNamed(needs.settings(), channelIn(name) ?? name), needs, signal);
+    if (isSent) return { said: `${name} accepted a test message.` };
+    return { said: `${name} did not accept the test message: ${detail ?? reason}`, refused: reason ?? 'NOT_SENT' };
   });
 }

@@ -45,10 +45,10 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     work: (needs, { taking, params }) => enableTarget(needs, taking, params.target),
   }),
   defineEndpoint({
-    name: 'test-channel',
-    summary: 'Send a test message through a channel for alerts',
+    name: 'test-target',
+    summary: 'Send a test message to a webhook, a chat, or a channel for alerts',
     route: 'POST /targets/{target}/test',
-    params: z.object({ target: z.string().describe('`alerts.NAME` of the channel.') }),
+    params: z.object({ target: z.string().describe('A target, or `alerts.NAME` of a channel.') }),
     answer: done,
     work: (needs, { taking, params }) => sendTest(needs, taking, params.target),
   }),

@@ -62,7 +62,9 @@ export const target = definePage({
                 />
               )}
               {health?.state?.disabled && canAct && <Act path={`${targetPath(name)}/enable`} label="Enable" primary />}
-              {channel !== undefined && canAct && <Act path={`${targetPath(name)}/test`} label="Send a test message" />}
+              {(channel !== undefined || takesTests(own)) && canAct && (
+                <Act path={`${targetPath(name)}/test`} label="Send a test message" />
+              )}
               {own !== undefined && (
                 <Button id="check" to={addressOf(targetPath(name), { check: '1' })} label="Check the target now" />
               )}
@@ -103,6 +105,11 @@ export const target = definePage({
     };
   },
 });
+
+/** Others would make a record of a test. */
+function takesTests(settings: TargetSettings | undefined): boolean {
+  return settings !== undefined && ['webhook', 'slack', 'teams'].includes(settings.type);
+}
 
 /** Without its secrets. */
 function addressIn(settings: TargetSettings | undefined): string | undefined {

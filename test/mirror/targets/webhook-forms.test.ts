@@ -60,6 +60,19 @@ function onlyRequest() {
 }
 
 test.each(['cloudevents', 'cloudevents-binary'] as const)(
+  'a test in the form %s is an event about nothing',
+  async (format) => {
+    expect(await (await open({ format, body: '{ "id": {{ task.id }} }' })).test?.(context())).toMatchObject({
+      status: 'delivered',
+    });
+    const { headers, body } = onlyRequest();
+    const event = HTTP.toEvent({ headers, body: String(body) }) as CloudEvent<unknown>; // safe: one event is sent
+    expect(event).toMatchObject({ type: 'lockstep.test', source: '/lockstep', data: {} });
+    expect(event.validate()).toBe(true);
+  },
+);
+
+test.each(['cloudevents', 'cloudevents-binary'] as const)(
   'in the form %s a call is a valid CloudEvent of the whole task, and signed',
   async (format) => {
     await deliver({ format, body: undefined }, { id: 'ä "12"%' });

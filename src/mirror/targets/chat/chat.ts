@@ -20,6 +20,7 @@ export interface ChatNeeds {
   readonly quietMs?: number;
 }
 
+const TEST = 'Test message of Lockstep: the changes of tasks arrive here.';
 /** The most changes in one message. */
 export const MOST_IN_DIGEST = 100;
 /** A scan queues its changes in portions, with the reads of a page between them. */
@@ -103,6 +104,7 @@ export function chatTarget(
       if (!settings.digest) return send([line.text], context);
       return gathering.add({ line: line.text, mayDispatch: context.mayDispatch }, context.signal);
     },
+    test: (context) => send([TEST], context),
     check: (context) => reach(caller, context),
     close: () => caller.close(),
   };

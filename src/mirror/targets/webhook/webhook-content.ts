@@ -12,58 +12,72 @@ export interface Content {
   readonly body: string;
 }
 
-type ContentOf = (delivery: Delivery) => Content | Exclude<Rendered, { status: 'ok' }>;
+/** What a message is about, in any format. */
+interface Envelope {
+  readonly id: string;
+  /** `task.completed`, or `test`. */
+  readonly type: string;
+  readonly at: Date;
+  readonly account: string;
+  readonly subject?: string;
+  readonly data: unknown;
+}
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-export function contents({ name, format, body }: Pick<SettingsOf<'webhook'>, 'name' | 'format' | 'body'>): ContentOf {
+export function contents({ name, format, body }: Pick<SettingsOf<'webhook'>, 'name' | 'format' | 'body'>) {
   const render =
     body === undefined ? undefined : renderer({ text: body, place: 'json', where: `targets.${name}.body` });
-  return (delivery) => {
-    const rendered = render?.(viewOf(delivery));
-    if (rendered !== undefined && rendered.status !== 'ok') return rendered;
-    return { status: 'ok', ...written(format, delivery, rendered?.text) };
+  return {
+    of(delivery: Delivery): Content | Exclude<Rendered, { status: 'ok' }> {
+      const rendered = render?.(viewOf(delivery));
+      if (rendered !== undefined && rendered.status !== 'ok') return rendered;
+      return written(format, envelopeOf(delivery), rendered?.text);
+    },
+    /** A message about nothing, without the template of changes. */
+    test: (id: string, at: Date): Content => written(format, { id, type: 'test', at, account: '', data: {} }),
+  };
+}
+
+function envelopeOf({ id, event, account, sequence, seenAt, task }: Delivery): Envelope {
+  return {
+    ...{ id, account, type: `${task.kind}.${event}`, at: seenAt, subject: `${task.kind}/${task.id}` },
+    data: { account, sequence, task },
   };
 }
 
 /** `transformed`: what a template made of the change, as JSON. */
-function written(format: SettingsOf<'webhook'>['format'], delivery: Delivery, transformed: string | undefined) {
-  const { account, sequence, seenAt, task } = delivery;
-  const data = { account, sequence, task };
+function written(format: SettingsOf<'webhook'>['format'], envelope: Envelope, transformed?: string): Content {
+  const { type, at, data } = envelope;
   switch (format) {
     case 'standard': {
-      const whole = { type: typeOf(delivery), timestamp: seenAt.toISOString(), data };
-      return { headers: JSON_TYPE, body: transformed ?? JSON.stringify(whole) };
+      const body = transformed ?? JSON.stringify({ type, timestamp: at.toISOString(), data });
+      return { status: 'ok', headers: JSON_TYPE, body };
     }
     case 'cloudevents': {
-      const attributes = JSON.stringify({ ...attributesOf(delivery), datacontenttype: 'application/json' });
+      const attributes = JSON.stringify({ ...attributesOf(envelope), datacontenttype: 'application/json' });
       // As the template wrote it: parsing would round long numbers.
       const body = `${attributes.slice(0, -1)},"data":${transformed ?? JSON.stringify(data)}}`;
-      return { headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' }, body };
+      return { status: 'ok', headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' }, body };
     }
     case 'cloudevents-binary': {
-      const attributes = Object.entries(attributesOf(delivery));
+      const attributes = Object.entries(attributesOf(envelope));
       const headers = Object.fromEntries(attributes.map(([name, value]) => [`ce-${name}`, headerValue(value)]));
-      return { headers: { ...JSON_TYPE, ...headers }, body: transformed ?? JSON.stringify(data) };
+      return { status: 'ok', headers: { ...JSON_TYPE, ...headers }, body: transformed ?? JSON.stringify(data) };
     }
     default:
       return format satisfies never;
   }
 }
 
-function typeOf({ task, event }: Delivery): string {
-  return `${task.kind}.${event}`;
-}
-
-function attributesOf(delivery: Delivery) {
-  const { id, account, seenAt, task } = delivery;
+function attributesOf({ id, type, at, account, subject }: Envelope) {
   return {
     specversion: '1.0',
     id,
-    source: `/lockstep/${encodeURIComponent(account)}`,
-    type: `lockstep.${typeOf(delivery)}`,
-    subject: `${task.kind}/${task.id}`,
-    time: seenAt.toISOString(),
+    source: account === '' ? '/lockstep' : `/lockstep/${encodeURIComponent(account)}`,
+    type: `lockstep.${type}`,
+    ...(subject !== undefined && { subject }),
+    time: at.toISOString(),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Webhooks, as Standard Webhooks specifies them: signed POSTs, and signed calls back about a task. */
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { LongInteger } from '../../../client/call/json.ts';
 import { isRedirect } from '../../../client/call/redirect.ts';
@@ -34,11 +35,15 @@ const hookTask = z.object({
 export async function openWebhook(settings: SettingsOf<'webhook'>, needs: TargetNeeds): Promise<Target> {
   const where = `targets.${settings.name}`;
   const { post, readSecrets } = await openPoster(settings, withHeaders(needs, settings.headers), where);
-  const contentOf = contents(settings);
+  const content = contents(settings);
   return {
     async deliver(delivery, context) {
-      const content = contentOf(delivery);
-      return content.status === 'ok' ? post(delivery.id, content, context) : content;
+      const written = content.of(delivery);
+      return written.status === 'ok' ? post(delivery.id, written, context) : written;
+    },
+    test(context) {
+      const id = `msg_${randomBytes(18).toString('base64url')}`;
+      return post(id, content.test(id, new Date()), context);
     },
     async readHook(request, at) {
       const { keys } = await readSecrets();
