@@ -293,7 +293,7 @@ describe.runIf(CHROMIUM)('records', () => {
     await page.goto(`${web.url}/activity`);
     const about = page.locator('tbody td:nth-child(4)');
     expect(await about.nth(0).textContent()).toMatch(/^test: card_id \d+, column_id \d+$/);
-    expect(await about.nth(1).textContent()).toBe('test: call ');
+    expect(await about.nth(1).textContent()).toBe('test');
     await about.nth(1).getByRole('link').click();
     expect(await page.textContent('main')).toContain('Bob Ray');
     await close();

@@ -79,7 +79,7 @@ test('lines that are corrected before the approval replace the plan, and each or
   await (await harness.workspace.work()).attend(begun.run);
   await ended(harness.database, id);
   expect(await look(`/runs/${id}`)).toContain('3 rows read');
-  expect(await look(`/runs/${id}/fix`)).toContain('replaces the plan of this run');
+  expect(await look(`/runs/${id}/fix`)).toContain('The plan of this run can then no longer be approved.');
   const upload = await post(`/runs/${id}/fix`, FIXED);
   expect((await readRun(harness.database.pool, id)).errorCode).toBe('NOT_APPROVED');
   await begin(upload);
