@@ -4,13 +4,14 @@
  * applied by mistake costs a duplicate.
  */
 import { asText, failureIn } from '../../contract/envelope.ts';
+import { kindOf } from '../../contract/kinds.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
 import { encodingOf, packingOf } from '../http/content-encoding.ts';
 import type { Exchanged, Head } from '../http/exchange.ts';
 import { asksToWait, retryAfterMs } from '../http/retry-after.ts';
 import { besideOf } from '../lists/beside.ts';
-import { decodeBody, looksLike, unwrap } from './decode.ts';
+import { adviceOnNothing, decodeBody, looksLike, unwrap } from './decode.ts';
 import { isJsonObject } from './dialect.ts';
 import { whyNotSent, whyUnknown } from './failures.ts';
 import type { Json } from './json.ts';
@@ -106,7 +107,8 @@ function classifySuccess(call: Call, exchanged: Exchanged, head: Head): Outcome 
   }
   if (isEmptyList(call, head)) return { status: 'applied', httpStatus, content: null };
   const decoded = decodeBody(exchanged.body);
-  if (decoded.status === 'empty') return { status: 'applied', httpStatus, content: undefined };
+  if (decoded.status === 'empty')
+    return returnsList(call) ? noList(call, httpStatus) : { status: 'applied', httpStatus, content: undefined };
   if (decoded.status === 'unreadable') {
     const remedy = decoded.isAlmostJson ? 'fix the answers of the service' : 'check the base URL';
     const words = `answers ${decoded.looks} where JSON was expected: ${remedy}`;
@@ -118,9 +120,18 @@ function classifySuccess(call: Call, exchanged: Exchanged, head: Head): Outcome 
 }
 
 /** Whether a list has no records because the service says "no content". An empty body with HTTP 200 may be an error. */
-export function isEmptyList({ operation }: Call, { httpStatus }: Head): boolean {
+export function isEmptyList(call: Call, { httpStatus }: Head): boolean {
+  return returnsList(call) && httpStatus === 204;
+}
+
+function returnsList({ operation }: Call): boolean {
   const { list }: Operation = operations[operation];
-  return list !== undefined && httpStatus === 204;
+  return list !== undefined;
+}
+
+function noList(call: Call, httpStatus: number): Unknown {
+  const words = `answers nothing where a list was expected. ${adviceOnNothing(kindOf(call.operation))}`;
+  return unknown(call, 'empty', words, httpStatus);
 }
 
 /** What the answer to a list says beside its records. */

@@ -71,8 +71,8 @@ export interface NotSent extends AnyOutcome {
 }
 
 /**
- * Why the outcome is unknown. A retry may help after the first four; for the others the settings or the service must
- * change.
+ * Why the outcome is unknown. A retry helps after the first four, and may help after the next three; for the others the settings
+ * or the service must change.
  */
 export type UnknownReason =
   | 'server-error'
@@ -82,6 +82,8 @@ export type UnknownReason =
   | 'redirect'
   /** A web page where JSON was expected. */
   | 'html'
+  /** Nothing, with a 200, where a list was expected. */
+  | 'empty'
   | 'unreadable'
   | 'too-large'
   | 'no-list';

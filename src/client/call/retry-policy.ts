@@ -53,7 +53,13 @@ const AWAY_MS = 2_000;
 const NO_TOKEN_MS = 1_000;
 
 /** Answers that a retry does not change. */
-const UNREADABLE: ReadonlySet<UnknownReason | undefined> = new Set(['html', 'no-list', 'too-large', 'redirect']);
+const UNREADABLE: ReadonlySet<UnknownReason | undefined> = new Set([
+  'html',
+  'empty',
+  'no-list',
+  'too-large',
+  'redirect',
+]);
 
 const SETTLE: RetryDecision = { status: 'settle' };
 
@@ -115,9 +121,9 @@ function afterRefusal(name: OperationName, refused: Refused): RetryDecision {
   return { status: 'give-up', reason: 'REFUSED_BY_SERVICE' };
 }
 
-/** A gateway may answer a read with its own page, or redirect it there, occasionally; a server that always does is not an API. */
+/** A gateway may answer a read with nothing or its own page, or redirect it there, occasionally; a server that always does is not an API. */
 const PAGE_TRIES = 3;
-const PAGES: ReadonlySet<UnknownReason | undefined> = new Set(['html', 'redirect']);
+const PAGES: ReadonlySet<UnknownReason | undefined> = new Set(['html', 'redirect', 'empty']);
 
 function afterDoubt(name: OperationName, { reason }: Unknown, attempt: Attempt): RetryDecision {
   const { repeatable, readBack, result }: Operation = operations[name];

@@ -45,7 +45,7 @@ const MAX_LISTS = 1000;
 /** Why an answer has no list: a web page, not JSON or truncated, one record or the outline too large, or no list found. */
 export class ListProblem extends LockstepError {
   override readonly name = 'ListProblem';
-  readonly reason: 'html' | 'unreadable' | 'too-large' | 'no-list';
+  readonly reason: 'html' | 'empty' | 'unreadable' | 'too-large' | 'no-list';
 
   constructor(reason: ListProblem['reason'], message: string) {
     super(`LIST_${reason.replace('-', '_').toUpperCase()}`, message);
@@ -122,7 +122,7 @@ export class ListReader {
     const outline = decodeBody(this.#outline.view());
     if (outline.status === 'unreadable') throw new ListProblem('unreadable', outline.looks);
     if (outline.status === 'empty')
-      throw new ListProblem('no-list', `nothing where a list was expected. ${adviceOnNothing(this.#kind)}`);
+      throw new ListProblem('empty', `nothing where a list was expected. ${adviceOnNothing(this.#kind)}`);
     const message = failureIn(outline.value);
     if (message !== undefined) return { status: 'failing', message };
     const choice = this.#explicit === undefined ? chooseList(this.#spots, this.#kind) : this.#spots.length - 1;

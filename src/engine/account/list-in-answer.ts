@@ -1,5 +1,5 @@
 /** The list of an answer, or an error that names the setting to change. */
-import { adviceOnList, adviceOnNothing, type FoundList, likelyFirst, listIn } from '../../client/call/decode.ts';
+import { adviceOnList, type FoundList, likelyFirst, listIn } from '../../client/call/decode.ts';
 import type { Kind } from '../../contract/kinds.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from './account.ts';
@@ -17,10 +17,7 @@ interface ListAnswer {
 export function listInAnswer({ name, dialect }: Account, { operation, kind, content, isPage }: ListAnswer): FoundList {
   const found = listIn(content, dialect, kind, { of: 'content', isPage });
   if (found) return found;
-  const isNothing = content === undefined;
-  const what = isNothing ? 'is empty' : `has no list of ${kind} that Lockstep recognises`;
-  const advice = isNothing
-    ? adviceOnNothing(kind)
-    : adviceOnList(likelyFirst(content, kind), kind, dialect, `accounts.${name}.dialect`);
+  const what = `has no list of ${kind} that Lockstep recognises`;
+  const advice = adviceOnList(likelyFirst(content, kind), kind, dialect, `accounts.${name}.dialect`);
   throw new RunFailed('SERVICE_UNREADABLE', `The service's answer to ${operation} ${what}. ${advice}`);
 }

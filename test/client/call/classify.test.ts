@@ -32,8 +32,8 @@ for (const [outcome, list] of statuses) {
       expect(classify(write, answered(status)).status).toBe(outcome);
     },
   );
-  test.each(list)(`a read answered with an empty %i is ${outcome}`, (status) => {
-    expect(classify(read, answered(status)).status).toBe(outcome);
+  test.each(list)(`a read answered with %i and an empty list is ${outcome}`, (status) => {
+    expect(classify(read, answered(status, [])).status).toBe(outcome);
   });
 }
 
@@ -106,7 +106,11 @@ test.each([
 
 test('a list answered with 204 is empty, and one answered with an empty 200 is not', () => {
   expect(classify(read, answered(204))).toMatchObject({ status: 'applied', content: null });
-  expect(classify(read, answered(200))).toMatchObject({ status: 'applied', content: undefined });
+  expect(classify(read, answered(200))).toMatchObject({
+    status: 'unknown',
+    reason: 'empty',
+    message: expect.stringMatching(/answers nothing where a list was expected\. If .* create one there/),
+  });
 });
 
 test('a refusal whose message is nested ten thousand levels deep is still a refusal', () => {

@@ -73,7 +73,7 @@ const bodies: [what: string, body: unknown, outcome: object][] = [
   ],
   ['null', { content: null }, { status: 'applied', records: 0 }],
   ['no list', { content: 'none' }, { status: 'unknown', reason: 'no-list' }],
-  ['nothing', '', { status: 'unknown', reason: 'no-list' }],
+  ['nothing', '', { status: 'unknown', reason: 'empty' }],
   ['a page', '<!doctype html>', { status: 'unknown', reason: 'html', message: expect.stringContaining('base URL') }],
   ['cut off JSON', '[{"id":1},', { status: 'unknown', reason: 'unreadable' }],
 ];

@@ -74,6 +74,8 @@ describe('after an unknown outcome', () => {
     [READ, 'html', { attempt: 3, random: 0.5 }, giveUp('SERVICE_UNREADABLE')],
     [READ, 'redirect', FIRST, again(200)],
     [READ, 'redirect', { attempt: 3, random: 0.5 }, giveUp('SERVICE_UNREADABLE')],
+    [READ, 'empty', FIRST, again(200)],
+    [READ, 'empty', { attempt: 3, random: 0.5 }, giveUp('SERVICE_UNREADABLE')],
     [READ, 'too-large', FIRST, giveUp('SERVICE_UNREADABLE')],
     [READ, 'no-list', FIRST, giveUp('SERVICE_UNREADABLE')],
     ['pipelines.getall', 'timeout', FIRST, again(200)],

@@ -121,8 +121,8 @@ test('reports every truncated answer instead of taking it for a shorter list', (
 });
 
 const broken: [text: string, problem: string][] = [
-  ['', 'no-list'],
-  ['  \n', 'no-list'],
+  ['', 'empty'],
+  ['  \n', 'empty'],
   ['17', 'no-list'],
   ['{}', 'no-list'],
   ['{"content":null,"message":"back in an hour"}', 'no-list'],
