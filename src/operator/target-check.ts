@@ -26,13 +26,13 @@ export async function checkTargets(
   );
 }
 
-/** Sends a message that is about no task. Refused as TARGET_NOT_TESTED by a target that would make a record of it. */
+/** Sends a message that is about no task. Refused as TARGET_NOT_TESTED by a target that has no form for it. */
 export function testTarget(name: string, { open, signal }: Omit<CheckNeeds, 'pool'>): Promise<Tested> {
   return tested(async () => {
     const target = await open(name);
     try {
       if (target.test) return await target.test({ signal });
-      const message = `${name} takes no test message, because it would make a record of it. To check the target: \`lockstep targets check ${name}\``;
+      const message = `${name} takes no test message: it has no form for one that is about no task. To check the target: \`lockstep targets check ${name}\``;
       throw new LockstepError('TARGET_NOT_TESTED', message);
     } finally {
       await target.close();

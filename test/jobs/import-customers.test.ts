@@ -91,13 +91,18 @@ test('an import refused because the customer exists creates none; a missing impo
   expect(await refused(405, 'no such method exists')()).toEqual(['customers.import', 'customers.create']);
 });
 
-test('importing refused repeatedly with the same message is off for the rest of the run, and for this run only', async () => {
-  const run = await aRunOf(14);
+function refusingImports() {
   const seen: string[] = [];
   const answer = (operation: string) => {
     seen.push(operation);
     return operation === 'customers.import' ? REFUSED : APPLIED;
   };
+  return { seen, answer };
+}
+
+test('importing refused repeatedly with the same message is off for the rest of the run, and for this run only', async () => {
+  const run = await aRunOf(14);
+  const { seen, answer } = refusingImports();
   await job(run, answer);
   expect([seen.length, new Set(seen.slice(0, 10)), new Set(seen.slice(10))]).toEqual([
     14,
@@ -110,11 +115,7 @@ test('importing refused repeatedly with the same message is off for the rest of 
 
 test('contacts whose import is under way when importing turns out to be refused wait for the read-back', async () => {
   const run = await aRunOf(14);
-  const seen: string[] = [];
-  const answer = (operation: string) => {
-    seen.push(operation);
-    return operation === 'customers.import' ? REFUSED : APPLIED;
-  };
+  const { seen, answer } = refusingImports();
   await job(run, answer, 14);
   expect(seen).toEqual(Array(14).fill('customers.import'));
   expect((await rowsOf(database, run)).map((row) => row.state)).toEqual(Array(14).fill('unknown'));

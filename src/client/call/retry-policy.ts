@@ -122,13 +122,13 @@ function afterRefusal(name: OperationName, refused: Refused): RetryDecision {
 }
 
 /** A gateway may answer a read with nothing or its own page, or redirect it there, occasionally; a server that always does is not an API. */
-const PAGE_TRIES = 3;
-const PAGES: ReadonlySet<UnknownReason | undefined> = new Set(['html', 'redirect', 'empty']);
+const GATEWAY_TRIES = 3;
+const BY_GATEWAYS: ReadonlySet<UnknownReason | undefined> = new Set(['html', 'redirect', 'empty']);
 
 function afterDoubt(name: OperationName, { reason }: Unknown, attempt: Attempt): RetryDecision {
   const { repeatable, readBack, result }: Operation = operations[name];
   const isRead = result !== undefined;
-  const isLasting = !PAGES.has(reason) || attempt.attempt >= PAGE_TRIES;
+  const isLasting = !BY_GATEWAYS.has(reason) || attempt.attempt >= GATEWAY_TRIES;
   if (isRead && UNREADABLE.has(reason) && isLasting) return { status: 'give-up', reason: 'SERVICE_UNREADABLE' };
   if (!repeatable) {
     return readBack === undefined ? { status: 'give-up', reason: 'CANNOT_BE_CHECKED' } : SETTLE;

@@ -106,7 +106,7 @@ export const target = definePage({
   },
 });
 
-/** Others would make a record of a test. */
+/** Others have no form for a message that is about no task. */
 function takesTests(settings: TargetSettings | undefined): boolean {
   return settings !== undefined && ['webhook', 'slack', 'teams'].includes(settings.type);
 }

@@ -23,7 +23,7 @@ export interface Permissions {
    * Whether this record was, since it was last asked here, and one record several times, and none was accepted in between: so a
    * read-back decides, and then the record is really sent again.
    */
-  isLimitDoubted(operation: OperationName, record: string): boolean;
+  takeLimitDoubt(operation: OperationName, record: string): boolean;
 }
 
 /** After this many refused records in a row, the operation counts as forbidden, even if it worked before. */
@@ -69,7 +69,7 @@ export function createPermissions(): Permissions {
       known.limited.set(record, times);
       known.isAlwaysLimited ||= times >= MOST_LIMITED;
     },
-    isLimitDoubted(operation, record) {
+    takeLimitDoubt(operation, record) {
       const { isAlwaysLimited, limited } = knownOf(operation);
       return isAlwaysLimited && limited.delete(record);
     },

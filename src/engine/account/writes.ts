@@ -44,15 +44,16 @@ export interface WriteOptions extends CallOptions {
   readonly record: string;
 }
 
-const ALWAYS_LIMITED = 'the service answers reads, but each write with a rate limit';
+const ALWAYS_LIMITED: Written = {
+  status: 'in-doubt',
+  message: 'the service answers reads, but each write with a rate limit',
+  wasLimited: true,
+};
 
 /** What became of the write; if it could not be sent now, with the `stop` for the run (failure.ts), or without one if only this row waits. */
 export async function write(account: Account, operation: OperationName, options: WriteOptions): Promise<WriteReport> {
   if (await mustReadBack(account, operation, options))
-    return {
-      ...{ calls: 1, limited: 0, http: undefined, ms: 0 },
-      written: { status: 'in-doubt', message: ALWAYS_LIMITED, wasLimited: true },
-    };
+    return { calls: 1, limited: 0, http: undefined, ms: 0, written: ALWAYS_LIMITED };
   let [calls, limited] = [0, 0];
   for (let attempt = options.sends + 1; ; attempt++) {
     const startedMs = elapsedMs();
@@ -82,7 +83,7 @@ export async function write(account: Account, operation: OperationName, options:
 async function mustReadBack(account: Account, operation: OperationName, options: WriteOptions): Promise<boolean> {
   const { repeatable, readBack }: Operation = operations[operation];
   if (repeatable || readBack === undefined) return false;
-  if (!account.permissions.isLimitDoubted(operation, options.record)) return false;
+  if (!account.permissions.takeLimitDoubt(operation, options.record)) return false;
   return (await lookAtContacts(account.client, account.dialect, options)).status === 'applied';
 }
 
