@@ -47,6 +47,7 @@ const COMMANDS: Readonly<Record<string, LazyCommand>> = {
   deliveries: ['list, show and replay deliveries to outside systems', () => import('./commands/deliveries.ts')],
   targets: ['check targets, and set up the webhooks that report their changes', () => import('./commands/targets.ts')],
   alerts: ['list alert channels and open alerts, and test the channels', () => import('./commands/alerts.ts')],
+  activity: ['list what people did in the console', () => import('./commands/activity.ts')],
   ledger: ['show how much is stored, delete old data, and export runs', () => import('./commands/ledger.ts')],
   data: ['copy the embedded Postgres into one of your own', () => import('./commands/data.ts')],
   links: ['list, import and remove links between tasks and outside items', () => import('./commands/links.ts')],

@@ -1,5 +1,7 @@
 /** The phases of runs, in words. */
 import type { Run } from '../engine/ledger/runs.ts';
+import type { PhaseTimes, RunWait } from '../engine/ledger/views/run-phases.ts';
+import { formatTook } from './format.ts';
 
 const PHASES: Readonly<Record<string, { readonly words: string; readonly kind: 'reading' | 'sending' | 'settling' }>> =
   {
@@ -42,4 +44,29 @@ export function phasesOf(run: Pick<Run, 'type' | 'phase' | 'dryRun' | 'options'>
   if (watchesFolder(run)) return ['watch-orders'];
   const usual = (PHASES_OF[type] ?? []).slice(0, dryRun ? 1 : undefined);
   return phase === undefined || usual.includes(phase) ? usual : [phase, ...usual];
+}
+
+/** Shorter waits are left out of lists: they would be `0.0 s`. */
+const SHOWN_MS = 100;
+
+/** What a phase waited for, with what is over: `5 min 20 s waiting for approval`. Without what it waits for now. */
+export function waitsOf({ waits }: PhaseTimes): readonly string[] {
+  return waits
+    .filter(({ tookMs }) => tookMs >= SHOWN_MS)
+    .map((wait) => `${formatTook(wait.tookMs)} ${waitWords(wait)}`);
+}
+
+function waitWords({ for: what, code, run }: RunWait): string {
+  switch (what) {
+    case 'approval':
+      return 'waiting for approval';
+    case 'run':
+      return `waiting for run ${run}`;
+    case 'service':
+      return 'waiting for the service';
+    case 'worker':
+      return 'without a worker';
+    default:
+      return `${what} (${code})`;
+  }
 }

@@ -104,19 +104,26 @@ function saysWhere({ count, column, examples }: ProblemGroup): boolean {
   return count === 1 && column === null && examples[0]?.facts?.line !== undefined;
 }
 
+function RowLink({ run, row, name }: { run: string; row: ProblemGroup['examples'][number]; name: string }) {
+  return <Link to={`/runs/${run}/rows/${encodeURIComponent(row.sourceId)}`} text={name} most={200} drawer />;
+}
+
 function Said({ run, group }: { readonly run: string; readonly group: ProblemGroup }) {
   const [only] = group.said;
+  const [first] = group.examples;
   if (group.said.length === 1) {
     return (
       <>
         <p>
           <Words text={only ?? ''} most={MOST} />
         </p>
-        {!saysWhere(group) && (
-          <p class="dim">
+        <p class="dim">
+          {group.count === 1 && first ? (
+            <RowLink run={run} row={first} name={saysWhere(group) ? 'See the row' : examplesOf(group)} />
+          ) : (
             <Foreign text={examplesOf(group)} most={200} />
-          </p>
-        )}
+          )}
+        </p>
       </>
     );
   }
@@ -125,8 +132,7 @@ function Said({ run, group }: { readonly run: string; readonly group: ProblemGro
     <ul class="examples">
       {group.examples.map((one, i) => (
         <li>
-          <Link to={`/runs/${run}/rows/${encodeURIComponent(one.sourceId)}`} text={names[i] ?? ''} most={80} />:{' '}
-          <Words text={group.said[i] ?? ''} most={MOST} />
+          <RowLink run={run} row={one} name={names[i] ?? ''} />: <Words text={group.said[i] ?? ''} most={MOST} />
         </li>
       ))}
       {moreOf(group).map((words) => (
