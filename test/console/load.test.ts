@@ -396,7 +396,13 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.goBack();
     await page.getByRole('button', { name: /^Approve/ }).click();
     await decide.click();
-    await page.getByRole('link', { name: 'A-1' }).waitFor();
+    await page.getByRole('link', { name: 'A-1' }).click();
+    await page
+      .getByRole('link', { name: /^Customer / })
+      .first()
+      .click(); // read from the service, beside the question
+    expect(await page.getByRole('dialog', { name: 'Ann' }).textContent()).toMatch(/email\s*two@example.org/);
+    await expectSound(page);
     await close();
   });
 

@@ -26,7 +26,7 @@ async function read(address) {
     if (!answer.ok || answer.redirected) return undefined;
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     const main = page.getElementById('main');
-    for (const around of main.querySelectorAll('.crumbs, .same')) around.remove();
+    for (const around of main.querySelectorAll('.crumbs, .kinds, .same')) around.remove();
     for (const named of main.querySelectorAll('#live, [id]')) named.removeAttribute('id'); // the page below has them too
     return main;
   } catch {
