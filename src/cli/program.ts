@@ -48,6 +48,7 @@ const COMMANDS: Readonly<Record<string, LazyCommand>> = {
   targets: ['check targets, and set up the webhooks that report their changes', () => import('./commands/targets.ts')],
   alerts: ['list alert channels and open alerts, and test the channels', () => import('./commands/alerts.ts')],
   activity: ['list what people did in the console', () => import('./commands/activity.ts')],
+  queues: ['list the jobs that workers share', () => import('./commands/queues.ts')],
   ledger: ['show how much is stored, delete old data, and export runs', () => import('./commands/ledger.ts')],
   data: ['copy the embedded Postgres into one of your own', () => import('./commands/data.ts')],
   links: ['list, import and remove links between tasks and outside items', () => import('./commands/links.ts')],
