@@ -40,7 +40,7 @@ export const runs = definePage({
       head: (
         <>
           <h1>Runs</h1>
-          <Filters query={query} context={context} />
+          <Filters query={query} context={context} titles={runs.map(({ title }) => title)} />
         </>
       ),
       body:
@@ -113,7 +113,14 @@ const STATUSES = RUN_STATUSES.map((status) => {
   return [status, also === undefined ? status : `${status} or ${also}`] as const;
 });
 
-function Filters({ query, context: { settings } }: { readonly query: RunQuery; readonly context: PageContext }) {
+interface FilterProps {
+  readonly query: RunQuery;
+  readonly context: PageContext;
+  /** Of the runs on the page. */
+  readonly titles: readonly string[];
+}
+
+function Filters({ query, context: { settings }, titles }: FilterProps) {
   return (
     <form class="filters" method="get" action="/runs">
       <Field
@@ -121,7 +128,7 @@ function Filters({ query, context: { settings } }: { readonly query: RunQuery; r
         name="sync"
         value={query.sync ?? ''}
         placeholder="its whole name"
-        suggest={Object.keys(settings.syncs)}
+        suggest={[...new Set([...Object.keys(settings.syncs), ...titles])]}
       />
       <Select label="Account" name="account" options={Object.keys(settings.accounts)} value={query.account} />
       <Select label="Status" name="status" options={STATUSES} value={query.status} />
