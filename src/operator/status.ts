@@ -1,4 +1,5 @@
 /** What an operator looks at first: what needs a person, what runs, what starts next, and how accounts and targets are. */
+
 import { isDeepStrictEqual } from 'node:util';
 import { firstOf } from '../base/counts.ts';
 import { meaningOf } from '../base/reasons/reasons.ts';
@@ -17,8 +18,8 @@ import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import type { Problem } from './alerts/problem.ts';
 import { findProblems, readStates, type States } from './current-problems.ts';
-import { budgetWords, type RunReport, reportRuns } from './run-report.ts';
-import type { RunState } from './run-state.ts';
+import type { RunReport, RunState } from './report.ts';
+import { budgetWords, reportRuns } from './run-report.ts';
 import { conditionWords, startWords, zoneOf } from './schedule-words.ts';
 
 export interface Status {

@@ -1,4 +1,5 @@
 /** The syncs of the settings: when they start next, and how they ended. */
+
 import { isUnfinished } from '../engine/ledger/runs.ts';
 import {
   isOverdue,
@@ -12,7 +13,8 @@ import { nextStarts } from '../settings/next-start.ts';
 import type { Settings, SyncSettings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { formatTime } from './format.ts';
-import { type RunReport, reportRuns } from './run-report.ts';
+import type { RunReport } from './report.ts';
+import { reportRuns } from './run-report.ts';
 
 const STARTS = 5;
 

@@ -1,4 +1,5 @@
 /** One run: what it does now, its counts, the rows that need a person, and what to do about it. */
+
 import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
 import { listActions } from '../../engine/ledger/console/console-actions.ts';
@@ -14,9 +15,9 @@ import { asSentence, formatRate, formatShare, formatTook, prunedNote } from '../
 import { hintsFor } from '../../operator/hints.ts';
 import { kindOf, watchesFolder } from '../../operator/phase-words.ts';
 import { type ProblemSection, problemSections } from '../../operator/problem-rows.ts';
+import type { RunReport, RunState } from '../../operator/report.ts';
 import { planOf, type RunPlan } from '../../operator/run-plan.ts';
-import { type RunReport, reportRun } from '../../operator/run-report.ts';
-import type { RunState } from '../../operator/run-state.ts';
+import { reportRun } from '../../operator/run-report.ts';
 import { callWords, leftOutWords, notesBeside, SCAN_WORDS } from '../../operator/run-words.ts';
 import { readLoad } from '../../syncs/orders/begin-load.ts';
 import { SLOW_COUNTS_MS, sharedWhileOpen } from '../live/open-run-reads.ts';

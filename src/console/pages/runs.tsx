@@ -1,4 +1,5 @@
 /** Runs: all of them, filtered, the newest first. */
+
 import type { Child } from 'hono/jsx';
 import type { z } from 'zod';
 import { plural } from '../../base/counts.ts';
@@ -7,7 +8,8 @@ import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { RUN_STATUSES, type RunStatus } from '../../engine/ledger/runs.ts';
 import { type ListedRun, pageOfRuns } from '../../engine/ledger/views/run-list.ts';
 import { formatTook } from '../../operator/format.ts';
-import { type RunReport, reportRuns } from '../../operator/run-report.ts';
+import type { RunReport } from '../../operator/report.ts';
+import { reportRuns } from '../../operator/run-report.ts';
 import { runQuery, toRunFilter } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Check, Days, Field, Select, Submit } from '../parts/inputs.tsx';

@@ -1,4 +1,5 @@
 /** The phases of a run in their order: which are over, which one is under way and what it waits for, and which follow. */
+
 import { formatCount, plural } from '../../base/counts.ts';
 import { capital } from '../../base/texts.ts';
 import { awaitsApproval } from '../../engine/ledger/approval.ts';
@@ -9,7 +10,7 @@ import type { BudgetMinute } from '../../engine/ledger/scopes/budget-minutes.ts'
 import type { PhaseTimes } from '../../engine/ledger/views/run-phases.ts';
 import { formatTook } from '../../operator/format.ts';
 import { kindOf, phasesOf, phaseWords, waitsOf, watchesFolder } from '../../operator/phase-words.ts';
-import type { RunReport } from '../../operator/run-report.ts';
+import type { RunReport } from '../../operator/report.ts';
 import { Progress, Time } from './parts.tsx';
 
 interface PhasesOf {

@@ -1,4 +1,5 @@
 /** Rows that need a person, by reason and column, each group with what to do. */
+
 import { formatCount, plural } from '../../base/counts.ts';
 import {
   exampleNames,
@@ -8,7 +9,7 @@ import {
   type ProblemGroup,
   type ProblemSection,
 } from '../../operator/problem-rows.ts';
-import type { RunReport } from '../../operator/run-report.ts';
+import type { RunReport } from '../../operator/report.ts';
 import { undecidableWords } from '../../operator/run-words.ts';
 import { Remedy } from './inputs.tsx';
 import { addressOf, Command, Foreign, Link, Section } from './parts.tsx';
