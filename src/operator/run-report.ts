@@ -98,7 +98,7 @@ export async function countedOf(db: Queryable, runs: readonly Run[]): Promise<Re
 
 /** While a process works on the run, until now. */
 function workedMs(run: Run, state: RunState): number {
-  const isNow = run.status === 'running' && (state === 'running' || state === 'waiting');
+  const isNow = state === 'receiving' || (run.status === 'running' && (state === 'running' || state === 'waiting'));
   const until = run.endedAt ?? (isNow ? new Date() : (run.attendedAt ?? run.createdAt));
   return Math.max(0, Math.round(until.getTime() - run.createdAt.getTime() - run.idleMs));
 }
