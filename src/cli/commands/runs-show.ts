@@ -1,7 +1,7 @@
 /** `lockstep runs show`: the result of a run, or of one of its rows. */
 import { formatCount } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
-import { type Hints, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
+import { type Hints, meaningOf, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
 import { visible } from '../../base/visible.ts';
 import { approvalOf } from '../../engine/ledger/approval.ts';
 import { PROBLEMS } from '../../engine/ledger/rows.ts';
@@ -77,9 +77,9 @@ async function show(session: Session, id: string): Promise<void> {
   // The groups of problems below have their own counts.
   const others = reasons.filter(({ verdict }) => !PROBLEMS.includes(verdict));
   if (others.length > 0) {
-    const rows = others.map(({ count, verdict, reason }) => [formatCount(count), verdict, reason]);
+    const rows = others.map(({ count, verdict, reason }) => [formatCount(count), verdict, reason, meaningOf(reason) ?? '']);
     out.say('');
-    out.table(['ROWS', 'VERDICT', 'REASON'], rows, { right: [0] });
+    out.table(['ROWS', 'VERDICT', 'REASON', 'MEANING'], rows, { right: [0] });
   }
   if (run.dryRun && run.status === 'done') out.say(...(await plannedLines(pool, report, hint)));
   else out.say(...(await problemLines(pool, report, hintsFor(hint, run))));

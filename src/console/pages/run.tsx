@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
+import { meaningOf } from '../../base/reasons/reasons.ts';
 import { listActions } from '../../engine/ledger/console/console-actions.ts';
 import { correctionOf } from '../../engine/ledger/matching/corrections.ts';
 import { DECIDED_PROBLEMS, PROBLEMS, type RowsLeft, rowsLeft, VERDICTS } from '../../engine/ledger/rows.ts';
@@ -101,7 +102,8 @@ export const run = definePage({
                       <td>
                         <a href={addressOf(`/runs/${shown.id}/rows`, { verdict, reason })}>
                           <code>{reason}</code>
-                        </a>
+                        </a>{' '}
+                        {meaningOf(reason)}
                       </td>
                     </tr>
                   ))}
