@@ -38,12 +38,15 @@ export function watchesFolder({ type, options }: Pick<Run, 'type' | 'options'>):
   return type === 'orders' && 'folder' in options;
 }
 
-/** The phases of a run in their order; its own phase is one of them while it is unfinished. A dry run only reads. */
-export function phasesOf(run: Pick<Run, 'type' | 'phase' | 'dryRun' | 'options'>): readonly string[] {
-  const { type, phase, dryRun } = run;
+/** The phases of a run in their order; those that only some runs of its type have follow the first one. A dry run only reads. */
+export function phasesOf(
+  run: Pick<Run, 'type' | 'phase' | 'dryRun' | 'options'>,
+  times: readonly PhaseTimes[],
+): readonly string[] {
   if (watchesFolder(run)) return ['watch-orders'];
-  const usual = (PHASES_OF[type] ?? []).slice(0, dryRun ? 1 : undefined);
-  return phase === undefined || usual.includes(phase) ? usual : [phase, ...usual];
+  const [first = [], ...next] = (PHASES_OF[run.type] ?? []).slice(0, run.dryRun ? 1 : undefined);
+  const had = [...times.map(({ phase }) => phase), run.phase ?? []].flat();
+  return [...new Set([first, had.filter((phase) => !next.includes(phase)), next].flat())];
 }
 
 /** Shorter waits are left out of lists: they would be `0.0 s`. */

@@ -27,7 +27,7 @@ interface PhasesOf {
 const LEAST_WAIT_MS = 50;
 
 export function Phases({ run, report, left, times, minutes }: PhasesOf) {
-  const phases = phasesOf(run);
+  const phases = phasesOf(run, times);
   const now = run.phase === undefined ? phases.length : phases.indexOf(run.phase);
   const isOver = run.status === 'done';
   const hasStopped = run.status === 'cancelled' && run.phase === undefined;
@@ -44,7 +44,7 @@ export function Phases({ run, report, left, times, minutes }: PhasesOf) {
             {step === 'over' && i === 0 && !watchesFolder(run) && (
               <span class="dim">{plural(run.rowsSeen, 'row')} read</span>
             )}
-            {time && step !== 'next' && <Took time={time} isNow={step === 'now'} />}
+            {time && step !== 'next' && <Took time={time} />}
             {step !== 'next' && kindOf({ phase }) === 'sending' && <BudgetWait minutes={minutes} />}
           </li>
         );
@@ -55,15 +55,16 @@ export function Phases({ run, report, left, times, minutes }: PhasesOf) {
 }
 
 /** How long the phase took, and what it waited for. */
-function Took({ time, isNow }: { readonly time: PhaseTimes; readonly isNow: boolean }) {
+function Took({ time }: { readonly time: PhaseTimes }) {
+  const isOver = time.workingSince === undefined && time.waits.every(({ since }) => since === undefined);
   return (
     <>
       <span class="dim">
-        {!isNow && `took ${formatTook(time.workedMs)}, `}began <Time at={time.startedAt} exact />
+        {isOver && `took ${formatTook(time.workedMs)}, `}began <Time at={time.startedAt} exact />
       </span>
       {waitsOf(time).map((words) => (
         <span class="dim">
-          {isNow ? '' : 'and '}
+          {isOver && 'and '}
           {words}
         </span>
       ))}
