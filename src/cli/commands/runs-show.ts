@@ -77,7 +77,12 @@ async function show(session: Session, id: string): Promise<void> {
   // The groups of problems below have their own counts.
   const others = reasons.filter(({ verdict }) => !PROBLEMS.includes(verdict));
   if (others.length > 0) {
-    const rows = others.map(({ count, verdict, reason }) => [formatCount(count), verdict, reason, meaningOf(reason) ?? '']);
+    const rows = others.map(({ count, verdict, reason }) => [
+      formatCount(count),
+      verdict,
+      reason,
+      meaningOf(reason) ?? '',
+    ]);
     out.say('');
     out.table(['ROWS', 'VERDICT', 'REASON', 'MEANING'], rows, { right: [0] });
   }

@@ -6,6 +6,7 @@ import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
 import { pageOfRows } from '../../engine/ledger/views/row-pages.ts';
 import { readRowStory } from '../../engine/ledger/views/row-story.ts';
+import { throughputOf } from '../../engine/ledger/views/run-figures.ts';
 import { pageOfRuns } from '../../engine/ledger/views/run-list.ts';
 import { phaseTimes } from '../../engine/ledger/views/run-phases.ts';
 import { checkMapping, mappedSync } from '../../operator/check-mapping.ts';
@@ -58,7 +59,8 @@ export const endpoints: readonly Endpoint[] = [
   }),
   defineEndpoint({
     name: 'run',
-    summary: 'One run: its report, phases, notes, reasons, and the rows that need a person by reason',
+    summary:
+      'One run: its report, phases, rows sent over time, notes, reasons, and the rows that need a person by reason',
     route: 'GET /runs/{run}',
     params: ofRun,
     answer: report,
@@ -66,12 +68,13 @@ export const endpoints: readonly Endpoint[] = [
       const run = await readRun(pool, params.run);
       const read = async () => {
         const shown = await reported({ pool, settings }, run);
-        const [problems, phases, reasons] = await Promise.all([
+        const [problems, phases, throughput, reasons] = await Promise.all([
           problemSections(pool, shown, hintsFor(hint, run)),
           phaseTimes(pool, run),
+          throughputOf(pool, run.id),
           reasonsOf(pool, run.id),
         ]);
-        return { ...shown, phases, notes: run.notes, reasons, problems };
+        return { ...shown, phases, throughput: throughput ?? null, notes: run.notes, reasons, problems };
       };
       return sharedWhileOpen(settings(), 'report', { run, read });
     },
