@@ -15,6 +15,7 @@ const FILES = {
   'console.js': { type: 'text/javascript', files: [own('console.js')] },
   'board.js': { type: 'text/javascript', files: [own('board.js')] },
   'drawer.js': { type: 'text/javascript', files: [own('drawer.js')] },
+  'drop.js': { type: 'text/javascript', files: [own('drop.js')] },
   'icon.svg': { type: 'image/svg+xml', files: [own('icon.svg')] },
   'htmx.js': { type: 'text/javascript', files: [require.resolve('htmx.org/dist/htmx.min.js')] },
   'chart.js': { type: 'text/javascript', files: [own('chart.js')] },

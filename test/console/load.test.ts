@@ -124,6 +124,22 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
+  test('is dropped beside its field, and uploaded', async () => {
+    const { page, wrong, close } = await openPage(browser);
+    await page.goto(`${web.url}/load`);
+    const dataTransfer = await page.evaluateHandle(`(() => {
+      const dropped = new DataTransfer();
+      dropped.items.add(new File(['order_id,client_id,amount\\nA-1,1,5\\n'], 'dropped.csv'));
+      return dropped;
+    })()`);
+    await page.dispatchEvent('h1', 'dragover', { dataTransfer });
+    await page.dispatchEvent('h1', 'drop', { dataTransfer });
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await page.getByRole('heading', { name: 'dropped.csv' }).waitFor();
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
   test('in Shift_JIS is read in the encoding whose text a person clicks', async () => {
     const { page, wrong, close } = await openPage(browser);
     const text = ['注文番号,顧客番号,金額,状態', 'A-1,1,1200,新規', 'A-2,2,3400,完了'].join('\n');
