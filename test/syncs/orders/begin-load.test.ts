@@ -94,7 +94,11 @@ test('a file that another process is receiving is not received twice', async () 
   await receivedElsewhere(run, 30);
   await expect(beginLoad(database.pool, spec)).rejects.toMatchObject(anError('LOAD_BEING_RECEIVED', run.id, 3));
   await database.pool.query(`update ledger.runs set created_at = created_at - interval '7 s' where id = $1`, [run.id]);
-  const report = await reportRun(database.pool, await readRun(database.pool, run.id), settingsOf('accounts: { a: {} }'));
+  const report = await reportRun(
+    database.pool,
+    await readRun(database.pool, run.id),
+    settingsOf('accounts: { a: {} }'),
+  );
   expect([report.state, Math.floor(report.durationMs / 1_000)]).toEqual(['receiving', 7]);
 });
 
