@@ -4,6 +4,7 @@
  * operator approves the plan.
  */
 import { RunPaused } from '../src/engine/account/failure.ts';
+import { requireSameTenant } from '../src/engine/account/same-tenant.ts';
 import { unsettledForMs } from '../src/engine/ledger/baseline-wait.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { startOfRead } from '../src/engine/ledger/match-index.ts';
@@ -149,6 +150,8 @@ async function holdKeys(context: Context, exclusive: Exclusive, checkpoint: Load
 
 async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint: LoadCheckpoint): Promise<Stepped> {
   const { pool, run, account, options } = context;
+  // The customers were found before a person approved the load, perhaps days ago.
+  if (run.isBound) await requireSameTenant(context);
   const baseline = new Baseline();
   const read = (await isAnyUnsettled(pool, run.id))
     ? await readOrders(context, exclusive, BASELINE, baseline)

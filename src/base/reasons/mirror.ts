@@ -122,7 +122,8 @@ export const MIRROR_REASONS = {
     remedy: `Put the right one where the settings read it from, ${ENABLE}`,
   },
   KEY_UNCLEAR: {
-    meaning: 'The service refused the call, and whether it refuses the key is unclear. The call is retried.',
+    meaning: 'The service refused the call, and whether it refuses the key is unclear.',
+    remedy: `Run the doctor for the account that the detail names, and fix what it finds. Lockstep retries the delivery until it is a dead letter; ${REPLAY}`,
   },
   NOT_ALLOWED: {
     meaning: 'The token may not change this item.',
