@@ -210,6 +210,10 @@ export const MIRROR_REASONS = {
     meaning:
       'An item or a comment was or may have been created, and the target does not show it yet. It is searched for before it is created again.',
   },
+  EARLIER_UNCLEAR: {
+    meaning:
+      'An earlier attempt for this task had no clear answer, so the target may still make that change. The newer state is sent a minute after that attempt, so that it is the last one.',
+  },
   CREATED_UNSEEN: {
     meaning:
       'A task may have been created and is not in the list yet. No other task is created until the list shows it.',
