@@ -1,6 +1,7 @@
 /** Checks and tests of targets: what a person has to know before the next delivery. */
 import { LockstepError } from '../base/errors.ts';
 import type { Finding, Target } from '../contract/target.ts';
+import { checkStates } from '../mirror/links/check-states.ts';
 import { targetStates } from '../mirror/outbox/target-states.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { type Tested, tested } from './tested.ts';
@@ -20,7 +21,7 @@ export async function checkTargets(
   return Promise.all(
     names.map(async (target) => {
       const disabled = states.find((state) => state.target === target)?.disabled;
-      const found = await findingsOf(target, open, signal);
+      const found = await findingsOf(target, pool, open, signal);
       return { target, findings: disabled === undefined ? found : [...found, disabledFinding(target, disabled)] };
     }),
   );
@@ -40,11 +41,17 @@ export function testTarget(name: string, { open, signal }: Omit<CheckNeeds, 'poo
   });
 }
 
-async function findingsOf(name: string, open: CheckNeeds['open'], signal: AbortSignal): Promise<readonly Finding[]> {
+async function findingsOf(
+  name: string,
+  pool: Queryable,
+  open: CheckNeeds['open'],
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
   try {
     const target = await open(name);
     try {
-      return (await target.check?.({ signal })) ?? [];
+      const found = (await target.check?.({ signal })) ?? [];
+      return [...found, ...(await checkStates(pool, name, target, signal))];
     } finally {
       await target.close();
     }
