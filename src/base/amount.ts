@@ -129,7 +129,7 @@ const NAMES = ['euros?', '(?:us[- ]?)?dollars?', 'franken', 'eur', 'usd', 'gbp',
 /** `ر.س`, `د.إ` and names: rial, riyal, dirham, dinar, pound, toman. */
 const ARABIC = String.raw`\p{Script=Arabic}(?:\.\p{Script=Arabic})+\.?|ریال|ريال|درهم|دينار|جنيه|تومان`;
 const CURRENCY =
-  /(?:CODES|NAMES|(?:[A-Za-z]{1,3})?\p{Sc}|kr\.?|S?Fr\.?|R[sp]\.?|RM|TL|Kč|zł|Ft|S\/\.?|[đĐ]|руб\.?|р\.|лв\.?|[円元圓원]|ARABIC)/u.source
+  /(?:CODES|NAMES|(?:[A-Za-z]{1,3})?\p{Sc}|\\|kr\.?|S?Fr\.?|R[sp]\.?|RM|TL|Kč|zł|Ft|S\/\.?|[đĐ]|руб\.?|р\.|лв\.?|[円元圓원]|ARABIC)/u.source
     .replace('CODES', CODES)
     .replace('NAMES', NAMES)
     .replace('ARABIC', ARABIC);
@@ -154,7 +154,7 @@ const SIGNS = new Map([
   ...['EUR', 'EURO', 'EUROS'].map((name) => [name, '€'] as const),
   ...['DOLLAR', 'DOLLARS'].map((name) => [name, '$'] as const),
   ...[['FRANKEN', 'CHF'] as const, ['RMB', 'CNY'] as const],
-  ...[['￥', '¥'] as const, ['円', '¥'] as const, ['원', '₩'] as const],
+  ...[['\\', '¥'] as const, ['￥', '¥'] as const, ['円', '¥'] as const, ['원', '₩'] as const],
 ]);
 
 /** One name for each currency, however it is written. */

@@ -24,6 +24,7 @@ const CASES: readonly (readonly [cell: string, form: Parameters<typeof read>[1],
   ['1 234,50 р.', comma, '1234.5'],
   ['￥１，２３４', point, '1234'],
   ['1,234円', point, '1234'],
+  ['\\1,234', point, '1234'], // the yen sign of Shift-JIS
   ['1234.50元', point, '1234.5'],
   ['12,000원', point, '12000'],
   ['5²', point, 'AMOUNT_NOT_A_NUMBER'],
