@@ -7,6 +7,7 @@
  */
 import type { CellCode } from './reasons/cells.ts';
 import type { Facts } from './reasons/reason.ts';
+import { withoutMarks } from './visible.ts';
 
 export type DecimalSign = '.' | ',';
 
@@ -43,13 +44,29 @@ export function parseAmount(cell: string, form: AmountForm): Amount {
   return bounded(parts, sign.isNegative, currency);
 }
 
-/** Without a spreadsheet's mark for "this is text", and with the wide characters of East Asia (１２０) as those of ASCII. */
+/**
+ * Without a spreadsheet's mark for "this is text" and marks of the direction of text, and with the wide characters of East Asia
+ * (１２０) and the digits and signs of Arabic and Persian (١٬٢٣٤٫٥) as those of ASCII.
+ */
 function plainText(cell: string): string {
   const wide = (character: string) => String.fromCharCode(character.charCodeAt(0) - 0xfee0);
-  return cell
+  return withoutMarks(cell)
     .trim()
     .replace(/^'/, '')
-    .replace(/[\uff01-\uff5e]/g, wide);
+    .replace(/[\uff01-\uff5e]/g, wide)
+    .replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => `${digit.charCodeAt(0) & 0xf}`)
+    .replace(/\u066b/g, '.')
+    .replace(/\u066c/g, ',');
+}
+
+/** Whether the text names a currency as amounts do: `EUR`, `€`, `руб.`, `元`. */
+export function isCurrency(text: string): boolean {
+  return ONLY_CURRENCY.test(text);
+}
+
+/** Whether a currency is before or after the rest of the cell. */
+export function hasCurrency(cell: string): boolean {
+  return withoutCurrency(plainText(cell)).currency !== undefined;
 }
 
 /** An amount that `parseAmount` gave, in ten-thousandths: these can be added exactly. */
@@ -106,12 +123,18 @@ function isPlain(cell: string, { decimal }: AmountForm): boolean {
 /** A list instead of any three capitals, because the letters in 5 MIO and 12 DEC are not a currency. */
 const CODES = Intl.supportedValuesOf('currency').join('|');
 /** Words that mean nothing but money, in any case; "Pound" may be a weight, and 5 all is not 5 Albanian lek. */
-const NAMES = ['euros?', '(?:us[- ]?)?dollars?', 'franken', 'eur', 'usd', 'gbp', 'chf', 'rmb'].map(inAnyCase).join('|');
+const NAMES = ['euros?', '(?:us[- ]?)?dollars?', 'franken', 'eur', 'usd', 'gbp', 'chf', 'rmb', 'lei']
+  .map(inAnyCase)
+  .join('|');
+/** `ر.س`, `د.إ` and names: rial, riyal, dirham, dinar, pound, toman. */
+const ARABIC = String.raw`\p{Script=Arabic}(?:\.\p{Script=Arabic})+\.?|ریال|ريال|درهم|دينار|جنيه|تومان`;
 const CURRENCY =
-  /(?:CODES|NAMES|(?:[A-Za-z]{1,3})?\p{Sc}|kr\.?|Fr\.?|R[sp]\.?|RM|TL|Kč|zł|Ft|lei|руб\.?|р\.|лв\.?|[円元圓원])/u.source
+  /(?:CODES|NAMES|(?:[A-Za-z]{1,3})?\p{Sc}|\\|kr\.?|S?Fr\.?|R[sp]\.?|RM|TL|Kč|zł|Ft|S\/\.?|[đĐ]|руб\.?|р\.|лв\.?|[円元圓원]|ARABIC)/u.source
     .replace('CODES', CODES)
-    .replace('NAMES', NAMES);
-const LEADING = new RegExp(`^([(+\\-−]?)\\s*(${CURRENCY})\\s*(?=[\\d(+\\-−.,])`, 'u');
+    .replace('NAMES', NAMES)
+    .replace('ARABIC', ARABIC);
+const ONLY_CURRENCY = new RegExp(`^(?:${CURRENCY})$`, 'u');
+const LEADING = new RegExp(`^([(+\\-−–]?)\\s*(${CURRENCY})\\s*(?=[\\d(+\\-−–.,])`, 'u');
 const TRAILING = new RegExp(`(?<=[\\d).,\\-−–—=])\\s*(${CURRENCY})\\s*(\\)?)$`, 'u');
 
 function inAnyCase(pattern: string): string {
@@ -120,21 +143,22 @@ function inAnyCase(pattern: string): string {
 
 function withoutCurrency(text: string): { bare: string; currency: string | undefined } {
   const before = LEADING.exec(text);
-  if (before) return { bare: `${before[1]}${text.slice(before[0].length)}`, currency: nameOf(before[2]) };
-  const after = TRAILING.exec(text);
-  if (after) return { bare: `${text.slice(0, after.index)}${after[2]}`, currency: nameOf(after[1]) };
-  return { bare: text, currency: undefined };
+  const rest = before ? `${before[1]}${text.slice(before[0].length)}` : text;
+  const after = TRAILING.exec(rest); // also of "$25.00 USD"
+  const bare = after ? `${rest.slice(0, after.index)}${after[2]}` : rest;
+  const written = after?.[1] ?? before?.[2];
+  return { bare, currency: written === undefined ? undefined : nameOf(written) };
 }
 
 const SIGNS = new Map([
   ...['EUR', 'EURO', 'EUROS'].map((name) => [name, '€'] as const),
   ...['DOLLAR', 'DOLLARS'].map((name) => [name, '$'] as const),
   ...[['FRANKEN', 'CHF'] as const, ['RMB', 'CNY'] as const],
-  ...[['￥', '¥'] as const, ['円', '¥'] as const, ['원', '₩'] as const],
+  ...[['\\', '¥'] as const, ['￥', '¥'] as const, ['円', '¥'] as const, ['원', '₩'] as const],
 ]);
 
 /** One name for each currency, however it is written. */
-function nameOf(written = ''): string {
+function nameOf(written: string): string {
   const name = written.toUpperCase();
   return SIGNS.get(name) ?? (/^[A-Z]{3}$/.test(name) ? name : written);
 }
@@ -144,7 +168,7 @@ function signOf(bare: string): { digits: string; isNegative: boolean; isBookkeep
   if (inside !== undefined) return { digits: inside.trim(), isNegative: true, isBookkeeping: true };
   const behind = /^(.*\d)\s*[-−]$/.exec(bare)?.[1];
   if (behind !== undefined) return { digits: behind, isNegative: true, isBookkeeping: true };
-  const before = /^([-−+])\s*(.*)$/.exec(bare);
+  const before = /^([-−–+])\s*(.*)$/.exec(bare);
   if (!before) return { digits: bare, isNegative: false, isBookkeeping: false };
   return { digits: before[2] ?? '', isNegative: before[1] !== '+', isBookkeeping: false };
 }

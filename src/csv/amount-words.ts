@@ -26,7 +26,16 @@ const UNTAXED = new RegExp(`netto|\\bht\\b|\\b(?:ex|excl|without|s|sin|sem) (?:$
 export const isTaxed = (name: string) => TAXED.test(plainWords(name));
 export const isUntaxed = (name: string) => UNTAXED.test(plainWords(name));
 
-export const MONEY_WORDS = /amount|total|price|betrag|summe|preis|wert|umsatz|importe|precio|monto|montant|prix/;
+/** Also in languages with no other names of columns here: their whole numbers are amounts, too. */
+export const MONEY_WORDS = new RegExp(
+  [
+    'amount|total|price|betrag|summe|preis|wert|umsatz|importe|precio|monto|montant|prix|valor|prezzo|bedrag|belopp|tutar|fiyat',
+    'kwota|cena|osszeg|сумм|стоимост|цена|итог|συνολο|ποσο|harga|jumlah|tong tien|gia tri|מחיר|סכום|مبلغ|قيمة|سعر|ราคา|ยอด',
+    ...['金額', '金额', '合計', '合计', '总价', '總價', '总额', '総額', '価格', '价格', '금액', '가격', '합계'].map(
+      plainWords,
+    ),
+  ].join('|'),
+);
 export const COUNT_WORDS = /quantit|qty|items|count|number|weight|menge|anzahl|cantidad/;
 
 const QUANTITY =
@@ -61,9 +70,10 @@ const PART = new RegExp(
     'refund|balance|\\bdue\\b|saldo|profit|margin|\\bcost of\\b|rounding',
     '\\bunit|piece|\\brate\\b|\\bper\\b|einzel|birim|(?<!total )price|preis\\b|prix|precio|preco|prezzo|\\bcena\\b|\\bpris\\b|prijs',
     'weight|gewicht|\\bpeso\\b|poids|\\bkg\\b',
+    `単価|单价|單價|送料|运费|邮费|運費|手数料|税|稅|优惠|優惠|割引|${plainWords('단가')}|${plainWords('배송비')}`,
   ].join('|'),
 );
-const WHOLE = /total|totaal|gesamt|summ[ae]?\b|suma\b|toplam|razem/;
+const WHOLE = /total|totaal|gesamt|summ[ae]?\b|suma\b|toplam|razem|合計|合计|总|總|итог|συνολο|tong tien/;
 
 /** A column that may have the whole amount, for an example that can be pasted; undefined if each seems to have less. */
 export function likelyAmount(names: readonly string[]): string | undefined {

@@ -1,4 +1,5 @@
 /** What a column holds, by its cells, if its name alone does not say it. */
+import { hasCurrency } from '../base/amount.ts';
 import { COUNT_WORDS, MONEY_WORDS } from './amount-words.ts';
 import { isPartOfName } from './customer-columns.ts';
 import { type Field, names } from './fields.ts';
@@ -85,7 +86,7 @@ export function areAmounts(name: string, cells: readonly string[]): boolean {
   const words = plainWords(name);
   return (
     (MONEY_WORDS.test(words) && !COUNT_WORDS.test(words)) ||
-    cells.some((cell) => /\d[.,](?:[1-9]|\d\d|\d{4})\D*$|[\p{Sc}円元圓원]|руб|zł|Kč/u.test(cell))
+    cells.some((cell) => /\d[.,](?:[1-9]|\d\d|\d{4})\D*$/.test(cell) || hasCurrency(cell))
   );
 }
 

@@ -110,6 +110,7 @@ function orderId(cell: string): CellResult {
   if (INVISIBLE.test(text)) return invisible();
   if (CUT_SHORT.test(text)) return error('ORDER_ID_CUT_SHORT');
   if (WITH_DECIMAL.test(text)) return error('ORDER_ID_DECIMAL');
+  if (/^0+$/.test(text)) return {}; // of an order without one: otherwise they would all be one order
   return shortText(text);
 }
 

@@ -217,20 +217,23 @@ function noCustomer(firstCells: FirstCells, unfit: readonly MappedColumn[]): Loc
   const has = isGiven
     ? `none of the columns ${listColumns(names)} looks like it${unfit.map((column) => `; ${unfitWords(column)}`).join('')}`
     : 'the file has no header';
-  const column = names.findIndex((_, index) => mostFit('customer_email', firstCells.cells({ index })));
+  const withEmails = names.flatMap((_, index) =>
+    mostFit('customer_email', firstCells.cells({ index })) ? [index] : [],
+  );
+  const column = withEmails.find((index) => /mail/i.test(names[index] ?? '')) ?? withEmails[0] ?? -1; // not those of a seller
   const name = isGiven ? names[column] || namelessColumn(column) : `${column + 1}`;
   const seen = column === -1 ? '' : ` Column ${column + 1} has e-mail addresses.`;
   const remedy =
     column === -1
       ? `Name the column, as in --map customer_email=${isGiven ? 'Column' : '2'}`
       : `If they are the customers', add ${mapOption('customer_email', name)}`;
+  const above = `If the header is ${isGiven ? 'further down' : 'below other lines'}, name its line with --header-row`;
   if (names.length === 1)
     return new UnclearFile(
       'CSV_NO_CUSTOMER_COLUMN',
       `${need}, but the file has one column only${isGiven ? `, ${listColumns(names)}` : ''}.`,
-      'If another sign than comma, semicolon, tab or bar is between its cells, name it with --delimiter.',
+      `If another sign than comma, semicolon, tab or bar is between its cells, name it with --delimiter. ${above}.`,
     );
-  const above = `If the header is ${isGiven ? 'further down' : 'below other lines'}, name its line with --header-row`;
   return new UnclearFile('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}.${seen}`, `${remedy}. ${above}.`);
 }
 

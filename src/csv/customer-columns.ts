@@ -34,7 +34,10 @@ export function yieldToBetter(
 const FIRST_NAME =
   /^(.*?) ?(?:first ?name|given name|vorname|\bprenom\b|\bnombres?\b|\bnome\b|voornaam|fornamn|\bimie\b|(?<![^ ])名(?![^ ])) ?(.*)$/;
 const LAST_NAME =
-  /^(.*?) ?(?:last ?name|surname|family name|nachname|\bnom\b|apellidos?|cognome|sobrenome|achternaam|efternamn|nazwisko|(?<![^ ])姓(?![^ ])) ?(.*)$/;
+  /^(.*?) ?(?:last ?name|surname|family name|nachname|\bnom\b|apellidos?|cognome|sobrenome|achternaam|efternamn|nazwisko|(?<![^ ])[姓氏](?![^ ])) ?(.*)$/;
+/** The last name, if the first name is called so. */
+const GIVEN_NAME = /vorname|voornaam|fornamn/;
+const NAME = /^(.*?) ?\b(?:name|naam|namn)\b ?(.*)$/;
 /** Whose first and last name may be the customer's, the best one first; never those of a recipient or an employee. */
 const PERSONS: readonly string[] = [...CUSTOMER_PARTS, '', ...PERSON_PARTS, ...COMPANY_PARTS];
 
@@ -56,15 +59,21 @@ export function isPartOfName(name: string): boolean {
 export function findNamePair(found: Map<Field, MappedColumn>, firstCells: FirstCells): void {
   const indexOf = (whose: string, form: RegExp) =>
     firstCells.header.names.findIndex((name) => personIn(name, form) === whose);
+  const isGiven = (index: number) => GIVEN_NAME.test(plainWords(firstCells.header.names[index] ?? ''));
+  const firsts = (index: number) => firstCells.cells({ index });
+  const areWhole = (last: number, first: number) =>
+    firsts(last).some((cell, row) => firsts(first)[row] && cell.includes(firsts(first)[row] ?? ''));
   for (const whose of PERSONS) {
-    const [index, last] = [indexOf(whose, FIRST_NAME), indexOf(whose, LAST_NAME)];
-    if (index === -1 || last === -1) continue;
+    const index = indexOf(whose, FIRST_NAME);
+    const family = indexOf(whose, LAST_NAME);
+    const last = family === -1 && isGiven(index) ? indexOf(whose, NAME) : family;
+    if (index === -1 || last === -1 || areWhole(last, index)) continue;
     const isHalf = (column: MappedColumn | undefined) =>
       !column || column.index === index || column.index === last || column.confidence < CONFIDENCE.vague;
     if (!isHalf(found.get('customer_name')) || !isHalf(found.get('full_name'))) return;
     found.delete('full_name');
     const by = { how: 'synonym', confidence: CONFIDENCE.vague } as const;
-    const isLastFirst = firstCells.header.names[last]?.endsWith('姓') === true; // as the languages do that call it so
+    const isLastFirst = /[姓氏]/.test(firstCells.header.names[last] ?? ''); // as the languages do that call it so
     const source = isLastFirst ? { index: last, also: [index] } : { index, also: [last] };
     found.set('customer_name', firstCells.column('customer_name', source, by));
     return;

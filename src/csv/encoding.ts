@@ -6,15 +6,15 @@ import { isUtf8 } from 'node:buffer';
 import iconv from 'iconv-lite';
 
 /**
- * One byte each: Western and Central Europe, Cyrillic, Greek, Turkish, Baltic, Central Europe on Linux, Macs before OS X,
- * MS-DOS in Western Europe.
+ * One byte each: Western and Central Europe, Hebrew, Arabic, Cyrillic, Greek, Turkish, Baltic, Central Europe on Linux, Macs before
+ * OS X, MS-DOS in Western Europe, Cyrillic on Unix and MS-DOS.
  */
 export const SINGLE_BYTE = [
-  ...(['windows-1252', 'windows-1250', 'windows-1251', 'windows-1253', 'windows-1254', 'windows-1257'] as const),
-  ...(['iso-8859-2', 'macintosh', 'cp850'] as const),
+  ...(['windows-1252', 'windows-1250', 'windows-1255', 'windows-1256', 'windows-1251', 'windows-1253'] as const),
+  ...(['windows-1254', 'windows-1257', 'iso-8859-2', 'macintosh', 'cp850', 'koi8-r', 'cp866'] as const),
 ] as const;
-/** One or more bytes each: Japanese, Chinese (simplified, traditional), Korean. */
-export const MULTI_BYTE = ['shift_jis', 'gb18030', 'big5', 'euc-kr'] as const;
+/** One or more bytes each: Korean, Japanese (Windows, Unix), Chinese (traditional, simplified). */
+export const MULTI_BYTE = ['euc-kr', 'shift_jis', 'euc-jp', 'big5', 'gb18030'] as const;
 export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', ...SINGLE_BYTE, ...MULTI_BYTE] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 type SingleByte = (typeof SINGLE_BYTE)[number];
@@ -64,14 +64,24 @@ export async function* decodeText(bytes: AsyncIterable<Uint8Array>, encoding: En
     return;
   }
   const decoder = new TextDecoder(encoding);
-  for await (const block of bytes) yield decoder.decode(block, { stream: true });
+  let isBegun = false;
+  for await (const block of bytes) {
+    const text = decoder.decode(block, { stream: true });
+    yield isBegun ? text : withoutMark(text, encoding);
+    isBegun ||= text !== '';
+  }
   yield decoder.decode();
 }
 
 /** Decodes the beginning of a file; a character that is cut off at its end is left out. */
 export function decodeSample(sample: Buffer, encoding: Encoding): string {
   if (isSingleByte(encoding)) return decodeBytes(sample, encoding);
-  return new TextDecoder(encoding).decode(sample, { stream: true });
+  return withoutMark(new TextDecoder(encoding).decode(sample, { stream: true }), encoding);
+}
+
+/** The decoder removes the marks of UTF-8 and UTF-16. */
+function withoutMark(text: string, encoding: Encoding): string {
+  return encoding === 'gb18030' ? text.replace(/^\ufeff/, '') : text;
 }
 
 /** The bytes of a text; what the encoding does not have becomes a question mark. */
@@ -129,6 +139,7 @@ function byMark(sample: Uint8Array): Encoding | undefined {
   if (sample[0] === 0xef && sample[1] === 0xbb && sample[2] === 0xbf) return 'utf-8';
   if (sample[0] === 0xff && sample[1] === 0xfe) return 'utf-16le';
   if (sample[0] === 0xfe && sample[1] === 0xff) return 'utf-16be';
+  if ([0x84, 0x31, 0x95, 0x33].every((byte, index) => sample[index] === byte)) return 'gb18030';
   return undefined;
 }
 

@@ -76,11 +76,12 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
     prix total, somme, total paid, total collected, amount total, totale, importo, total charged,
     amount charged, cart total, totale documento, genel toplam, toplam tutar, totaal, totaalbedrag,
     valor total, kwota, belopp, totalt, toplam, tutar,
-    сумма, сумма заказа, итого, 合計, 合計金額, 請求金額, 总金额, 订单金额, 總金額, 訂單金額, 金額, 金额, 결제금액, 총금액, 주문금액, 금액`),
+    сумма, сумма заказа, сумма к оплате, итого, общая стоимость, стоимость заказа, 合計, 合計金額, 請求金額, お支払い合計, お支払い金額,
+    支払金額, 总金额, 订单金额, 实付金额, 實付金額, 總金額, 訂單金額, 金額, 金额, 결제금액, 총 결제금액, 총금액, 주문금액, 총 주문금액, 금액`),
   status: names(`
     order state, gesamtstatus, overall status, bestellstatus, auftragsstatus, estado, estado del pedido,
     estado pedido, statut, etat, statut commande, statut de la commande, stato, situacao, durum,
-    статус, статус заказа, 注文ステータス, 订单状态, 訂單狀態, 주문상태`),
+    статус, статус заказа, 注文ステータス, ステータス, 対応状況, 订单状态, 訂單狀態, 주문상태`),
   client_id: names(`
     customer id, client no, client number, customer no, customer nr, customer number, kundennummer,
     kunden nr, kunden id, id cliente, id de cliente, cliente id, numero de cliente, n cliente, no cliente,
@@ -95,13 +96,13 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
     nom complet, imie i nazwisko, ad soyad, adi soyadi,
     фио, 氏名, お名前, 姓名, 이름`),
   email: names(`
-    e mail, mail, email address, e mail address, e mail adresse, email adresse, mailadresse, correo,
+    e mail, mail, email address, e mail address, mail address, e mail adresse, email adresse, mailadresse, correo,
     correo electronico, courriel, adresse email, adresse e mail, e mailadres, e post, e posta,
     электронная почта, почта, メールアドレス, 邮箱, 电子邮件, 電子郵件, 이메일`),
   phone_number: names(`
     phone, phone no, telephone, telephone number, tel, mobile, mobile number, cell, telefon, telefonnummer,
     handy, mobil, rufnummer, telefono, numero de telefono, movil, portable, numero de telephone,
-    телефон, 電話番号, 电话, 手机, 手机号, 手机号码, 電話, 手機, 전화번호, 휴대폰`),
+    телефон, 電話番号, 电话, 手机, 手机号, 手机号码, 電話, 手機, 전화번호, 연락처, 휴대폰`),
   organization: names(`
     organisation, organization name, company, company name, firm, business, firma, firmenname, unternehmen,
     empresa, compania, razon social, entreprise, societe, raison sociale,
@@ -126,7 +127,7 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
   order_id: names(`
     purchase order, purchase order number, purchase order no, po number, po no, receipt number, receipt no,
     receipt, document number, document no, invoice, rechnung, factura, facture, fattura, fatura, faktura, factuur,
-    sale id, purchase id, record id, merchant reference, reference, ref, referencia`),
+    sale id, purchase id, record id, merchant reference, reference, ref, referencia, 注文id, 订单id, 주문id`),
   amount: [...names('amount paid, umsatz, umsatz ohne soll haben kz, value, wert, gross, brutto'), ...PRICE_NAMES],
   status: ['stage', 'zustand'],
   full_name: NAME_WORDS,
@@ -134,19 +135,19 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
 
 /** Before or after the name of a field of a customer: "Buyer e-mail", "telefono del cliente". */
 export const CUSTOMER_PARTS: readonly string[] = names(`
-    customer, customers, client, buyer, purchase, purchaser, shopper, consumer, cust, kunden, kunde,
+    customer, customers, client, buyer, purchase, purchaser, shopper, consumer, backer, guest, cust, kunden, kunde,
     besteller, cliente, comprador, acheteur, kaufer, kaufers, klant, kund, klient, klienta, kupujacy,
     kupujacego, musteri, 注文者, 購入者, 顧客, 买家, 買家, 客户, 客戶`);
 /** The same; another person may be meant. */
 export const PERSON_PARTS: readonly string[] = names(`
-    contact, person, payer, billing, bill to, from, contato, contacto, alici, rechnung, rechnungs,
-    facturation, facturacion`);
+    contact, person, payer, billing, bill to, bill, from, contato, contacto, alici, rechnung, rechnungs,
+    facturation, facturacion, 請求先, お名前, 구매자`);
 /** The same; the company of the person may be meant. */
 export const COMPANY_PARTS: readonly string[] = ['account'];
 
 /** Before or after a number or a field of an order: "Order total", "numero ordine", "total de la commande". */
 export const ORDER_NOUNS: readonly string[] = names(`
-    order, sales order, bestell, bestellung, auftrag, auftrags, pedido, venta, commande, ordine, bestel,
+    order, sales order, bestell, bestellung, auftrag, auftrags, pedido, venta, venda, commande, ordine, bestel,
     bestelling, zamowienia, siparis`);
 /** The same; the order may have a number of its own. */
 export const BILL_NOUNS: readonly string[] = names(`

@@ -12,8 +12,8 @@ const ENOUGH_CELLS = 3;
 
 /**
  * The index of the header in `rows`, or else of the first row that is not blank; -1 if there is none. A row below others is
- * the header if all rows above it have fewer cells, and if it has names of columns, or they have one cell each; or if it has
- * the columns that Lockstep adds to results. It is too below one line of another length that describes the file, as in DATEV.
+ * the header if all rows above it have fewer cells, and if it has names of columns, or they have one cell each, or no names and
+ * less than half of its cells; or if it has the columns that Lockstep adds to results. It is too below one line of another length that describes the file, as in DATEV.
  */
 export function headerAt(rows: readonly (readonly string[])[]): number {
   let [mostCells, mostNames, first] = [0, 0, -1];
@@ -22,7 +22,7 @@ export function headerAt(rows: readonly (readonly string[])[]): number {
     const cells = row.filter((cell) => cell.trim() !== '').length;
     const names = knownNamesIn(row);
     const isNamed = names >= ENOUGH_NAMES && names > mostNames;
-    const isBelowTitle = mostCells === 1 && cells >= ENOUGH_CELLS && looksLikeHeader(row);
+    const isBelowTitle = mostCells > 0 && mostCells <= mostOfTitle(cells, mostNames) && looksLikeHeader(row);
     // A row of data has as many cells as the header, so none is treated as a description.
     const isBelowDescription =
       index === first + 1 && mostNames === 0 && names >= ENOUGH_CELLS && row.length !== rows[first]?.length;
@@ -32,6 +32,12 @@ export function headerAt(rows: readonly (readonly string[])[]): number {
     [mostCells, mostNames] = [Math.max(mostCells, cells), Math.max(mostNames, names)];
   }
   return first === -1 ? rows.findIndex((row) => !isBlank(row)) : first;
+}
+
+/** The most cells of a title above a row of so many cells, if the title has so many names of columns. */
+function mostOfTitle(cells: number, names: number): number {
+  if (cells < ENOUGH_CELLS) return 0;
+  return names === 0 ? Math.floor((cells - 1) / 2) : 1;
 }
 
 export function looksLikeHeader(row: readonly string[]): boolean {

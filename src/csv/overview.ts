@@ -138,7 +138,7 @@ export class Overview {
   #unnumberedNote(): readonly string[] {
     if (this.#numbered === undefined || this.#unnumbered === 0) return [];
     return [
-      `${this.#ofAll(this.#unnumbered)} ${this.#unnumbered === 1 ? 'has' : 'have'} no order_id, because "${this.#numbered}" is empty: such an order gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (\`--map order_id=Column\`)`,
+      `${this.#ofAll(this.#unnumbered)} ${this.#unnumbered === 1 ? 'has' : 'have'} no order_id, because "${this.#numbered}" is empty or 0: such an order gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (\`--map order_id=Column\`)`,
     ];
   }
 

@@ -1,4 +1,5 @@
 /** Which field a column's name means: the field's own name, a synonym, or a name that resembles one of these. */
+import { isCurrency } from '../base/amount.ts';
 import { editDistance } from '../base/closest.ts';
 import { amountWords } from './amount-words.ts';
 import {
@@ -26,7 +27,7 @@ export interface Recognised {
 export function recognise(name: string): Recognised | undefined {
   const words = plainWords(name.replace(/#\s*$/, ' number').replace(/^\s*#(?=.)/, 'number '));
   return (
-    named(words) ?? amountIn(words) ?? amountIn(name.replace(CODE, '')) ?? similar(words.replace(NUMBER_END, ' nr'))
+    named(words) ?? amountIn(words) ?? amountIn(withoutCurrency(name)) ?? similar(words.replace(NUMBER_END, ' nr'))
   );
 }
 
@@ -130,8 +131,12 @@ const LABEL_WORDS: ReadonlySet<string> = new Set(['ref', 'reference', 'referenci
 /** `Bestellnr.` and `Fakturanummer` */
 const NUMBER_END = /(?<=\p{L}{3})(?:nr|nummer)$/u;
 
-/** `Total (ARS)` */
-const CODE = /\([A-Z]{3}\)/;
+/** `Total (ARS)`, `金额(元)` and `Сумма, руб.` */
+function withoutCurrency(name: string): string {
+  return name.replace(/[(（,]\s*([^()（）,]+?)\s*[)）]?$/, (behind, inside: string) =>
+    isCurrency(inside) ? '' : behind,
+  );
+}
 
 const KNOWN: ReadonlyMap<string, Recognised> = new Map([
   ...FIELDS.flatMap((field) =>

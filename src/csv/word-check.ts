@@ -2,16 +2,8 @@
  * Finds files that were read in the wrong encoding: bytes of other languages look like words that no language of Western
  * Europe has, such as "Micha³" for "Michał". Only for an encoding that is a guess.
  */
-import { UnclearFile } from './column-errors.ts';
-import {
-  type DetectedEncoding,
-  decodeSample,
-  type Encoding,
-  encodeText,
-  isSingleByte,
-  MULTI_BYTE,
-  SINGLE_BYTE,
-} from './encoding.ts';
+import { type Reading, UnclearFile } from './column-errors.ts';
+import { type DetectedEncoding, decodeSample, encodeText, isSingleByte, MULTI_BYTE, SINGLE_BYTE } from './encoding.ts';
 
 /** The letters beyond ASCII that one word may have: French, German, Spanish, Portuguese, Italian, Catalan, Dutch, Swedish, Danish, Icelandic. */
 const ALPHABETS = [
@@ -56,8 +48,9 @@ export class WordCheck {
   readonly #isGuess: boolean;
   #odd = 0;
   #good = 0;
-  #example = '';
-  #cell = '';
+  /** The first odd words, and the cells that they are in. */
+  readonly #words: string[] = [];
+  readonly #cells: string[] = [];
 
   constructor({ encoding, why }: Pick<DetectedEncoding, 'encoding' | 'why'>) {
     this.#encoding = encoding;
@@ -73,15 +66,19 @@ export class WordCheck {
   /** Throws CSV_ENCODING_UNCLEAR (exit code 2). `name`: of the file. */
   refuse(name: string): void {
     if (this.#odd === 0 || this.#odd <= (this.#odd + this.#good) * MOST_ODD) return;
-    const others = this.#readings();
-    const as = others.map(([text, encodings]) => `, as ${encodings.join(' or ')} "${text}"`).join('');
-    const readings = others.flatMap(([text, encodings]) => encodings.map((encoding) => ({ text, encoding })));
+    const readings = this.#readings();
+    const texts = new Map(readings.map(({ text }) => [text, readings.filter((one) => one.text === text)]));
+    const as = [...texts].map(([text, same]) => `, as ${same.map(({ encoding }) => encoding).join(' or ')} "${text}"`);
+    const [first] = readings;
+    const own = { text: (this.#words[0] ?? '').slice(0, MOST_SHOWN), encoding: this.#encoding };
     const unclear = new UnclearFile(
       'CSV_ENCODING_UNCLEAR',
-      `${name} is not UTF-8, and has texts that look wrong: as ${this.#encoding} "${this.#example}"${as}.`,
-      `If one of these is right, name its encoding, as in --encoding ${others[0]?.[1][0] ?? this.#encoding}; otherwise export the file again as UTF-8.`,
+      `${name} is not UTF-8, and has texts that look wrong: as ${own.encoding} "${own.text}"${as.join('')}.`,
+      first === undefined
+        ? 'Export the file again as UTF-8, or name its encoding with --encoding.'
+        : `If ${readings.length === 1 ? 'that' : 'one of these'} is right, name its encoding, as in --encoding ${first.encoding}; otherwise export the file again as UTF-8.`,
     );
-    unclear.readings = [...readings, { text: this.#example, encoding: this.#encoding }];
+    unclear.readings = [...readings, own];
     throw unclear;
   }
 
@@ -91,38 +88,54 @@ export class WordCheck {
     if (judgement === 'good') this.#good += 1;
     if (judgement !== 'odd') return;
     this.#odd += 1;
-    if (this.#example !== '') return;
-    this.#example = word.slice(0, MOST_SHOWN);
-    this.#cell = cell;
+    if (this.#words.length === MOST_EXAMPLES) return;
+    this.#words.push(word);
+    this.#cells.push(cell);
   }
 
   /**
-   * What the example is in other encodings, if it is one word there; its whole cell in those of East Asia, in which a byte
-   * of a character may look like the end of a word.
+   * The first example in the encodings in which the examples are words, those in which most of them are first. Whole cells in
+   * the encodings of East Asia, in which a byte of a character may look like the end of a word.
    */
-  #readings(): readonly (readonly [text: string, encodings: readonly Encoding[]])[] {
-    const found = new Map<string, Encoding[]>();
-    const bytes = encodeText(this.#example, this.#encoding);
-    for (const encoding of SINGLE_BYTE) {
-      const text = decodeSample(bytes, encoding);
-      if (text === this.#example || !ONE_WORD.test(text) || CAPITAL_INSIDE.test(text)) continue;
-      found.set(text, [...(found.get(text) ?? []), encoding]);
-    }
-    const cell = encodeText(this.#cell, this.#encoding);
-    for (const encoding of MULTI_BYTE) {
-      const text = decodeSample(cell, encoding);
-      if (EAST_ASIAN.test(text)) found.set([...text].slice(0, MOST_SHOWN).join(''), [encoding]);
-    }
-    return [...found];
+  #readings(): readonly Reading[] {
+    const inSingle = SINGLE_BYTE.map((encoding) => {
+      const texts = this.#words.map((word) => decodeSample(encodeText(word, this.#encoding), encoding));
+      return { encoding, text: texts[0] ?? '', words: texts.filter(isWord).length };
+    });
+    const bytes = this.#cells.map((cell) => encodeText(cell, this.#encoding));
+    const inMulti = MULTI_BYTE.map((encoding) => {
+      const text = decodeSample(bytes[0] ?? Buffer.alloc(0), encoding);
+      const words = bytes.filter((cell) => COMMON[encoding].test(cell.toString('latin1')));
+      return { encoding, text, words: words.length };
+    });
+    const all = [...inSingle, ...inMulti].filter(({ encoding }) => encoding !== this.#encoding);
+    const least = Math.max(1, Math.max(...all.map(({ words }) => words)) * NEARLY_ALL);
+    return all
+      .filter(({ text, words }) => words >= least && text !== this.#words[0])
+      .toSorted((one, other) => other.words - one.words)
+      .map(({ text, encoding }) => ({ text: [...text].slice(0, MOST_SHOWN).join(''), encoding }));
   }
 }
 
 const MOST_SHOWN = 40;
-/** Only characters of Japanese, Chinese or Korean, without narrow ones, and ASCII. */
-const EAST_ASIAN =
-  /^[\x20-\x7e]*[\p{Script=Han}\p{Script=Hiragana}\p{Script=Hangul}\u30a0-\u30ff][\p{Script=Han}\p{Script=Hiragana}\p{Script=Hangul}\u3000-\u30ff\uff01-\uff5e\x20-\x7e]*$/u;
-const CAPITAL_INSIDE = /\p{Ll}\p{Lu}/u;
-const ONE_WORD = /^(?:[\p{Script=Latin}\p{N}'’-]+|[\p{Script=Cyrillic}\p{N}'’-]+|[\p{Script=Greek}\p{N}'’-]+)$/u;
+const MOST_EXAMPLES = 50;
+/** In the right encoding, nearly as many examples are words as in the one with the most. */
+const NEARLY_ALL = 0.8;
+/** The bytes of common characters: a text of another encoding has others soon. Japanese in EUC is Chinese but for its kana. */
+const COMMON: Readonly<Record<(typeof MULTI_BYTE)[number], RegExp>> = {
+  'euc-kr': /^(?:[\t-\x7e]|[\xa1-\xa3\xb0-\xc8][\xa1-\xfe])*$/,
+  shift_jis: /^(?:[\t-\x7e]|[\x81-\x84\x87-\x9f\xe0-\xea\xfa-\xfc][\x40-\x7e\x80-\xfc])*$/,
+  'euc-jp': /^(?:[\t-\x7e]|[\xa1-\xa5\xb0-\xcf][\xa1-\xfe]|\x8e[\xa1-\xdf])*$/,
+  big5: /^(?:[\t-\x7e]|[\xa1-\xa3\xa4-\xc6][\x40-\x7e\xa1-\xfe])*$/,
+  gb18030: /^(?:[\t-\x7e]|[\xa1-\xa3\xb0-\xd7][\xa1-\xfe])*$/,
+};
+const ALPHABETIC = [
+  /^(?!.*(?:\p{Ll}\p{Lu}|[ªº]|[^\0-\x7f]{3}))[\p{Script=Latin}\p{N}'’-]+$/u,
+  /^(?!.*(?:\p{Ll}\p{Lu}|\p{L}\p{Lu}\p{Ll}))(?:[\p{Script=Cyrillic}\p{N}'’-]+|[\p{Script=Greek}\p{N}'’-]+)$/u,
+  ...[/^[\u05d0-\u05ea\p{N}'-]+$/u, /^[\p{Script=Arabic}\p{N}-]+$/u],
+];
+
+const isWord = (text: string) => ALPHABETIC.some((alphabet) => alphabet.test(text));
 
 function judge(word: string): 'good' | 'odd' | 'shared' {
   if (!BEYOND_ASCII.test(word) || !/\p{L}/u.test(word)) return 'shared';

@@ -11,6 +11,7 @@ export function plainWords(name: string): string {
     .replace(/[ßæœøłđı]/g, (letter) => SPELT[letter] ?? letter)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
+    .replace(/\bn o\b/, 'no') // of "N.º"
     .replace(CUSTOMER, '$1 ');
 }
 

@@ -78,12 +78,14 @@ function worded(group: RowGroup, hints: Hints): ProblemGroup {
   return {
     ...group,
     said: isSame ? said.slice(0, 1) : said,
-    // One delivery is named by its id; several are replayed by their target.
     remedy: unique(
-      examples.map(({ facts }) => remedyFor(reason, count === 1 ? facts : { ...facts, delivery: null }, hints)),
+      examples.map(({ facts }) => remedyFor(reason, count === 1 ? facts : { ...facts, ...OF_ONE }, hints)),
     ),
   };
 }
+
+/** What a remedy says of one row only: its delivery (several are replayed by their target), its two amounts, and the other line. */
+const OF_ONE = { delivery: null, either: null, or: null, other: null };
 
 function unique(texts: readonly (string | undefined)[]): string | undefined {
   return [...new Set(texts.filter((text) => text !== undefined))].join(' ') || undefined;

@@ -58,10 +58,10 @@ export function combineWords({ amount, description }: CombineLines): string {
   return `neighbouring lines with the same order_id become one order: ${amounts}, ${texts}`;
 }
 
-/** `Checked 4 lines and combined them into 3 orders`. `rows`: an order of several lines is one. */
+/** `Checked 4 lines and combined them into 3 rows`. `rows`: an order of several lines is one, and so is a line that is no order. */
 export function checkedWords({ rows, lines = rows }: { readonly rows: number; readonly lines?: number | undefined }) {
   if (lines === rows) return `Checked ${plural(rows, 'row')}`;
-  return `Checked ${plural(lines, 'line')} and combined them into ${plural(rows, 'order')}`;
+  return `Checked ${plural(lines, 'line')} and combined them into ${plural(rows, 'row')}`;
 }
 
 /** `only orders where "Status" is Paid and "Currency" is EUR` */

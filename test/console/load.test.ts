@@ -460,7 +460,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await page.textContent('main')).toContain('only orders where "status" is Paid');
     await page.getByRole('button', { name: 'Check and plan' }).click();
     expect(await page.textContent('main')).toMatch(
-      /Checked 2 lines and combined them into 1 order\..*leaves out 1 of 2 orders/s,
+      /Checked 2 lines and combined them into 1 row\..*leaves out 1 of 2 orders/s,
     );
     await page.getByRole('link', { name: 'See the plan' }).click();
     const isPlanned = () => page.reload().then(() => page.textContent('main'));

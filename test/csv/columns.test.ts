@@ -391,6 +391,8 @@ test('a file without a known customer column names the column that has e-mail ad
     'Column 2 has e-mail addresses. If they are the customers\', add --map "customer_email=Reply to".',
   );
   expect(await refused('1,ann@example.com\n2,bob@example.com\n')).toMatch(/--map customer_email=2.*--header-row/);
+  const deals = 'Deal ID,Deal Owner,Associated Contact Email\n11,sam@seller.com,ann@example.com\n';
+  expect(await refused(deals)).toContain('--map "customer_email=Associated Contact Email"');
 });
 
 test('the totals of marketplaces and accounts are amounts, and their states are statuses', async () => {
@@ -436,6 +438,25 @@ const EXPORTS: readonly (readonly [header: string, row: string, fields: object])
   ['Custom Number,Name,Note,Item Title', ',Ann Lee,,Mug', { description: 'Item Title' }],
   ['Sales Order#,Customer Name,Total', 'SO-1,Ann Lee,5', { order_id: 'Sales Order#' }],
   ['SD Document,Name,Net Value', '45001,Lee GmbH,5', { order_id: 'SD Document' }],
+  [
+    '注文ID,メールアドレス(請求先),合計金額',
+    '7,a@x.jp,5',
+    { order_id: '注文ID', customer_email: 'メールアドレス(請求先)' },
+  ],
+  [
+    'OrderId,BillName,BillMailAddress',
+    '7,Ann Lee,a@x.jp',
+    { customer_name: 'BillName', customer_email: 'BillMailAddress' },
+  ],
+  ['주문번호,구매자명,총 주문금액', '7,김철수,15000', { amount: '총 주문금액' }],
+  ['订单号,客户名称,金额(元)', '7,王小明,88', { amount: '金额(元)' }],
+  ['Номер заказа,Покупатель,"Сумма, руб."', '7,Иван,88', { amount: 'Сумма, руб.' }],
+  [
+    'Order No,Guest Name,Total Amount (Rs.)',
+    '7,Ravi,450/-',
+    { customer_name: 'Guest Name', amount: 'Total Amount (Rs.)' },
+  ],
+  ['N.º de venda,Comprador,Total (BRL)', '7,Ana,5', { order_id: 'N.º de venda', amount: 'Total (BRL)' }],
   ['Verkaufsbeleg,Name 1,Nettowert', '10,Lee GmbH,"1,5"', { order_id: 'Verkaufsbeleg', amount: 'Nettowert' }],
 ];
 

@@ -25,10 +25,20 @@ test.each([
   ['1200円', '￥500'],
   ['1200元', '500元'],
   ['5000 ₽', '700 руб.'],
+  ['12 345 Ft', '990 Ft'],
+  ['99.000đ', '1.250.000đ'],
 ])('whole numbers with a currency, such as %s, are amounts that no order is loaded without', async (first, second) => {
   const text = `Order No,Customer,Sum of it\n1,Ann Lee,${first}\n2,Ben Fox,${second}\n`;
   await expect(loaded(text)).rejects.toMatchObject({ code: 'CSV_NO_AMOUNT_COLUMN' });
 });
+
+test.each(['총 금액 합', '注文合計金額', 'Общая сумма', 'Végösszeg', 'Bedrag'])(
+  'whole numbers in a column called "%s" are amounts that no order is loaded without',
+  async (name) => {
+    const text = `Order No,Customer,${name}\n1,Ann Lee,15000\n2,Ben Fox,60000\n`;
+    await expect(loaded(text)).rejects.toMatchObject({ code: 'CSV_NO_AMOUNT_COLUMN' });
+  },
+);
 
 test('an amount may lack its decimals if each row has two digits after it, as without quotes', async () => {
   const text = 'Order No,Customer,Amount,Item,Status\n1,Ann Lee,12,50,paid\n2,Ben Fox,1.007,05,open\n';

@@ -1,6 +1,7 @@
 /** Encodings are detected from the bytes, and decoded wherever a block ends. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { decodeText, detectEncoding, type Encoding, encodeText, Utf8Check } from '../../src/csv/encoding.ts';
 import { collected, loaded } from './files.ts';
 
@@ -35,6 +36,10 @@ const OLD: readonly (readonly [encoding: Encoding, name: string, bytes: string, 
   ['windows-1250', 'Brăila', 'Br\xe3ila', 'Brãila'],
   ['iso-8859-2', 'Wąsik', 'W\xb1sik', 'W±sik'],
   ['windows-1251', 'Иванов', '\xc8\xe2\xe0\xed\xee\xe2', 'Èâàíîâ'],
+  ['windows-1255', 'דוד', '\xe3\xe5\xe3', 'ãåã'],
+  ['windows-1256', 'أحمد', '\xc3\xcd\xe3\xcf', 'ÃÍãÏ'],
+  ['koi8-r', 'Иванов', '\xe9\xd7\xc1\xce\xcf\xd7', 'é×ÁÎÏ×'],
+  ['cp866', 'Имя', '\x88\xac\xef', 'ˆ¬ï'],
   ['windows-1253', 'Γιώργος', '\xc3\xe9\xfe\xf1\xe3\xef\xf2', 'Ãéþñãïò'],
   ['windows-1254', 'Ayşe', 'Ay\xfee', 'Ayþe'],
   ['windows-1257', 'Bērziņš', 'B\xe7rzi\xf2\xf0', 'Bçrziòð'],
@@ -51,9 +56,38 @@ test.each(OLD)('refuses a file in %s, and says what "%s" looks like', async (enc
     expect(message).toContain(looks(''));
     expect(message).toMatch(new RegExp(`^CSV_ENCODING_UNCLEAR.*, as [^"]*${encoding}[^"]* "${name}"`));
     expect(message).toMatch(
-      /If one of these is right, name its encoding, as in --encoding [-a-z0-9]+; otherwise export/,
+      /If (that|one of these) is right, name its encoding, as in --encoding [-a-z0-9]+; otherwise export/,
     );
   }
+});
+
+test.each([
+  ['windows-1251', 'Номер,Покупатель\nЗаказ-1,Анна Петрова\nЗаказ-2,Юлия'],
+  ['koi8-r', 'Номер,Покупатель\nЗаказ-1,Анна Петрова\nЗаказ-2,Юлия'],
+  ['windows-1253', 'Αριθμός,Πελάτης\nΑ-1,Γιώργος Παππάς'],
+  ['windows-1256', 'رقم الطلب,اسم العميل\n1,أحمد علي\n2,فاطمة حسن'],
+  ['windows-1255', 'מספר הזמנה,שם לקוח\n1,דוד כהן'],
+  ['shift_jis', '注文番号,注文者名,商品名\n1,山田 太郎,ランプ'],
+  ['euc-jp', '注文番号,注文者名,商品名\n1,山田 太郎,ランプ\n2,鈴木,カップ'],
+  ['big5', '訂單編號,客戶名稱\n1,陳小美'],
+  ['gb18030', '序号,房屋,总价\n1,精装,100'],
+  ['euc-kr', '상품주문번호,구매자명\n1,김철수'],
+] as const)('offers %s first, because all words of the file are words in it', async (encoding, text) => {
+  const error = await loaded(encodeText(text, encoding)).catch((error: unknown) => error);
+  const { readings, message } = z
+    .object({ readings: z.array(z.object({ encoding: z.string() })), message: z.string() })
+    .parse(error);
+  expect(readings[0]?.encoding).toBe(encoding);
+  expect(message).toContain(`, as in --encoding ${encoding};`);
+});
+
+test('reads gb18030 with a byte order mark', async () => {
+  const { sheet, rows } = await loaded(encodeText('\ufefforder_id,customer_name\nA-1,王小明\n', 'gb18030'));
+  expect(sheet).toMatchObject({
+    encoding: { encoding: 'gb18030', hasBom: true },
+    columns: ['order_id', 'customer_name'],
+  });
+  expect(rows).toMatchObject([{ values: { customer_name: '王小明' } }]);
 });
 
 test('refuses a file whose odd words are late in it', async () => {

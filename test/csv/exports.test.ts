@@ -175,6 +175,8 @@ test.each([
   ['firstname,lastname,email', 'Ann,Lee,a@x.de'],
   ['Rechnungvorname,Rechnungnachname,EMail', 'Ann,Lee,a@x.de'],
   ['Nom facturation,Prénom facturation,Mail', 'Lee,Ann,a@x.de'],
+  ['Name,Vorname,E-Mail', 'Lee,Ann,a@x.de'],
+  ['Name,Vorname,E-Mail', 'Ann Lee,Ann,a@x.de'],
 ])('the names in %s are the name of the customer', async (header, cells) => {
   const { rows } = await loaded(`Order No,${header},Total\n1,${cells},5\n`);
   expect(rows).toMatchObject([{ values: { customer_name: 'Ann Lee', email: 'a@x.de' } }]);
@@ -194,6 +196,13 @@ test('the family name of Japanese goes first, and a given name alone is not the 
     ['鈴木 花子', 'a@example.jp'],
     ['山田 花子', undefined],
   ]);
+  for (const [family, given] of [
+    ['氏(請求先)', '名(請求先)'],
+    ['お名前(姓)', 'お名前(名)'],
+  ])
+    expect((await loaded(`注文番号,${family},${given},請求金額\nR-1,鈴木,花子,4000\n`)).rows).toMatchObject([
+      { values: { customer_name: '鈴木 花子' } },
+    ]);
   expect(await fieldsOf('注文番号,注文者名,請求金額', 'R-1,鈴木 花子,4000')).toMatchObject({
     customer_name: '注文者名',
   });
@@ -215,6 +224,14 @@ test('whole numbers are amounts too where the name of their column says so', asy
     'but the columns "order_line/price_subtotal", "amount_untaxed", "x_total_brut" have amounts.',
   );
   await expect(loaded('Order No,Email,Total items,Weight\n1,a@x.de,3,48\n')).resolves.toBeDefined();
+});
+
+test('an order whose number is 0 has none: otherwise all orders of a customer were one order', async () => {
+  const { rows, overview } = await loaded(
+    'Transaction ID,Email,Amount\n0,a@x.de,5.00\n0,a@x.de,6.00\n17,b@x.de,7.00\n',
+  );
+  expect(rows.map(({ values }) => values.order_id)).toEqual([undefined, undefined, '17']);
+  expect(overview.notes([]).join()).toContain('2 of the 3 orders read from the file have no order_id');
 });
 
 test('dashes in place of an amount are no amount', async () => {
@@ -254,7 +271,7 @@ test('a note counts the values of a column that says whether money came in or we
 test('a note counts the orders whose cell of the order number is empty', async () => {
   const { overview } = await loaded('Invoice No,Email,Total\nR-1,a@x.de,5\n,b@x.de,6\n,c@x.de,7\n');
   expect(overview.notes([])).toEqual([
-    '2 of the 3 orders read from the file have no order_id, because "Invoice No" is empty: such an order gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (`--map order_id=Column`)',
+    '2 of the 3 orders read from the file have no order_id, because "Invoice No" is empty or 0: such an order gets a label such as LS-1a2b3c4d-1, and another file with the same orders may create them again. If another column has their numbers, choose it for order_id (`--map order_id=Column`)',
   ]);
   const one = await loaded('Invoice No,Email,Total\nR-1,a@x.de,5\n,b@x.de,6\n');
   expect(one.overview.notes([])[0]).toContain('1 of the 2 orders read from the file has no order_id');

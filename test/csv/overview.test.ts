@@ -41,7 +41,7 @@ test('notes count the kinds of orders, and say that orders were refunded', async
 });
 
 test('notes say that the orders have no number and no amount, unless a person said so', async () => {
-  const text = 'Vorgang Nummer,Email,Bedrag\nX1,a@x.de,100\n';
+  const text = 'Vorgang Nummer,Email,Punkte\nX1,a@x.de,100\n';
   expect(await notesOf(text)).toEqual([
     'no column has the amounts of orders, and none has their numbers: the file may be a list of contacts, so the load writes nothing without approval',
     expect.stringMatching(

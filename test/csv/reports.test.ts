@@ -48,6 +48,17 @@ test('the header of another export is found by its names, also without amounts',
   ]);
 });
 
+test('a header of unknown names is found below lines with less than half of its cells', async () => {
+  const text = 'Export\nCard: 1,Owner: Lee\nFrom: Monday,\n\nDatum,Wie,Wat,Som,Waar\n1 mei,Ann Lee,Lamp,"5,00",Gent\n';
+  const { sheet, rows } = await loaded(text, {
+    map: new Map([
+      ['customer_name', 'Wie'],
+      ['amount', 'Som'],
+    ] as const),
+  });
+  expect([sheet.headerLine, rows[0]?.values.amount]).toEqual([5, '5']);
+});
+
 test.each([
   ['psql', ' order_id | customer | amount\n----------+----------+--------\n 1        | Ann Lee  |   5.00\n', ['3 ok']],
   [
@@ -198,7 +209,7 @@ test('a file of one column asks for its delimiter', async () => {
   await expect(loaded('Order No^Customer^Total\n1^Ann Lee^5\n')).rejects.toMatchObject(
     anError(
       'CSV_NO_CUSTOMER_COLUMN',
-      /the file has one column only, "Order No\^Customer\^Total"\. .* name it with --delimiter\.$/,
+      /the file has one column only, "Order No\^Customer\^Total"\. .* name it with --delimiter\. If the header is further down, name its line with --header-row\.$/,
     ),
   );
 });

@@ -94,7 +94,7 @@ test('lines of one order are refused with the option that combines them, and com
   expect(apart.text).toMatch(
     /ORDER_ID_REPEATED[\s\S]*Lines 2-3: Line 5 [\s\S]*nly neighbouring lines[\s\S]*sort the file/,
   );
-  expect(apart.text).toContain('Checked 4 lines and combined them into 3 orders');
+  expect(apart.text).toContain('Checked 4 lines and combined them into 3 rows');
   await harness.file('lines.csv', LINES.replace('A,1,9\n', ''));
   const { code, json } = await load('lines.csv', '--combine-lines', 'sum');
   expect([code, json.counts]).toMatchObject([0, { in: 2, created: 2 }]);

@@ -48,11 +48,20 @@ test('says of all rows of a group only what holds for each of them', async () =>
     run.id,
     rows.map((row) => ({ ...row, ...review })),
   );
+  const cells = ['3,500', '12,000'].map((cell, n) => ({ line: n + 2, cell, either: cell.replace(',', ''), or: cell }));
+  const invalid = { verdict: 'invalid', reason: 'AMOUNT_AMBIGUOUS' } as const;
+  await addRows(
+    pool,
+    run.id,
+    cells.map((facts, n) => ({ n: n + 4, sourceId: `${n}`, label: '', facts, ...invalid })),
+  );
   await endRun(pool, run.id, 'done');
   const parsed = parseSettings({ text: 'accounts: { demo: {} }', file: '/lockstep.yaml', env: {} });
   if (parsed.status !== 'valid') throw new Error('the settings are valid');
   const report = await reportRun(pool, await readRun(pool, run.id), parsed.settings);
-  const [section] = await problemSections(pool, report, PLAIN_HINTS);
+  const sections = await problemSections(pool, report, PLAIN_HINTS);
+  const [section, cut] = ['review', 'invalid'].map((one) => sections.find(({ verdict }) => verdict === one));
   const first = `hook: HTTP 400; attempts when the run ended: 1; the next one was due at ${due}.`;
   expect(section?.groups).toMatchObject([{ count: 4, said: [first, first, first] }]);
+  expect(cut?.groups[0]?.remedy?.match(/--decimal \./g)).toHaveLength(1);
 });
