@@ -1,7 +1,7 @@
 /** Records how this process uses the budget of each account, minute by minute, for the pages that show it. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { repeat } from '../../base/repeat.ts';
 import type { CallEvent } from '../../client/call/client.ts';
 import { addBudgetUse } from '../ledger/scopes/budget-minutes.ts';
 import { scopeNamed } from '../ledger/scopes/scopes.ts';
@@ -11,8 +11,6 @@ import type { Accounts } from './accounts.ts';
 const EVERY_MS = 5_000;
 
 export function recordBudgets(pool: pg.Pool, budgets: Accounts['budgets'], log: Logger) {
-  const closing = new AbortController();
-  const { signal } = closing;
   const used = new Map<string, { calls: number; limited: number; waitedMs: number }>();
 
   async function write(): Promise<void> {
@@ -23,12 +21,8 @@ export function recordBudgets(pool: pg.Pool, budgets: Accounts['budgets'], log: 
       await addBudgetUse(pool, await scopeNamed(pool, account), { ...use, perSecond });
     }
   }
-  const writing = (async () => {
-    while (!signal.aborted) {
-      await delay(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
-      await write().catch((error: unknown) => log.debug({ err: error }, 'the use of budgets was not recorded'));
-    }
-  })();
+  const failed = (error: unknown) => log.debug({ err: error }, 'the use of budgets was not recorded');
+  const writing = repeat(write, { pauseMs: () => EVERY_MS, failed });
 
   return {
     /** Receives each call that the budget granted. */
@@ -41,8 +35,8 @@ export function recordBudgets(pool: pg.Pool, budgets: Accounts['budgets'], log: 
     },
     /** Writes what is not written yet, and stops. Idempotent. */
     async close(): Promise<void> {
-      closing.abort();
-      await writing;
+      await writing.close();
+      await write().catch(failed);
     },
   };
 }
