@@ -65,6 +65,8 @@ function waitWords({ for: what, code, run }: RunWait): string {
       return 'waiting for approval';
     case 'run':
       return `waiting for run ${run}`;
+    case 'account':
+      return 'while its account was suspended';
     case 'service':
       return 'waiting for the service';
     case 'worker':

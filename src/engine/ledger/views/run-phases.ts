@@ -15,8 +15,8 @@ export interface PhaseTimes {
 }
 
 export interface RunWait {
-  /** `approval`: by a person. `service`: it did not answer. `worker`: no process worked on the run. */
-  readonly for: 'approval' | 'run' | 'service' | 'worker' | 'paused' | 'failed';
+  /** `approval`: by a person. `account`: it was suspended. `service`: it did not answer. `worker`: no process worked on the run. */
+  readonly for: 'approval' | 'run' | 'account' | 'service' | 'worker' | 'paused' | 'failed';
   /** Why the run was paused or had failed, until it was resumed. */
   readonly code?: string;
   /** The run it waited for. */
@@ -35,6 +35,7 @@ interface Step {
   readonly phase: string;
   readonly errorCode: string;
   readonly isAway: boolean;
+  readonly isSuspended: boolean;
   readonly waitsFor: string | null;
   readonly idleMs: number;
 }
@@ -43,16 +44,17 @@ interface Step {
 export async function phaseTimes(db: Queryable, { id }: Pick<Run, 'id'>): Promise<readonly PhaseTimes[]> {
   const found = await db.query<Step>(
     `with steps as (
-       select id, ended_at, status, phase, error_code, is_away, waits_for, idle_ms from ledger.run_steps where run_id = $1
+       select id, ended_at, status, phase, error_code, is_away, is_suspended, waits_for, idle_ms from ledger.run_steps where run_id = $1
        union all
-       select null, clock_timestamp(), status, phase, error_code, trouble_since is not null, checkpoint->'waits'->>'run', 0
-       from ledger.runs where id = $1 and status in ('running', 'paused')
+       select null, clock_timestamp(), status, phase, error_code, trouble_since is not null,
+         exists (select from ledger.suspensions s where s.scope = u.scope), checkpoint->'waits'->>'run', 0
+       from ledger.runs u where id = $1 and status in ('running', 'paused')
      ), timed as (
        select s.*, greatest(u.created_at, lag(s.ended_at, 1, u.created_at) over (order by s.id)) as started_at
        from steps s join ledger.runs u on u.id = $1
      )
      select started_at as "startedAt", id is null as "isOpen", round(extract(epoch from ended_at - started_at) * 1000)::float8 as "tookMs",
-       status, phase, coalesce(error_code, '') as "errorCode", is_away as "isAway", waits_for as "waitsFor", round(idle_ms) as "idleMs"
+       status, phase, coalesce(error_code, '') as "errorCode", is_away as "isAway", is_suspended as "isSuspended", waits_for as "waitsFor", round(idle_ms) as "idleMs"
      from timed where phase is not null and ended_at >= started_at order by id`,
     [id],
   );
@@ -78,11 +80,12 @@ function withStep(known: PhaseTimes | undefined, step: Step): PhaseTimes {
   };
 }
 
-function waitOf({ status, errorCode, isAway, waitsFor }: Step): Omit<RunWait, 'tookMs'> | undefined {
+function waitOf({ status, errorCode, isAway, isSuspended, waitsFor }: Step): Omit<RunWait, 'tookMs'> | undefined {
   if (status === 'failed') return { for: 'failed', code: errorCode };
   if (awaitsApproval({ status, errorCode })) return { for: 'approval' };
   if (waitsFor !== null && (status === 'running' || errorCode === WAITS_FOR_RUN)) return { for: 'run', run: waitsFor };
   if (status === 'paused' && errorCode !== '') return { for: 'paused', code: errorCode }; // without: its file is being read
+  if (isSuspended) return { for: 'account' };
   return isAway ? { for: 'service' } : undefined;
 }
 

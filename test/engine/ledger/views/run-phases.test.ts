@@ -4,6 +4,7 @@ import { noteAttended, noteLeft } from '../../../../src/engine/ledger/attended-r
 import { thisWorker } from '../../../../src/engine/ledger/claims.ts';
 import { endRun, pauseRun, resumeRun } from '../../../../src/engine/ledger/run-status.ts';
 import { AWAITS_CONFIRMATION, markFailing, movePhase, recordProgress } from '../../../../src/engine/ledger/runs.ts';
+import { liftSuspension, suspendAccount } from '../../../../src/engine/ledger/scopes/suspensions.ts';
 import { phaseTimes } from '../../../../src/engine/ledger/views/run-phases.ts';
 import { aRun, freshLedger } from '../fresh-ledger.ts';
 
@@ -81,13 +82,25 @@ test('the time without a process is a wait for a worker', async () => {
   expect(await phasesOf(id)).toEqual(['create-orders 10 s, worker 90 s']);
 });
 
+test('the time while its account is suspended is a wait for it', async () => {
+  const { id, scope } = await aRun(database, { phase: 'create-orders' });
+  await pass(id, 5);
+  await suspendAccount(pool, scope, 'The key is refused.');
+  await suspendAccount(pool, scope, 'The key is refused again.');
+  await pass(id, 40);
+  await markFailing(pool, id, true);
+  expect(await phasesOf(id)).toEqual(['create-orders 5 s, account 40 s now']);
+  await markFailing(pool, id, false);
+  await liftSuspension(pool, scope);
+  await pass(id, 3);
+  await endRun(pool, id, 'done');
+  expect(await phasesOf(id)).toEqual(['create-orders 8 s, account 40 s']);
+});
+
 test('of a run that began before steps were kept, only later ones count', async () => {
   const { id } = await aRun(database, { phase: 'create-orders' });
   await pass(id, 50);
-  await pool.query(
-    `insert into ledger.run_steps (run_id, ended_at, status, is_away, idle_ms) values ($1, clock_timestamp(), 'running', false, 0)`,
-    [id],
-  );
+  await pool.query(`insert into ledger.run_steps (run_id, status) values ($1, 'running')`, [id]);
   await pass(id, 3);
   await endRun(pool, id, 'done');
   expect(await phasesOf(id)).toEqual(['create-orders 3 s']);
