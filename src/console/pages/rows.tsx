@@ -35,8 +35,9 @@ export const rows = definePage({
       title: `Rows of ${run.id}`,
       tab: 'runs',
       assets: ['drawer.js'],
-      // No command prints the rows of several verdicts.
-      ...(query.verdict !== 'problem' && { command: `runs export ${shellWord(run.id)}${verdict} --out -` }),
+      // No command exports the rows of several verdicts.
+      command:
+        query.verdict === 'problem' ? `runs show ${run.id}` : `runs export ${shellWord(run.id)}${verdict} --out -`,
       head: (
         <>
           <Crumbs to={{ '/runs': 'Runs', [`/runs/${run.id}`]: run.id }} />
