@@ -86,3 +86,8 @@ export function attemptsWords({ attempts, failures }: Pick<ShownDelivery, 'attem
   const isReplayed = attempts === 0 && failures.length > 0;
   return isReplayed ? 'not tried since it was queued again' : `after ${plural(attempts, 'attempt')}`;
 }
+
+/** Whether the last attempt is one of `failures`, with its answer. */
+export function hasFailedLast({ failures, verdict }: Pick<ShownDelivery, 'failures' | 'verdict'>): boolean {
+  return failures.length > 0 && (verdict === null || verdict === 'dead');
+}

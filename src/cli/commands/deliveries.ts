@@ -13,6 +13,7 @@ import { planReplay } from '../../mirror/outbox/replay.ts';
 import { disabledTargets, enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import {
   attemptsWords,
+  hasFailedLast,
   planWords,
   readDelivery,
   replayHow,
@@ -167,7 +168,7 @@ async function show(session: Session, id: string): Promise<void> {
     `It is ${statusOf(delivery, isDisabled)}, ${attemptsWords(delivery)}${detail === null ? '.' : `: ${detail}`}`,
   );
   for (const failure of failures) out.say(`  ${formatTime(new Date(failure.at))} ${failureWords(failure)}`);
-  if (answer) out.say(`Last answer: ${answerWords(answer)}`);
+  if (answer && !hasFailedLast(delivery)) out.say(`Last answer: ${answerWords(answer)}`);
   const remedy = remedyFor(delivery.reason, { target, delivery: id }, { command: hint, about: { account } });
   if (remedy !== undefined) out.say(`Fix: ${remedy}`);
   out.say('', JSON.stringify(task, undefined, 2));

@@ -7,7 +7,7 @@ import { printable } from '../../base/visible.ts';
 import type { TargetAnswer } from '../../contract/target.ts';
 import type { ShownDelivery } from '../../mirror/outbox/deliveries.ts';
 import { disabledTargets } from '../../mirror/outbox/target-states.ts';
-import { attemptsWords, readDelivery } from '../../operator/deliveries.ts';
+import { attemptsWords, hasFailedLast, readDelivery } from '../../operator/deliveries.ts';
 import { definePage } from '../page.ts';
 import { Act, Remedy } from '../parts/inputs.tsx';
 import { addressOf, Crumbs, Facts, Foreign, Section, Table, Time, Title } from '../parts/parts.tsx';
@@ -53,8 +53,7 @@ interface ShownProps {
 
 function Shown({ delivery, isDisabled, canAct }: ShownProps) {
   const { id, target, source, sequence, event, account, detail, answer, task, endedAt, createdAt } = delivery;
-  const { failures, verdict } = delivery;
-  const hasFailedLast = failures.length > 0 && (verdict === null || verdict === 'dead');
+  const { failures } = delivery;
   const label = labelOf(delivery, isDisabled);
   const remedy = remedyFor(delivery.reason, { target, delivery: id }, { ...PLAIN_HINTS, about: { account } });
   const again = addressOf(`/deliveries/${encodeURIComponent(id)}/replay`, {
@@ -99,7 +98,7 @@ function Shown({ delivery, isDisabled, canAct }: ShownProps) {
           />
         </Section>
       )}
-      {answer && !hasFailedLast && (
+      {answer && !hasFailedLast(delivery) && (
         <Section title="Last answer">
           <p>{answer.httpStatus !== undefined && `HTTP ${answer.httpStatus}`}</p>
           {answer.text !== undefined && <Source text={answer.text} />}

@@ -208,7 +208,7 @@ function Budgets({ accounts, hours, context }: BudgetsProps) {
     <Section title="Budgets">
       <table class="list">
         <tbody>
-          {accounts.map(({ account, allowed, suspended }) => (
+          {accounts.map(({ account, allowed, suspended, pausedUntil }) => (
             <tr>
               <th scope="row">
                 <a id={`budget-${account}`} href={accountPath(account)}>
@@ -216,8 +216,17 @@ function Budgets({ accounts, hours, context }: BudgetsProps) {
                 </a>
               </th>
               <td class="rate">
-                {suspended === null ? allowed : <Chip tone="bad">suspended</Chip>}{' '}
-                {suspended === null && <RateNow account={account} context={context} />}
+                {suspended !== null && <Chip tone="bad">suspended</Chip>}
+                {suspended === null && pausedUntil !== null && (
+                  <Chip tone="warn">
+                    waits for the rate limit until <Time at={pausedUntil} exact />
+                  </Chip>
+                )}
+                {suspended === null && pausedUntil === null && (
+                  <>
+                    {allowed} <RateNow account={account} context={context} />
+                  </>
+                )}
               </td>
               <td>
                 <LastHour minutes={hours.get(account) ?? []} most={allowedNow(context, account)} />

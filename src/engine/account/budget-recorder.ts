@@ -1,6 +1,7 @@
 /** Records how this process uses the budget of each account, minute by minute, for the pages that show it. */
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { elapsedMs } from '../../base/clock.ts';
 import { repeat } from '../../base/repeat.ts';
 import type { CallEvent } from '../../client/call/client.ts';
 import { addBudgetUse } from '../ledger/scopes/budget-minutes.ts';
@@ -10,15 +11,27 @@ import type { Accounts } from './accounts.ts';
 /** A crash loses at most this much of the record. */
 const EVERY_MS = 5_000;
 
+interface Use {
+  calls: number;
+  limited: number;
+  waitedMs: number;
+  /** On the `elapsedMs` scale. */
+  pausedUntilMs?: number;
+}
+
 export function recordBudgets(pool: pg.Pool, budgets: Accounts['budgets'], log: Logger) {
-  const used = new Map<string, { calls: number; limited: number; waitedMs: number }>();
+  const used = new Map<string, Use>();
 
   async function write(): Promise<void> {
     const taken = [...used];
     used.clear();
-    for (const [account, use] of taken) {
+    for (const [account, { pausedUntilMs, ...use }] of taken) {
       const { ratePerSecond: perSecond } = budgets().get(account) ?? {};
-      await addBudgetUse(pool, await scopeNamed(pool, account), { ...use, perSecond });
+      await addBudgetUse(pool, await scopeNamed(pool, account), {
+        ...use,
+        perSecond,
+        pausedForMs: pausedUntilMs && pausedUntilMs - elapsedMs(),
+      });
     }
   }
   const failed = (error: unknown) => log.debug({ err: error }, 'the use of budgets was not recorded');
@@ -27,10 +40,13 @@ export function recordBudgets(pool: pg.Pool, budgets: Accounts['budgets'], log: 
   return {
     /** Receives each call that the budget granted. */
     called(account: string, { outcome, waitedMs }: CallEvent): void {
-      const use = used.get(account) ?? { calls: 0, limited: 0, waitedMs: 0 };
+      const use: Use = used.get(account) ?? { calls: 0, limited: 0, waitedMs: 0 };
       use.calls++;
       use.waitedMs += waitedMs;
-      if (outcome.status === 'limited') use.limited++;
+      if (outcome.status === 'limited') {
+        use.limited++;
+        use.pausedUntilMs = Math.max(use.pausedUntilMs ?? 0, elapsedMs() + outcome.retryAfterMs);
+      }
       used.set(account, use);
     },
     /** Writes what is not written yet, and stops. Idempotent. */
