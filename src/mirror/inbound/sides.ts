@@ -26,8 +26,9 @@ export interface Sides {
   readonly lastSeen: boolean | undefined;
   /**
    * States that it may have been sent since then by deliveries whose arrival is unknown: deliveries that were tried
-   * without an answer, given up, or superseded when they may have been on their way, or may still be. While the task was gone, its item may
-   * have been closed, by Lockstep or by a person who was told so: that says nothing about a task that has come back.
+   * without an answer, given up, or superseded when they may have been on their way, or may still be. While the task was
+   * gone, its item may have been closed, by Lockstep or by a person who was told so: that says nothing about a task that has
+   * come back.
    */
   readonly maybeTold: readonly boolean[];
 }
