@@ -24,6 +24,8 @@ export type Amount =
 
 /** As many digits as a double holds exactly. */
 const MAX_DIGITS = 15;
+/** As many as a program writes of a binary number that is not exact. */
+const BINARY_DIGITS = 16;
 /** After the decimal sign, trailing zeros apart. */
 const MAX_DECIMALS = 4;
 const MAX_CHARS = 60;
@@ -219,7 +221,20 @@ function isGrouped(whole: string, sign: '.' | ','): boolean {
   return first.length <= 2 && more.slice(0, -1).every((group) => group.length === 2); // 12,34,567
 }
 
-function bounded(parts: Parts, isNegative: boolean, currency: string | undefined): Amount {
+/**
+ * 241291.15000000002 and 59.989999999999995 are how programs write a sum of binary numbers: its last digits, after at least five
+ * zeros or nines, say nothing.
+ */
+function withoutNoise({ whole, fraction }: Pick<Parts, 'whole' | 'fraction'>): Pick<Parts, 'whole' | 'fraction'> {
+  const noise = /^\d{0,4}?(?:(0{5,})|9{5,})\d{1,2}$/.exec(fraction);
+  if (!noise || (whole + fraction).length < BINARY_DIGITS) return { whole, fraction };
+  const units = BigInt(whole + fraction.slice(0, MAX_DECIMALS)) + (noise[1] === undefined ? 1n : 0n);
+  const digits = String(units).padStart(MAX_DECIMALS + 1, '0');
+  return { whole: digits.slice(0, -MAX_DECIMALS), fraction: digits.slice(-MAX_DECIMALS) };
+}
+
+function bounded(written: Parts, isNegative: boolean, currency: string | undefined): Amount {
+  const parts = withoutNoise(written);
   const whole = parts.whole.replace(/^0+(?=\d)/, '') || '0';
   const fraction = parts.fraction.replace(/0+$/, '');
   if (fraction.length > MAX_DECIMALS) {

@@ -29,7 +29,7 @@ export const isUntaxed = (name: string) => UNTAXED.test(plainWords(name));
 /** Also in languages with no other names of columns here: their whole numbers are amounts, too. */
 export const MONEY_WORDS = new RegExp(
   [
-    'amount|total|price|betrag|summe|preis|wert|umsatz|importe|precio|monto|montant|prix|valor|prezzo|bedrag|belopp|tutar|fiyat',
+    'amount|total|price|betrag|summe|preis|wert|umsatz|importe|precio|monto|montant|prix|valor|prezzo|bedrag|belopp?|belob|tutar|fiyat',
     'kwota|cena|osszeg|сумм|стоимост|цена|итог|συνολο|ποσο|harga|jumlah|tong tien|gia tri|מחיר|סכום|مبلغ|قيمة|سعر|ราคา|ยอด',
     ...['金額', '金额', '合計', '合计', '总价', '總價', '总额', '総額', '価格', '价格', '금액', '가격', '합계'].map(
       plainWords,
@@ -80,5 +80,5 @@ export function likelyAmount(names: readonly string[]): string | undefined {
   const words = (name: string) => plainWords(name).replace(WITH_TAX, '');
   const whole = names.filter((name) => !PART.test(words(name)));
   const isOf = (form: RegExp) => whole.find((name) => form.test(words(name)));
-  return isOf(WHOLE) ?? isOf(MONEY_WORDS) ?? whole[0];
+  return whole.find(isTaxed) ?? isOf(WHOLE) ?? isOf(MONEY_WORDS) ?? whole[0];
 }

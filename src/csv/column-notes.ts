@@ -1,9 +1,12 @@
 /** What a person should know about the columns that were found, before the load is approved. */
+
+import { isPrice } from './amount-words.ts';
 import type { ColumnMapping } from './columns.ts';
 import { isByName } from './customer-columns.ts';
-import type { Field } from './fields.ts';
+import { CUSTOMER_REFERENCES, type Field, NAME_WORDS } from './fields.ts';
 import { CONFIDENCE } from './recognise.ts';
 import type { Table } from './table.ts';
+import { plainWords } from './words.ts';
 
 const WITHOUT: readonly (readonly [field: Field, what: string])[] = [
   [
@@ -26,9 +29,24 @@ function isKnown(field: Field, { mapping, added }: Columns): boolean {
 
 /**
  * Why the lines may not be orders, so that a person has to approve the load: a list of contacts has neither amounts nor
- * numbers of orders, though it may have a "Record ID". A sentence without a full stop; undefined if they are orders.
+ * numbers of orders, though it may have a "Record ID"; a list of products has names and prices. A sentence without a full stop;
+ * undefined if they are orders.
  */
 export function doubtOf(columns: Columns): string | undefined {
+  return ofProducts(columns) ?? ofContacts(columns);
+}
+
+function ofProducts(columns: Columns): string | undefined {
+  const { mapping } = columns;
+  const amount = mapping.columns.find(({ field }) => field === 'amount');
+  if (isKnown('order_id', columns) || amount?.how !== 'synonym' || !isPrice(amount.name)) return undefined;
+  const customer = mapping.columns.filter(({ field }) => CUSTOMER_REFERENCES.some((one) => one === field));
+  const [name] = customer;
+  if (customer.length > 1 || !name || !NAME_WORDS.includes(plainWords(name.name))) return undefined;
+  return `"${name.name}" and "${amount.name}" may be names and prices of products: the file may be a list of products`;
+}
+
+function ofContacts(columns: Columns): string | undefined {
   const number = columns.mapping.columns.find(({ field }) => field === 'order_id');
   if (isKnown('amount', columns) || (number ? number.confidence >= CONFIDENCE.vague : isKnown('order_id', columns)))
     return undefined;

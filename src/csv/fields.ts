@@ -74,7 +74,7 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
     gesamtbetrag, gesamtsumme, gesamtpreis, gesamt, endbetrag, rechnungsbetrag, rechnungssumme, bestellsumme,
     bestellwert, auftragswert, importe, importe total, precio total, monto, montant, montant total,
     prix total, somme, total paid, total collected, amount total, totale, importo, total charged,
-    amount charged, cart total, totale documento, genel toplam, toplam tutar, totaal, totaalbedrag,
+    amount charged, cart total, totale documento, genel toplam, toplam tutar, totaal, totaalbedrag, totaalprijs, bedrag, suma, razem,
     valor total, kwota, belopp, totalt, toplam, tutar,
     сумма, сумма заказа, сумма к оплате, итого, общая стоимость, стоимость заказа, 合計, 合計金額, 請求金額, お支払い合計, お支払い金額,
     支払金額, 总金额, 订单金额, 实付金额, 實付金額, 總金額, 訂單金額, 金額, 金额, 결제금액, 총 결제금액, 총금액, 주문금액, 총 주문금액, 금액`),
@@ -141,7 +141,7 @@ export const CUSTOMER_PARTS: readonly string[] = names(`
 /** The same; another person may be meant. */
 export const PERSON_PARTS: readonly string[] = names(`
     contact, person, payer, billing, bill to, bill, from, contato, contacto, alici, rechnung, rechnungs,
-    facturation, facturacion, 請求先, お名前, 구매자`);
+    facturation, facturacion, rechnungsadresse, 請求先, お名前, 구매자`);
 /** The same; the company of the person may be meant. */
 export const COMPANY_PARTS: readonly string[] = ['account'];
 

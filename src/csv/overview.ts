@@ -10,6 +10,7 @@ import { type CombineLines, cellOf } from './combine.ts';
 import type { DetectedEncoding } from './encoding.ts';
 import { EqualLines } from './equal-lines.ts';
 import { KIND_NAMES } from './fields.ts';
+import { OneCustomer } from './one-customer.ts';
 import type { Preset, ReversalColumns } from './presets.ts';
 import type { Table } from './table.ts';
 import { TextNotes } from './text-notes.ts';
@@ -53,6 +54,7 @@ export class Overview {
   readonly #numbered: string | undefined;
   #unnumbered = 0;
   readonly #negative = { count: 0, examples: [] as string[] };
+  readonly #customer = new OneCustomer();
   #leftOut = 0;
 
   constructor(sheet: Columns) {
@@ -109,6 +111,7 @@ export class Overview {
     this.#reversals.add(row);
     this.#equalLines.add(row);
     if (row.values.order_id === undefined) this.#unnumbered += 1;
+    this.#customer.add(row.values);
     if (row.values.amount?.startsWith('-')) this.#addNegative(row.line, row.values.amount);
     for (const tally of [this.#status, this.#currency, ...this.#kinds]) tally?.add(row);
   }
@@ -120,6 +123,7 @@ export class Overview {
       ...this.#texts.notes(),
       ...this.#doubts,
       ...this.#unnumberedNote(),
+      ...this.#customer.notes(),
       ...this.#equalLines.notes(),
       ...kindNote('statuses', this.#status),
       ...this.#kinds.flatMap((kind) => kindNote('kinds', kind)),

@@ -44,12 +44,13 @@ function named(words: string): Recognised | undefined {
   return undefined;
 }
 
-/** `Buyer e-mail` and `telefono del cliente` */
+/** `Buyer e-mail`, `telefono del cliente` and `billing person name` */
 function ofCustomer(words: string): Recognised | undefined {
   for (const [parts, confidence] of CUSTOMER_NAMES) {
     for (const part of parts) {
-      const { field } = KNOWN.get(without(part, words) ?? '') ?? {};
-      const [reference] = SHARED.find(([, creation]) => creation === field) ?? [];
+      const rest = without(part, words);
+      const { field } = rest === undefined ? {} : (KNOWN.get(rest) ?? ofCustomer(rest) ?? {});
+      const [reference] = SHARED.find((names) => names.some((one) => one === field)) ?? [];
       if (reference) return { field: reference, how: 'synonym', confidence };
     }
   }
@@ -128,8 +129,8 @@ export const NUMBER_WORDS: ReadonlySet<string> = new Set(
 
 const LABEL_WORDS: ReadonlySet<string> = new Set(['ref', 'reference', 'referencia', 'code', 'codigo', 'kod']);
 
-/** `Bestellnr.` and `Fakturanummer` */
-const NUMBER_END = /(?<=\p{L}{3})(?:nr|nummer)$/u;
+/** `Bestellnr.`, `Fakturanummer`, `orderid` and `ORDERNUMBER` */
+const NUMBER_END = /(?<=\p{L}{3})(?:nr|nummer|no|number|id)$/u;
 
 /** `Total (ARS)`, `金额(元)` and `Сумма, руб.` */
 function withoutCurrency(name: string): string {

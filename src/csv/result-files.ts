@@ -189,7 +189,7 @@ export class ResultFiles {
       const remedy = isFull
         ? 'Free some space'
         : 'Check the directory and its permissions, or name another with --results';
-      const message = `${what}: ${reasonOf(error)}. The ledger still has all results. ${remedy}, then export them again.`;
+      const message = `${what}: ${reasonOf(error)}. The ledger still has all results. ${remedy}, then run the same command again; a watched folder tries again by itself.`;
       throw new LockstepError(isFull ? 'DISK_FULL' : 'RESULTS_NOT_WRITTEN', message, { cause: error });
     }
   }

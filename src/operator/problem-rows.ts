@@ -1,6 +1,7 @@
 /** The rows of a run that need a person, grouped by reason, with what to do about each group. */
 
 import { formatCount } from '../base/counts.ts';
+import type { Facts } from '../base/reasons/reason.ts';
 import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/reasons.ts';
 import { shortLabel } from '../base/texts.ts';
 import { DECIDED_PROBLEMS, PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
@@ -79,13 +80,18 @@ function worded(group: RowGroup, hints: Hints): ProblemGroup {
     ...group,
     said: isSame ? said.slice(0, 1) : said,
     remedy: unique(
-      examples.map(({ facts }) => remedyFor(reason, count === 1 ? facts : { ...facts, ...OF_ONE }, hints)),
+      examples.map(({ facts }) => remedyFor(reason, count === 1 ? facts : { ...facts, ...ofSeveral(examples) }, hints)),
     ),
   };
 }
 
-/** What a remedy says of one row only: its delivery (several are replayed by their target), its two amounts, and the other line. */
-const OF_ONE = { delivery: null, either: null, or: null, other: null };
+/**
+ * What a remedy says of one row only: its delivery (several are replayed by their target) and the other line. Its two amounts are
+ * an example.
+ */
+function ofSeveral([first]: readonly GroupExample[]): Facts {
+  return { delivery: null, other: null, either: first?.facts?.either ?? null, or: first?.facts?.or ?? null };
+}
 
 function unique(texts: readonly (string | undefined)[]): string | undefined {
   return [...new Set(texts.filter((text) => text !== undefined))].join(' ') || undefined;

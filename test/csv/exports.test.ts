@@ -84,6 +84,7 @@ test('only the columns that a person has to choose from are named, each with its
 test.each([
   ['Net amount,Gross transaction amount', '21.46,26.60', '"amount=Gross transaction amount"'],
   ['Net sum,Total', '100.00,119.00', 'amount=Total'],
+  ['Amount,Amount Including VAT', '100.00,119.00', '"amount=Amount Including VAT"'],
   ['Tax,Subtotal,Paid sum', '1.00,5.00,6.00', '"amount=Paid sum"'],
   ['ItemRate,ItemTax,ItemAmount', '1.50,0.30,3.00', 'amount=ItemAmount'],
 ])(

@@ -54,6 +54,17 @@ test('notes say that the orders have no number and no amount, unless a person sa
   expect(overview.notes([])).toEqual([]);
 });
 
+test('a note says that all orders name one customer: the column may have the address of the shop', async () => {
+  const text = (emails: readonly string[]) =>
+    `Order ID,Email,Total\n${emails.map((email, n) => `${n + 1},${email},5\n`).join('')}`;
+  const shop = Array.from({ length: 10 }, () => 'shop@x.de');
+  expect(await notesOf(text(shop))).toEqual([
+    'all 10 orders read from the file name the same customer, shop@x.de. If they have other customers, choose the column that names them (`--map customer_email=Column`)',
+  ]);
+  expect(await notesOf(text([...shop, 'ann@x.de']))).toEqual([]);
+  expect(await notesOf(text(shop.slice(1)))).toEqual([]);
+});
+
 test('notes do not say that the orders of a file of results have no number', async () => {
   const text = 'Email,Amount,lockstep_order_id\na@x.de,5,LS-1a2b3c4d-2\n';
   expect(await notesOf(text)).toEqual([]);

@@ -29,6 +29,15 @@ test.each([
   ]);
 });
 
+test('a list of products waits for approval', async () => {
+  const run = await harness.load('id_produit,nom,prix\n1,Lampe,79.97\n2,Chaise,128.58\n', { createCustomers: true });
+  expect([awaitsApproval(run), run.error]).toEqual([
+    true,
+    'Nothing is written yet: "nom" and "prix" may be names and prices of products: the file may be a list of products. ' +
+      'Approve the load only if each line is an order; otherwise cancel it.',
+  ]);
+});
+
 test.each([
   ['the numbers of orders', CONTACTS.replace('Record ID', 'Order No'), undefined],
   ['amounts', CONTACTS.replace('Record ID', 'Amount'), undefined],
