@@ -7,8 +7,7 @@ import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { HttpItems, HttpRequest } from '../../../settings/target-http.ts';
 import { PATIENCE_MS, type TargetRequest } from '../calls/caller.ts';
 import { withHeaders } from '../calls/with-headers.ts';
-import { reach } from '../check-address.ts';
-import { failed, fine } from '../findings.ts';
+import { failed, fine, reach } from '../findings.ts';
 import { type Calls, type ItemNeeds, mapAsked, moved, renewing, sendEvent, tokensOf } from '../items/item-calls.ts';
 import { httpNaming } from '../items/item-naming.ts';
 import type { VendorAnswers } from '../items/item-outcome.ts';
@@ -16,11 +15,10 @@ import type { Asked } from '../items/item-target.ts';
 import { type VendorItems, vendorTarget } from '../items/vendor-target.ts';
 import { SAMPLE, viewOf } from '../render.ts';
 import { httpAnswers } from './http-answers.ts';
-import { itemFinder } from './http-find.ts';
+import { itemFinder, reading } from './http-find.ts';
 import { type HttpItem, recordReader } from './http-record.ts';
 import { requestFiller } from './http-request.ts';
 import { isAbsent, valueAt } from './json-pointer.ts';
-import { reading } from './reading.ts';
 
 type HttpSettings = SettingsOf<'http'>;
 
