@@ -102,9 +102,9 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await readFile(await invalid.path(), 'utf8')).toMatch(
       /^lockstep_line;.*\r\n5;invalid;AMOUNT_.*;A-4;2;viel\r\n$/,
     );
-    expect(await page.textContent('.phases')).toMatch(
-      /4 rows readtook .* began .*waiting for approval.*Sendingtook .*Reading back what was senttook /,
-    );
+    await expect
+      .poll(() => page.textContent('.phases'))
+      .toMatch(/4 rows readtook .* began .*waiting for approval.*Sendingtook .*Reading back what was senttook /);
     await page.getByRole('link', { name: /viel/ }).click();
     const drawer = page.getByRole('dialog', { name: 'A-4' });
     expect(await drawer.textContent()).toMatch(/AMOUNT_CUT_OFF.*Cells of the file.*viel/s);

@@ -507,7 +507,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
       await page.goto(`${web.url}${path}`);
       return page.getByText('The same on the command line').count();
     };
-    expect([await shown('/accounts'), await shown('/queues')]).toEqual([1, 0]);
+    expect([await shown('/accounts'), await shown('/confirm?action=retry')]).toEqual([1, 0]);
     await close();
   });
 
