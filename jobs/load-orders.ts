@@ -46,7 +46,7 @@ import { type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.t
 import { type OrdersRead, readOrders, readUnlistedOrders } from '../src/syncs/orders/read-orders.ts';
 import { rememberColumns } from '../src/syncs/orders/remembered-columns.ts';
 import { waitingFor, whileWaiting } from '../src/syncs/orders/wait-for-run.ts';
-import { openWantedCustomers } from '../src/syncs/orders/wanted-customers.ts';
+import { openWantedCustomers } from '../src/syncs/orders/wanted-records.ts';
 
 const ORDERS_READ = { kind: 'order', pass: BASELINE } as const;
 

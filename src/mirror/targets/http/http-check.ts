@@ -1,7 +1,6 @@
 /** Checks an http target without writing: whether it answers, and whether its search finds what Lockstep created. */
 import type { CallContext, Finding } from '../../../contract/target.ts';
-import { reach } from '../check-address.ts';
-import { failed, fine, problem } from '../findings.ts';
+import { failed, fine, problem, reach } from '../findings.ts';
 import type { DetailLog } from '../items/creation-log.ts';
 import type { Calls, ItemNeeds } from '../items/item-calls.ts';
 import type { Asked } from '../items/item-target.ts';
