@@ -26,7 +26,7 @@ import { type Kind, kindOf } from '../../contract/kinds.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from './account.ts';
 import { RunFailed } from './failure.ts';
-import { withoutId } from './list-in-answer.ts';
+import { withoutId } from './list-reader.ts';
 import { type ReadOptions, readStream } from './reads.ts';
 
 export interface WholeListOptions extends ReadOptions {

@@ -5,7 +5,7 @@ import type { Json } from '../../client/call/json.ts';
 import type { Kept, ScannedRecord } from '../../client/lists/pass.ts';
 import type { CustomerFields } from '../../contract/records.ts';
 import type { Account } from '../../engine/account/account.ts';
-import { withoutId } from '../../engine/account/list-in-answer.ts';
+import { withoutId } from '../../engine/account/list-reader.ts';
 import { isMarkedDeleted } from '../../engine/account/look-up.ts';
 import { keepContacts } from '../../engine/ledger/matching/contact-inputs.ts';
 import { linksOf } from '../../engine/ledger/matching/contact-links.ts';

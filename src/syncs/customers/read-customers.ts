@@ -7,7 +7,7 @@ import type { Kind, WholeKind } from '../../contract/kinds.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off-lists.ts';
-import { withoutId } from '../../engine/account/list-in-answer.ts';
+import { withoutId } from '../../engine/account/list-reader.ts';
 import { checkShape } from '../../engine/account/list-shapes.ts';
 import { isMarkedDeleted } from '../../engine/account/look-up.ts';
 import { readsOf } from '../../engine/account/reads.ts';
