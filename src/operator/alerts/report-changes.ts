@@ -4,7 +4,7 @@
  */
 import { type AlertState, queueAlerts } from '../../mirror/outbox/outbox.ts';
 import type { AlertEvent, ChannelSettings } from '../../settings/schema-alert.ts';
-import type { Queryable } from '../../storage/queryable.ts';
+import { type Queryable, type Stored, withoutNulls } from '../../storage/queryable.ts';
 import { outboxName } from './channels/channel.ts';
 import { type AlertMessage, alertMessage, type Complete, openedMessage, recoveredMessage } from './message.ts';
 import { keyOf, type Problem } from './problem.ts';
@@ -44,15 +44,11 @@ export interface OpenAlert {
 
 /** The problems that were reported and have not recovered, the oldest first. */
 export async function openAlerts(db: Queryable): Promise<readonly OpenAlert[]> {
-  const found = await db.query<Omit<OpenAlert, 'goneAt'> & { goneAt: Date | null }>(
+  const found = await db.query<Stored<OpenAlert>>(
     `select a.key, message, causes, since, gone_at as "goneAt", u.status is not distinct from 'running' as "isRunning"
      from ledger.alerts a left join ledger.runs u on u.id = message->>'run' order by since, key`,
   );
-  return found.rows.map((row) => ({
-    ...row,
-    message: alertMessage.parse(row.message),
-    goneAt: row.goneAt ?? undefined,
-  }));
+  return found.rows.map((row) => ({ ...withoutNulls<OpenAlert>(row), message: alertMessage.parse(row.message) }));
 }
 
 /** Must be called in a transaction in which no other process does the same. */

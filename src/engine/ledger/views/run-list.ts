@@ -138,7 +138,7 @@ export async function latestRun(db: Queryable): Promise<Run | undefined> {
 }
 
 /** How long an ended run counts as the latest of its sync or file. */
-const LATEST_DAYS = 7;
+export const LATEST_DAYS = 7;
 
 /** Every unfinished run, and the latest run of each sync and each loaded file of the last days if its audit is open. The newest come first. */
 export async function unfinishedAndAuditing(db: Queryable): Promise<readonly Run[]> {

@@ -5,9 +5,8 @@ import { IS_IN_LATER_LOAD } from '../review-sql.ts';
 import type { Verdict } from '../rows.ts';
 import { type Run, runsWhere } from '../runs.ts';
 import { WAITS_FOR } from '../schedules.ts';
+import { LATEST_DAYS } from './run-list.ts';
 
-/** How long an ended run counts as the latest of its sync or file. */
-const LATEST_DAYS = 7;
 /** A sync that found at least this many rows before should not find none. */
 const MANY_ROWS = 10;
 

@@ -1,14 +1,21 @@
-/** Finds the item that an http target created for a task, by its marker. */
+/**
+ * Finds the item that an http target created for a task, by its marker. The answer to the search may come in pages: the header Link
+ * or the member `more` shows that there is another one, and it is read if its address is below the url of the target.
+ */
+import { z } from 'zod';
+import { nextLink } from '../../../client/http/link-header.ts';
 import type { Delivery } from '../../../contract/target.ts';
 import { type HttpItems, usesVariable } from '../../../settings/target-http.ts';
 import { CURSOR } from '../../../settings/template.ts';
-import type { Calls } from '../items/item-calls.ts';
+import type { TargetRequest } from '../calls/caller.ts';
+import { type Calls, mapAsked } from '../items/item-calls.ts';
+import { findInPages, type Page } from '../items/item-pages.ts';
 import type { Asked } from '../items/item-target.ts';
 import { markerOf } from '../items/marker.ts';
 import { viewOf } from '../render.ts';
+import { isSet } from './http-answers.ts';
 import { carries, type HttpItem, holds, type RecordReader } from './http-record.ts';
 import { requestFiller } from './http-request.ts';
-import { type Search, searchPages } from './http-search.ts';
 import { valueAt } from './json-pointer.ts';
 
 interface Found {
@@ -24,6 +31,8 @@ interface Found {
 
 /** A search that shows more items than this, of which each has to be read, does not search for the marker. */
 const MOST_READ = 20;
+/** No more pages than this are read. */
+const MOST_PAGES = 20;
 
 export function itemFinder({ find, where, url, host, idAt, read }: Found) {
   const fill = requestFiller(find, `${where}.find`);
@@ -58,13 +67,7 @@ export function itemFinder({ find, where, url, host, idAt, read }: Found) {
   }
 
   /** What a search shows may be old, and only a part of the record. */
-  async function readAll(
-    calls: Calls,
-    ids: readonly string[],
-    marker: string,
-    tooMany: Search['part'],
-  ): Promise<Asked<readonly HttpItem[]>> {
-    if (ids.length > MOST_READ) return tooMany;
+  async function readAll(calls: Calls, ids: readonly string[], marker: string): Promise<Asked<readonly HttpItem[]>> {
     const others: unknown[] = [];
     const { readMarker: at } = find;
     for (const id of ids) {
@@ -81,26 +84,61 @@ export function itemFinder({ find, where, url, host, idAt, read }: Found) {
       : { status: 'later', reason: 'UNREADABLE', detail: `the items of ${host} that find shows were read: ${lack}` };
   }
 
+  /** The request for the first page, or for the page at an address; undefined if that is not below the url. */
+  function requestAt(view: ReturnType<typeof viewOf>, address: string | undefined) {
+    const request = fill({ ...view, cursor: null });
+    if (request.status !== 'ok' || address === undefined) return request;
+    const path = pathBelow(url, request.value, address);
+    return path === undefined ? undefined : ({ ...request, value: { ...request.value, path } } as const);
+  }
+
+  function nextOf(link: string | undefined, more: unknown): string | undefined {
+    const linked = hasCursor ? undefined : nextLink(link);
+    return linked ?? (isSet(more) ? String(more) : undefined);
+  }
+
+  /** The first wanted item of the pages; `TOO_MANY_ITEMS` if there is none, but more than can be read. */
   return async (calls: Calls, delivery: Delivery): Promise<Asked<HttpItem | undefined>> => {
     const view = viewOf(delivery);
     const marker = markerOf(delivery);
     const remedy = `${host} shows only a part of its items, or too many, and none of them has the marker ${marker}: let ${where}.find search for the marker, then replay`;
     const part = { status: 'refused', reason: 'TOO_MANY_ITEMS', detail: remedy } as const;
-    return searchPages(calls, {
-      url,
-      requestFor: (cursor) => fill({ ...view, cursor }),
-      hasCursor,
-      more: find.more,
-      shownIn: (body) => {
-        const shown = shownIn(body, marker);
-        return 'ids' in shown ? shown.ids : undefined;
-      },
-      itemsOf: (shown) => readAll(calls, shown, marker, part),
-      lack: (body) => {
-        const shown = shownIn(body, marker);
-        return 'lack' in shown ? shown.lack : '';
-      },
-      part,
+    const page = z.unknown().transform((body, context) => {
+      const shown = shownIn(body, marker);
+      if ('ids' in shown) return { ...shown, more: find.more === undefined ? undefined : valueAt(body, find.more) };
+      context.addIssue({ code: 'custom', message: shown.lack });
+      return z.NEVER;
     });
+
+    async function readPage(cursor: string | undefined): Promise<Asked<Page<HttpItem>>> {
+      const request = hasCursor ? fill({ ...view, cursor: cursor ?? null }) : requestAt(view, cursor);
+      if (request === undefined) return part;
+      if (request.status !== 'ok') return request;
+      const asked = await calls.askWhole(request.value, page);
+      if (asked.status !== 'ok') return asked;
+      const { value, headers } = asked.value;
+      if (value.ids.length > MOST_READ) return part;
+      const next = nextOf(headers.link, value.more);
+      return mapAsked(readAll(calls, value.ids, marker), (items) => ({ items, next }));
+    }
+
+    const asked = await findInPages({ most: MOST_PAGES, read: readPage }, () => true);
+    if (asked.status === 'ok' && asked.value.found === undefined && !asked.value.isWhole) return part;
+    return mapAsked(asked, ({ found }) => found);
   };
+}
+
+/** The path of another page after the url of the target; undefined if it is elsewhere, or if it has to be asked for in another way. */
+function pathBelow(
+  url: string,
+  { method, path }: Pick<TargetRequest, 'method' | 'path'>,
+  next: string,
+): string | undefined {
+  const { href: whole, pathname: base } = new URL(url.replace(/\/+$/, ''));
+  const root = whole.replace(/\/$/, '');
+  const isAddress = /^(https?:|\?)/i.test(next) || (base !== '/' && next.startsWith(`${base}/`));
+  if (method !== 'GET' || !isAddress || !URL.canParse(next, root + path)) return undefined;
+  const { href } = new URL(next, root + path);
+  const rest = href.startsWith(root) ? href.slice(root.length) : undefined;
+  return rest !== undefined && /^[/?]/.test(rest) ? rest : undefined;
 }
